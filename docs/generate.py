@@ -16,6 +16,7 @@ FOLDER = Path(__file__).parent / "reference"
 PAGES = {
     "models.md": families.models,
     "hierarchies.md": families.hierarchies,
+    "derivations.md": families.derivations,
     "losses.md": families.losses,
     "searches.md": families.searches,
     "methods.md": families.methods,

@@ -5,6 +5,7 @@ from docs.generator.markdown import code, joined, prose, table
 from docs.generator.members import Kind, overview, own, python, sections
 from sfumato.attacks import ATTACKS
 from sfumato.decouplings import DECOUPLINGS
+from sfumato.derivations import DERIVATIONS
 from sfumato.hierarchy import BUILDERS, EXAMPLE_FOLDER
 from sfumato.losses import AGGREGATES, LOSSES
 from sfumato.models import MODELS
@@ -66,6 +67,22 @@ def hierarchies() -> str:
                 _ladder(kind),
             ),
         ),
+    )
+
+
+def derivations() -> str:
+    """Write the page of derivations."""
+
+    def policy(kind: Kind) -> dict[str, object]:
+        return {"derive": [member_settings(kind.example(), "kind")]}
+
+    return joined(
+        "# Derivations",
+        "What is computed before anything else is done with a table. A policy lists them under "
+        "`derive`, and they are computed in that order; what is made has its role under `columns`. "
+        "[Work with dates](../how-to/work-with-dates.md) shows them on a table.",
+        overview(DERIVATIONS, {}),
+        *sections(DERIVATIONS, policy, lambda kind: python("derivations", kind.example())),
     )
 
 

@@ -66,6 +66,8 @@ _WHERE = {
     "accept": "a list of findings",
     "secret": "a list of values",
     "harmless": "a list of values",
+    "dates": "an order, a format, or either with a pivot",
+    "derive": "a list of [derivations](derivations.md)",
     "width": "a number, or days as in `30d`",
 }
 

@@ -73,6 +73,7 @@ _PAGES = {
     "attacks": "attacks.md",
     "networks": "learners.md",
     "decouplings": "decouplings.md",
+    "derivations": "derivations.md",
     "hierarchy": "hierarchies.md",
     "losses": "losses.md",
     "models": "models.md",

@@ -17,8 +17,9 @@ is unchanged, `sf.Ledger` adds people to it. `sf.utility` measures how well a re
 questions, `sf.estimate` answers one from it alone.
 
 A policy can name the members of `sf.models`, `sf.hierarchy`, `sf.losses`, `sf.search`,
-`sf.partition` and `sf.decouplings`. The attacks are in `sf.attacks`, the learners of networks in
-`sf.networks`, keys in `sf.evidence`, and what is asked more rarely in `sf.tools`.
+`sf.partition`, `sf.derivations` and `sf.decouplings`. The attacks are in `sf.attacks`, the
+learners of networks in `sf.networks`, keys in `sf.evidence`, and what is asked more rarely
+in `sf.tools`.
 """
 
 from importlib import import_module
@@ -29,6 +30,7 @@ from sfumato._version import __version__
 if TYPE_CHECKING:
     from sfumato import attacks as attacks
     from sfumato import decouplings as decouplings
+    from sfumato import derivations as derivations
     from sfumato import evidence as evidence
     from sfumato import hierarchy as hierarchy
     from sfumato import leaks as leaks
@@ -85,8 +87,8 @@ _HOMES = {
     "verify": "sfumato.tasks.verify",
 }
 _FAMILIES = (
-    "attacks", "decouplings", "evidence", "hierarchy", "leaks", "losses", "models", "networks",
-    "partition", "samples", "search", "tools",
+    "attacks", "decouplings", "derivations", "evidence", "hierarchy", "leaks", "losses", "models",
+    "networks", "partition", "samples", "search", "tools",
 )  # fmt: skip
 
 __all__ = ["__version__", *_HOMES, *_FAMILIES]  # noqa: PLE0604 - all of them are texts

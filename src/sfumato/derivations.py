@@ -16,6 +16,8 @@ from typing import ClassVar, Literal, Self
 from sfumato.dates import DateForm
 from sfumato.errors import ParameterError, require_int
 
+__all__ = ["DERIVATIONS", "Age", "Derivation", "Preparation", "Relative", "Shift"]
+
 Unit = Literal["days", "weeks", "months"]
 Incomplete = Literal["refuse", "missing"]
 
@@ -54,6 +56,11 @@ class Derivation(ABC):
     def relative_to(self, folder: Path) -> Self:
         """Return the same with the files it names in a folder."""
         return self
+
+    @classmethod
+    @abstractmethod
+    def example(cls) -> Self:
+        """Return one that can be shown."""
 
     @abstractmethod
     def note(self) -> str:
@@ -135,6 +142,10 @@ class Shift(Derivation):
 
     def relative_to(self, folder: Path) -> Self:
         return self if self.key is None else replace(self, key=folder / self.key)
+
+    @classmethod
+    def example(cls) -> Self:
+        return cls(columns=("admitted", "discharged"), days=182, multiple=7, person="patient")
 
     @property
     def steps(self) -> int:
@@ -223,6 +234,10 @@ class Relative(Derivation):
     def of_person(self, column: str) -> Self:
         return replace(self, person=column) if self.needs_person else self
 
+    @classmethod
+    def example(cls) -> Self:
+        return cls(of="discharged", since="admitted", into="stay")
+
     def between(self, since: date, day: date) -> int:
         """Return the number for two days."""
         if self.unit == "months":
@@ -285,6 +300,10 @@ class Age(Derivation):
     @property
     def made(self) -> tuple[str, ...]:
         return (self.into,)
+
+    @classmethod
+    def example(cls) -> Self:
+        return cls(of="born", at="admitted", into="age")
 
     @staticmethod
     def between(born: date, day: date) -> int:
