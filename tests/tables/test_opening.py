@@ -14,7 +14,7 @@ import pytest
 
 from sfumato.errors import InputError
 from sfumato.tables import ENGINES, ArrowEngine, open_table
-from sfumato.tables.arrow import sources as csv_file
+from sfumato.tables.arrow import delimited as csv_file
 from sfumato.verifier.counting import open_source
 from tests.tables.tables import KINDS, as_source, write_csv
 from tests.unprivileged import unprivileged
@@ -68,12 +68,12 @@ def test_the_engine_is_in_the_registry():
 
 @pytest.mark.parametrize("delimiter", [",", ";", "\t", "|"])
 def test_the_delimiter_is_found(delimiter, tmp_path):
-    rows = [["1,5", "a;b|c"], ["2,5", "d\te"]]
+    rows = [["x,5", "a;b|c"], ["y,5", "d\te"]]
     path = write_csv(
         tmp_path / "t.txt", ["x y", "z"], rows, delimiter=delimiter, quoting=csv.QUOTE_MINIMAL
     )
     assert open_table(path).columns == ("x y", "z")
-    assert values(path, "x y") == ("1,5", "2,5")
+    assert values(path, "x y") == ("x,5", "y,5")
 
 
 def test_one_column_needs_no_delimiter(tmp_path):
@@ -121,9 +121,8 @@ def test_empty_cells_are_missing(tmp_path):
         (b"a,b,a\n1,2,3\n", r"t\.csv: 'a' is the name of more than one column"),
         (b",b\n1,2\n", r"t\.csv: column 1 of 2 has no name\..*to_csv\(index=False\)"),
         (b"a,b,\n1,2,3\n", r"t\.csv: column 3 of 3 has no name"),
-        (b"a,b\n1,\xe9\n", r"t\.csv is not in UTF-8: line 2 holds the byte 0xE9\. Save it as"),
-        ("a,b\n1,2\n".encode("utf-16"), r"t\.csv is not in UTF-8: it is UTF-16.*-f utf-16 "),
-        (b"\x89PNG\r\n\x1a\n\0\0\0", r"t\.csv is not a text file: it holds zero bytes"),
+        (b"a,b\n1,\xe9\n", r"t\.csv is not in UTF-8: line 2 holds the byte 0xE9\. Its encod"),
+        (b"a,b\n1,2\n\0\0", r"t\.csv is not a text file: it holds zero bytes"),
         (b'"a,b\n' + b"1,2\n" * 300_000, r"t\.csv, line 1: .* A quote in it is not closed"),
         (b'"a,b\n1,2\n', r"t\.csv, line 1: .* A quote in it is not closed"),
         (b"a" * (2 << 20) + b",b\n1,2\n", r"t\.csv has a header that is too long"),

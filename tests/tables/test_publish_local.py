@@ -221,7 +221,7 @@ def test_a_csv_file_too(data, suppression, delimiter, batch_rows, tmp_path_facto
             recoding, names, folder / "out.csv", format="csv", suppression=suppression, rng=rng()
         )
     text = written.path.read_text(encoding="utf-8")
-    assert text.startswith(delimiter.join(["a b", '"q""q"', '"new\nline"', ID]))
+    assert text.startswith(",".join(["a b", '"q""q"', '"new\nline"', ID]))
     again = open_table(written.path).count(names) if written.rows else None
     published = []
     if again is not None:

@@ -91,11 +91,11 @@ def test_a_release_is_read_with_the_delimiter_of_its_manifest(column, tmp_path):
         assert sf.report(release).to_dict()
 
 
-def test_another_delimiter_is_the_one_of_the_manifest(tmp_path):
+def test_the_delimiter_of_a_release_is_a_comma_whatever_the_input_has(tmp_path):
     (tmp_path / "in.csv").write_text(
         "age;ill\n" + "3*;flu\n4*;gout\n3*;gout\n4*;flu\n" * 4, encoding="utf-8"
     )
     sf.anonymize(tmp_path / "in.csv", policy(), output=tmp_path / "r")
     plain = json.loads((tmp_path / "r" / "manifest.json").read_text(encoding="utf-8"))
-    assert plain["files"][0]["delimiter"] == ";"
+    assert plain["files"][0]["delimiter"] == ","
     assert sf.verify(tmp_path / "r").answer == "yes"

@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 
 from sfumato.errors import InputError, ParameterError, SfumatoError, UnknownNameError
 from sfumato.tables import open_table
-from sfumato.tables.arrow.sources import _most_regular, _parse
+from sfumato.tables.arrow.delimited import _most_regular, _parse
 from sfumato.verifier import Promises, verify_file
 from sfumato.verifier.counting import count, find_delimiter, open_source
 from tests.verifier.releases import write_data

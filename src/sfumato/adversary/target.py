@@ -40,6 +40,7 @@ from sfumato.releases.manifest import Manifest, Promise, bind_paths
 from sfumato.releases.opening import Published, PublishedTable, count_columns, open_release
 from sfumato.releases.preparing import open_original
 from sfumato.releases.release import public_name
+from sfumato.tables import open_table
 from sfumato.text import fold_spelling, text_of
 from sfumato.typing import FloatArray, IntArray, Value, silent
 
@@ -295,7 +296,10 @@ def with_list(
         >>> print(Linking("journalist").on(target, HarmRule()).worst[1])
         zip=2407* (1): the row is of Rajesh, 24078, 50 % before, 100 % after
     """
-    table = open_original(people, release.policy, target.quasi_identifiers)
+    policy = release.policy
+    # Of a list of others the cells may be written as in the data, and the file in another way.
+    given = open_table(people, None if policy is None else policy.reading.of_cells)
+    table = open_original(given, policy, target.quasi_identifiers)
     if names is None:
         names = [name for name in table.columns if name not in release.sensitive]
     counts = table.count(names)

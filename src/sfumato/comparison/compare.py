@@ -26,6 +26,7 @@ from sfumato.errors import (
 from sfumato.losses import LOSSES, NormalizedLoss
 from sfumato.partition import PARTITIONERS
 from sfumato.policy import GivenPolicy, Policy
+from sfumato.reading import TextFile
 from sfumato.recode.deciding import counted_columns
 from sfumato.releases.people import require_single_rows
 from sfumato.releases.preparing import prepare_alike
@@ -195,12 +196,16 @@ def _check(name: str, policy: Policy, columns: Sequence[str]) -> None:
         raise PolicyError(f"{name}: {error}", faults=error.faults) from None
 
 
-def _populations(named: Mapping[str, Policy], report: Progress) -> dict[str, FrequencySet]:
+def _populations(
+    named: Mapping[str, Policy], report: Progress
+) -> dict[str | TextFile, FrequencySet]:
     """Count each population once, over all that some policy recognises people by."""
-    wanted: dict[str, dict[str, None]] = {}
+    wanted: dict[str | TextFile, dict[str, None]] = {}
     for policy in named.values():
-        if policy.population is not None:
-            wanted.setdefault(policy.population, {}).update(dict.fromkeys(policy.quasi_identifiers))
+        if policy.population_table is not None:
+            wanted.setdefault(policy.population_table, {}).update(
+                dict.fromkeys(policy.quasi_identifiers)
+            )
     return {
         path: open_table(path).count(
             tuple(columns), progress=lambda done, total: report("population", done, total)

@@ -18,6 +18,7 @@ from sfumato.harm import HarmRule
 from sfumato.losses import NormalizedLoss
 from sfumato.partition import PARTITIONERS
 from sfumato.policy import ColumnRule, Policy, harm_rule
+from sfumato.reading import TextFile
 from sfumato.recode.deciding import Decision, counted_columns, decide_for_columns, decide_locally
 from sfumato.recode.recoded import recode_counts, rows_of
 from sfumato.releases.manifest import build_manifest
@@ -185,7 +186,7 @@ class CountedTable:
     columns: tuple[str, ...]
     """All columns of the table, counted or not."""
 
-    populations: Mapping[str, FrequencySet]
+    populations: Mapping[str | TextFile, FrequencySet]
     """By the path that policies have for them."""
 
     threshold: float
@@ -284,8 +285,8 @@ def _decide(policy: Policy, table: CountedTable) -> Decision:
     if partitioner is not None:
         return decide_locally(policy, partitioner, counts, rng=rng)
     population = None
-    if policy.population is not None:
-        population = table.populations[policy.population].project(policy.quasi_identifiers)
+    if policy.population_table is not None:
+        population = table.populations[policy.population_table].project(policy.quasi_identifiers)
     return decide_for_columns(policy, counts, population, lambda checks: None, rng=rng)  # noqa: ARG005
 
 

@@ -51,6 +51,7 @@ from sfumato.policy.document import (
     show,
     type_schema,
 )
+from sfumato.reading import Reading
 from sfumato.schema import Role
 from sfumato.text import text_of
 from sfumato.weights import Averaging
@@ -771,6 +772,87 @@ class PersonRule(Part):
     def schema(cls, families: Families) -> Schema:
         """Describe it as JSON Schema: a column, or all settings."""
         return {"anyOf": [{"type": "string"}, super().schema(families)]}
+
+
+def _read_said(name: str) -> Callable[[object], Any]:
+    """Return a reader of a setting of `Reading`, which says itself what is allowed."""
+
+    def read_said(value: object) -> object:
+        # A comma is a text, whatever YAML takes it for.
+        said = value if value is None or isinstance(value, str) else read(str, value)
+        given = None if said is None or resolve(said) is None else str(said)
+        return None if given is None else getattr(Reading(**{name: given}), name)  # type: ignore[arg-type]
+
+    return read_said
+
+
+def _read_skip(value: object) -> int:
+    return Reading(skip=read(int, value)).skip
+
+
+def _one_text(name: str, means: str) -> Any:  # noqa: ANN401 - a field
+    schema: Schema = {"type": ["string", "null"]}
+    return setting(_read_said(name), means, schema, default=None, sparse=True)
+
+
+@dataclass(frozen=True, init=False)
+class InputRule(Part):
+    """How the data is read if it is a text file. What is not said is found out, and told.
+
+    Example:
+        >>> InputRule(delimiter=";", decimal="comma", missing=["NA", "?"]).to_plain()
+        {'delimiter': ';', 'decimal': ',', 'missing': ['NA', '?']}
+    """
+
+    example = '{delimiter: ";", decimal: ","}'
+
+    delimiter: str | None = _one_text("delimiter", "The character between cells, as in ';' or tab.")
+    encoding: str | None = _one_text(
+        "encoding",
+        "How characters are written as bytes: utf-8, utf-16, windows-1252, latin-9, mac-roman, …",
+    )
+    quote: str | None = _one_text(
+        "quote", "The character around cells that hold the delimiter: \", ' or none."
+    )
+    decimal: str | None = _one_text("decimal", "The decimal mark of numbers: '.' or ','.")
+    thousands: str | None = _one_text(
+        "thousands", "The mark between thousands: '.', ',', \"'\", space or none."
+    )
+    missing: tuple[str, ...] = setting(
+        _read_texts,
+        'Cells that mean that nothing is known, as in [NA, "?"], besides empty ones.',
+        _TEXTS,
+        default=(),
+        write=list,
+        sparse=True,
+    )
+    skip: int = setting(
+        _read_skip,
+        "How many lines before the header are left out.",
+        {"type": "integer", "minimum": 0},
+        default=0,
+        sparse=True,
+    )
+
+    def _contradictions(self, given: Mapping[str, object]) -> Faults:
+        try:
+            _ = self.reading
+        except ParameterError as error:
+            return [((error.name,), str(error))]
+        return []
+
+    @property
+    def reading(self) -> Reading:
+        """What it says, for those who open files."""
+        return Reading(
+            self.delimiter,
+            self.encoding,
+            self.quote,
+            self.decimal,
+            self.thousands,
+            self.missing,
+            self.skip,
+        )
 
 
 _LIMIT: Schema = {"type": ["number", "string"], "minimum": 0, "pattern": _PERCENT}

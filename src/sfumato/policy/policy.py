@@ -39,6 +39,7 @@ from sfumato.policy.parts import (
     DetectionRule,
     Families,
     FrozenMap,
+    InputRule,
     MethodRule,
     Missing,
     Part,
@@ -59,6 +60,7 @@ from sfumato.policy.parts import (
     read_role,
     setting,
 )
+from sfumato.reading import Reading, TextFile
 from sfumato.schema import Role
 from sfumato.slicing import Columns
 from sfumato.weights import Averaging
@@ -476,6 +478,13 @@ class Policy(Part):
         default=None,
         sparse=True,
     )
+    input: InputRule = part(
+        InputRule,
+        "How the data is read if it is a text file, as in {delimiter: ';', decimal: ','}; what is "
+        "not said is found out.",
+        InputRule(),
+        sparse=True,
+    )
     risk_levels: RiskLevels = part(
         RiskLevels, "From which probability on a risk is moderate, high, very high.", RiskLevels()
     )
@@ -642,6 +651,19 @@ class Policy(Part):
     def suppresses_people(self) -> bool:
         """Whether people are suppressed with all their rows."""
         return self.counted_person is not None and self.suppression.unit == "people"
+
+    @property
+    def reading(self) -> Reading:
+        """How the data is read if it is a text file, as far as the policy says."""
+        return self.input.reading
+
+    @property
+    def population_table(self) -> "str | TextFile | None":
+        """What opens the population: a file whose cells are written as those of the data are."""
+        population, cells = self.population, self.reading.of_cells
+        if population is None or "://" in population or cells == Reading():
+            return population
+        return TextFile(Path(population), cells)
 
     @property
     def exact(self) -> tuple[str, ...]:

@@ -492,7 +492,7 @@ def count_population(policy: Policy, report: Progress) -> FrequencySet | None:
     if policy.population is None:
         return None
     return count_people(
-        policy.population,
+        policy.population_table,
         policy.quasi_identifiers,
         progress=lambda done, total: report("population", done, total),
     )

@@ -212,7 +212,7 @@ def _population_labels(
     """
     asked = [model for promise in manifest.models if (model := promise.readable())]
     if policy is not None and population is None:
-        population = policy.population
+        population = policy.population_table
     if population is None or not any(model.needs_population for model in asked):
         return None, None
     table = for_verifier(population)

@@ -34,6 +34,7 @@ from sfumato.policy import (
     Spelling,
     policy_of,
 )
+from sfumato.reading import RELEASED, Reading, TextFile
 from sfumato.releases.levels import compare_levels
 from sfumato.releases.manifest import MANIFEST, FileRecord, Manifest, Promise, promised_class_size
 from sfumato.releases.preparing import open_original
@@ -46,12 +47,13 @@ from sfumato.releases.recompute import (
 from sfumato.releases.release import (
     DecoupledRelease,
     Release,
+    for_verifier,
     is_stored,
     open_stored,
     public_name,
     tables_of,
 )
-from sfumato.tables import DatabaseTable, DelimitedFile, Table, open_table
+from sfumato.tables import DatabaseTable, Table, open_table
 from sfumato.text import STAR
 from sfumato.typing import IntArray, Value
 from sfumato.usefulness import Estimator
@@ -270,7 +272,7 @@ class Published(ABC):
         """
         policy = self.policy
         if population is None and policy is not None:
-            population = policy.population
+            population = policy.population_table
         found = self._recompute(policy, population)
         if policy is None or self.record is None:
             return found
@@ -299,12 +301,19 @@ class Published(ABC):
             return recompute_folder(self.folder, policy, population, exact)
         if self.manifest is not None:
             return recompute_tables(self.manifest, self._sources(), policy, population, exact)
-        table = open_table(self.given)
+        table = open_table(self.given, self._reading)
+        given = for_verifier(self.given, table)
         if policy is None:
             if not isinstance(self.given, str | PathLike):
                 return Verdict(())
-            return verify_unjudged(Path(self.given).expanduser(), self.quasi_identifiers)
-        return recompute_plain(self.given, table, policy, population, exact)
+            path = given if isinstance(given, TextFile) else Path(self.given).expanduser()
+            return verify_unjudged(path, self.quasi_identifiers)
+        return recompute_plain(given, table, policy, population, exact)
+
+    @property
+    def _reading(self) -> Reading | None:
+        """How its rows are read if it is a plain file, as far as a policy says."""
+        return None if self.policy is None or self.record is not None else self.policy.reading
 
     @abstractmethod
     def _sources(self) -> Mapping[str, object]:
@@ -329,7 +338,7 @@ class PublishedTable(Published):
     @cached_property
     def table(self) -> Table:
         """Its rows."""
-        return self.database or open_table(self.data)
+        return self.database or open_table(self.data, self._reading)
 
     def _require_roles(self, known: tuple[str, ...], sensitive: tuple[str, ...]) -> None:
         both = set(known) & set(sensitive)
@@ -619,10 +628,12 @@ def _open_table(what: Release, more: Mapping[str, Any]) -> Published:
     return PublishedTable(data=data, record=what.manifest, **where)
 
 
-def _file_in(folder: Path, file: FileRecord) -> Path | DelimitedFile:
+def _file_in(folder: Path, file: FileRecord) -> Path | TextFile:
     """Return what opens a file of a release as it was written: its dialect is not guessed."""
     path = folder / file.name
-    return path if file.delimiter is None else DelimitedFile(path, file.delimiter)
+    if file.delimiter is None:
+        return path
+    return TextFile(path, replace(RELEASED, delimiter=file.delimiter))
 
 
 def _open_decoupled(what: DecoupledRelease, more: Mapping[str, Any]) -> Published:

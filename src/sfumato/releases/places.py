@@ -203,7 +203,7 @@ class LabelledPopulation(NamedTuple):
         """Return the population of a policy at the levels of a release; none if it has none."""
         if policy.population is None or not isinstance(recoding, FullDomainRecoding):
             return cls()
-        return cls(policy.population, generalization_of(recoding))
+        return cls(policy.population_table, generalization_of(recoding))
 
     def for_verifier(self) -> "LabelledPopulation":
         """Return it as the verifier reads it; not before that, for a file may be written first."""

@@ -27,7 +27,8 @@ def open_prepared(
     Args:
         data: Anything that `open_table` takes; a table that was prepared by the same policy is
             taken as it is.
-        policy: What says how dates are written, and what is derived; None if there is none.
+        policy: What says how the file and its dates are written, and what is derived; None if
+            there is none.
         output: The release folder that is about to be written, if there is one.
         lasting: Whether other tables of the same people are published beside it, so that dates
             must be moved by a secret that lasts.
@@ -44,9 +45,9 @@ def open_prepared(
         >>> open_prepared(people, policy).count(["age"]).columns[0].values
         (18, 20)
     """
-    table = open_table(data)
     if policy is None:
-        return table
+        return open_table(data)
+    table = open_table(data, policy.reading)
     shift = policy.preparation.shift
     if lasting and shift is not None and shift.key is None:
         raise InputError(
@@ -67,7 +68,7 @@ def open_original(data: object, policy: Policy | None, wanted: Sequence[str]) ->
         policy: The policy of the release; None if there is none.
         wanted: The columns that are to be counted.
     """
-    table = open_table(data)
+    table = open_table(data, None if policy is None else policy.reading)
     if policy is None or not table.prepared.empty:
         return table
     preparation = policy.preparation.only(table.columns, wanted)
@@ -76,9 +77,14 @@ def open_original(data: object, policy: Policy | None, wanted: Sequence[str]) ->
 
 def prepare_alike(data: object, policies: Sequence[Policy]) -> Table:
     """Open a table for several policies, which must ask for the same to be done before."""
-    table = open_table(data)
     if not policies:
-        return table
+        return open_table(data)
+    if len({policy.reading for policy in policies}) > 1:
+        raise InputError(
+            "the policies read the data in different ways, so that their releases are not of one "
+            "table. Compare policies with the same input."
+        )
+    table = open_table(data, policies[0].reading)
     every = [policy.preparation for policy in policies]
     for other in every[1:]:
         both = other.dates.keys() & every[0].dates.keys()

@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from os import PathLike
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
@@ -12,6 +13,7 @@ from sfumato.content import Cell, Content, Share, Showable, Table
 from sfumato.decouplings.base import GroupedTables
 from sfumato.errors import InputError, some
 from sfumato.policy import FULL_DOMAIN, REGIONAL, Policy
+from sfumato.reading import TextFile
 from sfumato.releases.line_breaks import count_line_breaks_of_groups, warn_of_line_breaks
 from sfumato.releases.manifest import ColumnRecord, LeftOut, Manifest
 from sfumato.releases.spellings import warn_of_spellings
@@ -453,10 +455,22 @@ def tables_of(table: DatabaseTable, manifest: Manifest) -> dict[str, DatabaseTab
     return {first.name: table, **{file.name: table.open_beside(file.name) for file in others}}
 
 
-def for_verifier(source: object) -> object:
-    """Return a table as the verifier reads it: one of a database is asked, not opened."""
+def for_verifier(source: object, opened: RowTable | None = None) -> object:
+    """Return a table as the verifier reads it: one of a database is asked, not opened.
+
+    How a text file is to be read is told: the verifier finds out nothing but delimiters.
+
+    Args:
+        source: The table.
+        opened: The same, if it is open already.
+    """
     table = open_stored(source)
-    return source if table is None else relation_of(table)
+    if table is not None:
+        return relation_of(table)
+    if isinstance(source, str | PathLike):
+        reading = (opened or open_table(source)).reading
+        return source if reading is None else TextFile(Path(source), reading)
+    return source
 
 
 def public_name(what: object) -> str:

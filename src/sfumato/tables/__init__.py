@@ -10,12 +10,12 @@ from typing import ClassVar
 
 from sfumato.counts import FrequencySet
 from sfumato.errors import InputError, some
+from sfumato.reading import Reading, TextFile
 from sfumato.registry import Registry
 from sfumato.tables.base import (
     FORMATS,
     CreatedTable,
     DatabaseTable,
-    DelimitedFile,
     Domain,
     Engine,
     Extent,
@@ -36,7 +36,6 @@ __all__ = [
     "CreatedTable",
     "DatabaseEngine",
     "DatabaseTable",
-    "DelimitedFile",
     "Domain",
     "Engine",
     "Extent",
@@ -81,6 +80,10 @@ class ArrowEngine(Engine):
         return ArrowTable(open_source(source))
 
 
+def _is_path(source: object) -> bool:
+    return isinstance(source, str | PathLike)
+
+
 def _is_lazy_frame(source: object) -> bool:
     kind = type(source)
     return kind.__module__.partition(".")[0] == "polars" and kind.__name__ == "LazyFrame"
@@ -89,7 +92,7 @@ def _is_lazy_frame(source: object) -> bool:
 ENGINES: Registry[Engine] = Registry("engine", "sfumato.engines", [DatabaseEngine, ArrowEngine])
 
 
-def open_table(source: object) -> Table:
+def open_table(source: object, reading: Reading | None = None) -> Table:
     """Open a file, an in-memory table, or a table of a database.
 
     Args:
@@ -97,6 +100,7 @@ def open_table(source: object) -> Table:
             address of a table (duckdb:///file.db?table=people, postgres://user@host/db?table=people,
             spark:///?table=people); a DuckDB relation, Spark DataFrame or Ibis table; or a pair of
             a connection and a table name.
+        reading: How it is read if it is a text file; what is not said is found out.
 
     Example:
         >>> import pyarrow as pa
@@ -107,6 +111,9 @@ def open_table(source: object) -> Table:
     if isinstance(source, Table):
         return source
     engine = find_engine(source)
+    if reading is not None and isinstance(engine, ArrowEngine) and _is_path(source):
+        said = source.reading if isinstance(source, TextFile) else Reading()
+        source = TextFile(Path(str(source)), said.over(reading))
     if engine is not None:
         return engine.open(source)
     raise InputError(

@@ -6,7 +6,6 @@ from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
-from os import PathLike
 from pathlib import Path
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, ClassVar, Literal, TypeAlias
@@ -17,6 +16,7 @@ from sfumato.counts import Column, FrequencySet
 from sfumato.derivations import Preparation
 from sfumato.dialect import Dialect
 from sfumato.errors import InputError, OutputError, ParameterError, UnknownColumnError, some
+from sfumato.reading import Reading
 from sfumato.recoding import Recoding
 from sfumato.typing import CodeArray, IntArray, Value
 from sfumato.weights import Averaging, WeightFacts
@@ -45,6 +45,9 @@ NO_WEIGHTS: Mapping[str, Averaging] = MappingProxyType({})
 FORMATS = ("csv", "parquet", "feather")
 """The file formats a release can be written in."""
 
+DELIMITER = ","
+"""What separates the cells of a release that is a CSV file."""
+
 
 @dataclass(frozen=True)
 class WrittenFile:
@@ -60,24 +63,6 @@ class WrittenFile:
 
     suppressed_rows: int
     """Rows left out or starred."""
-
-
-@dataclass(frozen=True)
-class DelimitedFile(PathLike[str]):
-    """A CSV file of which it is known what separates its cells, so that nothing is guessed.
-
-    >>> str(DelimitedFile(Path("data.csv"), ";"))
-    'data.csv'
-    """
-
-    path: Path
-    delimiter: str
-
-    def __fspath__(self) -> str:
-        return str(self.path)
-
-    def __str__(self) -> str:
-        return str(self.path)
 
 
 @dataclass(frozen=True)
@@ -206,6 +191,11 @@ class Table(ABC):
             f"tables of the engine {self.kind} cannot derive columns or read dates in other forms "
             "than their own. Make a table that has the columns, or give the rows as a file."
         )
+
+    @property
+    def reading(self) -> Reading | None:
+        """How it is read, in full, if it is a text file."""
+        return None
 
     @property
     def lines_beyond(self) -> int:

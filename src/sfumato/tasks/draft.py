@@ -90,7 +90,7 @@ def inspect(
     report = progress or silent
     require_int("subsets", subsets, at_least=0)
     rules = policy_of(policy)
-    table = open_table(data)
+    table = open_table(data, None if rules is None else rules.reading)
     if rules is not None:
         # A release has what was derived already, and is inspected with its policy.
         table = open_original(table, rules, [*rules.quasi_identifiers, *rules.sensitive])
@@ -115,7 +115,7 @@ class _Roles(NamedTuple):
     quasi_identifiers: tuple[str, ...]
     sensitive: tuple[str, ...]
     come_from: Literal["given", "policy", "guessed"]
-    population: str | None = None
+    population: object = None
 
 
 def _roles(
@@ -132,7 +132,7 @@ def _roles(
             raise ParameterError("policy", "together with columns", "given alone", why=why)
         rules = policy_of(policy)
         # Not check_against: a release has no identifiers, and is inspected with its policy.
-        return _Roles(rules.quasi_identifiers, rules.sensitive, "policy", rules.population)
+        return _Roles(rules.quasi_identifiers, rules.sensitive, "policy", rules.population_table)
     if quasi_identifiers is None:
         return _guess_roles(table, secret, report)
     known = _column_names("quasi_identifiers", quasi_identifiers)

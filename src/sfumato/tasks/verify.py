@@ -523,7 +523,7 @@ def _inform(
         population: All people the data was drawn from; they are the list if there is no other.
     """
     if population is None and release.policy is not None:
-        population = release.policy.population
+        population = release.policy.population_table
     linked = bool(Linking.against(target, HarmRule()))
     if outside is not None and linked:
         target = with_list(target, release, outside)

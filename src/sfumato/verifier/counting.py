@@ -25,6 +25,7 @@ import pyarrow.compute as pc
 from sfumato.dialect import Dialect
 from sfumato.errors import InputError, ParameterError, UnknownColumnError, lacks_memory, some
 from sfumato.files import refuse_special
+from sfumato.reading import Reading, TextFile
 from sfumato.text import STAR, is_missing, text_of
 from sfumato.verifier.hidden import telling_notes
 
@@ -39,6 +40,7 @@ FORMATS = {
     "feather": (".feather", ".arrow", ".ipc"),
 }
 DELIMITERS = ",;\t|"
+RARE_DELIMITERS = ":~^\x1f\x01"
 _BATCH_ROWS = 2**18
 _BLOCK_BYTES = 2**23
 _PEEK_BYTES = 2**20
@@ -81,6 +83,12 @@ def open_source(data: object, *, form: str | None = None, delimiter: str | None 
     >>> [batch.to_pydict() for batch in open_source(table).batches(["age"])]
     [{'age': [39, None]}]
     """
+    reading = Reading(delimiter=delimiter)
+    if isinstance(data, TextFile):
+        # How it is written was found out by others, or said; nothing of it is taken on trust that
+        # can be looked at.
+        reading, form = data.reading, "csv"
+        data = data.path
     if not isinstance(data, str | Path):
         source = _open_table(data)
     else:
@@ -91,7 +99,7 @@ def open_source(data: object, *, form: str | None = None, delimiter: str | None 
         form = form or _format_of(path)
         with readable(str(path.name)):
             if form == "csv":
-                source = _open_csv(path, delimiter)
+                source = _open_csv(path, reading)
             elif form == "parquet":
                 source = _open_parquet(path)
             elif form == "feather":
@@ -130,15 +138,22 @@ def _open_table(data: object) -> Source:
     return Source(tuple(table.column_names), batches)
 
 
-def _open_csv(path: Path, delimiter: str | None) -> Source:
+def _open_csv(path: Path, reading: Reading) -> Source:
     import pyarrow.csv as pa_csv
 
-    with pa.input_stream(str(path), compression="detect") as stream:
+    with _open_text(path, reading) as stream:
         head = stream.read(_PEEK_BYTES)
     # A character may be cut in two at the end of what was read.
     text = head.decode("utf-8-sig", errors="ignore")
-    separator = delimiter or find_delimiter(text, whole=len(head) < _PEEK_BYTES)
-    lines = csv.reader(io.StringIO(text, newline=""), delimiter=separator)
+    text = "".join(io.StringIO(text, newline="").readlines()[reading.skip :])
+    separator = reading.delimiter or find_delimiter(text, whole=len(head) < _PEEK_BYTES)
+    quote = '"' if reading.quote is None else reading.quote
+    lines = csv.reader(
+        io.StringIO(text, newline=""),
+        delimiter=separator,
+        quotechar=quote or None,
+        quoting=csv.QUOTE_MINIMAL if quote else csv.QUOTE_NONE,
+    )
     names = tuple(next(filter(None, lines), ()))
     if not names:
         raise InputError(f"{path.name} cannot be read: it has no header")
@@ -150,14 +165,17 @@ def _open_csv(path: Path, delimiter: str | None) -> Source:
             uneven.append(row)
             return "error"
 
-        with readable(path.name), pa.input_stream(str(path), compression="detect") as stream:
+        with readable(path.name), _open_text(path, reading) as stream:
             text = _AppendedRow(stream, separator, len(names))
             try:
                 reader = pa_csv.open_csv(
                     text,
-                    read_options=pa_csv.ReadOptions(use_threads=False, block_size=_BLOCK_BYTES),
+                    read_options=pa_csv.ReadOptions(
+                        use_threads=False, block_size=_BLOCK_BYTES, skip_rows=reading.skip
+                    ),
                     parse_options=pa_csv.ParseOptions(
                         delimiter=separator,
+                        quote_char=quote or False,
                         newlines_in_values=True,
                         # An empty line is no row, whatever the width: most readers skip it.
                         ignore_empty_lines=True,
@@ -172,7 +190,8 @@ def _open_csv(path: Path, delimiter: str | None) -> Source:
                         quoted_strings_can_be_null=False,
                     ),
                 )
-                yield from text.without_it(reader)
+                for batch in text.without_it(reader):
+                    yield _in_plain_notation(batch, reading)
             except (_OpenQuoteError, pa.ArrowInvalid) as error:
                 # Arrow's own words would quote the row.
                 for row in uneven:
@@ -188,11 +207,55 @@ def _open_csv(path: Path, delimiter: str | None) -> Source:
                     ) from None
                 if uneven or isinstance(error, _OpenQuoteError):
                     raise InputError(
-                        f"{path.name} cannot be read: {_open_quote(path, separator)}"
+                        f"{path.name} cannot be read: {_open_quote(path, reading, separator)}"
                     ) from None
                 raise
 
     return Source(names, batches)
+
+
+def _open_text(path: Path, reading: Reading) -> pa.NativeFile:
+    """Open a file as UTF-8, whatever it is said to be encoded in."""
+    with path.open("rb") as file:
+        packed = file.read(2) == b"\x1f\x8b"
+    stream = pa.input_stream(str(path), compression="gzip" if packed else "detect")
+    if reading.encoding in (None, "utf-8"):
+        return stream
+    return pa.transcoding_input_stream(stream, reading.encoding, "utf-8")
+
+
+def _in_plain_notation(batch: pa.RecordBatch, reading: Reading) -> pa.RecordBatch:
+    """Return cells that mean nothing as missing, and numbers as programs write them.
+
+    Of a column that is said to hold numbers with other marks, every cell must be one.
+    """
+    numbers = reading.numbers or {}
+    if not reading.missing and not {*numbers} & {*batch.schema.names}:
+        return batch
+    columns = [
+        _plain_cells(batch.column(name), reading.missing, numbers.get(name), name)
+        for name in batch.schema.names
+    ]
+    return pa.RecordBatch.from_arrays(columns, batch.schema.names)
+
+
+def _plain_cells(
+    cells: pa.Array, missing: Sequence[str], notation: tuple[str, str] | None, name: str
+) -> pa.Array:
+    if missing:
+        nothing = pc.is_in(cells, pa.array(missing, pa.string()))
+        cells = pc.if_else(nothing, pa.scalar(None, pa.string()), cells)
+    if notation is None:
+        return cells
+    decimal, thousands = notation
+    for mark in {" ": " \u00a0\u202f\u2009", "'": "'\u2019"}.get(thousands, thousands):
+        cells = pc.replace_substring(cells, mark, "")
+    for mark, plain in ((decimal, "."), ("\u2212", "-")):
+        cells = pc.replace_substring(cells, mark, plain)
+    fits = pc.match_substring_regex(cells, r"^[-+]?[0-9]*\.?[0-9]*([eE][-+]?[0-9]+)?$")
+    if pc.any(pc.invert(fits)).as_py():
+        raise ValueError(f"column {name!r} is said to hold numbers, and not all of it are")
+    return cells
 
 
 class _OpenQuoteError(ValueError):
@@ -248,12 +311,12 @@ class _AppendedRow:
             yield held[:-1]
 
 
-def _open_quote(path: Path, separator: str) -> str:
+def _open_quote(path: Path, reading: Reading, separator: str) -> str:
     """Return in words that a file ends inside a quote, with the line that it begins in."""
     begins = after = 1
-    with pa.input_stream(str(path), compression="detect") as stream:
+    with _open_text(path, reading) as stream:
         lines = io.TextIOWrapper(stream, encoding="utf-8-sig", newline="")
-        reader = csv.reader(lines, delimiter=separator)
+        reader = csv.reader(lines, delimiter=separator, quotechar=reading.quote or '"')
         try:
             for _ in reader:
                 begins, after = after, reader.line_num + 1
@@ -285,7 +348,24 @@ def find_delimiter(text: str, *, whole: bool = True) -> str:
         return header > 1, Fraction(widths.count(header), max(1, len(widths))), header
 
     # The first of equals wins, so a table of one column is taken as comma-separated.
-    return max(DELIMITERS, key=evenness)
+    best = max(DELIMITERS, key=evenness)
+    if evenness(best)[0]:
+        return best
+    rare = [each for each in RARE_DELIMITERS if each in text and _fits_all(text, each, whole)]
+    return max([best, *rare], key=evenness)
+
+
+def _fits_all(text: str, separator: str, whole: bool) -> bool:  # noqa: FBT001 - of this file
+    """Return whether a rare separator cuts every row as the header, into what look like names."""
+    rows: list[list[str]] = []
+    with suppress(csv.Error):
+        reader = csv.reader(io.StringIO(text, newline=""), delimiter=separator)
+        rows += islice(filter(None, reader), _PEEK_ROWS)
+        if not whole and len(rows) < _PEEK_ROWS:
+            rows = rows[:-1]
+    names = rows[0] if rows else []
+    named = all(name.strip() and not {*name} & {*"()[]{}<>=,;"} for name in names)
+    return len(rows) > 1 and named and {len(row) for row in rows} == {len(names)}
 
 
 def _open_parquet(path: Path) -> Source:

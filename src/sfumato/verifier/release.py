@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from sfumato.errors import InputError, SfumatoError, UnknownColumnError, some
+from sfumato.reading import TextFile
 from sfumato.verifier.counting import (
     Countable,
     Relation,
@@ -117,16 +118,16 @@ def verify_file(data: object, promises: Promises) -> Verdict:
     return Verdict((*recompute(source, promises), *_hidden_checks(data, source)))
 
 
-def verify_unjudged(path: Path, quasi_identifiers: Sequence[str]) -> Verdict:
+def verify_unjudged(path: Path | TextFile, quasi_identifiers: Sequence[str]) -> Verdict:
     """Check a plain file of which nothing is promised: what it holds that its rows do not show.
 
     There is no check where nothing is wrong.
 
     Args:
-        path: A CSV, Parquet or Feather file, whatever its name.
+        path: A CSV, Parquet or Feather file, whatever its name, and how it is read if others know.
         quasi_identifiers: The columns that others may know.
     """
-    form = form_of(path)
+    form = "csv" if isinstance(path, TextFile) else form_of(path)
     if form is None:
         return Verdict(())
     source = open_source(path, form=form)
@@ -137,7 +138,7 @@ def verify_unjudged(path: Path, quasi_identifiers: Sequence[str]) -> Verdict:
 
 def _hidden_checks(data: object, source: Source) -> list[Check]:
     """Check that a plain file holds nothing besides its rows; nothing if it does not."""
-    if not isinstance(data, str | Path):
+    if not isinstance(data, str | Path | TextFile):
         return []
     details = find_hidden(Path(data))
     if source.telling:

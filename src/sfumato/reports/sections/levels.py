@@ -150,7 +150,7 @@ def steps_from(data: object, policy: Policy, columns: Sequence[ColumnRecord]) ->
     counts = count_columns(data, counted_columns(policy))
     people = None
     if policy.population is not None:
-        people = count_people(policy.population, policy.quasi_identifiers)
+        people = count_people(policy.population_table, policy.quasi_identifiers)
     checker = make_checker(policy, counts, people)
     node = _node(checker, columns)
     if node is None:

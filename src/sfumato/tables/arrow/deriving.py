@@ -48,7 +48,7 @@ class DerivingSource(Source):
     def __init__(self, source: Source) -> None:
         self._source = source
         self.kind, self.where, self.schema = source.kind, source.where, source.schema
-        self.rows, self.delimiter = source.rows, source.delimiter
+        self.rows = source.rows
 
     @property
     def lines_beyond(self) -> int:  # type: ignore[override]
@@ -56,7 +56,7 @@ class DerivingSource(Source):
         return self._source.lines_beyond
 
     @property
-    def notes(self) -> tuple[str, ...]:  # type: ignore[override]
+    def notes(self) -> tuple[str, ...]:
         """The notes on what was found out while the source was read."""
         return self._source.notes
 
@@ -110,7 +110,7 @@ class DatedSource(DerivingSource):
             self.schema = self.schema.set(at, pa.field(name, text))
 
     @property
-    def notes(self) -> tuple[str, ...]:  # type: ignore[override]
+    def notes(self) -> tuple[str, ...]:
         """The notes on how dates of columns are read, where that had to be found out."""
         return (*self._source.notes, *self._lines.values())
 

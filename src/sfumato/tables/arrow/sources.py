@@ -1,31 +1,28 @@
 """Sources of rows: files, recognised by their first bytes, and tables in memory."""
 
-import codecs
-import csv
-import io
 import re
-import secrets
 import sys
 from abc import ABC, abstractmethod
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from datetime import datetime, timezone
 from difflib import get_close_matches
 from os import PathLike
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
-import pyarrow.csv as pa_csv
 import pyarrow.parquet as pq
 from pyarrow import ipc, types
 from pyarrow import types as t
 
 from sfumato.errors import InputError
 from sfumato.files import refuse_special
-from sfumato.tables.base import DelimitedFile, require_column_names
+from sfumato.reading import Reading, TextFile
+from sfumato.tables.base import require_column_names
+from sfumato.tables.looks import BYTES, looks_like
 from sfumato.text import text_of
 from sfumato.typing import BoolArray, Value
 
@@ -351,13 +348,18 @@ class Source(ABC):
     rows: int | None = None
     """The number of rows, if that is known without reading them."""
 
-    delimiter: str | None = None
-
     lines_beyond: int = 0
     """Lines of a text beyond its rows, once it was read: cells have line breaks in them."""
 
-    notes: tuple[str, ...] = ()
-    """What was found out about its form while it was read, each in one line."""
+    @property
+    def reading(self) -> Reading | None:
+        """How it is read, in full, if it is a text file."""
+        return None
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """What was found out about its form while it was read, each in one line."""
+        return ()
 
     @property
     def columns(self) -> tuple[str, ...]:
@@ -433,18 +435,28 @@ _BINARY_SUFFIXES = {
 }
 
 
-def open_source(source: object) -> Source:
-    """Open a path or an in-memory table, importing only what it needs."""
-    if isinstance(source, DelimitedFile):
-        _first_bytes(source.path)  # refuses what is no file
-        return CsvSource(source.path, source.delimiter)
+def open_source(source: object, reading: Reading | None = None) -> Source:
+    """Open a path or an in-memory table, importing only what it needs.
+
+    Args:
+        source: The path or table.
+        reading: How it is read if it is a text file; what is not said is found out.
+    """
+    if isinstance(source, TextFile):
+        if source.reading.numbers is None:
+            return _open_path(source.path, source.reading.over(reading))
+        # All is known of it: it is a text file, whatever it begins with.
+        from sfumato.tables.arrow.delimited import CsvSource
+
+        _first_bytes(source.path)
+        return CsvSource(source.path, source.reading)
     if isinstance(source, str | PathLike):
-        return _open_path(Path(source).expanduser())
+        return _open_path(Path(source).expanduser(), reading)
 
     return open_memory(source)
 
 
-def _open_path(path: Path) -> Source:
+def _open_path(path: Path, reading: Reading | None) -> Source:
     refuse_special(path)
     head = _first_bytes(path)
     if head[:4] == b"PAR1":
@@ -455,24 +467,24 @@ def _open_path(path: Path) -> Source:
         raise InputError(
             f"{path} is a Feather file of the old version 1. Write it again as version 2."
         )
-    if head[:4] == b"PK\x03\x04":
-        raise InputError(
-            f"{path} is a zip archive or a spreadsheet. Unpack it, or save the sheet as CSV."
-        )
+    other = looks_like(head)
+    if other is not None:
+        raise InputError(f"{path} is {other[0]}. {other[1]}")
     if path.suffix.lower() in _BINARY_SUFFIXES:
         expected = _BINARY_SUFFIXES[path.suffix.lower()]
         raise InputError(
             f"{path} is not a {expected} file, whatever its name says: it does not start like "
             "one. Rename the file to match its format, or export it again."
         )
+    from sfumato.tables.arrow.delimited import CsvSource
 
-    return CsvSource(path)
+    return CsvSource(path, reading)
 
 
 def _first_bytes(path: Path) -> bytes:
     try:
         with path.open("rb") as file:
-            head = file.read(8)
+            head = file.read(BYTES)
     except IsADirectoryError:
         raise InputError(f"{path} is a folder. Give a file: CSV, Parquet or Feather.") from None
     except FileNotFoundError:
@@ -494,364 +506,6 @@ def _near(path: Path) -> str:
         return f" There is no folder {path.parent} either."
     near = get_close_matches(path.name, names, n=1)
     return f" Did you mean {path.parent / near[0]}?" if near else ""
-
-
-# CSV files: text in UTF-8 with a header, cells separated by comma, semicolon, tab or bar.
-
-
-DELIMITERS = (",", ";", "\t", "|")
-
-_BLOCK = 1 << 22
-"""Bytes read at a time; a single row must fit into it."""
-
-_SAMPLE = 1 << 20
-"""Bytes looked at to find the delimiter and the header."""
-
-
-class CsvSource(FileSource):
-    """A CSV file. Every column is text (00123 stays 00123), and an empty cell is missing.
-
-    A file that ends inside a quote is refused: all rows after that quote would be one cell.
-    """
-
-    kind = "csv"
-
-    def __init__(self, path: Path, delimiter: str | None = None) -> None:
-        super().__init__(path)
-        with self._open() as stream:
-            try:
-                sample = stream.read(_SAMPLE)
-            except (OSError, pa.ArrowException) as error:
-                raise unreadable_error(self.where, "CSV", error) from error
-        whole = len(sample) < _SAMPLE
-        known = DELIMITERS if delimiter is None else (delimiter,)
-        samples = _parse(self._text(sample), whole=whole, delimiters=known)
-        self.delimiter = _most_regular(samples)
-        records, complete = samples[self.delimiter]
-        if len(records) < 2 and (complete or not records):
-            self._require_closed_quotes()
-        if not records and not complete:
-            raise InputError(
-                f"{self.where} has a header that is too long. Give each column a short name."
-            )
-        if not records:
-            raise InputError(f"{self.where} is empty. A table needs a header and at least one row.")
-        if len(records) == 1 and complete:
-            raise InputError(f"{self.where} has a header and no rows")
-        self._require_named_cells(samples, len(records[0]))
-        self._header = [name.encode() for name in records[0]]
-        # Text is repetitive: as dictionaries it is smaller, and counted without comparing texts.
-        self._type = pa.dictionary(pa.int32(), pa.string())
-        self.schema = pa.schema([(name, pa.string()) for name in records[0]])
-
-    def _require_named_cells(self, samples: Mapping[str, "_Records"], width: int) -> None:
-        """Raise if the header is one cell, and all rows are several: whole rows would be cells."""
-        for delimiter, (records, _) in samples.items() if width == 1 else ():
-            widths = {len(record) for record in records[1:]}
-            if len(records) > 2 and len(widths) == 1 and max(widths) > 1 == len(records[0]):
-                raise InputError(
-                    f"{self.where}: the header has 1 cell, and every row has {max(widths)} "
-                    f"(separated by {delimiter!r}). Name every column in the header; cells of a "
-                    'single column that hold the separator must stand in "quotes".'
-                )
-
-    def batches(self, columns: Sequence[str]) -> Iterator[pa.RecordBatch]:
-        bad: list[pa_csv.InvalidRow] = []
-
-        def refuse(row: pa_csv.InvalidRow) -> str:
-            bad.append(row)
-            return "error"
-
-        text = _EndedText(self._open(), str(self.delimiter), len(self.schema))
-        n = 0
-        try:
-            with text.stream:
-                reader = pa_csv.open_csv(
-                    text,
-                    # One thread: the reader streams, so a second one only waits for the first.
-                    read_options=pa_csv.ReadOptions(block_size=_BLOCK, use_threads=False),
-                    parse_options=pa_csv.ParseOptions(
-                        delimiter=self.delimiter,
-                        newlines_in_values=True,
-                        invalid_row_handler=refuse,
-                    ),
-                    convert_options=pa_csv.ConvertOptions(
-                        include_columns=list(columns),
-                        column_types=dict.fromkeys(columns, self._type),
-                        null_values=[""],
-                        strings_can_be_null=True,
-                    ),
-                )
-                waiting: pa.RecordBatch | None = None
-                for batch in reader:
-                    n += len(batch)
-                    if waiting is not None and len(batch):
-                        yield waiting
-                    waiting = batch if len(batch) else waiting
-        except _ZeroByteError:
-            raise self._zero_byte() from None
-        except UnicodeDecodeError:
-            raise self._not_utf8(self._first_offence()) from None
-        except (OSError, pa.ArrowException) as error:
-            raise self._explain(error, bad, text.mark) from error
-        rows = None if waiting is None else text.without_end(waiting)
-        if rows is None:
-            self._require_closed_quotes()
-            raise InputError(f"{self.where} cannot be read as CSV: it does not end with a row")
-        # The row that was added counts among the rows, in place of the header.
-        self.lines_beyond = max(text.lines - n - sum(map(_newlines, self._header)), 0)
-        yield rows
-
-    def _open(self) -> pa.NativeFile:
-        with self.path.open("rb") as file:
-            gzipped = file.read(2) == b"\x1f\x8b"
-        try:
-            return pa.input_stream(self.where, compression="gzip" if gzipped else "detect")
-        except (OSError, pa.ArrowException) as error:
-            raise unreadable_error(self.where, "CSV", error) from error
-
-    def _require_closed_quotes(self) -> None:
-        """Raise if the file ends inside a quote."""
-        try:
-            line = _line_of_open_quote(self._chunks(), str(self.delimiter))
-        except (OSError, pa.ArrowException) as error:
-            raise unreadable_error(self.where, "CSV", error) from error
-        if line is not None:
-            raise InputError(
-                f"{self.where}, line {line}: a cell that begins there takes in all the rows after "
-                "it. A quote in it is not closed. Close it, or remove it; a quote inside a quoted "
-                'cell is written twice ("").'
-            )
-
-    def _text(self, sample: bytes) -> str:
-        if sample[:2] in (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE):
-            raise self._not_utf8("it is UTF-16", "utf-16")
-        if b"\0" in sample:
-            raise self._zero_byte()
-        decoder = codecs.getincrementaldecoder("utf-8")()
-        try:
-            # The sample may end in the middle of a character; a short file may not.
-            text = decoder.decode(sample, final=len(sample) < _SAMPLE)
-        except UnicodeDecodeError as error:
-            raise self._not_utf8(_offence(sample, error.start, 1)) from None
-        return text.removeprefix("\ufeff")
-
-    def _zero_byte(self) -> InputError:
-        return InputError(
-            f"{self.where} is not a text file: it holds zero bytes. "
-            "Give a CSV, Parquet or Feather file."
-        )
-
-    def _not_utf8(self, why: str, encoding: str = "latin1") -> InputError:
-        return InputError(
-            f"{self.where} is not in UTF-8: {why}. Save it as UTF-8, for example with "
-            f"iconv -f {encoding} -t utf-8."
-        )
-
-    def _explain(self, error: Exception, bad: Sequence[pa_csv.InvalidRow], mark: str) -> InputError:
-        """Return an error with a line number for what Arrow could not read."""
-        if bad:
-            row = bad[0]
-            if mark in row.text:
-                self._require_closed_quotes()
-            line = self._line_of(row.text) or row.number
-            lines = _newlines(row.text.encode())
-            quote = f" Inside quotes it goes on for {lines + 1} lines." if lines else ""
-            return InputError(
-                f"{self.where}, line {line}: the row has {row.actual_columns} cells, the header "
-                f"has {row.expected_columns} (separated by {self.delimiter!r}).{quote} "
-                'Correct the row; a cell that holds the separator must stand in "quotes".'
-            )
-        text = str(error)
-        if "straddling" in text:
-            self._require_closed_quotes()
-            return InputError(f"{self.where} has a row longer than {_BLOCK >> 20} MB")
-        return unreadable_error(self.where, "CSV", error)
-
-    def _line_of(self, text: str) -> int | None:
-        """Find the line a row stands on. Arrow counts rows, which may span lines."""
-        row = re.compile(rb"(?:\A|(?<=[\r\n]))" + re.escape(text.encode()) + rb"(?=[\r\n]|\Z)")
-        line, tail = 1, b""
-        for chunk in self._chunks():
-            window = tail + chunk
-            found = row.search(window)
-            # What ends where the window ends may go on in the next chunk.
-            if found and (found.end() < len(window) or len(chunk) < _BLOCK):
-                return line + _newlines(window[: found.start()])
-            cut = max(0, window.rfind(b"\n", 0, max(0, len(window) - len(text) * 4 - 2)) + 1)
-            line += _newlines(window[:cut])
-            tail = window[cut:]
-        return None
-
-    def _first_offence(self) -> str:
-        decoder = codecs.getincrementaldecoder("utf-8")()
-        line = 1
-        for chunk in self._chunks():
-            pending = decoder.getstate()[0]
-            try:
-                decoder.decode(chunk)
-            except UnicodeDecodeError as error:
-                return _offence(pending + chunk, error.start, line)
-            line += _newlines(chunk)
-        return "it ends in the middle of a character"
-
-    def _chunks(self) -> Iterator[bytes]:
-        with self._open() as stream:
-            while chunk := stream.read(_BLOCK):
-                yield chunk
-
-
-def _newlines(data: bytes) -> int:
-    return data.count(b"\n") or data.count(b"\r")
-
-
-def _offence(data: bytes, at: int, first_line: int) -> str:
-    line = first_line + _newlines(data[:at])
-    return f"line {line} holds the byte 0x{data[at]:02X}"
-
-
-class _ZeroByteError(ValueError):
-    """A zero byte in what should be text."""
-
-
-_EMPTY_LINE = re.compile(rb"(?<=\n)\r?\n")
-
-
-class _EndedText:
-    """CSV text with one more row at its end, which tells whether the last cell was closed.
-
-    If the text ends inside a quote, its last cell swallows that row. No scan of the text tells
-    so at no cost: whether a quote opens a cell depends on everything before it.
-    """
-
-    closed = False
-
-    def __init__(self, stream: pa.NativeFile, delimiter: str, width: int) -> None:
-        self.stream = stream
-        # Drawn, so that no file can hold it.
-        self.mark = secrets.token_hex(16)
-        self._end = delimiter.join([self.mark] * width).encode() + b"\n"
-        self._in_line = False
-        self._decoder = codecs.getincrementaldecoder("utf-8")()
-        self._last = b"\n"
-        self.lines = 0
-        """Lines that were read, without empty ones."""
-
-    def read(self, size: int) -> bytes:
-        """Read on; the row comes last."""
-        data: bytes = self.stream.read(size)
-        if data:
-            if b"\0" in data:
-                raise _ZeroByteError
-            # Before Arrow sees it: of a row that is no text it could not tell us.
-            if not data.isascii() or self._decoder.getstate()[0]:
-                self._decoder.decode(data)
-            self._in_line = data[-1:] not in b"\r\n"
-            self.lines += data.count(b"\n") - self._empty_lines(data)
-            self._last = data[-2:]
-            return data
-        self._decoder.decode(b"", final=True)
-        end, self._end = self._end, b""
-        self.lines += bool(end and self._in_line)
-        return b"\n" + end if end and self._in_line else end
-
-    def _empty_lines(self, data: bytes) -> int:
-        start = (self._last + data[:2])[-4:]
-        if not any(two in data or two in start for two in (b"\n\n", b"\n\r\n")):
-            return 0
-        return len(_EMPTY_LINE.findall(self._last + data)) - len(_EMPTY_LINE.findall(self._last))
-
-    def without_end(self, batch: pa.RecordBatch) -> pa.RecordBatch | None:
-        """Return the last rows without the one that was added; None if it is not there."""
-        columns = []
-        for column in batch.columns:
-            if column[-1].as_py() != self.mark:
-                return None
-            # It came last into the dictionary too, and must not stay there.
-            values = column.dictionary[:-1]
-            columns.append(pa.DictionaryArray.from_arrays(column.indices[:-1], values))
-        return pa.RecordBatch.from_arrays(columns, names=batch.schema.names)
-
-
-def _line_of_open_quote(chunks: Iterator[bytes], delimiter: str) -> int | None:
-    r"""Find the line of the quote that is still open where text ends; None if none is.
-
-    A cell may not be longer than a block: a quote that is open for longer counts as never closed.
-
-    >>> _line_of_open_quote(iter([b'a,b\n1,"x""\n', b'y"\n2,"z\n3,z\n']), ",")
-    4
-    """
-    end = rb"[%s\r\n]" % re.escape(delimiter.encode())
-    rest = end.replace(b"[", b"[^")
-    quoted = rb'"(?:[^"]++|"")*+"' + rest + rb"*+"
-    # Possessive, so that all whole cells of a chunk are matched at once, without going back.
-    cells = re.compile(rb"(?:(?:%s|(?!\")%s*+)%s)*+" % (quoted, rest, end))
-    line, left = 1, b""
-    for chunk in chunks:
-        window = left + chunk
-        if line == 1 and not left:
-            window = window.removeprefix(codecs.BOM_UTF8)
-        whole = cells.match(window)
-        at = whole.end() if whole else 0
-        line += _newlines(window[:at])
-        left = window[at:]
-        if left and left[:1] != b'"':
-            # However much there is of a cell without quotes, it ends at the next separator.
-            left = b"x"
-        if len(left) > _BLOCK:
-            return line
-    closed = left[:1] != b'"' or re.fullmatch(quoted, left)
-    return None if closed else line
-
-
-class _Records(NamedTuple):
-    """The first records of a file, by one delimiter."""
-
-    records: list[list[str]]
-    complete: bool
-    """Whether the file has no others."""
-
-
-def _parse(
-    text: str, *, whole: bool, most: int = 200, delimiters: Sequence[str] = DELIMITERS
-) -> dict[str, _Records]:
-    """Read the first records once for each delimiter there could be."""
-    parsed: dict[str, _Records] = {}
-    for delimiter in delimiters:
-        records: list[list[str]] = []
-        complete = False
-        reader = csv.reader(io.StringIO(text, newline=""), delimiter=delimiter)
-        try:
-            for record in reader:
-                if record:
-                    records.append(record)
-                if len(records) > most:
-                    break
-            else:
-                complete = whole
-                # A sample that is not the whole file ends inside a record.
-                if records and not whole:
-                    records.pop()
-        except csv.Error:
-            pass  # a cell too long for this reader: Arrow has no such limit
-        parsed[delimiter] = _Records(records, complete)
-    return parsed
-
-
-def _most_regular(parsed: Mapping[str, _Records]) -> str:
-    r"""Choose the delimiter that splits the header and splits the rows like the header.
-
-    >>> _most_regular(_parse("a;b\n1,5;2,5\n", whole=True))
-    ';'
-    """
-
-    def regularity(delimiter: str) -> tuple[bool, float, int]:
-        records = parsed[delimiter].records
-        width = len(records[0]) if records else 0
-        alike = sum(len(record) == width for record in records)
-        return width > 1, alike / max(1, len(records)), width
-
-    return max(parsed, key=regularity)
 
 
 # Parquet files.

@@ -12,6 +12,7 @@ import pyarrow as pa
 from sfumato.counts import Column, FrequencySet
 from sfumato.derivations import Preparation
 from sfumato.errors import InputError, ParameterError
+from sfumato.reading import Reading
 from sfumato.recoding import LocalRecoding, Recoding, SolvedRecoding
 from sfumato.tables.arrow.counting import (
     MISSING,
@@ -49,6 +50,7 @@ from sfumato.tables.arrow.sources import (
 from sfumato.tables.arrow.windows import WindowSource, extent, keep, order_of
 from sfumato.tables.arrow.writing import closing_writer, creating, open_writer, plain_batch
 from sfumato.tables.base import (
+    DELIMITER,
     FORMATS,
     NO_WEIGHTS,
     Domain,
@@ -158,10 +160,6 @@ class ArrowTable(Table):
         table.prepared = preparation
         return table
 
-    @property
-    def notes(self) -> tuple[str, ...]:
-        return self._source.notes
-
     def limit_rows(self, budget: int) -> None:
         # More go to disk while they are shuffled.
         self._budget = min(self._budget, budget)
@@ -206,16 +204,11 @@ class ArrowTable(Table):
         publication = self._publication(
             recoding, columns, suppression, weights, rng, as_text=format == "csv"
         )
-        delimiter = self._source.delimiter or ","
         with creating(target):
-            rows = self._write(publication, target, format, delimiter, rng, progress)
-        return WrittenFile(
-            target,
-            rows,
-            format,
-            delimiter if format == "csv" else None,
-            publication.suppressed_rows,
-        )
+            rows = self._write(publication, target, format, rng, progress)
+        # However the input is written: a release of the same rows is the same release.
+        delimiter = DELIMITER if format == "csv" else None
+        return WrittenFile(target, rows, format, delimiter, publication.suppressed_rows)
 
     def publish_table(
         self,
@@ -248,6 +241,14 @@ class ArrowTable(Table):
 
     def order_of(self, column: str) -> Order | None:
         return order_of(self.type_of(column))
+
+    @property
+    def reading(self) -> Reading | None:
+        return self._source.reading
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        return self._source.notes
 
     @property
     def lines_beyond(self) -> int:
@@ -306,12 +307,11 @@ class ArrowTable(Table):
         publication: Publication,
         target: Path,
         form: str,
-        delimiter: str,
         rng: np.random.Generator,
         progress: Progress | None,
     ) -> int:
         tidy = self._telling(publication) is not None
-        writer = open_writer(target, publication.schema, form, delimiter, tidy=tidy)
+        writer = open_writer(target, publication.schema, form, DELIMITER, tidy=tidy)
         written = 0
         batches = self._rows_out(publication, rng, target.parent, progress)
         with closing_writer(writer), closing(batches):

@@ -38,8 +38,12 @@ class WindowSource(Source):
         self._source = source
         self._window = window
         self.kind, self.where, self.schema = source.kind, source.where, source.schema
-        self.delimiter = source.delimiter
         self._bounds = _Bounds(source, window)
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """What was found out about the whole text."""
+        return self._source.notes
 
     @property
     def lines_beyond(self) -> int:  # type: ignore[override]
@@ -69,9 +73,14 @@ class KeptSource(Source):
 
     def __init__(self, source: Source, batches: Sequence[pa.RecordBatch]) -> None:
         self.kind, self.where, self.schema = source.kind, source.where, source.schema
-        self.delimiter, self.lines_beyond = source.delimiter, source.lines_beyond
+        self._notes, self.lines_beyond = source.notes, source.lines_beyond
         self._batches = batches
         self.native = source.native  # type: ignore[method-assign]
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """What was found out about the text they came from."""
+        return self._notes
 
     def batches(self, columns: Sequence[str]) -> Iterator[pa.RecordBatch]:
         for batch in self._batches:
@@ -255,7 +264,7 @@ class JoinedSource(Source):
     def __init__(self, sources: Sequence[Source]) -> None:
         self._sources = sources
         first = sources[0]
-        self.kind, self.delimiter = first.kind, first.delimiter
+        self.kind = first.kind
         self.where = first.where if len(sources) == 1 else f"{first.where} and others"
         for other in sources[1:]:
             if {*other.columns} != {*first.columns}:
@@ -277,6 +286,11 @@ class JoinedSource(Source):
                 f"column {name!r} holds {' in one file and '.join(map(str, dict.fromkeys(kinds)))} "
                 "in another. Give it one type, or take the files one by one: --every file."
             ) from None
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """What was found out about each text."""
+        return tuple(note for source in self._sources for note in source.notes)
 
     @property
     def lines_beyond(self) -> int:  # type: ignore[override]
