@@ -87,6 +87,16 @@ class ValueCounts:
     everyone: int | None = None
     """Where people are counted: how many the reference is of, each once per class."""
 
+    everyone_known: int | None = None
+    """Where people are counted: those of them who have some value that is known."""
+
+    @property
+    def known_total(self) -> int:
+        """The number of rows, or people, of the reference whose value is known."""
+        if self.everyone_known is None:
+            return int(self.reference[:-1].sum())
+        return self.everyone_known
+
     @property
     def reference_total(self) -> int:
         """The number of rows, or people, that the reference is of."""
@@ -250,6 +260,9 @@ class EquivalenceClasses:
     drawn: IntArray | None = None
     """A secret random order of the classes, for models that draw among them; a number each."""
 
+    people: ClassPeople | None = None
+    """Where people are counted, and asked for: who is in several classes, to count each once."""
+
     def __len__(self) -> int:
         return len(self.sizes)
 
@@ -262,6 +275,27 @@ class EquivalenceClasses:
     def rows(self) -> IntArray:
         """The number of rows each class stands for; its size, unless `own` says otherwise."""
         return self.sizes if self.own is None else self.own
+
+    @property
+    def inside(self) -> IntArray:
+        """The people each class stands for: its rows, or where people are counted, its people."""
+        return self.sizes if self.by_person else self.rows
+
+    @property
+    def n_people(self) -> int:
+        """The number of people, every one once; of rows, where each is a person."""
+        return self.total if self.people is None else self.people.total
+
+    def at_worst(self, levels: IntArray, n: int) -> IntArray:
+        """Return how many people are of each of n levels, every one at the worst of their classes.
+
+        Args:
+            levels: The level of each class.
+            n: How many levels there are.
+        """
+        if self.people is None:
+            return sums(levels, self.rows, n)
+        return self.people.at_worst(levels, n)
 
     def counts_of(self, column: str) -> ValueCounts:
         """Return the value counts of a sensitive column, or refuse with the nearest name."""
@@ -285,6 +319,10 @@ class EquivalenceClasses:
         def add(per_class: IntArray) -> IntArray:
             return sums(into, per_class, n)
 
+        if self.people is not None:
+            people = self.people.roll_up(into, n)
+            columns = {name: counts.column for name, counts in self.sensitive.items()}
+            return replace(classes_of_people(people, add(self.rows), columns), people=people)
         sensitive = {
             name: merge_counts(counts, into[counts.class_id])
             for name, counts in self.sensitive.items()
@@ -311,17 +349,20 @@ class EquivalenceClasses:
             entries = keep[counts.class_id]
             value, rows = counts.value[entries], counts.rows[entries]
             reference, everyone = counts.reference, counts.everyone
+            people, known = counts.people, counts.everyone_known
             if own_reference:
                 reference = reference_of(value, rows, len(counts.column.values))
                 everyone = None if everyone is None else int(self.sizes[keep].sum())
+                known = None if people is None else int(people[keep].sum())
             sensitive[name] = ValueCounts(
                 counts.column,
                 number[counts.class_id[entries]],
                 value,
                 rows,
                 reference,
-                None if counts.people is None else counts.people[keep],
+                None if people is None else people[keep],
                 everyone,
+                known,
             )
         population = self.population
         hidden = 0 if population is None else int(population[~keep].sum())
@@ -335,6 +376,7 @@ class EquivalenceClasses:
             self.scattered,
             by_person=self.by_person,
             drawn=None if self.drawn is None else self.drawn[keep],
+            people=None if self.people is None else self.people.keep(keep),
         )
 
 
@@ -408,7 +450,8 @@ def classes_from(
         people = ClassPeople.count(
             counts.codes_of(person).astype(np.int64), groups.of_item, values, groups.n
         )
-        return classes_of_people(people, class_sizes.astype(np.int64), described)
+        found = classes_of_people(people, class_sizes.astype(np.int64), described)
+        return replace(found, people=people)
     tables = {}
     for name, column in described.items():
         value = sensitive_codes(counts, name, folded=column.folded)
@@ -444,6 +487,7 @@ def classes_of_people(
             reference_of(value, found.people, len(column.values)),
             people=found.known,
             everyone=int(sizes.sum()),
+            everyone_known=int(found.known.sum()),
         )
     return EquivalenceClasses(sizes, counted, own=rows, by_person=True)
 

@@ -230,6 +230,7 @@ def chance_of_values(
     reference: IntArray,
     *,
     certain: bool = False,
+    total: int | None = None,
 ) -> Chance:
     """Return the chance of groups that are drawn from all rows of a table.
 
@@ -240,6 +241,7 @@ def chance_of_values(
         marked: Per group, the table's rows with that value.
         reference: The table's rows of each value.
         certain: Whether only groups count all of whose rows have one value.
+        total: The table's rows; None if each has one value, so that those of all values add up.
 
     Example:
         >>> rows = np.full(100, 5)
@@ -248,7 +250,7 @@ def chance_of_values(
         >>> float(chance.reach[2].sum().round(2))
         0.37
     """
-    total = int(reference.sum())
+    total = int(reference.sum()) if total is None else total
     sizes, of_size = np.unique(rows, return_inverse=True)
     # Values that are equally frequent are equally likely to be drawn: each frequency once.
     frequencies, times = np.unique(reference[reference > 0], return_counts=True)

@@ -243,6 +243,49 @@ class ClassPeople:
         """All people, every one once."""
         return int(self.held.sum() + self.multiplicity[self.kind[changes(self.kind)]].sum())
 
+    def at_worst(self, levels: IntArray, n: int) -> IntArray:
+        """Return how many people are of each level, every one at the highest of their classes.
+
+        Args:
+            levels: The level of each class, from 0 on.
+            n: How many levels there are.
+
+        >>> person, item = np.array([0, 0, 1, 2]), np.array([0, 1, 1, 2])
+        >>> ClassPeople.count(person, item, {}, 3).at_worst(np.array([2, 0, 0]), 3).tolist()
+        [2, 0, 1]
+        """
+        found = sums(levels, self.held, n)
+        if not len(self.kind):
+            return found
+        starts = np.flatnonzero(changes(self.kind))
+        worst = np.maximum.reduceat(levels[self.item], starts)
+        people: IntArray = found + sums(worst, self.multiplicity[self.kind[starts]], n)
+        return people
+
+    def with_known(self, name: str) -> int:
+        """Return how many people have some value of a column that is not missing."""
+        held, spread, _ = self.values[name]
+        kinds = np.unique(spread.kind[spread.value > 0])
+        return int(held.known.sum() + self.multiplicity[kinds].sum())
+
+    def keep(self, keep: BoolArray) -> "ClassPeople":
+        """Return the people of some classes only; the rows of the others are as if not there."""
+        number = np.cumsum(keep) - 1
+        stays = keep[self.item]
+        values = {}
+        for name, (held, spread, n_values) in self.values.items():
+            here, there = keep[held.item], keep[spread.item]
+            values[name] = (
+                _HeldValues(
+                    number[held.item[here]], held.value[here], held.people[here], held.known[keep]
+                ),
+                _SpreadValues(spread.kind[there], number[spread.item[there]], spread.value[there]),
+                n_values,
+            )
+        return ClassPeople(
+            self.multiplicity, self.held[keep], self.kind[stays], number[self.item[stays]], values
+        ).settle()
+
     def settle(self) -> "ClassPeople":
         """Return the same with kinds of a single class counted where they are."""
         if not len(self.kind):

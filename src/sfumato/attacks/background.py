@@ -6,11 +6,20 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 
-from sfumato.attacks.base import ClassAttack, Finding, Guesses, Outcome, priors, secrecy_of
-from sfumato.attacks.target import Target
-from sfumato.classes import EquivalenceClasses, SensitiveColumn, ValueCounts
-from sfumato.counts import Column
+from sfumato.attacks.base import (
+    ClassAttack,
+    Finding,
+    Guesses,
+    Outcome,
+    priors,
+    require_one_value,
+    secrecy_of,
+)
+from sfumato.attacks.target import Holders, Target
+from sfumato.classes import EquivalenceClasses, SensitiveColumn, ValueCounts, reference_of
+from sfumato.counts import Column, number_keys
 from sfumato.errors import (
+    InputError,
     ParameterError,
     PolicyError,
     UnknownColumnError,
@@ -56,7 +65,10 @@ class BackgroundKnowledge(ClassAttack):
     but ruled out values hold no such person.
     Does not find: who really knows such things. Ruling out any value is a supposition, so its
     outcome is told and no reason to refuse a release; what is named is. Nor does it find which
-    people of a class with a label such as `*` a rate is true of: any of them may be meant.
+    people of a class with a label such as `*` a rate is true of: any of them may be meant. Where
+    people have several rows, who has a value that is ruled out by name is left out, whatever else
+    they have; with `rules_out` one value of each counts, as unevenly as may be, which is more than
+    can be believed if values go together. Rates are refused there.
 
     Reference: Machanavajjhala et al., "l-Diversity: Privacy Beyond k-Anonymity", ACM
     Transactions on Knowledge Discovery from Data 1(1), 2007, doi:10.1145/1217299.1217302;
@@ -127,12 +139,17 @@ class BackgroundKnowledge(ClassAttack):
             )
         counts = classes.counts_of(self.column)
         allowed = self._allow_values(counts.column)
+        if self.known_not:
+            require_one_value(self, classes)
         return self._finding(classes, self._guess(counts, allowed, priors(counts) * allowed))
 
     def find(self, target: Target, rule: HarmRule | None = None) -> Finding:
         rule = rule or HarmRule()
         counts = target.classes.counts_of(self.column)
         allowed = self._allow_values(counts.column)
+        holders = target.holders(self.column)
+        if holders is not None:
+            return self._find_people(target, counts, holders, allowed)
         table = priors(counts)
         guess = self._guess(counts, allowed, table * allowed)
         kinds = _by_people(self.rates).items()
@@ -172,6 +189,19 @@ class BackgroundKnowledge(ClassAttack):
         )
         return replace(outcome, judged=False, note=note)
 
+    def _find_people(
+        self, target: Target, counts: ValueCounts, holders: Holders, allowed: FloatArray
+    ) -> Finding:
+        """Return the same where people have several rows: who has a ruled out value is left out."""
+        if self.rates:
+            raise InputError(
+                "rates are of people with one value each, and people have several rows here. Say "
+                "what is known of a person with known_not or rules_out."
+            )
+        if self.known_not:
+            counts = _without_holders(counts, holders, allowed == 0)
+        return self._finding(target.classes, self._guess(counts, allowed, priors(counts) * allowed))
+
     def _allow_values(self, column: SensitiveColumn) -> FloatArray:
         """Return each value 1, or 0 if it is known not to be the person's."""
         texts = [text_of(value) for value in column.values]
@@ -207,8 +237,14 @@ class BackgroundKnowledge(ClassAttack):
             harm = rule.judge(prior, share, 0, secrecy=secrecy_of(counts, known.value)).levels
         order = np.lexsort((before[known.value], -mass, -harm, known.class_id))
         class_id, value, mass = known.class_id[order], known.value[order], mass[order]
-        first = np.cumsum(known.distinct) - known.distinct
+        entries = np.bincount(class_id, minlength=n)
+        first = np.cumsum(entries) - entries
         rank = np.arange(len(order)) - first[class_id]
+        if known.several:
+            # One value of each person counts, as unevenly as may be: see `KnownCounts.several`.
+            before_it = np.cumsum(mass) - mass
+            before_it -= np.repeat(before_it[first[entries > 0]], entries[entries > 0])
+            mass = np.clip(known.totals[class_id] - before_it, 0.0, mass)
         ruled_out = (rank > 0) & (rank <= self.suppositions)
         left = _sums(class_id, np.where(ruled_out, 0.0, mass), n)
         unlikely = _sums(class_id, np.where(ruled_out, before[value], 0.0), n)
@@ -219,6 +255,8 @@ class BackgroundKnowledge(ClassAttack):
         found.posterior[at] = mass[best] / left[at]
         # What is ruled out is subtracted: rounding must not make a share of it.
         all_before = before.sum() if whole is None else whole
+        if known.several:
+            all_before = 1.0
         rest = np.maximum(all_before - unlikely[at], before[value[best]])
         found.prior[at] = before[value[best]] / np.where(rest > 0, rest, 1.0)
         return found
@@ -235,6 +273,30 @@ class BackgroundKnowledge(ClassAttack):
     @classmethod
     def example(cls) -> Self:
         return cls("disease", rules_out=1)
+
+
+def _without_holders(counts: ValueCounts, holders: Holders, gone: BoolArray) -> ValueCounts:
+    """Count values again without all people who have some of them."""
+    stays = np.ones(len(holders.class_id), dtype=np.bool_)
+    stays[holders.unit[gone[holders.value]]] = False
+    pairs, width = stays[holders.unit], max(len(gone), 1)
+    n = len(counts.known)
+    key = holders.class_id[holders.unit[pairs]] * width + holders.value[pairs]
+    entries = number_keys(key, n * width)
+    class_id = entries.keys // width
+    value = entries.keys - class_id * width
+    people = np.bincount(entries.of_item, minlength=entries.n)
+    known = np.bincount(holders.class_id[stays], minlength=n)
+    return ValueCounts(
+        counts.column,
+        class_id,
+        value,
+        people,
+        reference_of(value, people, len(gone)),
+        people=known,
+        everyone=int(known.sum()),
+        everyone_known=int(known.sum()),
+    )
 
 
 def _sums(class_id: np.ndarray, weights: FloatArray, n: int) -> FloatArray:

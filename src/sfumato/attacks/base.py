@@ -9,7 +9,10 @@ import numpy as np
 
 from sfumato.attacks.target import Target
 from sfumato.classes import EquivalenceClasses, ValueCounts
+from sfumato.counts import add_up
+from sfumato.errors import InputError
 from sfumato.harm import Chance, HarmRule, Level, Secrecy, chance_of_values
+from sfumato.people import ClassPeople
 from sfumato.text import join_words, percent, text_of
 from sfumato.typing import BoolArray, FloatArray, IntArray, Value
 
@@ -21,6 +24,9 @@ LIMIT_SHARE = (
     "protected: [{value}], alpha: {share}, k: 5}}]."
 )
 """The advice against a value that is too frequent in some classes."""
+
+ONE_ROW_EACH = "it is defined for one row per person, and people have several rows here"
+"""Why an attack is not tried that cannot count people."""
 
 _TELLING = {"level", "within", "view", "known", "earlier"}
 """Settings by which attacks of one kind on one column differ."""
@@ -274,11 +280,13 @@ class Guesses(NamedTuple):
 def priors(counts: ValueCounts) -> FloatArray:
     """Return the share of each value among all known ones: what is believed before the release.
 
-    More cannot be known of a stranger, short of knowing the person: where the true shares among
-    the public are known, they differ from these by chance only.
+    Where people are counted, it is the share of those who have it, each counted once per class
+    they are in: what a class says of its people, averaged over the classes. More cannot be known
+    of a stranger, short of knowing the person: where the true shares among the public are known,
+    they differ from these by chance only.
     """
     known = counts.reference[:-1].astype(np.float64)
-    shares: FloatArray = known / max(known.sum(), 1.0)
+    shares: FloatArray = known / max(counts.known_total, 1)
     return shares
 
 
@@ -366,7 +374,9 @@ def chance_of_guesses(
     reference = counts.reference[:-1]
     found = np.rint(guess.posterior * totals).astype(np.int64)
     marked = np.where(guess.value >= 0, reference[guess.value] if len(reference) else 0, 0)
-    return chance_of_values(rule, totals, found, marked, reference, certain=certain)
+    return chance_of_values(
+        rule, totals, found, marked, reference, certain=certain, total=counts.known_total
+    )
 
 
 class Attack(ABC):
@@ -385,6 +395,9 @@ class Attack(ABC):
     advice: ClassVar[str] = ""
     """What to do if it succeeds: one command, or a line of a policy."""
 
+    counts_people: ClassVar[bool] = True
+    """Whether it is defined where people have several rows; else it is not tried there."""
+
     @classmethod
     @abstractmethod
     def against(cls, target: Target, rule: HarmRule) -> list[Self]:
@@ -399,6 +412,12 @@ class Attack(ABC):
     def on(self, target: Target, rule: HarmRule) -> Outcome:
         """Attack a release, and say who is at risk by the rule."""
 
+    @classmethod
+    def require_countable(cls, target: Target) -> None:
+        """Raise if people have several rows and the attack is not defined for that."""
+        if not cls.counts_people and target.person is not None:
+            raise InputError(f"{cls.name} cannot be tried: {ONE_ROW_EACH}.")
+
     def params(self) -> dict[str, Any]:
         """Return the settings that were made as plain values."""
         settings = ((each.name, getattr(self, each.name)) for each in fields(self))  # type: ignore[arg-type]
@@ -412,6 +431,15 @@ class Attack(ABC):
     def __str__(self) -> str:
         shown = (_format_setting(*item) for item in self.params().items() if item[1] != [])
         return f"{self.name}({', '.join(shown)})"
+
+
+def require_one_value(attack: Attack, classes: EquivalenceClasses) -> None:
+    """Raise if people are counted: counts of classes do not say which values they have together."""
+    if classes.by_person:
+        raise InputError(
+            f"{attack.name} must know which values people with several rows have together, and the "
+            "counts of classes do not say. Attack a table or a release: sf.tools.attack, sf.verify."
+        )
 
 
 class ClassAttack(Attack):
@@ -447,12 +475,13 @@ class ClassAttack(Attack):
         return Finding(
             self,
             vulnerable,
-            classes.rows,
+            classes.inside,
             guess.prior,
             guess.posterior,
             is_value(counts, guess.value),
             secrecy_of(counts, guess.value),
             lambda rule: chance_of_guesses(counts, guess, rule, certain=certain),
+            classes.people,
         )
 
     def find(self, target: Target) -> "Finding":
@@ -490,9 +519,26 @@ class Beliefs:
     applies: BoolArray | None = None
     """Which groups the attack makes a statement of; the others have figures only."""
 
+    people: ClassPeople | None = None
+    """Who is in which of several groups, to count each person once, at the worst of them."""
+
+    def _count(self, levels: IntArray) -> IntArray:
+        """Return how many people are of each level."""
+        n = len(Level)
+        every: IntArray = np.rint(add_up(levels, self.rows, n)).astype(np.int64)
+        # A group may be of some of its people only: then no more of them than there are.
+        return every if self.people is None else np.minimum(self.people.at_worst(levels, n), every)
+
+    @property
+    def total(self) -> int:
+        """The number of people."""
+        if self.of is not None:
+            return self.of
+        return int(self.rows.sum()) if self.people is None else self.people.total
+
     def outcome(self, attack: Attack, column: str | None, rule: HarmRule) -> Outcome:
         """Return the figures of an attack by the rule, and the groups that are worst off."""
-        of = int(self.rows.sum()) if self.of is None else self.of
+        of = self.total
         judged = rule.judge(
             self.prior,
             self.posterior,
@@ -518,17 +564,18 @@ class Beliefs:
         )
         settings = attack.params()
         settings.pop("column", None)
+        people = self._count(levels).tolist()
         return Outcome(
             attack.name,
             column,
-            people=round(float(self.rows[levels == Level.VERY_HIGH].sum())),
+            people=people[Level.VERY_HIGH],
             of=of,
             prior=cases[0].prior if cases else 0.0,
             posterior=cases[0].posterior if cases else 0.0,
             threshold=rule.very_high,
-            high=round(float(self.rows[levels == Level.HIGH].sum())),
-            moderate=round(float(self.rows[levels == Level.MODERATE].sum())),
-            by_chance=round(float(self.rows[judged.by_chance].sum())),
+            high=people[Level.HIGH],
+            moderate=people[Level.MODERATE],
+            by_chance=int(self._count(judged.by_chance.astype(np.int64))[1]),
             worst=cases,
             how=attack.how,
             settings=settings,
@@ -585,6 +632,9 @@ class Finding:
     chance: "Callable[[HarmRule], Chance] | None" = field(default=None, repr=False)
     """Gives how far independence explains what is believed, if it can."""
 
+    people: ClassPeople | None = field(default=None, repr=False)
+    """Who is in which of several classes, where people are counted, as `class_rows` then are."""
+
     def __post_init__(self) -> None:
         self.vulnerable.flags.writeable = False
 
@@ -610,13 +660,15 @@ class Finding:
 
     @property
     def rows(self) -> int:
-        """The number of rows in vulnerable classes."""
+        """The number of rows in vulnerable classes, or of people, every one once."""
+        if self.people is not None:
+            return int(self.people.at_worst(self.vulnerable.astype(np.int64), 2)[1])
         return int(self.class_rows[self.vulnerable].sum())
 
     @property
     def of_rows(self) -> int:
-        """The number of rows."""
-        return int(self.class_rows.sum())
+        """The number of rows, or of people."""
+        return int(self.class_rows.sum()) if self.people is None else self.people.total
 
     @property
     def share(self) -> float:
@@ -639,6 +691,7 @@ class Finding:
             self.secrecy,
             None if self.chance is None else self.chance(rule),
             applies=self.vulnerable,
+            people=self.people,
         )
         return beliefs.outcome(self.attack, self.column, rule)
 
@@ -652,10 +705,11 @@ class Finding:
         }
 
     def __str__(self) -> str:
+        unit = "rows" if self.people is None else "people"
         if not self.suffers:
-            return f"{self.attack} exposes none of {self.of_rows} rows"
+            return f"{self.attack} exposes none of {self.of_rows} {unit}"
         return (
-            f"{self.attack} exposes {self.rows} of {self.of_rows} rows, "
+            f"{self.attack} exposes {self.rows} of {self.of_rows} {unit}, "
             f"in {self.classes} of {self.of_classes} classes"
         )
 

@@ -7,7 +7,7 @@ from typing import Any, ClassVar, NamedTuple, Self
 
 import numpy as np
 
-from sfumato.attacks.base import MOST_CASES, Attack, Beliefs, Case, Outcome
+from sfumato.attacks.base import MOST_CASES, ONE_ROW_EACH, Attack, Beliefs, Case, Outcome
 from sfumato.attacks.joint import JointValues, Side, join_values, one_way, shared_values
 from sfumato.attacks.overlap import Pairs
 from sfumato.attacks.target import EarlierRelease, Target
@@ -167,6 +167,7 @@ earlier), 17 % before, 100 % after
     """
 
     name: ClassVar[str] = "composition"
+    counts_people: ClassVar[bool] = False
     how: ClassVar[str] = (
         "Holds the release before against this one: the values that fit the person in both, and "
         "the few who joined or left."
@@ -215,6 +216,8 @@ earlier), 17 % before, 100 % after
 
     @classmethod
     def against(cls, target: Target, rule: HarmRule) -> list[Self]:
+        if _has_people(target):
+            return []
         found = []
         several = len(target.earlier) > 1
         for each in target.earlier:
@@ -237,10 +240,14 @@ earlier), 17 % before, 100 % after
                 "no release of the same people before this one was named; if there is one, give "
                 "it (--earlier)"
             )
+        if _has_people(target):
+            return ONE_ROW_EACH
         return "no sensitive column is in this release and in the one before"
 
     def on(self, target: Target, rule: HarmRule) -> Outcome:
         earlier = self._find_earlier(target)
+        self.require_countable(target)
+        self.require_countable(earlier.target)
         if self.column is not None:
             return self._compare_people(target, earlier, self.column, rule)
         if not _same_groups(target, earlier.target):
@@ -349,6 +356,11 @@ earlier), 17 % before, 100 % after
     @classmethod
     def example(cls) -> Self:
         return cls(0.5)
+
+
+def _has_people(target: Target) -> bool:
+    """Return whether people have several rows in a release, or in one before."""
+    return any(each.person is not None for each in (target, *(e.target for e in target.earlier)))
 
 
 def _same_groups(target: Target, earlier: Target) -> bool:

@@ -83,7 +83,7 @@ class Corruption(Attack):
         known, secrecy = counts.known, secrecy_of(counts, counts.known.value)
         left, prior, posterior, removed = _without(counts, self.supposed)
         levels = rule.judge(
-            prior, posterior, target.classes.total, applies=removed, secrecy=secrecy
+            prior, posterior, target.classes.n_people, applies=removed, secrecy=secrecy
         ).levels
         # The last of each class is the value that harms most; of equals the likelier, the rarer.
         order = np.lexsort((-prior, posterior, levels, known.class_id))
@@ -104,8 +104,9 @@ class Corruption(Attack):
             target.who,
             is_value(counts, value),
             None if secrecy is None else pick(secrecy, 0).astype(np.int64),
-            of=target.classes.total,
+            of=target.classes.n_people,
             applies=pick(removed, 0) > 0,
+            people=target.classes.people,
         )
 
     def on(self, target: Target, rule: HarmRule) -> Outcome:
@@ -143,7 +144,7 @@ def _without(counts: ValueCounts, others: int) -> _Rest:
     known = counts.known
     totals = known.totals[known.class_id].astype(np.int64)
     left = np.maximum(totals - others, known.rows).astype(np.int64)
-    table = int(counts.reference[:-1].sum())
+    table = counts.known_total
     prior = counts.reference[known.value] / np.maximum(table - (totals - left), 1)
     return _Rest(left, prior, known.rows / np.maximum(left, 1), totals > left)
 

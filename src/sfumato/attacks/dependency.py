@@ -33,7 +33,8 @@ class Dependency(Attack):
     the rows with them.
 
     Finds: for each person the known values of whose row a rule starts from, what it tells.
-    Missing values are left out of the shares, as in the other attacks.
+    Missing values are left out of the shares, as in the other attacks. Where people have several
+    rows, shares are of people with such a row, each counted once.
     Does not find: what differs from class to class, what depends on a rare value, or what fewer
     than `support` rows say, which `KnowledgeBreach` counts; or what the whole class tells, which
     the attacks on classes find. A release in several tables has no rows to learn on.
@@ -94,7 +95,10 @@ class Dependency(Attack):
             if rule.told.name == self.column
         ]
         before = priors(target.classes.counts_of(self.column))
-        return [_telling(_with_prior(rule, before)) for rule in merge_rules(found)]
+        merged = merge_rules(found)
+        if target.person is not None:
+            merged = [_of_people(rule, known, target.person, self.support) for rule in merged]
+        return [_telling(_with_prior(rule, before)) for rule in merged]
 
     def _learn(self, target: Target) -> list[Network]:
         """Learn the networks once for all columns."""
@@ -109,7 +113,8 @@ class Dependency(Attack):
     def on(self, target: Target, rule: HarmRule) -> Outcome:
         counts = _rows_of(target)
         told = target.classes.counts_of(self.column)
-        beliefs = [_beliefs(found, told, counts.total, rule) for found in self.rules(target)]
+        everyone = target.classes.n_people
+        beliefs = [_beliefs(found, told, everyone, rule) for found in self.rules(target)]
         levels = np.zeros(len(counts), dtype=np.int64)
         lowered = np.zeros(len(counts), dtype=np.bool_)
         for each in beliefs:
@@ -120,14 +125,15 @@ class Dependency(Attack):
         cases = _worst(beliefs)
         params = self.params()
         params.pop("column")
+        people = target.count_at_worst(levels, len(Level)).tolist()
         return Outcome(
             self.name,
             self.column,
-            people=int(counts.rows[levels == Level.VERY_HIGH].sum()),
-            high=int(counts.rows[levels == Level.HIGH].sum()),
-            moderate=int(counts.rows[levels == Level.MODERATE].sum()),
-            by_chance=int(counts.rows[lowered].sum()),
-            of=counts.total,
+            people=people[Level.VERY_HIGH],
+            high=people[Level.HIGH],
+            moderate=people[Level.MODERATE],
+            by_chance=int(target.count_at_worst(lowered.astype(np.int64), 2)[1]),
+            of=everyone,
             prior=cases[0].prior if cases else 0.0,
             posterior=cases[0].posterior if cases else 0.0,
             threshold=rule.very_high,
@@ -140,7 +146,9 @@ class Dependency(Attack):
 
     @classmethod
     def against(cls, target: Target, rule: HarmRule) -> list[Self]:  # noqa: ARG003 - all alike
-        if target.counts is None or not target.counts.total or len(target.counts.columns) < 2:
+        if target.counts is None or not target.counts.total:
+            return []
+        if len(target.counts.columns) - (target.person is not None) < 2:
             return []
         return [cls(column) for column in target.sensitive]
 
@@ -168,7 +176,11 @@ class _Beliefs(NamedTuple):
 def _rows_of(target: Target) -> FrequencySet:
     if target.counts is None:
         raise InputError(f"dependency cannot be tried: {Dependency.why_not(target)}.")
-    return target.counts
+    counts = target.counts
+    if target.person is None:
+        return counts
+    # What a person has twice is learned from once.
+    return FrequencySet(counts.columns, counts.codes, np.ones_like(counts.rows))
 
 
 def _around(network: Network, column: str) -> Network:
@@ -183,6 +195,39 @@ def _with_prior(rule: Rule, before: FloatArray) -> Rule:
     """Replace the prior of a rule by that of the whole table, as the other attacks do."""
     # Missing is the last code, so that known codes are places among the known values.
     return replace(rule, entries=replace(rule.entries, prior=before[rule.entries.value]))
+
+
+def _of_people(rule: Rule, counts: FrequencySet, person: str, support: int) -> Rule:
+    """Count the people of each entry of a rule, every one once; too few behind it drop out."""
+    names = tuple(column.name for column in rule.known)
+    told = rule.told.name
+    each = counts.project([*names, told, person])
+    have = each.project([*names, told])
+    some = counts.project([*names, person])
+    with_known = some.group_by(names)
+    asked = have.codes, np.vstack([rule.entries.known, rule.entries.value])
+    rows = _look_up(*asked, have, np.bincount(each.group_by([*names, told]).of_item))
+    known = some.project(names).codes, rule.entries.known
+    behind = _look_up(*known, some.project(names), np.bincount(with_known.of_item))
+    kept = behind >= support
+    entries = replace(
+        rule.entries,
+        known=rule.entries.known[:, kept],
+        value=rule.entries.value[kept],
+        rows=rows[kept],
+        support=behind[kept],
+        prior=rule.entries.prior[kept],
+    )
+    return replace(rule, entries=entries)
+
+
+def _look_up(codes: CodeArray, asked: CodeArray, table: FrequencySet, people: IntArray) -> IntArray:
+    """Return the people of some combinations of a table; all are there."""
+    both = group(list(np.hstack([codes, asked])), [len(column.values) for column in table.columns])
+    place = np.empty(both.n, dtype=np.int64)
+    place[both.of_item[: codes.shape[1]]] = np.arange(codes.shape[1])
+    found: IntArray = people[place[both.of_item[codes.shape[1] :]]]
+    return found
 
 
 def _telling(rule: Rule) -> Rule:
@@ -210,7 +255,8 @@ def _beliefs(found: Rule, told: ValueCounts, people: int, rule: HarmRule) -> _Be
     best[cells.of_item[order]] = order
     reference = told.reference[:-1]
     marked = reference[e.value[best]]
-    chance = chance_of_values(rule, e.support[best], e.rows[best], marked, reference)
+    total = told.known_total
+    chance = chance_of_values(rule, e.support[best], e.rows[best], marked, reference, total=total)
     judged = rule.judge(
         e.prior[best],
         e.posterior[best],

@@ -7,7 +7,7 @@ import numpy as np
 
 from sfumato.attacks.base import LIMIT_SHARE, Case, ClassAttack, Finding, Outcome, likeliest
 from sfumato.attacks.target import Target
-from sfumato.classes import EquivalenceClasses, ValueCounts
+from sfumato.classes import EquivalenceClasses
 from sfumato.errors import require_text
 from sfumato.harm import HarmRule, Level, Secrecy
 from sfumato.text import text_of
@@ -62,13 +62,14 @@ class Homogeneity(ClassAttack):
         only = np.flatnonzero(counts.reference[:-1])
         if len(only) != 1:
             return outcome
-        return self._judge_constant(counts, outcome, int(only[0]))
+        return self._judge_constant(target, outcome, int(only[0]))
 
-    def _judge_constant(self, counts: ValueCounts, outcome: Outcome, code: int) -> Outcome:
+    def _judge_constant(self, target: Target, outcome: Outcome, code: int) -> Outcome:
         """Return the outcome for a column with one value: to be in the table is to have it.
 
         How likely it was before, the table cannot say: it shows no other people.
         """
+        counts = target.classes.counts_of(self.column)
         secrecy = counts.column.secrecy
         declared = Secrecy.ORDINARY if secrecy is None else Secrecy(int(secrecy[code]))
         level = {
@@ -77,7 +78,8 @@ class Homogeneity(ClassAttack):
         }[declared]  # fmt: skip
         value = text_of(counts.column.values[code])
         believed = f"{self.column} = {value}, for everybody in the table has it"
-        people = int(counts.reference[:-1].sum())
+        counted = target.classes.people
+        people = counts.known_total if counted is None else counted.with_known(self.column)
         return replace(
             outcome,
             people=people if level is Level.VERY_HIGH else 0,

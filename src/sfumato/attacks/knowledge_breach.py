@@ -43,7 +43,8 @@ class KnowledgeBreach(Attack):
     itself is left to the attacks on classes. On a decoupled release: in each group the likeliest
     combination of the other columns, which is the product of the largest shares, whatever value
     is known; before, the product of the shares in the whole table.
-    Missing values hide no person: they are neither known nor told.
+    Missing values hide no person: they are neither known nor told. Of people with several rows,
+    those count who have the known values in a row, and what they have in such rows.
     Does not find: what three known values tell together, or what dependencies add that are known
     from elsewhere or, in a decoupled release, learned from its tables. Where there are too
     many columns and rows to count everything, the outcome says what was left out.
@@ -114,7 +115,7 @@ class KnowledgeBreach(Attack):
         """Return the likeliest combination of each group, or of each known value in each class."""
         if target.grouped is not None:
             return _join_tables(target, self.guessed_columns(target))
-        if target.counts is not None:
+        if target.counts is not None and target.person is None:
             told = self.guessed_columns(target)
             return _read_rows(target, target.counts, self.known_columns, told)
         raise InputError(f"a knowledge breach cannot be tried: {self.why_not(target)}.")
@@ -135,6 +136,7 @@ class KnowledgeBreach(Attack):
                 rule=rule,
                 secrecy=secrecy,
                 known=known,
+                person=target.person,
             ),
         )
 
@@ -146,7 +148,7 @@ class KnowledgeBreach(Attack):
                 beliefs = replace(beliefs, chance=_chance(target, told, rule))
             return beliefs.outcome(self, ", ".join(told), rule)
         facts = self.facts(target, rule)
-        rows, levels = target.counts.rows, facts.levels_of(told)
+        people = target.count_at_worst(facts.levels_of(told), len(Level)).tolist()
         by_chance = np.any([facts.told[name].by_chance for name in told], axis=0)
         worst = tuple(sorted(map(_case, facts.worst(told)), key=lambda case: -case.level))
         settings = self.params()
@@ -154,11 +156,11 @@ class KnowledgeBreach(Attack):
         return Outcome(
             self.name,
             ", ".join(told),
-            people=int(rows[levels == Level.VERY_HIGH].sum()),
-            high=int(rows[levels == Level.HIGH].sum()),
-            moderate=int(rows[levels == Level.MODERATE].sum()),
-            by_chance=int(rows[by_chance].sum()),
-            of=target.counts.total,
+            people=people[Level.VERY_HIGH],
+            high=people[Level.HIGH],
+            moderate=people[Level.MODERATE],
+            by_chance=int(target.count_at_worst(by_chance.astype(np.int64), 2)[1]),
+            of=target.classes.n_people,
             prior=worst[0].prior if worst else 0.0,
             posterior=worst[0].posterior if worst else 0.0,
             threshold=rule.very_high,

@@ -7,6 +7,7 @@ import numpy as np
 
 from sfumato.attacks.base import MOST_CASES, Attack, Case, Outcome
 from sfumato.attacks.target import Target
+from sfumato.counts import add_up
 from sfumato.errors import ParameterError, suggest
 from sfumato.harm import HarmRule, Level
 from sfumato.text import percent
@@ -27,7 +28,8 @@ class Linking(Attack):
     the people of the list who fit the class: n people hide each other, so either is right with
     1/n. Where a list has fewer people who fit than there are rows, it lacks some of them, and
     the rows hide each other. Rows that say nothing but `*` are of those who fit no other class:
-    of n such rows, any is such a person's with 1/n.
+    of n such rows, any is such a person's with 1/n. Where people have several rows, n counts
+    people; who is in several classes is at risk in the smallest of them.
     A release that promises k-map or δ-presence is made for people who are not
     known to be in the data: what the prosecutor finds there is told, and no reason to refuse.
 
@@ -90,15 +92,13 @@ class Linking(Attack):
         levels = judging.levels(prior, links.risk)
         worst = self._worst(target, links, levels)
 
-        def count(level: Level) -> int:
-            return round(float(links.people[levels == level].sum()))
-
+        people = _count(target, links, levels)
         return Outcome(
             self.name,
             None,
-            people=count(Level.VERY_HIGH),
-            high=count(Level.HIGH),
-            of=target.classes.total,
+            people=people[Level.VERY_HIGH],
+            high=people[Level.HIGH],
+            of=target.classes.n_people,
             prior=worst[0].prior if worst else 0.0,
             posterior=worst[0].posterior if worst else 0.0,
             threshold=rule.very_high,
@@ -116,7 +116,7 @@ class Linking(Attack):
         return tuple(
             Case(
                 target.who(i),
-                int(target.classes.rows[i]),
+                int(target.classes.inside[i]),
                 self._belief(target, i),
                 links.prior,
                 float(links.risk[i]),
@@ -167,7 +167,7 @@ def views(target: Target) -> dict[str, float]:
     # Who links at random is right as often as each guess is on average, with a list if there is.
     last = links[seen[-1]]
     right = float((last.people * last.risk).sum())
-    return {**found, "marketer_risk": right / max(target.classes.total, 1)}
+    return {**found, "marketer_risk": right / max(int(target.classes.inside.sum()), 1)}
 
 
 class _Links(NamedTuple):
@@ -186,9 +186,9 @@ class _Links(NamedTuple):
 
 def _link(target: Target, view: str) -> _Links:
     classes = target.classes
-    rows = classes.rows.astype(np.float64)
+    rows = classes.inside.astype(np.float64)
     if view == PROSECUTOR:
-        return _Links(1 / np.maximum(classes.sizes, 1), rows, classes.total)
+        return _Links(1 / np.maximum(classes.sizes, 1), rows, classes.n_people)
     if target.outside is None:
         people = classes.population_sizes()
         return _of_list(people, classes.sizes, rows, int(people.sum()) + classes.unseen)
@@ -197,6 +197,17 @@ def _link(target: Target, view: str) -> _Links:
     # Where missing values match all others, more rows look alike than are of the class.
     alike = np.maximum(outside.rows[at], classes.sizes)
     return _of_list(outside.fitting[at], alike, rows, outside.size)
+
+
+def _count(target: Target, links: _Links, levels: IntArray) -> list[int]:
+    """Return how many people are of each level, every one at the worst of their classes."""
+    n = len(Level)
+    linked = np.rint(add_up(levels, links.people, n)).astype(np.int64)
+    people = target.classes.people
+    if people is not None:
+        linked = np.minimum(people.at_worst(levels, n), linked)
+    found: list[int] = linked.tolist()
+    return found
 
 
 def _of_list(

@@ -14,6 +14,7 @@ from sfumato.content import Content, Showable
 from sfumato.counts import FrequencySet, group
 from sfumato.errors import ParameterError, require_int, require_number
 from sfumato.harm import HarmRule, Level
+from sfumato.people import ClassPeople
 from sfumato.text import percent
 from sfumato.typing import BoolArray, CodeArray, FloatArray
 
@@ -176,7 +177,8 @@ and can be ruled out
         """
         if target.people is None or target.matcher is None:
             raise ParameterError("target", target.kind, "a release", why=self.why_not(target))
-        found = self.run(target.people, target.matcher, rng=np.random.default_rng(self.seed))
+        rng = np.random.default_rng(self.seed)
+        found = self.run(target.people, target.matcher, rng=rng, members=target.members)
         posterior = _PRIOR if found.ruled_out is None else found.belief(found.ruled_out)
         level = Level(int(rule.levels(np.array([_PRIOR]), np.array([posterior]))[0]))
         case = Case({}, found.matched, "the person is in the data", _PRIOR, posterior, level)
@@ -204,13 +206,22 @@ and can be ruled out
     def example(cls) -> Self:
         return cls(fakes=100)
 
-    def run(self, people: FrequencySet, matcher: Matcher, *, rng: np.random.Generator) -> Presence:
+    def run(
+        self,
+        people: FrequencySet,
+        matcher: Matcher,
+        *,
+        rng: np.random.Generator,
+        members: ClassPeople | None = None,
+    ) -> Presence:
         """Attack a release whose groups the matcher knows.
 
         Args:
             people: The quasi-identifiers of those who are in the data, as others know them.
             matcher: The groups of the release.
             rng: Where fake rows come from.
+            members: Which of these combinations each person has, if they may have several: who
+                fits a group with one of them is matched, and counts once.
         """
         wanted = [(column.name, column.values) for column in matcher.columns]
         if [(column.name, column.values) for column in people.columns] != wanted:
@@ -224,10 +235,13 @@ and can be ruled out
         fake = matcher.matches(codes)
         total = float(weights.sum())
         ruled_out = float(weights[fake == 0].sum()) / total if total else None
+        matched = int(people.rows[real > 0].sum())
+        if members is not None:
+            matched = int(members.at_worst((real > 0).astype(np.int64), 2)[1])
         return Presence(
             self,
-            people.total,
-            int(people.rows[real > 0].sum()),
+            people.total if members is None else members.total,
+            matched,
             float(people.rows @ real) / people.total,
             len(weights),
             ruled_out,

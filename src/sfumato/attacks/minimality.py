@@ -10,7 +10,7 @@ from typing import ClassVar, NamedTuple, Self
 
 import numpy as np
 
-from sfumato.attacks.base import Attack, Beliefs, Outcome
+from sfumato.attacks.base import ONE_ROW_EACH, Attack, Beliefs, Outcome
 from sfumato.attacks.matching import matcher
 from sfumato.attacks.target import Target
 from sfumato.counts import FrequencySet, add_up, sums
@@ -93,8 +93,8 @@ class Minimality(Attack):
     other classes are as they are. What was sampled is judged by the lower end of its interval at
     95 %, and the note says how many classes were looked at.
     Does not find: what a tool with another policy or seed tells; columns that no model looks at,
-    because the release is the same whatever they hold. A decoupled release is not tried, nor a
-    table so large that fewer than ten candidates could be run.
+    because the release is the same whatever they hold. A decoupled release is not tried, nor one of
+    people with several rows, nor a table so large that fewer than ten candidates could be run.
 
     Reference: Wong, Fu, Wang and Pei, "Anonymization-based attacks in privacy-preserving data
     publishing", ACM Transactions on Database Systems 34(2), 2009, doi:10.1145/1538909.1538910
@@ -125,6 +125,7 @@ class Minimality(Attack):
     """
 
     name: ClassVar[str] = "minimality"
+    counts_people: ClassVar[bool] = False
     how: ClassVar[str] = (
         "Knows the tool, its policy and all quasi-identifiers, runs it on candidates, and keeps "
         "those from which it makes this release."
@@ -158,6 +159,8 @@ class Minimality(Attack):
         """Return why it cannot be tried; empty if it can."""
         if target.counts is None:
             return "the release is decoupled, and it is tried on tables in one piece"
+        if target.person is not None and (target.people or target.maker) is not None:
+            return ONE_ROW_EACH
         if target.maker is None:
             return (
                 "it needs the policy and the table the release was made of (--policy, --data), to "
@@ -176,6 +179,7 @@ class Minimality(Attack):
         return ""
 
     def on(self, target: Target, rule: HarmRule) -> Outcome:
+        self.require_countable(target)
         if target.maker is None or target.counts is None:
             raise InputError(f"minimality cannot be tried: {self.why_not(target)}.")
         if self.column not in target.maker.sensitive:

@@ -43,7 +43,7 @@ class Outside:
     """Per class of the release, which of the classes below it is part of."""
 
     rows: IntArray
-    """The number of rows each of them has."""
+    """The number of rows each of them has; where people are counted, of people."""
 
     fitting: IntArray
     """The number of people of the list who fit each of them."""
@@ -77,7 +77,11 @@ class Outside:
         at = [target.quasi_identifiers.index(name) for name in shared]
         columns = tuple(target.columns[position] for position in at)
         merged = group([target.labels[i] for i in at], [len(column.values) for column in columns])
-        rows = sums(merged.of_item, target.classes.rows, merged.n)
+        counted = target.classes.people
+        if counted is None:
+            rows = sums(merged.of_item, target.classes.rows, merged.n)
+        else:
+            rows = counted.roll_up(merged.of_item, merged.n).sizes
         classes = FrequencySet(columns, target.labels[at][:, merged.first], rows)
         kinds = people.project(shared)
         # What a release does not say of a person may be anything.

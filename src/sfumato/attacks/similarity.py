@@ -14,10 +14,12 @@ from sfumato.attacks.base import (
     Finding,
     Outcome,
     advise,
+    require_one_value,
     strongest,
 )
-from sfumato.attacks.target import Target
+from sfumato.attacks.target import Holders, Target
 from sfumato.classes import EquivalenceClasses, SensitiveColumn, ValueCounts
+from sfumato.counts import changes, number_keys
 from sfumato.errors import ParameterError, require_int, require_number, require_text, some
 from sfumato.harm import FEWEST, Chance, HarmRule, Level, Secrecy, draw_tail
 from sfumato.hierarchy.intervals import Days, plus
@@ -85,18 +87,88 @@ class Places(NamedTuple):
     total: int
 
 
-def places(counts: ValueCounts, likeness: Likeness) -> Places:
-    """Count the table's known rows at each place and within its reach."""
+def places(counts: ValueCounts, likeness: Likeness, holders: Holders | None = None) -> Places:
+    """Count the table's known rows at each place and within its reach.
+
+    Args:
+        counts: The values of each class.
+        likeness: What is alike.
+        holders: Where people are counted: who has which values together. A person counts once
+            in a window, however many of the values in it they have.
+    """
     n = len(likeness.reach)
+    if holders is not None:
+        held = _HeldPlaces.of(holders, likeness)
+        every = np.zeros(len(held.unit), dtype=np.int64)
+        within = held.in_windows(every, np.zeros(n, dtype=np.int64), np.arange(n))
+        here = np.bincount(held.last, minlength=n)
+        return Places(here, np.where(likeness.reach >= 0, within, 0), counts.known_total)
     here = np.bincount(likeness.place, weights=counts.reference[:-1], minlength=n)
     below = np.concatenate([[0], np.cumsum(here.astype(np.int64))])
     end = np.maximum(likeness.reach + 1, np.arange(n))
     return Places(here.astype(np.int64), below[end] - below[:-1], int(below[-1]))
 
 
-def windows(counts: ValueCounts, likeness: Likeness) -> Windows:
-    """Find how many rows of each class are alike, from each of its values on."""
-    known, table = counts.known, places(counts, likeness)
+class _HeldPlaces(NamedTuple):
+    """The places that people have values at: of each, from which window on it is the next one.
+
+    A person counts in a window from a place if some value of theirs is in it. So a value stands
+    for the windows that reach it and begin after the person's value before it: each window that
+    a person is in then has exactly one of their values, the first, to count them by.
+    """
+
+    unit: IntArray
+    first: IntArray
+    """The first window that a value stands for."""
+
+    last: IntArray
+    """The last: the one that begins at the value's own place."""
+
+    class_id: IntArray
+
+    @classmethod
+    def of(cls, holders: Holders, likeness: Likeness) -> Self:
+        n = len(likeness.reach)
+        key = number_keys(
+            holders.unit * max(n, 1) + likeness.place[holders.value],
+            max(len(holders.class_id), 1) * max(n, 1),
+        ).keys
+        unit = key // max(n, 1)
+        place = key - unit * max(n, 1)
+        # Reaches rise, where there are any; the others are windows without a place.
+        ends = np.maximum.accumulate(likeness.reach) if n else likeness.reach
+        reaching = np.searchsorted(ends, place)
+        before = np.concatenate([[-1], place[:-1]]) if len(place) else place
+        first = np.maximum(reaching, np.where(changes(unit), 0, before + 1))
+        return cls(unit, first, place, holders.class_id[unit])
+
+    def in_windows(self, of_value: IntArray, of_window: IntArray, start: IntArray) -> IntArray:
+        """Return how many people are in each of some windows.
+
+        Args:
+            of_value: The group that each value is in: its class, or one for all.
+            of_window: The group that is counted in each window.
+            start: The place at which each window begins.
+        """
+        width = int(max(self.last.max(initial=0), start.max(initial=0))) + 2
+        opened = np.sort(of_value * width + self.first)
+        closed = np.sort(of_value * width + self.last + 1)
+        at = of_window * width + start
+        begun = np.searchsorted(opened, at, side="right")
+        ended = np.searchsorted(closed, at, side="right")
+        found: IntArray = begun - ended
+        return found
+
+
+def windows(counts: ValueCounts, likeness: Likeness, holders: Holders | None = None) -> Windows:
+    """Find how many rows of each class are alike, from each of its values on.
+
+    Args:
+        counts: The values of each class.
+        likeness: What is alike.
+        holders: Where people are counted: who has which values together; see `places`.
+    """
+    known, table = counts.known, places(counts, likeness, holders)
     width = len(likeness.reach) + 1
     key = known.class_id * width + likeness.place[known.value]
     rows = known.rows
@@ -110,6 +182,9 @@ def windows(counts: ValueCounts, likeness: Likeness) -> Windows:
     begins, class_id, first = begins[alike], class_id[alike], first[alike]
     end = np.searchsorted(key, class_id * width + likeness.reach[first], side="right")
     inside = before[end] - before[begins]
+    if holders is not None:
+        held = _HeldPlaces.of(holders, likeness)
+        inside = held.in_windows(held.class_id, class_id, first)
     return Windows(
         class_id,
         first,
@@ -142,7 +217,7 @@ class Fullest(NamedTuple):
         return result
 
 
-def fullest(counts: ValueCounts, likeness: Likeness) -> Fullest:
+def fullest(counts: ValueCounts, likeness: Likeness, holders: Holders | None = None) -> Fullest:
     """Find where most rows of each class are alike; of equals what is rarest in the table.
 
     >>> rows = [("A", 30), ("A", 40), ("A", 90), ("B", 90)]
@@ -151,7 +226,7 @@ def fullest(counts: ValueCounts, likeness: Likeness) -> Fullest:
     >>> found.rows.tolist(), found.prior.tolist()
     ([2, 1], [0.5, 0.5])
     """
-    found = windows(counts, likeness)
+    found = windows(counts, likeness, holders)
     order = np.lexsort((-found.first, -found.prior, found.rows, found.class_id))
     return Fullest.of(found, order, len(counts.known))
 
@@ -305,7 +380,8 @@ class Similarity(ClassAttack):
     label by how many of the class are in it and how many of the table, and the one that harms
     most counts. {HIV, cancer, HIV, flu} is three quarters "most secret" where a quarter of the
     table is. Missing values hide no person, as with `Homogeneity`: a class is judged by its
-    known values, one is enough, and without any it is not vulnerable.
+    known values, one is enough, and without any it is not vulnerable. A person with several rows
+    is in a category, range or label if one of their values is.
     Does not find: what is alike in a way that was not said. Without categories, a hierarchy or
     numbers every value is like itself only, and `Skewness` looks at that.
 
@@ -369,23 +445,32 @@ class Similarity(ClassAttack):
             require_int("level", self.level, at_least=0)
 
     def run(self, classes: EquivalenceClasses) -> Finding:
+        require_one_value(self, classes)
+        return self._run(classes, None)
+
+    def find(self, target: Target) -> Finding:
+        return self._run(target.classes, target.holders(self.column))
+
+    def _run(self, classes: EquivalenceClasses, holders: Holders | None) -> Finding:
         counts = classes.counts_of(self.column)
         likeness = self._likeness(counts.column)
-        found = fullest(counts, likeness)
+        found = fullest(counts, likeness, holders)
         totals = counts.known.totals
         return Finding(
             self,
             (found.rows == totals) & (totals > 0),
-            classes.rows,
+            classes.inside,
             found.prior,
             found.posterior,
             saying(counts, found, likeness),
+            people=classes.people,
         )
 
     def on(self, target: Target, rule: HarmRule) -> Outcome:
         counts = target.classes.counts_of(self.column)
         likeness = self._likeness(counts.column)
-        tried = windows(counts, likeness)
+        holders = target.holders(self.column)
+        tried = windows(counts, likeness, holders)
         secrecy = _secrecy(counts.column, likeness)
         best = strongest(
             rule,
@@ -397,27 +482,28 @@ class Similarity(ClassAttack):
         )
         found = Fullest.of(tried, best[best >= 0], len(target.classes))
         outcome = Beliefs(
-            target.classes.rows,
+            target.classes.inside,
             found.prior,
             found.posterior,
             target.who,
             saying(counts, found, likeness),
             # -1 is the last, where nothing is believed.
             None if secrecy is None else np.append(secrecy, int(Secrecy.ORDINARY))[found.first],
-            self._chance(counts, likeness, found, rule, target.classes.total),
+            self._chance(target, places(counts, likeness, holders), found, rule),
+            people=target.classes.people,
         ).outcome(self, self.column, rule)
         worst = outcome.worst[0] if outcome.worst else None
         advice = advise(self._advice(counts.column, likeness, worst), self.column, worst, rule)
         return replace(outcome, advice=advice)
 
     def _chance(
-        self, counts: ValueCounts, likeness: Likeness, found: Fullest, rule: HarmRule, people: int
+        self, target: Target, table: Places, found: Fullest, rule: HarmRule
     ) -> Chance | None:
         """Return how far independence explains what was found; None if there is nothing to."""
+        counts = target.classes.counts_of(self.column)
         levels = rule.levels(found.prior, found.posterior)
-        if people < FEWEST or not levels.any():
+        if target.classes.n_people < FEWEST or not levels.any():
             return None
-        table = places(counts, likeness)
         marked = np.where(found.first >= 0, table.within[found.first], 0)
         totals = counts.known.totals.astype(np.int64)
         return chance_of_windows(rule, levels, totals, found.rows, marked, table)

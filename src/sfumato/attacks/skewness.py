@@ -77,13 +77,14 @@ class Skewness(ClassAttack):
         counts = target.classes.counts_of(self.column)
         guess = _most_harmful(counts, rule)
         return Beliefs(
-            target.classes.rows,
+            target.classes.inside,
             guess.prior,
             guess.posterior,
             target.who,
             is_value(counts, guess.value),
             secrecy_of(counts, guess.value),
             chance_of_guesses(counts, guess, rule),
+            people=target.classes.people,
         ).outcome(self, self.column, rule)
 
     @classmethod

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Hashable, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, Self, TypeVar
+from typing import TYPE_CHECKING, Any, NamedTuple, Self, TypeVar
 
 import numpy as np
 
@@ -18,10 +18,11 @@ from sfumato.classes import (
     reference_of,
     sensitive_column,
 )
-from sfumato.counts import Column, FrequencySet, group
+from sfumato.counts import Column, FrequencySet, group, number_keys, sums
 from sfumato.decouplings import kind_of
 from sfumato.decouplings.base import GroupedTables, LinkedTables
 from sfumato.hierarchy import Ladder
+from sfumato.people import ClassPeople
 from sfumato.text import STAR, text_of
 from sfumato.typing import BoolArray, CodeArray, IntArray, Value
 
@@ -60,6 +61,9 @@ class Target:
     counts: FrequencySet | None = None
     """The published rows, if they are in one piece."""
 
+    person: str | None = None
+    """The column of these counts that tells people apart, where they may have several rows."""
+
     grouped: GroupedTables | None = None
     """The groups and tables, if they are decoupled."""
 
@@ -77,6 +81,9 @@ class Target:
 
     people: FrequencySet | None = None
     """Those who are in the data, as others know them: their raw quasi-identifiers."""
+
+    members: ClassPeople | None = None
+    """Which of these combinations each has, where people may have several rows."""
 
     matcher: Matcher | None = None
     """Tells in how many groups each of them could be."""
@@ -118,6 +125,50 @@ class Target:
     def sensitive(self) -> tuple[str, ...]:
         """The columns that are to stay secret."""
         return tuple(self.classes.sensitive)
+
+    def count_at_worst(self, levels: IntArray, n: int) -> IntArray:
+        """Return how many people are of each of n levels, every one at the worst of their rows.
+
+        Args:
+            levels: The level of each combination of the counts.
+            n: How many levels there are.
+        """
+        counts = self.counts
+        assert counts is not None  # noqa: S101 - levels are of a table in one piece
+        if self.person is None:
+            return sums(levels, counts.rows, n)
+        worst = np.zeros(len(counts.column(self.person).values), dtype=np.int64)
+        codes = counts.codes_of(self.person)
+        np.maximum.at(worst, codes, levels)
+        return np.bincount(worst[np.unique(codes)], minlength=n)
+
+    def holders(self, name: str) -> "Holders | None":
+        """Return who has which known values of a column together; None where rows are people."""
+        if self.person is None:
+            return None
+        return self.memoize(("holders", name), lambda _: self._find_holders(name))
+
+    def _find_holders(self, name: str) -> "Holders":
+        counts, person = self.counts, self.person
+        assert counts is not None  # noqa: S101 - people are counted on rows in one piece
+        assert person is not None  # noqa: S101 - the caller looked
+        column = counts.column(name)
+        known = counts.without(counts.codes_of(name) == column.missing)
+        names = (*self.quasi_identifiers, person)
+        units, class_id = known.group_by(names), self._classes_of(known)
+        width = len(column.values)
+        pairs = number_keys(units.of_item * width + known.codes_of(name), units.n * width).keys
+        unit = pairs // width
+        return Holders(class_id[units.first], unit, pairs - unit * width)
+
+    def _classes_of(self, some: FrequencySet) -> IntArray:
+        """Return the class of each of some of the combinations."""
+        sizes = [len(column.values) for column in self.columns]
+        mine = [some.codes_of(name) for name in self.quasi_identifiers]
+        both = [np.concatenate(pair) for pair in zip(self.labels, mine, strict=True)]
+        # Classes are numbered in the order of their labels, and each is there.
+        n = len(self.classes)
+        return group(both, sizes, n=n + len(some)).of_item[n:]
 
     def memoize(self, key: Hashable, build: Callable[["Target"], T]) -> T:
         """Compute something about the release once, for all attacks that ask for it."""
@@ -161,10 +212,20 @@ class Target:
         quasi_identifiers: tuple[str, ...],
         sensitive: tuple[str, ...],
         ladders: Mapping[str, Ladder] | None = None,
+        *,
+        person: str | None = None,
     ) -> Self:
         """Read a table in one piece: rows with equal quasi-identifiers are a class.
 
         Values of sensitive columns are different as they stand: fold the counts before.
+
+        Args:
+            counts: The rows.
+            quasi_identifiers: What people are recognised by.
+            sensitive: What is to stay secret.
+            ladders: The hierarchies of sensitive columns.
+            person: The column that tells people apart, if they may have several rows. It is not
+                published: the adversary does not see which rows are of one person.
         """
         described = {
             name: sensitive_column(counts.column(name), (ladders or {}).get(name), exact=True)
@@ -176,10 +237,11 @@ class Target:
         labels = np.array([code[groups.first] for code in codes], dtype=np.int32)
         return cls(
             "table",
-            classes_from(counts, quasi_identifiers, described),
+            classes_from(counts, quasi_identifiers, described, person=person),
             columns,
             labels.reshape(len(columns), groups.n),
             counts=counts,
+            person=person,
         )
 
     @classmethod
@@ -207,6 +269,18 @@ class Target:
         return cls(
             kind, EquivalenceClasses(grouped.sizes, sensitive), columns, labels, grouped=grouped
         )
+
+
+class Holders(NamedTuple):
+    """The known values that people have together: a unit is a person in one class."""
+
+    class_id: IntArray
+    """The class of each unit."""
+
+    unit: IntArray
+    """With `value`: each pair once, in order."""
+
+    value: IntArray
 
 
 @dataclass(frozen=True, eq=False)

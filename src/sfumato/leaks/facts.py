@@ -211,6 +211,7 @@ def find_facts(
     secrecy: Mapping[str, IntArray | None] | None = None,
     known: Sequence[KnownColumns] | None = None,
     budget: int | None = None,
+    person: str | None = None,
 ) -> Facts:
     """Count what sensitive values, with a person's class or alone, tell about the others.
 
@@ -233,6 +234,8 @@ def find_facts(
             the class and without.
         budget: The most work that is done, in about nanoseconds; None takes a second, and a
             few more for each million combinations.
+        person: The column that tells people apart, where they may have several rows. Those with
+            the known values in a row are counted, and of them those who have a value in such a row.
 
     Example:
         >>> rows = [("A", "state", "single", "low")] * 2 + [("A", "own", "married", "low")]
@@ -246,7 +249,7 @@ def find_facts(
         counts.index(name)
     if not sensitive:
         return Facts(counts, {}, 0)
-    table = _Table.of(counts, quasi_identifiers, sensitive, secrecy or {})
+    table = _Table.of(counts, quasi_identifiers, sensitive, secrecy or {}, person)
     sets = table.all_sets() if known is None else _require_sensitive(known, sensitive)
     if budget is None:
         budget = BUDGET + _PER_ITEM * len(counts)
@@ -328,6 +331,9 @@ class _Table:
     single: bool
     """Whether each combination has one row."""
 
+    person: IntArray | None = None
+    """Whose each combination is, where people may have several rows."""
+
     @classmethod
     def of(
         cls,
@@ -335,6 +341,7 @@ class _Table:
         quasi_identifiers: Sequence[str],
         sensitive: Sequence[str],
         secrecy: Mapping[str, IntArray | None],
+        person: str | None = None,
     ) -> "_Table":
         classes = counts.group_by(quasi_identifiers)
         columns = [counts.column(name) for name in sensitive]
@@ -361,7 +368,34 @@ class _Table:
             np.flatnonzero(sizes),
             (values == starts[-1]).any(axis=1),
             bool((counts.rows == 1).all()),
+            None if person is None else counts.codes_of(person).astype(np.int64),
         )
+
+    @property
+    def people(self) -> int:
+        """The number of people."""
+        return self.counts.total if self.person is None else len(np.unique(self.person))
+
+    def sizes(self, cell: IntArray, n: int, items: IntArray | None) -> IntArray:
+        """Return the people of each of n cells.
+
+        Args:
+            cell: The cell of each item.
+            n: The number of cells.
+            items: The items; None for all.
+        """
+        if self.person is None:
+            return sums(cell, self.counts.rows if items is None else self.counts.rows[items], n)
+        return np.bincount(self._each_once(cell, n, items), minlength=n)
+
+    def _each_once(self, key: IntArray, width: int, items: IntArray | None) -> IntArray:
+        """Return the keys of each person, each of them once."""
+        assert self.person is not None  # noqa: S101 - the caller looked
+        person = self.person if items is None else self.person[items]
+        numbers = number_keys(key, width)
+        n = max(numbers.n, 1)
+        pairs = number_keys(person * n + numbers.of_item, (int(person.max(initial=0)) + 1) * n)
+        return numbers.keys[pairs.keys % n]
 
     def project(self, groups: Sequence[IntArray], keys: Sequence[PackedKeys]) -> "_Projection":
         """Add up the items that agree in some groups of columns, packed into a key for each."""
@@ -413,6 +447,7 @@ class _Table:
             counts=self.counts.without(~mine),
             class_id=self.class_id[mine],
             values=self.values[:, mine],
+            person=None if self.person is None else self.person[mine],
         )
 
     def all_sets(self) -> list[KnownColumns]:
@@ -461,6 +496,12 @@ class _Table:
                 values = values[some - some[0]]
             if items is not None:
                 values = values[:, items]
+            if self.person is not None:
+                found += [
+                    self._count_people(cell, each, n, column, items, bounds, watched)
+                    for column, each in zip(some.tolist(), values, strict=True)
+                ]
+                continue
             found.append(self._count(cell, values, rows, n, some, bounds, watched))
         if len(found) == 1:
             return found[0]
@@ -470,6 +511,38 @@ class _Table:
             _Totals(*(np.concatenate(each) for each in zip(*totals, strict=True))),
             np.sum(several, axis=0),
         )
+
+    def _count_people(
+        self,
+        cell: IntArray,
+        values: IntArray,
+        n: int,
+        column: int,
+        items: IntArray | None,
+        bounds: FloatArray | None,
+        watched: BoolArray | None,
+    ) -> "_CellCounts":
+        """Count the people of each cell who have each value of a column, every one once."""
+        low = int(self.starts[column])
+        width = int(self.starts[column + 1]) - low
+        known = values < self.starts[-1]
+        at = np.flatnonzero(known) if items is None else items[known]
+        key = cell[known] * width + (values[known] - low)
+        numbers = number_keys(self._each_once(key, n * width, at), n * width)
+        people = np.bincount(numbers.of_item, minlength=numbers.n)
+        of_cell = numbers.keys // width
+        value = numbers.keys - of_cell * width + low
+        of = self.sizes(cell[known], n, at)
+        entries = _Entries(of_cell, value, people, of[of_cell])
+        if bounds is not None:
+            entries = entries.select(people >= bounds[value] * of[of_cell])
+        several = np.zeros(len(self.sensitive), dtype=np.int64)
+        several[column] = (of > 1).sum()
+        if watched is None:
+            return _CellCounts(entries, _Totals.nothing(), several)
+        mine = np.flatnonzero(watched & (of > 1))
+        totals = _Totals(mine, np.full(len(mine), column), of[mine])
+        return _CellCounts(entries, totals, several)
 
     def _bins(self, n: int, columns: IntArray) -> int:
         return n * int(self.starts[columns[-1] + 1] - self.starts[columns[0]] + 1)
@@ -617,9 +690,7 @@ class _Search:
         every = table.columns
         nowhere = np.zeros(len(table.counts), dtype=np.int64)
         whole = table.count(nowhere, 1, None, every).entries
-        total = sums(whole.value, whole.rows, width)
-        known = sums(table.column_of, total, n)
-        self.prior: FloatArray = total / np.maximum(known[table.column_of], 1)
+        self.prior: FloatArray = self._priors(whole)
         self.reference = {False: _Reference.of_cells(whole, width)}
         if any(one.with_class for one in sets):
             classes = table.count(table.class_id, table.classes, None, every).entries
@@ -627,7 +698,7 @@ class _Search:
         # Of very many classes some are enough to see whether more tell than chance would make.
         order = np.random.default_rng(0).permutation(table.classes)
         self.sampled = order < max(_MOST_CLASSES // n, 50)
-        self.excused = table.counts.total >= FEWEST
+        self.excused = table.people >= FEWEST
         self.state = np.zeros(table.values.shape, dtype=np.int16)
         """Per column and item the levels reached: see `_thermometer`."""
 
@@ -663,6 +734,24 @@ class _Search:
         pairs = zip(self.lone_levels.tolist(), self.lone_before.tolist(), strict=True)
         self.lone_reached = np.array([_thermometer(*pair) for pair in pairs], dtype=np.int16)
 
+    def _priors(self, whole: _Entries) -> FloatArray:
+        """Return the share of each value in the whole table.
+
+        Where people have several rows each counts once per class, as in the attacks on classes.
+        """
+        table, width = self.table, int(self.table.starts[-1])
+        if table.person is None:
+            total = sums(whole.value, whole.rows, width)
+            known = sums(table.column_of, total, len(table.sensitive))
+            return total / np.maximum(known[table.column_of], 1)
+        found = table.count(table.class_id, table.classes, None, table.columns).entries
+        total = sums(found.value, found.rows, width)
+        known = np.zeros(len(table.sensitive), dtype=np.int64)
+        for column in table.columns.tolist():
+            some = np.flatnonzero(table.values[column] < table.starts[-1])
+            known[column] = table.sizes(table.class_id[some], table.classes, some).sum()
+        return total / np.maximum(known[table.column_of], 1)
+
     def _bounds(self, secrecy: IntArray) -> FloatArray:
         """Return the least belief of each level, per value; none is enough for a harmless one."""
         levels = (Level.MODERATE, Level.HIGH, Level.VERY_HIGH)
@@ -680,8 +769,7 @@ class _Search:
         items, cell, n = self._cells(at, with_class=known.with_class)
         if not len(others) or not len(cell):
             return 0
-        rows = table.counts.rows if items is None else table.counts.rows[items]
-        size = sums(cell, rows, n)
+        size = table.sizes(cell, n, items)
         if known.with_class and (size == 1).any():
             # One person alone is told whatever the others have: there is nothing to count.
             lone = (size == 1)[cell]
@@ -1006,8 +1094,12 @@ class _Search:
         both = table.values[also] == values[also, :1]
         both &= table.values[told] == one.value
         some = (table.values[[told, *also]] < table.starts[-1]).all(axis=0)
-        rows = table.counts.rows
-        share = rows[both.all(axis=0)].sum() / rows[some].sum()
+        nowhere = np.zeros(len(table.counts), dtype=np.int64)
+        true, of = (
+            int(table.sizes(nowhere[at], 1, at)[0])
+            for at in (np.flatnonzero(both.all(axis=0)), np.flatnonzero(some))
+        )
+        share = true / of
         columns = [table.counts.column(table.sensitive[i]) for i in also]
         codes = values[also, 0] - table.starts[also]
         more = tuple((c.name, c.values[code]) for c, code in zip(columns, codes, strict=True))
@@ -1069,7 +1161,9 @@ def _make_tasks(table: _Table, sets: Sequence[KnownColumns]) -> list[_Task]:
     tasks = []
     for size in (1, 2):
         alone = tuple(one for one in sets if len(one.columns) == size and not one.with_class)
-        groups = len(table.groups(size + 1)) if alone and items > _MANY else 0
+        # Blocks add combinations up, and people are not: they may have several of them.
+        many = items > _MANY and table.person is None
+        groups = len(table.groups(size + 1)) if alone and many else 0
         blocks = comb(groups, min(size + 1, groups)) if groups else 0
         together = blocks * (2 * _COSTS[False][0] * items + _PER_BLOCK)
         if blocks and together < sum(map(cost, alone)):

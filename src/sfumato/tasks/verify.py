@@ -6,6 +6,7 @@ from typing import Any, Literal
 
 from sfumato.adversary.target import target_of, with_earlier, with_list, with_maker, with_members
 from sfumato.attacks import ATTACKS, Attack, Linking, Outcome, Target
+from sfumato.attacks.base import ONE_ROW_EACH
 from sfumato.content import (
     Badge,
     Cell,
@@ -198,7 +199,15 @@ class Assessment(Showable):
     @property
     def _unreached(self) -> tuple[str, ...]:
         parts = {(each.attack, each.unreached): None for each in self.judged if each.unreached}
-        return tuple(f"of {attack} only a part was tried: {part}" for attack, part in parts)
+        none = {
+            each.attack: each.unreached
+            for each in self.attacks
+            if each.unreached and not each.tried
+        }
+        return (
+            *(f"of {attack} only a part was tried: {part}" for attack, part in parts),
+            *(f"{attack} was not tried: {why}" for attack, why in none.items()),
+        )
 
     def to_dict(self) -> dict[str, Any]:
         """Return it as plain values that JSON can hold."""
@@ -568,14 +577,17 @@ def _target_for(target: Target, attack: Attack) -> Target:
 
 
 def _not_tried(kind: type[Attack], target: Target, rule: HarmRule) -> Outcome:
+    why = kind.why_not(target)
     return Outcome(
         kind.name,
         None,
         people=0,
-        of=target.classes.total,
+        of=target.classes.n_people,
         prior=None,
         posterior=None,
         threshold=rule.very_high,
         how=kind.how,
-        note=kind.why_not(target),
+        note=why,
+        # It would apply to rows, so that it was not tried is no sign of safety.
+        unreached=why if why == ONE_ROW_EACH else "",
     )
