@@ -1,0 +1,176 @@
+"""One row per person: what changes within a person is put side by side."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from os import PathLike
+from pathlib import Path
+from typing import Any
+
+from sfumato.content import Content, Sentence, Showable
+from sfumato.errors import ParameterError, names_in, require_int
+from sfumato.tables import open_table
+from sfumato.text import join_words
+
+
+@dataclass(frozen=True, eq=False)
+class Widened(Showable):
+    """A table with one row per person. It can be given wherever a table can."""
+
+    table: Any
+    """The rows, as the kind of table that was given; an Arrow table if it was a file."""
+
+    person: str
+    constant: tuple[str, ...]
+    """The columns that never change within a person: they stay one column."""
+
+    changing: tuple[str, ...]
+    """The columns that became several."""
+
+    people: int
+    rows: int
+    """The rows there were."""
+
+    lost: int
+    """The rows that were left out, because their person has more than were kept."""
+
+    side_by_side: int
+    """The most rows of a person that were put side by side."""
+
+    ties: int
+    """People of whom two rows have the same place in the order."""
+
+    path: Path | None = None
+    """The file it was written to, if it was."""
+
+    def __arrow_c_stream__(self, requested_schema: object = None) -> object:
+        """Give the rows to whatever takes tables."""
+        import pyarrow as pa
+
+        table = self.table if isinstance(self.table, pa.Table) else pa.table(self.table)
+        return table.__arrow_c_stream__(requested_schema)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the figures as plain values that JSON can hold."""
+        return {
+            "person": self.person,
+            "people": self.people,
+            "rows": self.rows,
+            "lost": self.lost,
+            "side_by_side": self.side_by_side,
+            "ties": self.ties,
+            "constant": list(self.constant),
+            "changing": list(self.changing),
+            "path": None if self.path is None else str(self.path),
+        }
+
+    def content(self) -> Content:
+        """Return what became of the rows and of the columns."""
+        parts = [
+            Sentence(
+                f"One column each: {join_words(self.constant, most=20)}"
+                if self.constant
+                else "Every column changes within a person"
+            )
+        ]
+        if self.changing:
+            last = f"{self.changing[0]}_{self.side_by_side}"
+            parts.append(
+                Sentence(
+                    f"Side by side, as {self.changing[0]}_1 to {last}: "
+                    f"{join_words(self.changing, most=20)}"
+                )
+            )
+        remarks = []
+        if self.lost:
+            remarks.append(
+                f"{self.lost:,} of {self.rows:,} rows were left out: their person has more than "
+                f"{self.side_by_side}"
+            )
+        if self.ties:
+            remarks.append(
+                f"{self.ties:,} people have rows with the same place in the order: those stay in "
+                "the order in which they were given"
+            )
+        headline = f"{self.people:,} people from {self.rows:,} rows"
+        return Content(headline, tuple(parts), remarks=tuple(remarks))
+
+    def __repr__(self) -> str:
+        return f"<Widened {self.headline}>"
+
+
+def widen(
+    data: object,
+    *,
+    person: str,
+    order: str | None = None,
+    columns: Sequence[str] | None = None,
+    most: int | None = None,
+    count: str = "rows",
+    output: str | PathLike[str] | None = None,
+    force: bool = False,
+) -> Widened:
+    """Make a table with one row per person of one in which people have several rows.
+
+    Columns that never change within a person stay one column. Each other column becomes several:
+    `name_1` for the first row of a person, `name_2` for the second, and so on, missing where a
+    person has fewer rows. So all rows of a person are one record, and are protected together.
+
+    Promises: nothing is lost or changed, unless `most` says so. Does not promise that the result is
+    safe: it is a table about people, to be anonymised like any other.
+
+    Args:
+        data: A path (CSV, Parquet, Feather) or a pandas, Polars or Arrow table.
+        person: The column that is the same in all rows of a person.
+        order: The column by which the rows of a person are ordered, such as a date or a wave;
+            None for the order in which they are given.
+        columns: The columns to take over; None takes all.
+        most: How many rows of each person are kept, the first ones; None keeps all.
+        count: The name of the column with the number of rows that each person had.
+        output: A file to write it to: .csv, .parquet or .feather.
+        force: Replace that file if it exists.
+
+    Example:
+        >>> import pyarrow as pa
+        >>> visits = pa.table({
+        ...     "id": [7, 8, 7], "sex": ["f", "m", "f"], "year": [2021, 2020, 2020],
+        ...     "ill": ["gout", "flu", "flu"],
+        ... })
+        >>> wide = widen(visits, person="id", order="year")
+        >>> wide
+        <Widened 2 people from 3 rows>
+        >>> wide.table.column_names
+        ['id', 'rows', 'sex', 'year_1', 'year_2', 'ill_1', 'ill_2']
+        >>> wide.table["ill_2"].to_pylist()
+        ['gout', None]
+    """
+    if most is not None:
+        require_int("most", most, at_least=1)
+    if not isinstance(count, str) or not count:
+        raise ParameterError("count", count, "the name of a column")
+    table = open_table(data)
+    for name in (person, *([] if order is None else [order])):
+        if not isinstance(name, str):
+            raise ParameterError("person", name, "the name of a column")
+    asked = table.columns if columns is None else names_in("columns", columns)
+    table.require([person])
+    table.require(asked)
+    if order is not None:
+        table.require([order])
+    target = None if output is None else Path(output)
+    made = table.widen(person, order, asked, most, count)
+    if target is not None:
+        from sfumato.tables.arrow.writing import write_table
+
+        write_table(made.table, target, force=force, private="the widened table")
+    return Widened(
+        table.native(made.table),
+        person,
+        made.constant,
+        made.changing,
+        made.people,
+        made.rows,
+        made.lost,
+        made.side_by_side,
+        made.ties,
+        target,
+    )
