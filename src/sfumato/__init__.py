@@ -5,10 +5,11 @@
     release = sf.anonymize("patients.csv", sf.Policy.load("policy.yaml"), output="release")
     print(release)
 
-`sf.draft` writes a first policy for a table, `sf.inspect` shows its risk as it is, `sf.compare`
-weighs several policies. `sf.anonymize` generalises the table until the privacy models hold,
-`sf.detect` finds what the release still gives away, `sf.protect` mends it, `sf.decouple` publishes
-sensitive columns apart and `sf.breach` measures what they leave to guess.
+`sf.widen` makes one row per person of several. `sf.draft` writes a first policy for a table,
+`sf.inspect` shows its risk as it is, `sf.compare` weighs several policies. `sf.anonymize`
+generalises the table until the privacy models hold, `sf.detect` finds what the release still gives
+away, `sf.protect` mends it, `sf.decouple` publishes sensitive columns apart and `sf.breach`
+measures what they leave to guess.
 
 `sf.verify` answers whether a release or any table may be published: it recomputes every promise and
 runs every attack. `sf.report` shows it on one page, `sf.diff` what changed since the last release,
@@ -61,6 +62,7 @@ if TYPE_CHECKING:
     from sfumato.tasks.protect import protect as protect
     from sfumato.tasks.utility import utility as utility
     from sfumato.tasks.verify import verify as verify
+    from sfumato.tasks.widen import widen as widen
 
 # Where each public name is; a family is a module of its own. `__all__`, the import on first use
 # and the reference page follow from this table.
@@ -85,6 +87,7 @@ _HOMES = {
     "sign": "sfumato.reports.signing",
     "utility": "sfumato.tasks.utility",
     "verify": "sfumato.tasks.verify",
+    "widen": "sfumato.tasks.widen",
 }
 _FAMILIES = (
     "attacks", "decouplings", "derivations", "evidence", "hierarchy", "leaks", "losses", "models",

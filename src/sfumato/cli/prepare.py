@@ -75,6 +75,72 @@ def _refuse_to_replace(target: Path, data: str) -> None:
         raise OutputError(f"{str(target)!r} is the data itself. Choose another name.")
 
 
+# `sfumato widen`: one row per person.
+
+
+@command(
+    examples="sfumato widen visits.csv --person patient --order admitted -o wide.csv\n"
+    "sfumato widen panel.parquet --person id --order year --most 5 -o wide.parquet",
+    python='wide = sf.widen("visits.csv", person="patient", order="admitted")\n'
+    'release = sf.anonymize(wide, "policy.yaml")',
+)
+def widen(  # noqa: PLR0917 - options of a command line
+    data: DataArgument,
+    person: Annotated[
+        str,
+        typer.Option(metavar="COLUMN", help="The column that is the same in all rows of a person."),
+    ],
+    output: Annotated[
+        Path,
+        typer.Option(
+            "--output", "-o", metavar="FILE", help="Where to write it: .csv, .parquet or .feather."
+        ),
+    ],
+    order: Annotated[
+        str | None,
+        typer.Option(
+            metavar="COLUMN", help="Order the rows of a person by it; else as they are given."
+        ),
+    ] = None,
+    columns: Annotated[
+        str | None,
+        typer.Option(metavar="NAMES", help="The columns to take over, with commas between them."),
+    ] = None,
+    most: Annotated[
+        int | None,
+        typer.Option(metavar="N", help="Keep only the first N rows of each person."),
+    ] = None,
+    count: Annotated[
+        str,
+        typer.Option(metavar="NAME", help="The column with the number of rows that a person had."),
+    ] = "rows",
+    force: ForceOption = False,
+    json: JsonOption = False,
+    quiet: QuietOption = False,
+) -> None:
+    """Make one row per person of a table in which people have several.
+
+    Columns that never change within a person stay one column; each other one becomes several,
+    name_1, name_2 and so on, in the order that is given. The result is a table about people like
+    the one it was made of, and not for publication.
+    """
+    from sfumato.tasks.widen import widen as task
+
+    refuse_existing(output, force=force, private="the widened table")
+    _refuse_to_replace(output, data)
+    made = task(
+        data,
+        person=person,
+        order=order,
+        columns=None if columns is None else split_names(columns),
+        most=most,
+        count=count,
+        output=output,
+        force=force,
+    )
+    finish(made, json=json, quiet=quiet, note=f"Wrote {clean(output)}.")
+
+
 # `sfumato inspect`: the risk of a table as it is.
 
 

@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
     from sfumato.tables.arrow.counting import Survey
+    from sfumato.tables.arrow.widening import WideRows
     from sfumato.tables.derived import DerivedTable
     from sfumato.tables.sql.database import Answer
     from sfumato.tables.sql.releases import Staging, UnfinishedRelease
@@ -383,6 +384,20 @@ class Table(ABC):
     def within(self, window: Window) -> "Table":
         """Return the rows of a window as a table of its own, which is counted where they are."""
         raise InputError(_NO_WINDOWS.format(self.kind))
+
+    def widen(
+        self,
+        person: str,
+        order: str | None,
+        columns: Sequence[str],
+        most: int | None,
+        count: str,
+    ) -> "WideRows":
+        """Return the rows of each person side by side; see `sfumato.tasks.widen`."""
+        raise InputError(
+            f"rows of {self.kind} are not put side by side here: that is done in memory. Give the "
+            "rows as a file, or as a pandas, Polars or Arrow table."
+        )
 
     def into_memory(self, most: int) -> "Table":
         """Return it in memory if that takes at most `most` bytes; else, or in a database, itself.

@@ -183,8 +183,7 @@ def with_unprotected(
     rows = [each for each in found if each.kind != "rows"]
     told = any(each.kind == "line breaks" for each in found)
     lines = () if table is None else warn_of_lines(table, told=told)
-    read = () if table is None else table.notes
-    return replace(made, unprotected=(*told_first(rows), *repeated, *lines, *read))
+    return replace(made, unprotected=(*told_first(rows), *repeated, *lines))
 
 
 def make_release(

@@ -12,6 +12,7 @@ from pyarrow import types as t
 from sfumato.dates import CANONICAL, DateForm, Detection, look_like_dates
 from sfumato.derivations import Age, Derivation, Preparation, Relative, Shift
 from sfumato.errors import InputError
+from sfumato.reading import Reading, tell
 from sfumato.tables.arrow.counting import Tally
 from sfumato.tables.arrow.sources import (
     Source,
@@ -49,6 +50,11 @@ class DerivingSource(Source):
         self._source = source
         self.kind, self.where, self.schema = source.kind, source.where, source.schema
         self.rows = source.rows
+
+    @property
+    def reading(self) -> Reading | None:
+        """The way in which the source is read, in full, if it is a text file."""
+        return self._source.reading
 
     @property
     def lines_beyond(self) -> int:  # type: ignore[override]
@@ -188,6 +194,7 @@ class DatedSource(DerivingSource):
         line = found.line(name)
         if line is not None:
             self._lines[name] = line
+            tell(f"{self.where}: {line}")
 
     def _refuse(self, name: str, form: DateForm) -> InputError:
         problem = Detection.of(self._values(name), form).problem(name)

@@ -47,6 +47,7 @@ from sfumato.tables.arrow.sources import (
     from_numpy,
     python_values,
 )
+from sfumato.tables.arrow.widening import WideRows, widen_rows
 from sfumato.tables.arrow.windows import WindowSource, extent, keep, order_of
 from sfumato.tables.arrow.writing import closing_writer, creating, open_writer, plain_batch
 from sfumato.tables.base import (
@@ -230,6 +231,17 @@ class ArrowTable(Table):
     def within(self, window: Window) -> "ArrowTable":
         self.require([window.column])
         return ArrowTable(WindowSource(self._source, window), budget=self._budget)
+
+    def widen(
+        self,
+        person: str,
+        order: str | None,
+        columns: Sequence[str],
+        most: int | None,
+        count: str,
+    ) -> WideRows:
+        self.require([person])
+        return widen_rows(self._source, person, order, columns, most, count)
 
     def into_memory(self, most: int) -> "ArrowTable":
         found = keep(self._source, most)

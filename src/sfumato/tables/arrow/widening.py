@@ -152,7 +152,8 @@ def _ranks(array: pa.Array, name: str, where: str) -> IntArray:
     rank = np.empty(len(order) + 1, dtype=np.int64)
     rank[order] = place
     rank[-1] = len(order)
-    return rank[to_numpy(pc.fill_null(encoded.indices.cast(pa.int64()), len(order)))]
+    ranks: IntArray = rank[to_numpy(pc.fill_null(encoded.indices.cast(pa.int64()), len(order)))]
+    return ranks
 
 
 def _comparable(values: pa.Array, name: str, where: str) -> pa.Array:
@@ -205,7 +206,8 @@ def _require_free(made: dict[str, str], others: Sequence[str], count: str, where
     taken = [name for name in made if name in others]
     if taken:
         raise InputError(
-            f"{where} has columns that would be made: {some(taken)}. Rename them, or leave them out."
+            f"{where} has columns that would be made: {some(taken)}. Rename them, or "
+            "leave them out."
         )
     if count in others or count in made:
         raise InputError(

@@ -6,6 +6,7 @@ from base64 import b64encode
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
+from secrets import token_hex
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -14,6 +15,7 @@ import pyarrow.compute as pc
 from pyarrow import types as t
 
 from sfumato.errors import OutputError, SfumatoError, reason_of
+from sfumato.files import PRIVATE, refuse_release
 from sfumato.tables.arrow.sources import (
     as_type,
     counted_type,
@@ -21,6 +23,7 @@ from sfumato.tables.arrow.sources import (
     from_texts,
     is_text,
     number,
+    plain_type,
     text,
     to_numpy,
 )
@@ -192,6 +195,37 @@ def open_writer(
     if form == "feather":
         return FeatherWriter(target, schema)
     return CsvWriter(target, schema, delimiter)
+
+
+_ENDINGS = {".csv": "csv", ".parquet": "parquet", ".feather": "feather", ".arrow": "feather"}
+
+
+def write_table(table: pa.Table, target: Path, *, force: bool, private: str) -> None:
+    """Write a table to a private file, in its order, whole or not at all.
+
+    Args:
+        table: The rows.
+        target: The file, whose ending says the format.
+        force: Replace a file that is there.
+        private: What it is, for messages: it may not lie in a release.
+    """
+    form = _ENDINGS.get(target.suffix.lower())
+    if form is None:
+        raise OutputError(
+            f"{str(target)!r} has no ending of a format. Give it one of {', '.join(_ENDINGS)}."
+        )
+    refuse_release(target, private)
+    if target.exists() and not force:
+        raise OutputError(f"{str(target)!r} exists. Choose another name, or replace it with force.")
+    unfinished = target.with_name(f".{target.name}.{token_hex(8)}")
+    plain = pa.schema([pa.field(f.name, plain_type(f.type)) for f in table.schema])
+    with creating(unfinished):
+        unfinished.chmod(PRIVATE)
+        writer = open_writer(unfinished, plain, form, ",")
+        with closing_writer(writer):
+            for batch in table.to_batches(max_chunksize=1 << 16):
+                writer.write(plain_batch(batch.columns, plain).columns)
+        unfinished.replace(target)
 
 
 def plain_batch(columns: Sequence[pa.Array], schema: pa.Schema) -> pa.RecordBatch:
