@@ -253,8 +253,8 @@ def test_without_a_key_no_two_releases_are_moved_alike():
         ({"seen": ["13.1.2020"]}, Age("born", "age", "2020-12-31"), r"no column 'born', which age"),
         ({"seen": [True]}, Age("seen", "age", "2020-12-31"),
          r"holds bool, and dates were expected"),
-        ({"seen": ["31.12.9999", "01.01.0001"], "id": ["f", "f"]}, Shift(["seen"], 9000, person="id"),
-         r"beyond the years 1 to 9999, in 1 row"),
+        ({"seen": ["31.12.9999", "01.01.0001"], "id": ["f", "f"]},
+         Shift(["seen"], 9000, person="id"), r"beyond the years 1 to 9999, in 1 row"),
     ],
 )  # fmt: skip
 def test_bad_values_are_named_with_their_rows(table, step, text):
