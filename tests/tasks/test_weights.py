@@ -14,7 +14,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import sfumato as sf
+from sfumato.counts import Column
 from sfumato.errors import InputError, PolicyError
+from sfumato.releases.opening import open_release
+from sfumato.usefulness import Query, among
 from sfumato.weights import Averaging
 
 AGE = {"role": "quasi-identifier", "hierarchy": {"kind": "intervals", "widths": [5, 20, 40]}}
@@ -289,3 +292,108 @@ def test_weights_are_guessed_by_name_and_values():
     other = pa.table({"age": [30, 31, 32], "wgt": ["low", "high", "low"], "weight": [60, 70, 80]})
     rules = sf.draft(other).policy.columns
     assert rules["wgt"].role.value == rules["weight"].role.value == "quasi-identifier"
+
+
+# What the weights of a release are good for: estimates, usefulness, and the risk of a population.
+
+
+@given(st.lists(CELLS, min_size=1, max_size=25), st.sampled_from([20, 30, 55]))
+@settings(max_examples=60, deadline=None)
+def test_estimates_of_people_are_sums_of_weights(rows, age):
+    """Of a table as it is, the people who keep a condition are those their weights add up to."""
+    table = pa.table({n: [r[i] for r in rows] for i, n in enumerate(("age", "sex", "w"))})
+    release = open_release(table, RULES)
+    shown = table["age"].unique().to_pylist()
+    column = Column("age", tuple(sorted(shown)))
+    estimator = release.weighted_estimator((column,), {})
+    truth = math.fsum(w for a, _, w in rows if a == age)
+    if age in shown:
+        found = estimator.count(Query((among(column, [age]),)))
+        assert math.isclose(found, truth, rel_tol=1e-12, abs_tol=1e-12)
+    assert math.isclose(estimator.total, math.fsum(w for _, _, w in rows), rel_tol=1e-12)
+
+
+RULES = sf.Policy(
+    columns={"age": AGE, "sex": "quasi-identifier", "w": "weight"},
+    models=[{"model": "k-anonymity", "k": 2}],
+)
+
+
+def test_an_estimate_tells_people_of_the_population_beside_rows(tmp_path):
+    table = survey(2000, seed=2)
+    release = sf.anonymize(table, policy(), output=tmp_path / "r")
+    found = sf.estimate(tmp_path / "r", {"sex": "f"})
+    raw = table.to_pandas()
+    if release.levels["sex"] == 0:
+        assert math.isclose(found.people, raw.w[raw.sex == "f"].sum(), rel_tol=1e-9)
+    assert math.isclose(found.population, raw.w.sum(), rel_tol=1e-9)
+    assert f"{round(found.people):,} of {round(found.population):,} people" in str(found)
+    assert found.to_dict()["people"] == found.people
+    without = sf.estimate(pa.table({"sex": ["f", "m"]}), {"sex": "f"})
+    assert without.people is None
+    assert "population" not in str(without)
+
+
+def test_usefulness_compares_weighted_answers_means_and_shares():
+    table = survey(1500, seed=3)
+    rules = policy().replace(
+        columns={**policy().columns, "pay": "sensitive", "region": "sensitive"}
+    )
+    release = sf.anonymize(table, rules)
+    found = sf.utility(table, release, policy=rules, queries=200).weighted
+    raw, out = table.to_pandas(), release.table.to_pandas()
+    columns = {each.name: each for each in found.columns}
+    assert math.isclose(columns["pay"].before, np.average(raw.pay, weights=raw.w), rel_tol=1e-9)
+    assert math.isclose(columns["pay"].after, np.average(out.pay, weights=out.w), rel_tol=1e-9)
+    north = [each.w[each.region == "north"].sum() / each.w.sum() for each in (raw, out)]
+    assert math.isclose(columns["region"].share_off, abs(north[0] - north[1]), rel_tol=1e-6)
+    assert columns["region"].before is None
+    assert math.isclose(found.people, raw.w.sum(), rel_tol=1e-9)
+    assert 0 < found.queries.median < 1
+    same = sf.utility(table, table, policy=rules, queries=50).weighted
+    assert same.queries.mean < 1e-9
+    assert all(each.share_off < 1e-9 for each in same.columns)
+
+
+def test_usefulness_without_weights_says_nothing_of_them():
+    table = survey(300).drop(["w", "r1"])
+    roles = {"quasi_identifiers": ["age", "sex"], "sensitive": ["region"]}
+    found = sf.utility(table, table, **roles, queries=20)
+    assert found.weighted is None
+    assert "weighted" not in found.to_dict()
+
+
+@given(st.lists(CELLS, min_size=1, max_size=25))
+@settings(max_examples=60, deadline=None)
+def test_the_estimated_risk_is_that_of_the_textbook(rows):
+    table = pa.table({n: [r[i] for r in rows] for i, n in enumerate(("age", "sex", "w"))})
+    found = sf.inspect(table, policy=RULES, subsets=0).estimated
+    people, sizes = defaultdict(float), defaultdict(int)
+    for age, sex, weight in rows:
+        people[age, sex] += weight
+        sizes[age, sex] += 1
+    total = math.fsum(weight for _, _, weight in rows)
+    if total <= 1.001 * len(rows):
+        assert found is None
+        return
+    # A class of a sample has at least as many people as rows.
+    each = {key: max(people[key], sizes[key]) for key in sizes}
+    assert math.isclose(found.people, total)
+    assert math.isclose(found.smallest, min(each.values()))
+    assert math.isclose(found.maximum, 1 / min(each.values()))
+    risk = math.fsum(1 / each[age, sex] for age, sex, _ in rows) / len(rows)
+    assert math.isclose(found.average, risk)
+
+
+def test_an_inspection_says_that_a_population_is_estimated():
+    table = survey()
+    found = sf.inspect(table, quasi_identifiers=["age", "sex"], weight="w", subsets=0)
+    assert "estimate, which is no promise" in str(found)
+    assert found.to_dict()["estimated"]["weight"] == "w"
+    guessed = sf.inspect(table.rename_columns(["age", "sex", "region", "pay", "wght", "r1"]))
+    assert guessed.estimated.weight == "wght"
+    # Weights that are scaled to a mean of 1 tell nothing of a population.
+    scaled = table.set_column(4, "w", pa.array(np.ones(len(table))))
+    assert sf.inspect(scaled, quasi_identifiers=["age"], weight="w").estimated is None
+    with pytest.raises(InputError, match="no number"):
+        sf.inspect(table, quasi_identifiers=["age"], weight="sex")

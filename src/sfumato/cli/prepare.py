@@ -167,6 +167,13 @@ def inspect(
         list[str] | None,
         typer.Option(metavar="COLUMNS", help="What nobody should learn, separated by commas."),
     ] = None,
+    weight: Annotated[
+        str | None,
+        typer.Option(
+            metavar="COLUMN",
+            help="How many people of a population each row of a survey stands for.",
+        ),
+    ] = None,
     json: JsonOption = False,
 ) -> None:
     """Show how far a table gives people away.
@@ -181,6 +188,7 @@ def inspect(
             quasi_identifiers=None if qi is None else split_names(qi),
             sensitive=split_names(sensitive or []),
             policy=policy,
+            weight=weight,
             progress=progress,
         )
     finish(inspection, json=json)

@@ -11,7 +11,7 @@ import numpy as np
 
 from sfumato.classes import EquivalenceClasses, classes_with
 from sfumato.content import Cell, Content, Heading, Part, Sentence, Share, Showable, Table
-from sfumato.counts import FrequencySet, PackedKeys
+from sfumato.counts import FrequencySet, PackedKeys, add_up, group
 from sfumato.models import (
     AverageRisk,
     DeltaPresence,
@@ -29,6 +29,7 @@ from sfumato.releases.line_breaks import count_line_breaks, warn_of_line_breaks
 from sfumato.releases.spellings import warn_of_spellings
 from sfumato.schema import Role
 from sfumato.text import number_of, percent
+from sfumato.typing import FloatArray, IntArray
 
 # Which columns single people out: the uniqueness of small sets of columns.
 
@@ -227,6 +228,50 @@ class PopulationRisk:
 
 
 @dataclass(frozen=True)
+class EstimatedRisk:
+    """The same against a population that only the weights of a survey tell of.
+
+    The weights of a class add up to an estimate of its people, and one over that is the risk that
+    a person of the class is found. An estimate, no promise: a class of weights that add up to 12
+    may be 5 people, or 40.
+    """
+
+    weight: str
+    """The column of weights."""
+
+    people: float
+    """The number of people that all rows stand for."""
+
+    smallest: float
+    """The fewest people that a class is estimated to have; never fewer than its rows."""
+
+    maximum: float
+    """The largest risk of a person: one over the fewest people."""
+
+    average: float
+    """The risk of a row, on average over all rows."""
+
+    @classmethod
+    def of(cls, weight: str, sizes: IntArray, people: FloatArray) -> "EstimatedRisk | None":
+        """Estimate from the rows and the weights of each class; None where weights tell nothing.
+
+        Weights that are scaled to a mean of 1 add up to the rows, and say nothing of how many
+        people there are.
+
+        >>> found = EstimatedRisk.of("w", np.array([1, 2]), np.array([20.0, 400.0]))
+        >>> found.people, found.smallest, found.maximum, round(found.average, 4)
+        (420.0, 20.0, 0.05, 0.0183)
+        >>> EstimatedRisk.of("w", np.array([1, 2]), np.array([1.2, 1.8]))
+        """
+        rows, total = int(sizes.sum()), float(people.sum())
+        if total <= rows * 1.001:
+            return None
+        each = np.maximum(people, sizes)
+        average = float((sizes / each).sum() / rows)
+        return cls(weight, total, float(each.min()), float(1 / each.min()), average)
+
+
+@dataclass(frozen=True)
 class ColumnRisk:
     """One column by itself."""
 
@@ -298,6 +343,9 @@ class Inspection(Showable):
     population: PopulationRisk | None = None
     """How many people of the population each class could be; None without one."""
 
+    estimated: EstimatedRisk | None = None
+    """The same as the weights of a survey estimate it; None without weights."""
+
     line_breaks: Mapping[str, int] = field(default_factory=dict)
     """By column, how many cells have line breaks in them: whole rows may hide there."""
 
@@ -366,6 +414,13 @@ class Inspection(Showable):
                 f"Population: {found.people} people; every class stands for {found.smallest} of "
                 f"them or more, of whom {low} to {high} are in the table"
             )
+        if (guess := self.estimated) is not None:
+            texts.append(
+                f"Population, estimated by {_name(guess.weight)}: {round(guess.people):,} people; "
+                f"the smallest class stands for about {round(guess.smallest):,} of them. Risk by "
+                f"that estimate, which is no promise: at most {percent(guess.maximum)}, on average "
+                f"{percent(guess.average)}"
+            )
         texts += [*warn_of_line_breaks(self.line_breaks), *self.spellings]
         return [*map(Sentence, texts)]
 
@@ -425,6 +480,7 @@ def inspect_counts(
     sensitive: tuple[str, ...],
     people: FrequencySet | None,
     *,
+    weight: tuple[str, FloatArray] | None = None,
     roles_from: Literal["given", "policy", "guessed"],
     subsets: int,
     report: Callable[[int, int], None],
@@ -436,6 +492,7 @@ def inspect_counts(
         quasi_identifiers: The columns others may know.
         sensitive: The columns to protect.
         people: The population it was drawn from, if it is known.
+        weight: A weight, and how many people each combination of `counts` stands for by it.
         roles_from: Who said which columns are what.
         subsets: How many columns a set may have that is looked at; 0 skips that.
         report: Told how many sets are done.
@@ -458,6 +515,7 @@ def inspect_counts(
         subsets=telling_subsets(counts.project(quasi_identifiers), subsets, report=report),
         sensitive=tuple(_sensitive_risk(classes, name) for name in sensitive),
         population=None if people is None else _population_risk(classes, people),
+        estimated=None if weight is None else _estimated_risk(counts, quasi_identifiers, *weight),
         line_breaks=count_line_breaks(counts),
         spellings=tuple(warn_of_spellings(counts.column(name) for name in sensitive)),
     )
@@ -531,6 +589,16 @@ def _population_risk(classes: EquivalenceClasses, people: FrequencySet) -> Popul
         presence=(presence["minimum"], presence["maximum"]),
         unseen=classes.unseen,
     )
+
+
+def _estimated_risk(
+    counts: FrequencySet, quasi_identifiers: Sequence[str], weight: str, people: FloatArray
+) -> EstimatedRisk | None:
+    columns = [counts.column(name) for name in quasi_identifiers]
+    codes = [counts.codes_of(name) for name in quasi_identifiers]
+    groups = group(codes, [len(column.values) for column in columns])
+    sizes = add_up(groups.of_item, counts.rows, groups.n).astype(np.int64)
+    return EstimatedRisk.of(weight, sizes, add_up(groups.of_item, people, groups.n))
 
 
 def _name(name: str) -> str:

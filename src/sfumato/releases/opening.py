@@ -56,7 +56,7 @@ from sfumato.releases.release import (
 from sfumato.tables import DatabaseTable, Table, open_table
 from sfumato.text import STAR
 from sfumato.typing import IntArray, Value
-from sfumato.usefulness import Estimator
+from sfumato.usefulness import Estimator, add_weights
 from sfumato.verifier import Check, Verdict, verify_unjudged
 
 
@@ -244,6 +244,26 @@ class Published(ABC):
         return Estimator(tables, columns, Labels(ladders, self.levels))
 
     @property
+    def weight(self) -> str | None:
+        """The column that says how many people a row stands for; decoupled releases have none."""
+        return None
+
+    def weighted_estimator(
+        self, columns: Sequence[Column], ladders: Mapping[str, Ladder]
+    ) -> Estimator | None:
+        """Return what answers questions about the people that rows stand for; None without weight.
+
+        Args:
+            columns: The columns of the original.
+            ladders: The hierarchies of some of them.
+        """
+        if self.weight is None:
+            return None
+        [counts] = self.counts((*(column.name for column in columns), self.weight)).tables
+        found, people = add_weights(counts, self.weight)
+        return Estimator.of_weighted(found, people, columns, Labels(ladders, self.levels))
+
+    @property
     def folded(self) -> tuple[str, ...]:
         """The sensitive columns in which spellings are one value to the reader."""
         return tuple(name for name in self.sensitive if name not in self._readers_exact)
@@ -361,6 +381,16 @@ class PublishedTable(Published):
         """Count some columns."""
         source = self.data if isinstance(self.data, FrequencySet) else self.table
         return LinkedTables((count_columns(source, columns).project(columns),))
+
+    @cached_property
+    def weight(self) -> str | None:
+        """The column that says how many people a row stands for; None if there is none."""
+        names: tuple[str, ...] = () if self.policy is None else self.policy.weights
+        if self.manifest is not None:
+            names = self.manifest.with_role("weight")
+        data = self.data
+        there = data.names if isinstance(data, FrequencySet) else self.table.columns
+        return next((name for name in names if name in there), None)
 
     def without_starred(self, counts: FrequencySet) -> FrequencySet:
         """Return counts without the suppressed rows that a release still shows as stars."""

@@ -11,8 +11,10 @@ from sfumato.guess import guess_all
 from sfumato.policy import GivenPolicy, policy_of
 from sfumato.releases.preparing import open_original
 from sfumato.schema import Role
-from sfumato.tables import Table, count_people, open_table
+from sfumato.tables import DatabaseTable, Table, count_people, open_table
 from sfumato.typing import Progress, silent
+from sfumato.usefulness import add_weights
+from sfumato.weights import Averaging
 
 
 def draft(data: object, *, progress: Progress | None = None) -> Draft:
@@ -58,6 +60,7 @@ def inspect(
     sensitive: Sequence[str] = (),
     policy: GivenPolicy | None = None,
     population: object = None,
+    weight: str | None = None,
     subsets: int = 3,
     progress: Progress | None = None,
 ) -> Inspection:
@@ -74,6 +77,9 @@ def inspect(
         sensitive: The columns to protect.
         policy: A policy, its path, or its settings as a mapping, instead of the two above.
         population: A table of the people the data was drawn from; None takes the policy's.
+        weight: The column that says how many people of a population each row of a survey stands
+            for: the people of each class are estimated by it, which is no promise. None takes the
+            policy's, or one that looks like it; not of tables in databases.
         subsets: Sets of at most this many columns are looked at for those that single people
             out; 0 skips that.
         progress: Told how far each stage is.
@@ -96,15 +102,22 @@ def inspect(
         table = open_original(table, rules, [*rules.quasi_identifiers, *rules.sensitive])
     roles = _roles(table, quasi_identifiers, sensitive, policy, report)
     names = roles.quasi_identifiers
+    weight = _weight(table, roles, weight)
     counts = table.count(
-        (*names, *roles.sensitive), progress=lambda done, total: report("count", done, total)
+        (*names, *roles.sensitive, *filter(None, [weight])),
+        progress=lambda done, total: report("count", done, total),
     )
+    stands_for = None
+    if weight is not None:
+        counts, people_by_weight = add_weights(counts, weight)
+        stands_for = weight, people_by_weight
     people = _people(population if population is not None else roles.population, names, report)
     return inspect_counts(
         counts,
         names,
         roles.sensitive,
         people,
+        weight=stands_for,
         roles_from=roles.come_from,
         subsets=subsets,
         report=lambda done, total: report("subsets", done, total),
@@ -116,6 +129,27 @@ class _Roles(NamedTuple):
     sensitive: tuple[str, ...]
     come_from: Literal["given", "policy", "guessed"]
     population: object = None
+    weights: tuple[str, ...] = ()
+
+
+def _weight(table: Table, roles: _Roles, given: str | None) -> str | None:
+    """Return the weight that people are estimated by, if there is one that can be weighed here.
+
+    With their weights rows are nearly all different, so those of a database stay there.
+    """
+    stored = isinstance(table, DatabaseTable)
+    if given is None:
+        known = [name for name in roles.weights if name in table.columns and not stored]
+        return known[0] if known else None
+    if given in (*roles.quasi_identifiers, *roles.sensitive):
+        raise ParameterError("weight", given, "a column that is neither known nor sensitive")
+    if stored:
+        raise InputError(
+            "the rows of a database are not weighed here. Leave the weight out, or give the table "
+            "as a file."
+        )
+    table.weigh([given])[given].require(given, Averaging(), main=True)
+    return given
 
 
 def _roles(
@@ -132,7 +166,13 @@ def _roles(
             raise ParameterError("policy", "together with columns", "given alone", why=why)
         rules = policy_of(policy)
         # Not check_against: a release has no identifiers, and is inspected with its policy.
-        return _Roles(rules.quasi_identifiers, rules.sensitive, "policy", rules.population_table)
+        return _Roles(
+            rules.quasi_identifiers,
+            rules.sensitive,
+            "policy",
+            rules.population_table,
+            rules.weights,
+        )
     if quasi_identifiers is None:
         return _guess_roles(table, secret, report)
     known = _column_names("quasi_identifiers", quasi_identifiers)
@@ -166,7 +206,8 @@ def _guess_roles(table: Table, secret: tuple[str, ...], report: Progress) -> _Ro
             "none of the columns looks like a quasi-identifier, something that others may know. "
             "Name them, as in quasi_identifiers=['age', 'sex'] or --qi age,sex"
         )
-    return _Roles(known, _with(roles, Role.SENSITIVE), "guessed")
+    weights = _with(roles, Role.WEIGHT)
+    return _Roles(known, _with(roles, Role.SENSITIVE), "guessed", weights=weights)
 
 
 def _with(roles: Mapping[str, Role], role: Role) -> tuple[str, ...]:

@@ -42,7 +42,8 @@ def estimate(
     over what it stands for, and columns published apart to have nothing to do with each other
     within a group. A query about columns that stand in one table with exact values is answered
     exactly. Beside the estimate stand the least and the most people who can have the values in
-    any table behind the release.
+    any table behind the release. If it has a weight, the number of people of the population is
+    estimated too, each row with what it stands for: an estimate as surveys make it, without bounds.
 
     Without more than the release a word stands for itself, an interval, a mask or `*` for
     whatever lies in it: see `sfumato.usefulness.ReleaseOnlyReader`. A missing value is counted only
@@ -94,7 +95,11 @@ def estimate(
     # Slices that share a column may say more together than one after the other.
     count = min(max(estimator.count(Query(tuple(conditions))), float(least)), float(most))
     asked = {name: str(each) for name, each in wanted.items()}
-    return Estimate(count, round(estimator.total), least, most, asked)
+    weighted = found.weighted_estimator(tuple(shown.values()), {})
+    if weighted is None or found.weight in wanted:
+        return Estimate(count, round(estimator.total), least, most, asked)
+    people = weighted.count(Query(tuple(conditions)))
+    return Estimate(count, round(estimator.total), least, most, asked, people, weighted.total)
 
 
 def _published_labels(tables: LinkedTables, name: str) -> Column:

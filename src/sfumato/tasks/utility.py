@@ -13,7 +13,7 @@ from sfumato.counts import FrequencySet
 from sfumato.drawing.heatmap import Words, heatmap_svg
 from sfumato.errors import InputError, ParameterError, UnknownNameError, require_int
 from sfumato.files import write_file
-from sfumato.policy import GivenPolicy, policy_of
+from sfumato.policy import GivenPolicy, Policy, policy_of
 from sfumato.recode.deciding import ladders_of
 from sfumato.releases.opening import (
     Published,
@@ -22,11 +22,13 @@ from sfumato.releases.opening import (
     open_release,
     require_alike,
 )
+from sfumato.releases.preparing import open_original
 from sfumato.slicing import Correlations
 from sfumato.slicing import correlations as measured
 from sfumato.slicing.correlation import MEASURES
-from sfumato.typing import Progress
-from sfumato.usefulness import Classification, Exam, Utilities, Utility, Workload
+from sfumato.tables import DatabaseTable
+from sfumato.typing import FloatArray, Progress
+from sfumato.usefulness import Classification, Exam, Utilities, Utility, Workload, add_weights
 
 
 class _Settings(TypedDict, total=False):
@@ -67,7 +69,8 @@ def utility(  # noqa: PLR0913 - all but two have a default and are named
     answered from the original, and from the release as a careful reader would: rows behind a
     generalised label are taken to be spread evenly over the raw values it covers, and columns
     published apart to have nothing to do with each other within a group. Then the
-    correlations between columns are compared in the same way.
+    correlations between columns are compared in the same way. If the release has a weight, the
+    same queries are asked for people instead of rows, and weighted means and shares are compared.
 
     Does not promise: that an analysis of another kind fares the same. Figures are for
     comparing releases of one table with each other.
@@ -121,7 +124,7 @@ def utility(  # noqa: PLR0913 - all but two have a default and are named
     first = next(iter(found.values()))
     columns = (*first.quasi_identifiers, *first.sensitive)
     require_alike(found, columns)
-    counts = count_columns(original, columns, policy or first.policy).project(columns)
+    counts, weight = _count_original(original, columns, _weight_in(found), policy or first.policy)
     if not counts.total:
         raise ParameterError("original", original, "a table with at least one row")
     exam = Exam(
@@ -131,14 +134,40 @@ def utility(  # noqa: PLR0913 - all but two have a default and are named
         workload,
         seed,
         _learning(classify, counts),
+        weight,
     )
     ladders = ladders_of(policy, counts, (*first.quasi_identifiers, *generalised_in(found)))
     marked: dict[str, Utility] = {}
     for name, each in found.items():
-        marked[name] = exam.of(each.estimator(counts.columns, ladders))
+        weighted = None
+        if weight is not None and each.weight == weight[0]:
+            weighted = each.weighted_estimator(counts.columns, ladders)
+        marked[name] = exam.of(each.estimator(counts.columns, ladders), weighted)
         if progress is not None:
             progress("compare", len(marked), len(found))
     return Utilities(marked) if isinstance(release, Mapping) else marked["release"]
+
+
+def _weight_in(releases: Mapping[str, Published]) -> str | None:
+    """Return the first weight that a release has."""
+    return next((each.weight for each in releases.values() if each.weight is not None), None)
+
+
+def _count_original(
+    original: object, columns: Sequence[str], weight: str | None, policy: Policy | None
+) -> tuple[FrequencySet, tuple[str, FloatArray] | None]:
+    """Count the original, and the people it stands for if it has the weight.
+
+    With their weights rows are nearly all different, so those of a database are not weighed.
+    """
+    names = tuple(dict.fromkeys(columns))
+    if weight is None or isinstance(original, FrequencySet):
+        return count_columns(original, names, policy).project(names), None
+    table = open_original(original, policy, (*names, weight))
+    if weight not in table.columns or weight in names or isinstance(table, DatabaseTable):
+        return table.count(names).project(names), None
+    counts, people = add_weights(table.count((*names, weight)), weight)
+    return counts, (weight, people)
 
 
 def generalised_in(releases: Mapping[str, Published]) -> tuple[str, ...]:

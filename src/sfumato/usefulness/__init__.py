@@ -14,7 +14,7 @@ Example:
 """
 
 from sfumato.usefulness.answers import Estimate, ReleaseOnlyReader
-from sfumato.usefulness.estimators import Estimator
+from sfumato.usefulness.estimators import Estimator, add_weights
 from sfumato.usefulness.measure import (
     Accuracy,
     Associations,
@@ -22,6 +22,7 @@ from sfumato.usefulness.measure import (
     Exam,
     Utilities,
     Utility,
+    WeightedUtility,
     strengths,
 )
 from sfumato.usefulness.queries import Condition, Query, QueryErrors, Workload, among, between
@@ -39,7 +40,9 @@ __all__ = [
     "ReleaseOnlyReader",
     "Utilities",
     "Utility",
+    "WeightedUtility",
     "Workload",
+    "add_weights",
     "among",
     "between",
     "strengths",

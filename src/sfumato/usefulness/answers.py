@@ -455,6 +455,12 @@ class Estimate(Showable):
     where: Mapping[str, str]
     """What was asked for, as it is written on the command line."""
 
+    people: float | None = None
+    """The estimated number of people in the population, by the weight; None without one."""
+
+    population: float | None = None
+    """The number of people that all rows of the release stand for; None without a weight."""
+
     @property
     def exact(self) -> bool:
         """Whether the release leaves no doubt."""
@@ -469,6 +475,8 @@ class Estimate(Showable):
             "least": self.least,
             "most": self.most,
             "exact": self.exact,
+            **({} if self.people is None else {"people": self.people}),
+            **({} if self.population is None else {"population": self.population}),
         }
 
     def content(self) -> Content:
@@ -480,8 +488,15 @@ class Estimate(Showable):
         """The estimate and its bounds."""
         asked = " and ".join(f"{name}={wanted}" for name, wanted in self.where.items())
         if self.exact:
-            return f"{self.least} of {self.rows} rows have {asked}"
+            return f"{self.least} of {self.rows} rows have {asked}{self._weighted}"
         return (
             f"about {self.estimate:.4g} of {self.rows} rows have {asked}; at least {self.least} "
-            f"and at most {self.most}"
+            f"and at most {self.most}{self._weighted}"
         )
+
+    @property
+    def _weighted(self) -> str:
+        if self.people is None or self.population is None:
+            return ""
+        of = f"{round(self.people):,} of {round(self.population):,}"
+        return f"; weighted, an estimated {of} people of the population"

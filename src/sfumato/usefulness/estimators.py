@@ -11,6 +11,7 @@ from sfumato.counts import Column, FrequencySet, add_up, group
 from sfumato.decouplings.base import GroupedTables, LinkedTables
 from sfumato.errors import ParameterError, UnknownColumnError
 from sfumato.hierarchy.labels import Labels, RawLabels
+from sfumato.text import number_of
 from sfumato.typing import BoolArray, CodeArray, FloatArray, IntArray
 from sfumato.usefulness.queries import Condition, Query
 
@@ -187,6 +188,34 @@ class Estimator:
         return cls(LinkedTables((counts,)), counts.columns, RawLabels())
 
     @classmethod
+    def of_weighted(
+        cls,
+        counts: FrequencySet,
+        weights: FloatArray,
+        columns: Sequence[Column],
+        labels: Labels | None = None,
+    ) -> Self:
+        """Read a table in one piece whose rows stand for people: it counts those.
+
+        Args:
+            counts: The table without its weight.
+            weights: How many people each combination stands for; see `add_weights`.
+            columns: As for the class.
+            labels: As for the class.
+
+        >>> from sfumato.usefulness.queries import Query, among
+        >>> rows = FrequencySet.from_rows(["sex", "w"], [("f", 20), ("m", 5), ("f", 10)])
+        >>> sexes, people = add_weights(rows, "w")
+        >>> survey = Estimator.of_weighted(sexes, people, sexes.columns)
+        >>> survey.count(Query((among(sexes.columns[0], ["f"]),))), survey.total
+        (30.0, 35.0)
+        """
+        found = cls(LinkedTables((counts,)), columns, labels)
+        found._sizes, found.total = weights, float(weights.sum())
+        found._pieces = [found._pieces[0]._replace(people=weights)]
+        return found
+
+    @classmethod
     def of_groups(
         cls, grouped: GroupedTables, columns: Sequence[Column], labels: Labels | None = None
     ) -> Self:
@@ -211,6 +240,11 @@ class Estimator:
     def counts(self, queries: Iterable[Query]) -> FloatArray:
         """Answer many queries."""
         return np.array([self.count(query) for query in queries], dtype=np.float64)
+
+    def distribution(self, name: str) -> FloatArray:
+        """Estimate how many rows, or people, have each value of a column."""
+        piece = self._holding(name)
+        return piece.facets[name].spread(piece.people)
 
     def joint(self, one: str, other: str) -> FloatArray:
         """Estimate how many rows have each pair of values of two columns."""
@@ -272,6 +306,25 @@ class Estimator:
 
     def _holding(self, name: str) -> _Piece:
         return next(each for each in self._pieces if name in each.facets)
+
+
+def add_weights(counts: FrequencySet, weight: str) -> tuple[FrequencySet, FloatArray]:
+    """Return counts without the column of weights, and the sum of the weights of each combination.
+
+    A missing weight, which starred rows have, is 0.
+
+    >>> rows = FrequencySet.from_rows(["sex", "w"], [("f", "2.5"), ("m", "5"), ("f", "2.5")])
+    >>> found, people = add_weights(rows, "w")
+    >>> list(zip(found.column("sex").values, found.rows.tolist(), people.tolist()))
+    [('f', 2, 5.0), ('m', 1, 5.0)]
+    """
+    at = [i for i, name in enumerate(counts.names) if name != weight]
+    columns = tuple(counts.columns[i] for i in at)
+    numbers = np.array([number_of(value) or 0.0 for value in counts.column(weight).values])
+    groups = group([counts.codes[i] for i in at], [len(column.values) for column in columns])
+    rows = add_up(groups.of_item, counts.rows, groups.n).astype(np.int64)
+    people = add_up(groups.of_item, counts.rows * numbers[counts.codes_of(weight)], groups.n)
+    return FrequencySet(columns, counts.codes[at][:, groups.first], rows), people
 
 
 def _facets(table: FrequencySet, columns: Sequence[Column], labels: Labels) -> dict[str, Facet]:

@@ -17,9 +17,10 @@ from sfumato.errors import (
     require_int,
     require_text,
 )
+from sfumato.hierarchy.labels import RawLabels
 from sfumato.slicing.correlation import cells_in, cramers_v
-from sfumato.text import percent, text_of
-from sfumato.typing import IntArray
+from sfumato.text import number_of, percent, text_of
+from sfumato.typing import FloatArray, IntArray
 from sfumato.usefulness.estimators import Estimator
 from sfumato.usefulness.queries import QueryErrors, Workload
 
@@ -243,6 +244,126 @@ def _tree(share: float) -> Any:  # noqa: ANN401 - a class of a library that may 
     return trees.DecisionTreeClassifier(min_weight_fraction_leaf=share, random_state=0)
 
 
+# What a survey says of its population, and what the release says.
+
+
+class WeightedColumn(NamedTuple):
+    """What the weights say of a column, in the original and in the release."""
+
+    name: str
+    share_off: float
+    """The largest difference between the shares of the people who have a value."""
+
+    before: float | None = None
+    """The weighted mean in the original; None if the values are not numbers."""
+
+    after: float | None = None
+    """The weighted mean in the release."""
+
+
+@dataclass(frozen=True, eq=False)
+class WeightedUtility:
+    """How far estimates for the population are off that go by the weight of a survey.
+
+    Example:
+        >>> from sfumato.usefulness.estimators import add_weights
+        >>> rows = [(31, 20.0), (39, 10.0), (39, 30.0)]
+        >>> counts, people = add_weights(FrequencySet.from_rows(["age", "w"], rows), "w")
+        >>> truth = Estimator.of_weighted(counts, people, counts.columns)
+        >>> none = np.array([])
+        >>> print(WeightedUtility.between("w", truth, truth, none, none, ["age"]))
+        weighted by w: 60 people estimated, 60 of them by the release; relative error of 0 counting
+        queries: median 0 %, mean 0 %, 90 % of them at most 0 %; mean of age 36.33 became 36.33;
+        shares off by 0 % at most
+    """
+
+    weight: str
+    """The column of weights."""
+
+    people: float
+    """How many people the original stands for."""
+
+    published: float
+    """How many the release stands for."""
+
+    queries: QueryErrors
+    """The relative error of estimated numbers of people."""
+
+    columns: tuple[WeightedColumn, ...]
+
+    @classmethod
+    def between(
+        cls,
+        weight: str,
+        original: Estimator,
+        release: Estimator,
+        truth: FloatArray,
+        answers: FloatArray,
+        names: Sequence[str],
+    ) -> Self:
+        """Compare the estimates of two tables of a survey.
+
+        Args:
+            weight: The column of weights.
+            original: The table as it was.
+            release: What was published.
+            truth: The answers of the original to some queries.
+            answers: Those of the release.
+            names: The columns to compare.
+        """
+        bound = max(original.total / 1000, 1e-300)
+        columns = tuple(_weighted_column(original, release, name) for name in names)
+        errors = QueryErrors(truth, answers, bound)
+        return cls(weight, original.total, release.total, errors, columns)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the figures as plain values that JSON can hold."""
+        return {
+            "weight": self.weight,
+            "people": self.people,
+            "published": self.published,
+            "queries": self.queries.to_dict(),
+            "columns": [
+                {key: value for key, value in each._asdict().items() if value is not None}
+                for each in self.columns
+            ],
+        }
+
+    def __str__(self) -> str:
+        means = [
+            f"mean of {each.name} {each.before:.4g} became {each.after:.4g}"
+            for each in self.columns
+            if each.before is not None
+        ]
+        off = max((each.share_off for each in self.columns), default=0.0)
+        first = (
+            f"weighted by {self.weight}: {self.people:,.0f} people estimated, "
+            f"{self.published:,.0f} of them by the release"
+        )
+        shares = f"shares off by {percent(off, 1)} at most"
+        return "; ".join([first, str(self.queries), *means, shares])
+
+
+def _weighted_column(original: Estimator, release: Estimator, name: str) -> WeightedColumn:
+    before, after = (
+        each.distribution(name) / max(each.total, 1e-300) for each in (original, release)
+    )
+    off = float(np.abs(after - before).max(initial=0.0))
+    values = original.column(name).values
+    numbers = [None if value is None else number_of(value) for value in values]
+    known = np.array([number is not None for number in numbers], dtype=bool)
+    if not known.any() or any(
+        v is not None and n is None for v, n in zip(values, numbers, strict=True)
+    ):
+        return WeightedColumn(name, off)
+    figures = np.array([number or 0.0 for number in numbers])
+    means = [
+        float((shares * figures)[known].sum() / max(float(shares[known].sum()), 1e-300))
+        for shares in (before, after)
+    ]
+    return WeightedColumn(name, off, *means)
+
+
 # What came out of comparing releases with the original.
 
 
@@ -268,6 +389,9 @@ class Utility(Showable):
     accuracy: Accuracy | None = None
     """How well a classifier does, if one was asked for."""
 
+    weighted: WeightedUtility | None = None
+    """How far estimates for a population are off, if original and release have a weight."""
+
     def to_dict(self) -> dict[str, Any]:
         """Return the figures as plain values that JSON can hold."""
         return {
@@ -276,6 +400,7 @@ class Utility(Showable):
             "queries": self.queries.to_dict(),
             "associations": self.associations.to_dict(),
             **({} if self.accuracy is None else {"accuracy": self.accuracy.to_dict()}),
+            **({} if self.weighted is None else {"weighted": self.weighted.to_dict()}),
             "seed": self.seed,
         }
 
@@ -284,7 +409,7 @@ class Utility(Showable):
 
     def content(self) -> Content:
         """Return the errors of counting queries and of correlations."""
-        found = [self.queries, self.associations, *filter(None, [self.accuracy])]
+        found = [self.queries, self.associations, *filter(None, [self.accuracy, self.weighted])]
         published = f"{self.published} of {self.rows} rows published"
         return Content(published, tuple(Sentence(str(each)) for each in found))
 
@@ -315,7 +440,9 @@ class Utilities(Showable):
         """Return one line per release; of a single one everything."""
         titles = ["release", "rows", "median error", "mean error", "90 % below", "correlations off"]
         titles += ["told right"] if any(r.accuracy for r in self.results.values()) else []
-        rows = [_row(name, result) for name, result in self.results.items()]
+        weighted = any(r.weighted is not None for r in self.results.values())
+        titles += ["median error, weighted"] if weighted else []
+        rows = [_row(name, result, weighted=weighted) for name, result in self.results.items()]
         table = Table.of("", titles, rows, most=None)
         single = [
             Sentence(f"{name}: {one}") for name, one in self.results.items() if len(self) == 1
@@ -328,14 +455,20 @@ class Utilities(Showable):
         return f"<Utilities of {', '.join(self.results)}>"
 
 
-def _row(name: str, result: Utility) -> list[Cell]:
+def _row(name: str, result: Utility, *, weighted: bool) -> list[Cell]:
     errors = result.queries
+    survey: list[Cell] = []
+    if weighted:
+        survey.append(
+            None if result.weighted is None else FineShare(result.weighted.queries.median)
+        )
     return [
         name,
         result.published,
         *map(FineShare, (errors.median, errors.mean, errors.quantile(0.9))),
         round(result.associations.mean_difference, 3),
         *([] if result.accuracy is None else [FineShare(result.accuracy.after)]),
+        *survey,
     ]
 
 
@@ -349,6 +482,8 @@ class Exam:
         workload: What queries are asked.
         seed: Where they come from.
         learning: What a classifier learns, and the people it is asked about; None leaves it out.
+        weight: The name of a weight, and how many people each combination of `counts` stands for;
+            None if there is none.
 
     Example:
         >>> rows = [(31, "flu"), (32, "flu"), (38, "gout"), (39, "gout")]
@@ -366,6 +501,7 @@ class Exam:
         workload: Workload,
         seed: int,
         learning: tuple[Classification, FrequencySet] | None = None,
+        weight: tuple[str, FloatArray] | None = None,
     ) -> None:
         self._names = (*quasi_identifiers, *sensitive)
         self._seed = seed
@@ -376,9 +512,19 @@ class Exam:
         self._answers = self._truth.counts(self._queries)
         self._strengths = strengths(self._truth, self._names)
         self._learning = learning
+        self._weight = None if weight is None else weight[0]
+        self._survey: Estimator | None = None
+        if weight is not None:
+            self._survey = Estimator.of_weighted(counts, weight[1], counts.columns, RawLabels())
+            self._weighted = self._survey.counts(self._queries)
 
-    def of(self, release: Estimator) -> Utility:
-        """Mark the answers of a release."""
+    def of(self, release: Estimator, weighted: Estimator | None = None) -> Utility:
+        """Mark the answers of a release.
+
+        Args:
+            release: What counts its rows.
+            weighted: What counts the people they stand for, if it has a weight.
+        """
         # What hardly a row answers would drown all else: its error is taken relative to a
         # thousandth of the rows.
         bound = max(1.0, self._rows / 1000)
@@ -389,6 +535,15 @@ class Exam:
             Associations.between(self._strengths, release, self._names),
             self._seed,
             self._accuracy(release),
+            self._of_weighted(weighted),
+        )
+
+    def _of_weighted(self, release: Estimator | None) -> WeightedUtility | None:
+        if release is None or self._survey is None or self._weight is None:
+            return None
+        answers = release.counts(self._queries)
+        return WeightedUtility.between(
+            self._weight, self._survey, release, self._weighted, answers, self._names
         )
 
     def _accuracy(self, release: Estimator) -> Accuracy | None:
