@@ -750,7 +750,8 @@ def _better(one: CheckedCut | None, other: CheckedCut) -> CheckedCut:
 def label_levels(ladder: Ladder, levels: IntArray, lowest: int = 0) -> IntArray:
     """Return the lowest level, of those allowed, at which values have the labels of a cut.
 
-    The top is always the top, however early the label of a value comes to it.
+    The top is always the top, however early the label of a value comes to it; only a value that is
+    itself written like the top may stand below it.
 
     >>> from sfumato.hierarchy import Masking
     >>> zips = Masking(length=3).ladder("zip", ["1", "200"])
@@ -758,6 +759,9 @@ def label_levels(ladder: Ladder, levels: IntArray, lowest: int = 0) -> IntArray:
     ['1', '20*']
     >>> label_levels(zips, np.array([1, 1])).tolist()
     [0, 1]
+    >>> stars = Masking().ladder("zip", ["*", "20"])
+    >>> label_levels(stars, np.array([0, 1])).tolist(), label_levels(stars, np.array([2, 2])).tolist()
+    ([0, 1], [2, 2])
     """
     names = [
         np.array([*labels, None], dtype=object)[codes]
@@ -768,9 +772,14 @@ def label_levels(ladder: Ladder, levels: IntArray, lowest: int = 0) -> IntArray:
     for level in range(ladder.height - 1, lowest - 1, -1):
         same = (names[level] == chosen) & (level < levels)
         found[same] = level
-    top = np.array([value is not None and text_of(value) == STAR for value in chosen], dtype=bool)
+    stars = np.array([[_is_star(value) for value in row] for row in (chosen, ladder.values)])
+    top = stars[0] & (~stars[1] | (levels == ladder.height))
     result: IntArray = np.where(top, ladder.height, found)
     return result
+
+
+def _is_star(value: Value) -> bool:
+    return value is not None and text_of(value) == STAR
 
 
 def draw_tree(
