@@ -760,8 +760,8 @@ def label_levels(ladder: Ladder, levels: IntArray, lowest: int = 0) -> IntArray:
     >>> label_levels(zips, np.array([1, 1])).tolist()
     [0, 1]
     >>> stars = Masking().ladder("zip", ["*", "20"])
-    >>> label_levels(stars, np.array([0, 1])).tolist(), label_levels(stars, np.array([2, 2])).tolist()
-    ([0, 1], [2, 2])
+    >>> [label_levels(stars, np.array(cut)).tolist() for cut in ([0, 1], [2, 2])]
+    [[0, 1], [2, 2]]
     """
     names = [
         np.array([*labels, None], dtype=object)[codes]
