@@ -21,7 +21,12 @@ def models() -> str:
 
     def policy(kind: Kind) -> dict[str, object]:
         population = {"population": "people.csv"} if kind.needs_population else {}
-        return {"models": [member_settings(kind.example(), "model")], **population}
+        items = {"columns": {"diagnoses": {"role": "set", "separator": ";"}}}
+        return {
+            **(items if kind.protects_sets else {}),
+            "models": [member_settings(kind.example(), "model")],
+            **population,
+        }
 
     return joined(
         "# Models",

@@ -12,7 +12,10 @@ FIELDS: dict[str, str] = {
     "increment.ledger": "A mark of the ledger, the same in all its releases.",
     "columns": "The published columns, in the order of the file.",
     "columns[].name": "Its name.",
-    "columns[].role": "`quasi-identifier`, `sensitive` or `plain`. Other columns are not there.",
+    "columns[].role": "`quasi-identifier`, `sensitive`, `set` or `plain`. Other columns are not "
+    "there.",
+    "columns[].separator": "What stands between the items of a cell. CSV files only, and columns "
+    "with the role `set`.",
     "columns[].level": "How far it was generalised; 0 is the raw value. Quasi-identifiers only, "
     "and only where all rows have the same.",
     "columns[].height": "How many levels its hierarchy has. Quasi-identifiers only, and only if "

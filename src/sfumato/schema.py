@@ -19,6 +19,9 @@ class Role(StrEnum):
     SENSITIVE = "sensitive"
     """What nobody should learn about a person (diagnosis, salary): kept, and protected."""
 
+    SET = "set"
+    """Several values per row (diagnoses, purchases), some of which others may know: generalised."""
+
     PLAIN = "plain"
     """Neither: published as it is."""
 

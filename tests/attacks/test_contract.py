@@ -11,7 +11,8 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 import sfumato as sf
-from sfumato.attacks import ATTACKS, EarlierRelease, Outside, ReleaseMaker, Target
+from sfumato.attacks import ATTACKS, EarlierRelease, ItemRows, Outside, ReleaseMaker, Target
+from sfumato.baskets import Baskets
 from sfumato.counts import FrequencySet
 from sfumato.decouplings.base import GroupedTables
 from sfumato.errors import SfumatoError, UnknownNameError
@@ -113,8 +114,27 @@ def beside_the_tool(rows):
     return replace(in_one_piece(rows), maker=maker)
 
 
+def beside_items(rows):
+    """A table whose rows have items: what they have in two columns, as a set."""
+    names = sorted({str(row[at]) for row in rows for at in (0, 2)})
+    cells = [(at, names.index(str(row[i]))) for at, row in enumerate(rows) for i in (0, 2)]
+    row, item = np.array(cells, dtype=np.int64).reshape(-1, 2).T
+    counts = FrequencySet.from_rows(["zip", "disease"], [row[1:3] for row in rows])
+    columns = [counts.column(name) for name in counts.names]
+    codes = [
+        np.array([column.values.index(r[at]) for r in rows], dtype=np.int32)
+        for at, column in enumerate(columns, start=1)
+    ]
+    sensitive = {"disease": (columns[1], codes[1])}
+    baskets = Baskets.of_cells(row, item, len(rows), names)
+    labels = np.array(codes[:1]).reshape(1, len(rows))
+    items = ItemRows((columns[0],), labels, baskets, ("items",) * len(names), sensitive)
+    return replace(in_one_piece(rows), items=items)
+
+
 MAKERS = [
     in_one_piece,
+    beside_items,
     in_buckets,
     grouped,
     grouped_again,

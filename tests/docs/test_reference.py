@@ -209,7 +209,14 @@ def manifests(tmp_path):
     for form, method in (("csv", "full-domain"), ("parquet", "mondrian")):
         sf.anonymize(people, policy, method=method, output=tmp_path / form, format=form)
         made.append(manifest_in(tmp_path / form))
-    return [*made, refined(), cut(), *decoupled(tmp_path), *stored(people, policy)]
+    return [
+        *made,
+        refined(),
+        cut(),
+        with_items(tmp_path),
+        *decoupled(tmp_path),
+        *stored(people, policy),
+    ]
 
 
 def manifest_in(folder):
@@ -253,6 +260,17 @@ def cut() -> dict:
         method="regional",
     )
     return sf.anonymize(codes, policy).manifest.to_dict()
+
+
+def with_items(folder) -> dict:
+    """Make a release whose rows have several items each."""
+    policy = sf.Policy(
+        columns={"ill": {"role": "set", "separator": ";"}},
+        models=[{"model": "km-anonymity", "k": 2, "m": 2}],
+    )
+    table = pa.table({"ill": ["flu;gout", "flu;gout"]})
+    sf.anonymize(table, policy, output=folder / "items", format="csv")
+    return manifest_in(folder / "items")
 
 
 def decoupled(folder) -> list[dict]:

@@ -41,7 +41,7 @@ MISTAKES = {
         (
             "p, line 3, columns.age.waight: unknown key 'waight'. Did you mean 'weight'? "
             "Known: 'role', 'hierarchy', 'weight', 'levels', 'secret', 'harmless', 'width', "
-            "'spelling', 'dates', 'because', 'round', 'perturb'."
+            "'spelling', 'dates', 'separator', 'because', 'round' and 1 more."
         ),
     ),
     "an unknown key of the suppression": (
@@ -55,28 +55,31 @@ MISTAKES = {
         column("quasi-identifer"),
         (
             "p, line 3, columns.age: no role 'quasi-identifer'. Did you mean 'quasi-identifier'? "
-            "Known: 'identifier', 'quasi-identifier', 'sensitive', 'plain', 'weight', 'dropped'."
+            "Known: 'identifier', 'quasi-identifier', 'sensitive', 'set', 'plain', 'weight', "
+            "'dropped'."
         ),
     ),
     "a misspelt role in the long form": (
         column("\n    weight: 2\n    role: QI"),
         (
             "p, line 5, columns.age.role: no role 'QI'. "
-            "Known: 'identifier', 'quasi-identifier', 'sensitive', 'plain', 'weight', 'dropped'."
+            "Known: 'identifier', 'quasi-identifier', 'sensitive', 'set', 'plain', 'weight', "
+            "'dropped'."
         ),
     ),
     "a role that is missing": (
         column("{weight: 2}"),
         (
             "p, line 3, columns.age: 'role' is missing: What the column is to an adversary: "
-            "identifier, quasi-identifier, sensitive, plain, weight, dropped."
+            "identifier, quasi-identifier, sensitive, set, plain, weight, dropped."
         ),
     ),
     "a role that is a list": (
         column("[quasi-identifier, sensitive]"),
         (
             "p, line 3, columns.age: must be a role, got a list of 2. "
-            "Known: 'identifier', 'quasi-identifier', 'sensitive', 'plain', 'weight', 'dropped'."
+            "Known: 'identifier', 'quasi-identifier', 'sensitive', 'set', 'plain', 'weight', "
+            "'dropped'."
         ),
     ),
     "a column with two roles": (

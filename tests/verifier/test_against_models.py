@@ -31,6 +31,7 @@ PARAMETERS = {
     "k": st.integers(2, 5),
     "l": st.integers(2, 4),
     "p": st.just(2),
+    "m": st.integers(1, 3),
     "c": st.sampled_from([0.5, 1, 1.5, 2, 3, 8]),
     "t": SHARES,
     "alpha": SHARES,
@@ -88,8 +89,11 @@ def test_verifier_and_model_agree_on_verdict_and_figures(name, data, rows):
         [{**plain, "measured": model.measure(classes)}],
         hierarchies={"disease": PATHS},
         population={(label,): n for label, n in people.items()},
+        sets={"items": ";"} if model.protects_sets else {},
     )
     table = pa.table({"label": [row[0] for row in rows], "disease": [row[1] for row in rows]})
+    # Models see classes; what items tell is in test_sets.
+    table = table.append_column("items", pa.nulls(len(rows), pa.string()))
     (check,) = verify_file(table, promises).checks
     assert "measured" not in check.detail
     assert check.status == ("holds" if model.passes(classes).all() else "broken"), check
@@ -118,7 +122,9 @@ def test_what_the_verifier_finds_to_keep_a_promise_keeps_every_weaker_one(name, 
         [json.loads(json.dumps({"model": name, **model.params()})) for model in (one, other)],
         hierarchies={"disease": PATHS},
         population=people,
+        sets={"items": ";"} if example.protects_sets else {},
     )
+    table = table.append_column("items", pa.array([row[1] for row in rows]).cast(pa.string()))
     first, second = verify_file(table, promises).checks
     # Which is stricter is asked of the models, what holds of code that knows none.
     if one.implies(other):

@@ -9,6 +9,7 @@ import numpy as np
 
 from sfumato.attacks import (
     EarlierRelease,
+    ItemRows,
     Matcher,
     Outside,
     ReleaseMaker,
@@ -73,8 +74,47 @@ def target_of(release: Published) -> Target:
         columns = [table.column for table in groups.sensitive]
         target = Target.of_grouped(release.kind.name, groups, ladders.of(columns))
     target = _promising(_with_secrecy(target, release.policy), release.promises)
+    target = with_items(target, release)
     matches_any = target.counts is not None and release.missing == Missing.MATCHES_ANY.value
     return _overlapping(target) if matches_any else target
+
+
+def with_items(target: Target, release: Published) -> Target:
+    """Attach the rows with their items, if the release has columns of several per row.
+
+    Example:
+        >>> import pyarrow as pa
+        >>> from sfumato.releases.opening import open_release
+        >>> meals = {"role": "set", "separator": ";"}
+        >>> policy = Policy(
+        ...     columns={"meals": meals}, models=[{"model": "km-anonymity", "k": 2, "m": 1}])
+        >>> release = open_release(pa.table({"meals": ["tea;ice", "tea"]}), policy)
+        >>> target_of(release).items.baskets.values
+        ('ice', 'tea')
+    """
+    if (
+        not release.sets
+        or not isinstance(release, PublishedTable)
+        or isinstance(release.data, FrequencySet)
+    ):
+        return target
+    columns, codes = release.table.read(release.columns) if release.columns else ((), None)
+    found = release.table.read_items(release.sets)
+    first, *others = found.values()
+    for other in others:
+        first = first.beside(other)
+    n = len(release.quasi_identifiers)
+    labels = np.empty((0, first.rows), dtype=np.int32) if codes is None else codes
+    sensitive = {}
+    for column, code in zip(columns[n:], labels[n:], strict=True):
+        folded = column.folded if column.name in release.folded else None
+        shown = (column, code) if folded is None else (folded.column, folded.codes[code])
+        sensitive[column.name] = shown
+    promised = [each.settings.get("m") for each in release.promises if "m" in each.settings]
+    known = max((m for m in promised if isinstance(m, int) and m > 0), default=None)
+    names = tuple(name for name, each in found.items() for _ in each.values)
+    items = ItemRows(tuple(columns[:n]), labels[:n], first, names, sensitive, known)
+    return replace(target, items=items)
 
 
 def _require_own(manifest: Manifest, name: str, role: str, given: Sequence[str] | None) -> None:

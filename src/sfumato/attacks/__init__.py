@@ -12,6 +12,7 @@ from sfumato.attacks.definetti import DeFinetti
 from sfumato.attacks.dependency import Dependency
 from sfumato.attacks.homogeneity import Homogeneity
 from sfumato.attacks.knowledge_breach import KnowledgeBreach
+from sfumato.attacks.known_items import ItemRows, KnownItems
 from sfumato.attacks.linking import Linking
 from sfumato.attacks.matching import Matcher, matcher
 from sfumato.attacks.membership import Membership, Presence
@@ -37,7 +38,9 @@ __all__ = [
     "EarlierRelease",
     "Finding",
     "Homogeneity",
+    "ItemRows",
     "KnowledgeBreach",
+    "KnownItems",
     "Linking",
     "Matcher",
     "Membership",
@@ -66,6 +69,7 @@ ATTACKS: Registry[Attack] = Registry(
         Corruption,
         Dependency,
         KnowledgeBreach,
+        KnownItems,
         DeFinetti,
         Membership,
         Composition,

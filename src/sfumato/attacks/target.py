@@ -27,6 +27,7 @@ from sfumato.text import STAR, text_of
 from sfumato.typing import BoolArray, CodeArray, IntArray, Value
 
 if TYPE_CHECKING:
+    from sfumato.attacks.known_items import ItemRows
     from sfumato.attacks.minimality import ReleaseMaker
     from sfumato.attacks.outside import Outside
 
@@ -93,6 +94,9 @@ class Target:
 
     maker: "ReleaseMaker | None" = None
     """The tool and its policy, with the table the release was made of."""
+
+    items: "ItemRows | None" = None
+    """The rows with their items, if columns have several per row."""
 
     others: int | None = None
     """The number of other people of a class that adversaries may know, if the publisher says so."""

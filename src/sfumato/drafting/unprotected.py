@@ -387,7 +387,7 @@ def _open_columns(release: PublishedTable) -> dict[str, _OpenColumn]:
     found = {}
     for name in names:
         role = roles.get(name)
-        if name in release.columns or role in ("identifier", "dropped"):
+        if name in release.columns or role in ("identifier", "dropped", "set"):
             continue
         # A role that a caller did not repeat is none any more.
         known = Role(role) if role in (Role.PLAIN, Role.WEIGHT) else None

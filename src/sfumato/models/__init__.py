@@ -19,6 +19,7 @@ from sfumato.models.entropy_l_diversity import EntropyLDiversity
 from sfumato.models.k_anonymity import KAnonymity
 from sfumato.models.k_e_anonymity import KEAnonymity
 from sfumato.models.k_map import KMap
+from sfumato.models.km_anonymity import KmAnonymity
 from sfumato.models.maximum_risk import MaximumRisk
 from sfumato.models.p_alpha_sensitive_k_anonymity import PAlphaSensitiveKAnonymity
 from sfumato.models.p_sensitive_k_anonymity import PSensitiveKAnonymity
@@ -43,6 +44,7 @@ __all__ = [
     "KAnonymity",
     "KEAnonymity",
     "KMap",
+    "KmAnonymity",
     "MaximumRisk",
     "Merging",
     "PAlphaSensitiveKAnonymity",
@@ -61,6 +63,7 @@ MODELS: Registry[PrivacyModel] = Registry(
     [
         KAnonymity,
         KMap,
+        KmAnonymity,
         DistinctLDiversity,
         ProbabilisticLDiversity,
         EntropyLDiversity,

@@ -54,6 +54,9 @@ class PrivacyModel(ABC):
     counts_presence: ClassVar[bool] = False
     """Whether it says how likely a person of the population is in the table."""
 
+    protects_sets: ClassVar[bool] = False
+    """Whether it is about columns with the role set. Its classes alone say only a part of it."""
+
     stricter: ClassVar[Mapping[str, int]] = {}
     """The direction in which each number promises more: 1 if a larger one does, -1 if a smaller."""
 

@@ -502,6 +502,19 @@ def _read_noise(value: object) -> float | None:
     return noise
 
 
+def _read_separator(value: object) -> str | None:
+    separator: str | None = read(str | None, value)
+    if separator is None:
+        return None
+    text = str(separator)
+    if not text.strip(" ") or any(each in text for each in '"\r\n\0'):
+        raise Fault(
+            "must be what stands between two items, such as ';' or '|', without quotes and line "
+            f"breaks, got {show(separator)}"
+        )
+    return text
+
+
 def _read_because(value: object) -> str | None:
     reason: str | None = read(str | None, value)
     if reason is None:
@@ -573,8 +586,8 @@ class ColumnRule(Part):
     )
     hierarchy: HierarchyBuilder | None = setting(
         _read_hierarchy,
-        "How values become more general (quasi-identifier), or how near they are to "
-        "each other (sensitive).",
+        "How values become more general (quasi-identifier), or items (set), or how near they are "
+        "to each other (sensitive).",
         lambda _: {"anyOf": [*family_schema(BUILDERS, "kind")["anyOf"], {"type": "null"}]},
         default=None,
         write=partial(member_settings, tag="kind"),
@@ -641,6 +654,14 @@ class ColumnRule(Part):
         write=_write_dates,
         sparse=True,
     )
+    separator: str | None = setting(
+        _read_separator,
+        "What stands between the items of a cell of text, as in ';' (set). A column of lists needs "
+        "none; in a CSV file its items are then written with ';' between them.",
+        {"type": ["string", "null"], "minLength": 1},
+        default=None,
+        sparse=True,
+    )
     because: str | None = setting(
         _read_because,
         "Why a plain column is published as it is, although it may single people out. The manifest "
@@ -684,7 +705,8 @@ class ColumnRule(Part):
             "harmless": (Role.SENSITIVE,),
             "width": (Role.SENSITIVE,),
             "spelling": (Role.SENSITIVE,),
-            "hierarchy": (Role.QUASI_IDENTIFIER, Role.SENSITIVE),
+            "hierarchy": (Role.QUASI_IDENTIFIER, Role.SENSITIVE, Role.SET),
+            "separator": (Role.SET,),
             "weight": (Role.QUASI_IDENTIFIER,),
             "levels": (Role.QUASI_IDENTIFIER,),
             "because": (Role.PLAIN,),

@@ -75,7 +75,7 @@ BEST_FIRST = SearchRule(name="best-first")
 def contradictions(policy: "Policy") -> Faults:
     """List everything in a policy that does not fit together."""
     faults: Faults = []
-    if not policy.quasi_identifiers:
+    if not policy.quasi_identifiers and not policy.sets:
         text = (
             "there is no quasi-identifier, so nothing would be generalised. Give the role "
             "quasi-identifier to every column that others may know, such as age or postcode."
@@ -106,6 +106,7 @@ def contradictions(policy: "Policy") -> Faults:
     return [
         *faults,
         *_weight_faults(policy),
+        *_set_faults(policy),
         *_person_faults(policy),
         *_suppression_faults(policy),
         *_derivation_faults(policy),
@@ -139,6 +140,27 @@ def _weight_faults(policy: "Policy") -> Faults:
     return []
 
 
+def _set_faults(policy: "Policy") -> Faults:
+    """List what is wrong with columns of several values per row, and with what protects them."""
+    faults: Faults = []
+    models = [model for model in policy.models if model.protects_sets]
+    if policy.sets and not models:
+        text = (
+            f"the items of {some(policy.sets)} would be published without any promise. Add a model "
+            "for them, as in {model: km-anonymity, k: 5, m: 2}"
+        )
+        faults.append((("models",), text))
+    for position, model in enumerate(policy.models):
+        if model.protects_sets and not policy.sets:
+            text = (
+                f"{model.name} is about columns with several values per row, and no column has the "
+                "role set. Give it to one, as in diagnoses: {role: set, separator: ';'}, or remove "
+                "the model."
+            )
+            faults.append((("models", position), text))
+    return faults
+
+
 def _person_faults(policy: "Policy") -> Faults:
     """List what is wrong with the column that says which rows are one person's."""
     name = None if policy.person is None else policy.person.column
@@ -148,7 +170,7 @@ def _person_faults(policy: "Policy") -> Faults:
     if role is None:
         near = suggest(name, list(policy.columns))
         return [(("person",), f"{name!r} is not under columns. {near}")]
-    if role in (Role.QUASI_IDENTIFIER, Role.SENSITIVE):
+    if role in (Role.QUASI_IDENTIFIER, Role.SENSITIVE, Role.SET):
         text = f"{name!r} is {role}: what tells people apart is an identifier, or dropped."
         return [(("person",), text)]
     return []
@@ -354,7 +376,7 @@ def _each(items: Mapping[Any, object], make: Callable[[object], T], faults: Faul
 
 def _read_other(value: object) -> Role | None:
     role = None if resolve(value) is None else read_role(value)
-    if role in (Role.QUASI_IDENTIFIER, Role.SENSITIVE, Role.WEIGHT):
+    if role in (Role.QUASI_IDENTIFIER, Role.SENSITIVE, Role.SET, Role.WEIGHT):
         raise Fault(
             f"a column that is {role} must be named under columns, so that nobody overlooks it. "
             f"Allowed: {some(_OTHERS)}."
@@ -690,6 +712,11 @@ class Policy(Part):
         """The number that each weight becomes in a class."""
         return {name: self.columns[name].averaging for name in self.weights}
 
+    @property
+    def sets(self) -> tuple[str, ...]:
+        """The columns of several values per row, some of which others may know."""
+        return self.with_role(Role.SET)
+
     def check_against(self, columns: Sequence[str]) -> dict[str, Role]:
         """Return the role of each column of the data, which must be those of the policy.
 
@@ -801,7 +828,7 @@ def policy_of(given: GivenPolicy | None) -> Policy | None:
     Traceback (most recent call last):
     sfumato.errors.PolicyError: policy: 2 mistakes
     policy, columns.age: no role 'quasi-identifer'. Did you mean 'quasi-identifier'? Known:
-    'identifier', 'quasi-identifier', 'sensitive', 'plain', 'weight', 'dropped'.
+    'identifier', 'quasi-identifier', 'sensitive', 'set', 'plain', 'weight', 'dropped'.
     policy, models[0]: k-anonymity needs 'k': Fewest rows a class may have; 2 or more.
     """
     if given is None or isinstance(given, Policy):

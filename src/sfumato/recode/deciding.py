@@ -518,6 +518,8 @@ def decide(
         report: Told how far each stage is.
     """
     partitioner = policy.make_method(PARTITIONERS)
+    if not policy.quasi_identifiers:
+        return decide_undivided(asked, counts)
     if asked is not policy:
         return decide_refined(policy, asked, partitioner, counts, rng=rng, progress=report)
     if partitioner is None:
@@ -530,6 +532,44 @@ def decide(
         counts,
         rng=rng,
         progress=lambda done, total: report("partition", done, total),
+    )
+
+
+def decide_undivided(policy: Policy, counts: FrequencySet) -> Decision:
+    """Decide on a table without quasi-identifiers: all rows are one class, as they are.
+
+    >>> policy = Policy(
+    ...     columns={"ill": {"role": "set", "separator": ";"}},
+    ...     models=[{"model": "km-anonymity", "k": 2, "m": 1}])
+    >>> decide_undivided(policy, FrequencySet.from_rows([], [()] * 3)).sizes
+    array([3])
+    """
+    sensitive = {
+        name: _describe(policy, counts.column(name))
+        for model in policy.models
+        for name in model.columns
+    }
+    refuse_impossible(policy.models, counts, sensitive, 0, matches_any=False)
+    one = classes_from(counts, (), sensitive)
+    broken = [model for model in policy.models if not model.judge(one).all()]
+    if broken:
+        shown = promise_text({"model": broken[0].name, **broken[0].params()})
+        measured = {k: _plain(v) for k, v in broken[0].measure(one).items()}
+        raise InfeasibleError(
+            f"no release can keep {shown}: there is no quasi-identifier, so all {counts.total} "
+            f"rows are one class, with {figures(measured)}. Ask for less."
+        )
+    return Decision(
+        recoding=FullDomainRecoding((), np.empty((0, 0), dtype=np.int64)),
+        left=one,
+        sizes=np.array([counts.total], dtype=np.int64),
+        suppressed=0,
+        columns={},
+        losses={policy.loss.name: 0.0},
+        method={"name": FULL_DOMAIN},
+        sensitive=sensitive,
+        # There is one node, and it was judged.
+        search={"name": policy.search.name, "checks": 1, "nodes": 1, "optimal": True},
     )
 
 

@@ -12,7 +12,7 @@ from dataclasses import MISSING, dataclass, field, fields, is_dataclass, replace
 from functools import cache, partial
 from pathlib import Path
 from types import UnionType
-from typing import Any, Self, TypeVar, get_args, get_origin, get_type_hints
+from typing import Any, NamedTuple, Self, TypeVar, get_args, get_origin, get_type_hints
 
 import numpy as np
 
@@ -29,6 +29,7 @@ from sfumato.policy import FULL_DOMAIN, REGIONAL, Missing, Policy, Spelling
 from sfumato.policy.document import Fault
 from sfumato.policy.parts import choose
 from sfumato.recode.deciding import Decision, ladder_of
+from sfumato.recode.sets import RecodedSets
 from sfumato.recoding import ColumnRecoding, FullDomainRecoding
 from sfumato.schema import Role
 from sfumato.tables import count_people
@@ -44,7 +45,7 @@ T = TypeVar("T")
 CLASS_MEAN = "class-mean"
 """How weights are published."""
 
-PUBLISHED = (Role.QUASI_IDENTIFIER, Role.SENSITIVE, Role.PLAIN, Role.WEIGHT)
+PUBLISHED = (Role.QUASI_IDENTIFIER, Role.SENSITIVE, Role.SET, Role.PLAIN, Role.WEIGHT)
 
 
 @dataclass(frozen=True)
@@ -82,6 +83,9 @@ class ColumnRecord:
 
     generalised: bool | None = None
     """True in place of levels that only values which are not published would explain."""
+
+    separator: str | None = None
+    """What stands between the items of a cell, if it is a set and cells are text."""
 
     cut: Mapping[str, Any] | None = None
     """The labels of a cut through its hierarchy, each below those that it is a part of.
@@ -284,6 +288,8 @@ class PrivateFigures:
     """Every loss there is, the policy's own first."""
 
     search: SearchRecord | None = None
+    sets: Mapping[str, float] = field(default_factory=dict)
+    """Of the items of all sets: the `loss`, and the shares `kept` as they were and `left_out`."""
 
 
 @dataclass(frozen=True)
@@ -704,6 +710,21 @@ def _naming(what: object) -> Iterator[None]:
         raise InputError(f"{what} is damaged: {error}") from None
 
 
+class PublishedSets(NamedTuple):
+    """The sets of a release, and how they are written."""
+
+    recoded: RecodedSets
+    separators: Mapping[str, str]
+    """What stands between the items of each column whose cells are text."""
+
+    def measure(self, model: PrivacyModel, measured: dict[str, float]) -> dict[str, float]:
+        """Return what a model measures of classes, or of the items in them if that is less."""
+        if not model.protects_sets:
+            return measured
+        found = self.recoded.support(int(model.params()["m"]))
+        return measured if found is None else {"k": min(found, int(measured["k"]))}
+
+
 def build_manifest(
     policy: Policy,
     roles: Mapping[str, Role],
@@ -711,6 +732,7 @@ def build_manifest(
     *,
     reproducible: bool,
     notes: Sequence[str] = (),
+    sets: PublishedSets | None = None,
 ) -> Manifest:
     """Describe a release, apart from its files.
 
@@ -727,26 +749,34 @@ def build_manifest(
                 "because": policy.columns[name].because if name in policy.columns else None,
                 **_weight_record(policy, name),
                 "spelling": Spelling.EXACT.value if name in policy.exact else None,
+                "separator": None if sets is None else sets.separators.get(name),
             },
         )
         for name, role in roles.items()
         if role in PUBLISHED
     }
     search = None if decision.search is None else SearchRecord(**decision.search)
+    figures_of_sets = {} if sets is None else sets.recoded.figures()
+
+    def measure(model: PrivacyModel) -> dict[str, float]:
+        measured = model.measure_worst(decision.left)
+        return measured if sets is None else sets.measure(model, measured)
+
     return Manifest(
         columns=tuple(_public_column(policy, each) for each in columns.values()),
         rows=RowRecord(int(decision.sizes.sum()), decision.suppressed, policy.suppression.rows),
         missing=policy.missing.value,
         models=tuple(
-            replace(Promise.of(model), measured=plain(model.measure_worst(decision.left)))
-            for model in policy.models
+            replace(Promise.of(model), measured=plain(measure(model))) for model in policy.models
         ),
         loss=policy.loss.name,
         losses=_public_losses(decision.losses, decision.sizes, decision.suppressed),
         classes=ClassSizes.of(decision.sizes),
         method=dict(decision.method),
         search=None if search is None else _public_search(search, decision),
-        private=PrivateFigures(tuple(columns.values()), dict(decision.losses), search),
+        private=PrivateFigures(
+            tuple(columns.values()), dict(decision.losses), search, figures_of_sets
+        ),
         hierarchies=_distances(policy, decision),
         risk_levels=policy.risk_levels.to_plain(),
         accepted=accepted_in(policy),

@@ -53,6 +53,7 @@ from sfumato.releases.release import (
     public_name,
     tables_of,
 )
+from sfumato.schema import Role
 from sfumato.tables import DatabaseTable, Table, open_table
 from sfumato.text import STAR
 from sfumato.typing import IntArray, Value
@@ -150,6 +151,17 @@ class Published(ABC):
         if self.policy is not None:
             return self.policy.quasi_identifiers, self.policy.sensitive
         return (), ()
+
+    @property
+    def sets(self) -> dict[str, str | None]:
+        """The columns of several items per row, each with what stands between two in a cell.
+
+        None if cells are lists.
+        """
+        if self.manifest is not None:
+            return {c.name: c.separator for c in self.manifest.columns if c.role == Role.SET.value}
+        rules = {} if self.policy is None else self.policy.columns
+        return {name: rule.separator for name, rule in rules.items() if rule.role is Role.SET}
 
     @property
     def generalised(self) -> tuple[str, ...]:
@@ -368,7 +380,7 @@ class PublishedTable(Published):
                 list(sensitive),
                 f"other columns than the quasi-identifiers; {some(both)} cannot be both",
             )
-        if not known and not sensitive:
+        if not known and not sensitive and not self.sets:
             raise ParameterError(
                 "quasi_identifiers",
                 None,

@@ -270,6 +270,10 @@ class Place(ABC):
             raise ParameterError("format", self.format, "one of " + ", ".join(FORMATS))
         return self.format or (source.kind if source.kind in FORMATS else "parquet")
 
+    def writes(self, source: Table) -> str | None:
+        """Return the format of its files; None if it has none."""
+        return None
+
     def require_room(
         self,
         source: Table,
@@ -379,6 +383,10 @@ class Folder(Place):
     key: SigningKey | None = None
     force: bool = False
     table: None = None
+
+    def writes(self, source: Table) -> str:
+        """Return the format of its files."""
+        return self.form_of(source)
 
     def require_room(self, source: Table, roles: Mapping[str, Role] | None = None) -> None:
         """Raise before any work is done if a database cannot write such files as promised."""

@@ -203,7 +203,7 @@ def recompute_plain(
     """Recompute what a policy asks of a plain table, as it stands."""
     names = policy.quasi_identifiers
     looked_at = dict.fromkeys(column for model in policy.models for column in model.columns)
-    for name in (*names, *looked_at):
+    for name in (*names, *looked_at, *policy.sets):
         if name not in table.columns:
             raise UnknownColumnError(name, table.columns)
     people = None if population is None else count_population(for_verifier(population), names)
@@ -216,6 +216,7 @@ def recompute_plain(
         hierarchies=_distances(table, policy, exact),
         population=people,
         exact=exact,
+        sets={name: policy.columns[name].separator for name in policy.sets},
     )
     if isinstance(data, Relation):
         verdict = verify_relation(data, promises)

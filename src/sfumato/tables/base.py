@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal, TypeAlias
 
 import numpy as np
 
+from sfumato.baskets import Baskets
 from sfumato.counts import Column, FrequencySet
 from sfumato.derivations import Preparation
 from sfumato.dialect import Dialect
@@ -25,6 +26,7 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
     from sfumato.tables.arrow.counting import Survey
+    from sfumato.tables.arrow.sets import RowsWithSets
     from sfumato.tables.arrow.widening import WideRows
     from sfumato.tables.derived import DerivedTable
     from sfumato.tables.sql.database import Answer
@@ -422,13 +424,61 @@ class Table(ABC):
     def has_single_values(self, column: str) -> bool:
         """Return whether each row has a single value in a column: not a list or the like."""
 
+    def require_sets(self, separators: Mapping[str, str | None]) -> None:
+        """Raise if columns cannot be read as sets of items.
+
+        Args:
+            separators: Per column, what stands between the items of a cell of text.
+        """
+        raise InputError(
+            f"column {some(separators)} has the role set, and items are not counted in a database "
+            f"({self.kind}). Export the table to a Parquet file (lists) or a CSV file (text with a "
+            "separator) and anonymise that, or leave the column out with the role dropped."
+        )
+
+    def read_items(self, separators: Mapping[str, str | None]) -> dict[str, Baskets]:
+        """Return the items of some columns, row by row, in the order that `read` has.
+
+        Args:
+            separators: As for `require_sets`.
+        """
+        self.require_sets(separators)
+        raise NotImplementedError(f"{self.kind} reads no sets")
+
+    def rows_with_sets(
+        self,
+        recoding: Recoding,
+        columns: Sequence[str],
+        separators: Mapping[str, str | None],
+        *,
+        as_text: bool,
+        suppression: Suppression,
+        weights: Mapping[str, Averaging] = NO_WEIGHTS,
+        rng: np.random.Generator,
+        progress: Progress | None = None,
+    ) -> "RowsWithSets":
+        """Return the recoded rows in memory, their sets still as they were; see `publish`.
+
+        Args:
+            recoding: As for `publish`.
+            columns: As for `publish`.
+            separators: As for `require_sets`.
+            as_text: Whether recoded columns must be text, as in a CSV file.
+            suppression: As for `publish`.
+            weights: As for `publish`.
+            rng: As for `publish`.
+            progress: Called with the rows that are done.
+        """
+        raise NotImplementedError(f"{self.kind} reads no sets")
+
     def require_single_values(self, columns: Sequence[str]) -> None:
         """Raise if a column that is to be published holds lists, structs or maps."""
         for name in columns:
             if not self.has_single_values(name):
                 raise InputError(
                     f"column {name!r} holds {self.type_of(name)}, which has no single value per "
-                    "row, so nothing can be promised about it. Split it into plain columns, or "
+                    "row, so nothing can be promised about it. If it is a list of items, give it "
+                    "the role set and promise km-anonymity; else split it into plain columns, or "
                     "leave it out with the role dropped."
                 )
 

@@ -16,13 +16,14 @@ from sfumato.evidence import Key
 from sfumato.partition import Partitioner
 from sfumato.policy import GivenPolicy, Policy, policy_of
 from sfumato.recode.budget import Budget
-from sfumato.recode.deciding import deciding, with_findings
+from sfumato.recode.deciding import Decision, deciding, with_findings
 from sfumato.releases.line_breaks import warn_of_lines
-from sfumato.releases.manifest import PUBLISHED, build_manifest
+from sfumato.releases.manifest import PUBLISHED, PublishedSets, build_manifest
 from sfumato.releases.opening import PublishedTable, open_release
 from sfumato.releases.people import require_people
 from sfumato.releases.places import (
     LabelledPopulation,
+    Part,
     Place,
     RecodedRows,
     UnpublishedRelease,
@@ -30,6 +31,7 @@ from sfumato.releases.places import (
 )
 from sfumato.releases.preparing import open_prepared
 from sfumato.releases.release import Release
+from sfumato.releases.sets import SetRows, joined_by, recode_sets, require_sets, separators_of
 from sfumato.tables import DatabaseTable, Table
 from sfumato.typing import Progress, silent
 from sfumato.weights import require_weights
@@ -213,23 +215,28 @@ def make_release(
     place.require_room(table, roles)
     asked = policy if refine is None else with_findings(policy, refine)
     columns = [name for name, role in roles.items() if role in PUBLISHED]
-    table.require_single_values(columns)
+    table.require_single_values([name for name in columns if name not in policy.sets])
+    require_sets(table, policy)
     _require_weights(table, policy)
     with deciding(
         table, columns, policy, asked, budget=budget, output=place.table, rng=rng, report=report
     ) as (decision, notes, rows):
+        recoded = RecodedRows(
+            rows, decision.recoding, columns, asked.suppression.rows, rng, policy.averagings
+        )
+        part: Part = recoded
+        sets = None
+        if policy.sets:
+            part, sets = _with_sets(recoded, asked, decision, place, report)
         release = UnpublishedRelease(
-            [
-                RecodedRows(
-                    rows, decision.recoding, columns, asked.suppression.rows, rng, policy.averagings
-                )
-            ],
+            [part],
             build_manifest(
                 asked,
                 roles,
                 decision,
                 reproducible=reproducible,
                 notes=(*notes, *(step.note() for step in asked.derive)),
+                sets=sets,
             ),
             report,
             LabelledPopulation.of(asked, decision.recoding),
@@ -250,6 +257,27 @@ def _require_weights(table: Table, policy: Policy) -> None:
     if averagings:
         facts = table.weigh(tuple(averagings))
         require_weights(facts, averagings, policy.weights[0])
+
+
+def _with_sets(
+    part: RecodedRows, policy: Policy, decision: Decision, place: Place, report: Progress
+) -> tuple[SetRows, PublishedSets]:
+    """Recode the rows, and then the sets of those that are published."""
+    separators = separators_of(policy)
+    as_text = place.writes(part.table) == "csv"
+    rows = part.table.rows_with_sets(
+        part.recoding,
+        part.columns,
+        separators,
+        as_text=as_text,
+        suppression=part.suppression,
+        weights=part.weights,
+        rng=part.rng,
+        progress=lambda done, total: report("publish", done, total),
+    )
+    found = recode_sets(rows, policy, decision, report)
+    shown = joined_by(policy) if as_text else {}
+    return SetRows.of(rows, found, policy), PublishedSets(found, shown)
 
 
 def _require_alone(*named: object) -> None:

@@ -473,7 +473,8 @@ def _require_known(release: Published) -> None:
     """
     named = release.named.quasi_identifiers
     plain = isinstance(release, PublishedTable) and release.manifest is None
-    if (named is not None and not named) or (plain and not release.quasi_identifiers):
+    unknown = not release.quasi_identifiers and not release.sets
+    if (named is not None and not named) or (plain and unknown):
         raise ParameterError(
             "quasi_identifiers",
             named,

@@ -18,6 +18,7 @@ from sfumato.verifier.counting import (
     text_key,
 )
 from sfumato.verifier.promises import Check, Promise, Promises, is_number, status
+from sfumato.verifier.sets import ItemsByClass, collect_sets
 from sfumato.verifier.spelling import folded_text
 
 # The classes of a published table, as dictionaries of counts.
@@ -88,6 +89,9 @@ class Groups:
     hierarchies: Mapping[str, Mapping[str, Sequence[str]]] = field(default_factory=dict)
     exact: frozenset[str] = frozenset()
     """Sensitive columns in which values that differ only in spelling are different."""
+
+    sets: ItemsByClass | None = None
+    """The items of every row, if a column has several."""
 
     def name(self, column: str, value: object) -> str:
         """Return what a value is recognised by: its text, folded unless the column is exact."""
@@ -504,6 +508,24 @@ SIZE = Bound("k", lambda group: group.rows, at_least)
 def k_anonymity(promise: Promise, table: Groups) -> Finding:
     """Judge whether n >= k."""
     return judge_groups(promise, table, [SIZE])
+
+
+def km_anonymity(promise: Promise, table: Groups) -> Finding:
+    """Judge whether n >= k rows share any m items that a row of their class has."""
+    k, m = promise.number("k"), promise.whole("m")
+    if table.sets is None:
+        raise InputError("no column of items is named")
+    alone = judge_groups(promise, table, [SIZE])
+    fewest = table.sets.fewest(m)
+    if fewest is None or fewest[0] >= k:
+        least = alone.found["k"] if fewest is None else min(alone.found["k"], fewest[0])
+        return Finding({"k": least}, alone.holds, alone.worst, alone.detail)
+    rows, (key, items) = fewest
+    shown = ", ".join(f"{column} {item}" for column, item in items)
+    detail = f"{rows} {'row shares' if rows == 1 else 'rows share'} {shown}"
+    worst = next((group for group in table.groups if group.key == key), None)
+    detail = "; ".join(filter(None, [detail, alone.detail]))
+    return Finding({"k": min(alone.found["k"], rows)}, holds=False, worst=worst, detail=detail)
 
 
 def maximum_risk(promise: Promise, table: Groups) -> Finding:
@@ -1004,6 +1026,7 @@ def delta_disclosure(promise: Promise, table: Groups) -> Finding:
 
 MODEL_CHECKS: dict[str, Callable[[Promise, Groups], Finding]] = {
     "k-anonymity": k_anonymity,
+    "km-anonymity": km_anonymity,
     "k-map": k_map,
     "delta-presence": delta_presence,
     "maximum-risk": maximum_risk,
@@ -1029,6 +1052,7 @@ MODEL_CHECKS: dict[str, Callable[[Promise, Groups], Finding]] = {
 _GROWING = frozenset(
     {
         "k-anonymity",
+        "km-anonymity",
         "maximum-risk",
         "average-risk",
         "sample-uniqueness",
@@ -1055,6 +1079,9 @@ def recompute(source: Countable, promises: Promises) -> list[Check]:
         promises = replace(promises, suppressed=counts.starred)
     kept = _without_starred(counts, promises, len(sensitive))
     table = Groups.from_counts(kept, promises.quasi_identifiers, sensitive, promises)
+    if promises.sets:
+        shared = collect_sets(source, promises.quasi_identifiers, promises.sets)
+        table = replace(table, sets=shared)
     return [
         *_row_checks(counts, kept, promises),
         *(part_checks(source, promises) if counts.mixed else ()),

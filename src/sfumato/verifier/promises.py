@@ -20,9 +20,9 @@ SUPPRESSIONS = ("remove", "star")
 _HUGE = 10**15
 """No count of people and no parameter of a model is larger; arithmetic stays harmless."""
 
-_WHOLE = frozenset({"k", "p"})
+_WHOLE = frozenset({"k", "p", "m"})
 _RANGES: Mapping[str, tuple[int, int]] = {
-    **dict.fromkeys(("k", "p", "l"), (1, _HUGE)),
+    **dict.fromkeys(("k", "p", "l", "m"), (1, _HUGE)),
     **dict.fromkeys(("risk", "share", "t", "minimum", "maximum"), (0, 1)),
     **dict.fromkeys(("alpha", "beta", "delta", "c", "e"), (0, _HUGE)),
 }
@@ -62,6 +62,8 @@ class Promises:
         exact: Sensitive columns in which values that differ only in spelling are different.
         weights: Columns that hold one number for all rows of a class, each with the step that its
             numbers are multiples of; None if they are of none.
+        sets: Columns of several items per row, each with what stands between two of them in a cell
+            of text.
     """
 
     quasi_identifiers: Sequence[str]
@@ -80,6 +82,7 @@ class Promises:
     delimiter: str | None = None
     exact: Sequence[str] = ()
     weights: Mapping[str, float | None] = field(default_factory=dict)
+    sets: Mapping[str, str | None] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         for name in ("quasi_identifiers", "sensitive", "models", "at_top", "exact"):
@@ -419,6 +422,9 @@ class Column:
     step: float | None = None
     """What the numbers of a weight are said to be multiples of."""
 
+    separator: str | None = None
+    """What stands between the items of a cell, if it is a set of them and cells are text."""
+
 
 @dataclass(frozen=True)
 class Manifest:
@@ -674,8 +680,20 @@ def _column(plain: Mapping[str, Any]) -> Column:
     step = plain.get("round")
     if step is not None and not (is_number(step) and 0 < step <= _HUGE):
         raise InputError(f"column {name!r}: 'round' must be a number above 0")
-    exact = spelling == "exact"
-    return Column(name, role, level, height, exact=exact, cut=cut, recoded=said, step=step)
+    separator = None if plain.get("separator") is None else _get(plain, "separator", str)
+    if separator == "":
+        raise InputError(f"column {name!r}: 'separator' is empty")
+    return Column(
+        name,
+        role,
+        level,
+        height,
+        exact=spelling == "exact",
+        cut=cut,
+        recoded=said,
+        step=step,
+        separator=separator,
+    )
 
 
 def _hierarchies(plain: object) -> dict[str, dict[str, list[str]]]:

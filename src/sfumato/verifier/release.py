@@ -40,7 +40,7 @@ Generalization = Mapping[str, Mapping[str | None, object]]
 _INDEX_NAME = re.compile(r"|__index_level_\d+__|Unnamed: \d+")
 """Names under which row numbers travel; row numbers lead back to the original rows."""
 
-_PUBLISHED_ROLES = ("quasi-identifier", "sensitive", "plain", "weight")
+_PUBLISHED_ROLES = ("quasi-identifier", "sensitive", "set", "plain", "weight")
 
 
 def verify_folder(
@@ -247,6 +247,7 @@ def promises_in(
         },
         exact=[c.name for c in manifest.columns if c.exact] if exact is None else exact,
         weights={c.name: c.step for c in manifest.columns if c.role == "weight"},
+        sets={column.name: column.separator for column in manifest.columns if column.role == "set"},
     )
 
 
@@ -276,9 +277,14 @@ def _one_table_shape(manifest: Manifest) -> Check:
         where = "table" if manifest.files[0].format == STORED else "file"
         detail = f"it speaks of {inside} rows and of {manifest.files[0].rows} in the {where}"
         return Check("manifest", "broken", detail=detail)
-    if not manifest.with_role("quasi-identifier"):
+    sets = manifest.with_role("set")
+    protected = any(model.get("model") == "km-anonymity" for model in manifest.models)
+    unnamed = not manifest.with_role("quasi-identifier") and not sets
+    if unnamed or (sets and not protected):
         # Then all people would be one class, and every promise would hold.
-        return Check("manifest", "broken", detail="it names no quasi-identifier")
+        nothing = f"it promises nothing of the items of {some(sets)}"
+        detail = "it names no quasi-identifier" if unnamed else nothing
+        return Check("manifest", "broken", detail=detail)
     silent = [c.name for c in manifest.columns if c.role == "quasi-identifier" and not c.recoded]
     if manifest.regional and silent:
         detail = f"it is regional recoding, and does not say how {some(silent)} was cut"

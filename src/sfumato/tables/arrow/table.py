@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
+from sfumato.baskets import Baskets
 from sfumato.counts import Column, FrequencySet
 from sfumato.derivations import Preparation
 from sfumato.errors import InputError, ParameterError
@@ -39,6 +40,7 @@ from sfumato.tables.arrow.publishing import (
     numbers_in,
     shuffle,
 )
+from sfumato.tables.arrow.sets import RowsWithSets, read_items, require_set
 from sfumato.tables.arrow.sources import (
     BATCH_ROWS,
     Source,
@@ -227,6 +229,42 @@ class ArrowTable(Table):
             for columns in self._rows_out(publication, rng, None, progress)
         ]
         return pa.Table.from_batches(finished, publication.schema)
+
+    def require_sets(self, separators: Mapping[str, str | None]) -> None:
+        for name, separator in separators.items():
+            require_set(name, self.type_of(name), separator)
+
+    def read_items(self, separators: Mapping[str, str | None]) -> dict[str, Baskets]:
+        self.require_sets(separators)
+        batches = list(self._batches(list(separators), None))
+        return {
+            name: read_items(
+                name, pa.chunked_array([batch.column(name) for batch in batches]), separator
+            )
+            for name, separator in separators.items()
+        }
+
+    def rows_with_sets(
+        self,
+        recoding: Recoding,
+        columns: Sequence[str],
+        separators: Mapping[str, str | None],
+        *,
+        as_text: bool,
+        suppression: Suppression,
+        weights: Mapping[str, Averaging] = NO_WEIGHTS,
+        rng: np.random.Generator,
+        progress: Progress | None = None,
+    ) -> RowsWithSets:
+        publication = self._publication(
+            recoding, columns, suppression, weights, rng, as_text=as_text
+        )
+        finished = [
+            plain_batch(columns, publication.schema)
+            for columns in self._rows_out(publication, rng, None, progress)
+        ]
+        rows = pa.Table.from_batches(finished, publication.schema)
+        return RowsWithSets(rows, separators, self._source.delimiter or ",")
 
     def within(self, window: Window) -> "ArrowTable":
         self.require([window.column])
