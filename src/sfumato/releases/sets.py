@@ -84,14 +84,13 @@ class SetRows:
 
     table: "pa.Table"
     separators: dict[str, str]
-    delimiter: str
     name: str = "data"
 
     @classmethod
     def of(cls, rows: "RowsWithSets", sets: RecodedSets, policy: Policy) -> "SetRows":
         """Return the rows with the published items in them."""
         published = dict(zip(sets.columns, sets.baskets, strict=True))
-        return cls(rows.with_items(published), joined_by(policy), rows.delimiter)
+        return cls(rows.with_items(published), joined_by(policy))
 
     @property
     def record(self) -> FileRecord:
@@ -107,9 +106,7 @@ class SetRows:
         """Write the rows to a new file."""
         from sfumato.tables.arrow.sets import write_rows
 
-        written = write_rows(
-            self.table, path, form, separators=self.separators, delimiter=self.delimiter
-        )
+        written = write_rows(self.table, path, form, separators=self.separators)
         progress(written.rows, written.rows)
         return written
 

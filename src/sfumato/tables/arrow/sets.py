@@ -27,6 +27,9 @@ from sfumato.tables.base import WrittenFile
 from sfumato.text import text_of
 from sfumato.typing import IntArray
 
+_DELIMITER = ","
+"""What separates the cells of a CSV file."""
+
 _ROW_GROUP = 1 << 18
 """Rows that are written at a time."""
 
@@ -128,9 +131,6 @@ class RowsWithSets:
     separators: Mapping[str, str | None]
     """What stands between the items of each column, if they are text."""
 
-    delimiter: str = ","
-    """What separates the cells of a CSV file."""
-
     def items(self, column: str) -> Baskets:
         """Return the items of a column."""
         return read_items(column, self.rows.column(column), self.separators[column])
@@ -162,7 +162,7 @@ class RowsWithSets:
 
 
 def write_rows(
-    table: pa.Table, target: Path, form: str, *, separators: Mapping[str, str], delimiter: str
+    table: pa.Table, target: Path, form: str, *, separators: Mapping[str, str]
 ) -> WrittenFile:
     """Write rows to a new file; in a CSV file the items of a cell stand behind each other.
 
@@ -171,7 +171,6 @@ def write_rows(
         target: The file.
         form: Its format.
         separators: What stands between the items of each such column.
-        delimiter: What separates the cells of a CSV file.
     """
     if form == "csv":
         for column, separator in separators.items():
@@ -180,12 +179,12 @@ def write_rows(
                 at, column, _join_items(table.column(column), column, separator)
             )
     with creating(target):
-        writer = open_writer(target, table.schema, form, delimiter)
+        writer = open_writer(target, table.schema, form, _DELIMITER)
         with closing_writer(writer):
             for batch in table.to_batches(max_chunksize=_ROW_GROUP):
                 writer.write(batch.columns)
-    shown = delimiter if form == "csv" else None
-    return WrittenFile(target, table.num_rows, form, shown, 0)
+    delimiter = _DELIMITER if form == "csv" else None
+    return WrittenFile(target, table.num_rows, form, delimiter, 0)
 
 
 def _join_items(cells: pa.ChunkedArray, column: str, separator: str) -> pa.Array:

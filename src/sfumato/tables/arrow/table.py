@@ -264,7 +264,7 @@ class ArrowTable(Table):
             for columns in self._rows_out(publication, rng, None, progress)
         ]
         rows = pa.Table.from_batches(finished, publication.schema)
-        return RowsWithSets(rows, separators, self._source.delimiter or ",")
+        return RowsWithSets(rows, separators)
 
     def within(self, window: Window) -> "ArrowTable":
         self.require([window.column])
