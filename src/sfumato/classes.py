@@ -648,7 +648,7 @@ class Overlap:
         chosen = np.empty(len(self.apart), dtype=np.int64)
         chosen[completions.published[order]] = completions.completion[order]
         entries = np.bincount(counts.class_id, minlength=len(best))
-        at, of = _repeat(np.cumsum(entries) - entries, entries, chosen)
+        at, of = repeat_spans(np.cumsum(entries) - entries, entries, chosen)
         return ValueCounts(counts.column, of, counts.value[at], counts.rows[at], counts.reference)
 
     def _counts(
@@ -656,7 +656,7 @@ class Overlap:
     ) -> ValueCounts:
         """Add up the value counts of the tuples that fit each completion."""
         entries = np.bincount(counts.class_id, minlength=len(self.apart))
-        chosen, pair = _repeat(np.cumsum(entries) - entries, entries, published)
+        chosen, pair = repeat_spans(np.cumsum(entries) - entries, entries, published)
         class_id = completion[pair]
         reference = counts.reference
         if self.own_reference:
@@ -738,16 +738,16 @@ def _join(
     of_key = np.bincount(their_key, minlength=n)
     if int(of_key[my_key].sum()) > most:
         return None
-    at, mine = _repeat(np.cumsum(of_key) - of_key, of_key, my_key)
+    at, mine = repeat_spans(np.cumsum(of_key) - of_key, of_key, my_key)
     theirs = order[at]
     joined: IntArray = np.where(known[:, None], one[:, mine], other[:, theirs])
     return np.where((known | mask)[:, None], joined, 0)
 
 
-def _repeat(first: IntArray, length: IntArray, chosen: IntArray) -> tuple[IntArray, IntArray]:
+def repeat_spans(first: IntArray, length: IntArray, chosen: IntArray) -> tuple[IntArray, IntArray]:
     """Return the positions of all items of the chosen spans, and whose they are.
 
-    >>> at, of = _repeat(np.array([0, 2]), np.array([2, 3]), np.array([1, 0, 1]))
+    >>> at, of = repeat_spans(np.array([0, 2]), np.array([2, 3]), np.array([1, 0, 1]))
     >>> at.tolist(), of.tolist()
     ([2, 3, 4, 0, 1, 2, 3, 4], [0, 0, 0, 1, 1, 2, 2, 2])
     """

@@ -236,6 +236,20 @@ def number_keys(key: IntArray, width: int) -> KeyNumbers:
     return KeyNumbers(groups.of_item, key[groups.first])
 
 
+def distinct_keys(key: IntArray, width: int) -> IntArray:
+    """Return the distinct keys in their order; all are from 0 to below `width`.
+
+    >>> distinct_keys(np.array([7, 2, 7]), 10).tolist()
+    [2, 7]
+    """
+    if width <= max(8 * len(key), _DENSE):
+        present = np.zeros(width, dtype=bool)
+        present[key] = True
+        return np.flatnonzero(present)
+    ordered: IntArray = np.sort(key)
+    return ordered[changes(ordered)]
+
+
 def sort_keys(key: IntArray, width: int) -> tuple[IntArray, IntArray]:
     """Return the keys in order, and the item of each; of equal keys the first item first."""
     n = len(key)

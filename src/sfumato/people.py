@@ -11,8 +11,16 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from sfumato.counts import changes, group_keys, number_keys, sums
-from sfumato.typing import BoolArray, IntArray
+from sfumato.counts import (
+    WIDEST_KEY,
+    add_up,
+    changes,
+    distinct_keys,
+    group_keys,
+    number_keys,
+    sums,
+)
+from sfumato.typing import BoolArray, FloatArray, IntArray
 
 _MOST_FOLDED = 64
 """People with more combinations than this are a kind each: no two of them are alike anyway."""
@@ -320,6 +328,85 @@ class ClassPeople:
         return replace(
             self, held=held, kind=self.kind[~alone], item=self.item[~alone], values=values
         )
+
+
+# Groups that are looked at once: no kinds, only the pairs that there are.
+
+
+def people_of(of_item: IntArray, person: IntArray, n: int, n_people: int) -> IntArray:
+    """Count the different people of each of `n` groups.
+
+    Args:
+        of_item: With `person`: who is in which group. A pair may come several times.
+        person: Their numbers.
+        n: How many groups there are.
+        n_people: How many people there are.
+
+    >>> people_of(np.array([0, 0, 1]), np.array([4, 4, 4]), 2, 5).tolist()
+    [1, 1]
+    """
+    keys = distinct_keys(*_pairs(of_item, person, n, n_people))
+    return np.bincount(keys // max(n_people, 1), minlength=n)
+
+
+def fewest_people(of_item: IntArray, person: IntArray, n: int, n_people: int) -> FloatArray:
+    """Return a number of people that each group has at least, without looking who they are.
+
+    A person counts as one, divided among all entries that are theirs. Several times as fast as to
+    count them, and exact for groups that share no person with others.
+
+    >>> fewest_people(np.array([0, 0, 1]), np.array([4, 3, 4]), 2, 5).tolist()
+    [1.5, 0.5]
+    """
+    share = 1 / np.maximum(np.bincount(person, minlength=n_people), 1)
+    return add_up(of_item, share[person], n)
+
+
+def entries_of_people(
+    of_item: IntArray, person: IntArray, value: IntArray, n: int, n_people: int, n_values: int
+) -> PeopleEntries:
+    """Count the people who have each value in each of `n` groups, every one once.
+
+    Args:
+        of_item: With `person` and `value`: who has what in which group.
+        person: Their numbers.
+        value: Code plus one, so that a missing value is 0.
+        n: How many groups there are.
+        n_people: How many people there are.
+        n_values: How many values, with missing.
+
+    >>> group, person, value = np.array([[0, 4, 1], [0, 4, 2], [0, 4, 2], [0, 3, 2]]).T
+    >>> found = entries_of_people(group, person, value, 1, 5, 3)
+    >>> found.value.tolist(), found.people.tolist(), found.known.tolist()
+    ([1, 2], [1, 2], [2])
+    """
+    pair, width = _pairs(of_item, person, n, n_people)
+    if width * n_values >= WIDEST_KEY:
+        pairs = number_keys(pair, width)
+        in_group = pairs.keys // max(n_people, 1)
+        keys = distinct_keys(pairs.of_item * n_values + value, pairs.n * n_values)
+        pair = keys // n_values
+        item = in_group[pair]
+    else:
+        keys = distinct_keys(pair * n_values + value, width * n_values)
+        pair = keys // n_values
+        item = pair // max(n_people, 1)
+    values = keys - pair * n_values
+    some = values > 0
+    known = item[some][changes(pair[some])]
+    numbered = number_keys(item * n_values + values, n * n_values)
+    at = numbered.keys // n_values
+    return PeopleEntries(
+        at,
+        numbered.keys - at * n_values,
+        np.bincount(numbered.of_item, minlength=numbered.n),
+        np.bincount(known, minlength=n),
+    )
+
+
+def _pairs(of_item: IntArray, person: IntArray, n: int, n_people: int) -> tuple[IntArray, int]:
+    """Return one key for each pair of a group and a person, and a bound on keys."""
+    return of_item * n_people + person, n * n_people
 
 
 def _fold(person: IntArray, combination: IntArray, n_people: int) -> tuple[IntArray, IntArray]:

@@ -14,13 +14,16 @@ from sfumato.classes import (
     EquivalenceClasses,
     SensitiveColumn,
     ValueCounts,
+    classes_from,
     reference_of,
+    repeat_spans,
     sensitive_codes,
 )
 from sfumato.counts import FrequencySet, KeyNumbers, group, number_keys, sums
 from sfumato.losses import Attribute, NormalizedLoss
 from sfumato.models import PrivacyModel
 from sfumato.models.base import TableModel
+from sfumato.people import PeopleEntries, entries_of_people, fewest_people, people_of
 from sfumato.typing import BoolArray, CodeArray, FloatArray, IntArray, Node
 
 Progress: TypeAlias = Callable[[int, int | None], None]
@@ -90,6 +93,9 @@ class Judge:
         models: What every class must keep.
         sensitive: The columns that models look at.
         whole: The table that classes are compared with, if there are more items in it.
+        person: The column that tells people apart, if they are counted and not rows.
+        beside: Classes of the same rows, whose values are what others are compared with where
+            people are counted: a person counts once per class, so that depends on the classes.
 
     Example:
         >>> from sfumato.models import KAnonymity
@@ -106,6 +112,8 @@ class Judge:
         sensitive: Mapping[str, SensitiveColumn],
         *,
         whole: FrequencySet | None = None,
+        person: str | None = None,
+        beside: EquivalenceClasses | None = None,
     ) -> None:
         self._counts = counts
         self._columns = dict(sensitive)
@@ -114,22 +122,26 @@ class Judge:
             for name, column in sensitive.items()
         }
         table = counts if whole is None else whole
-        self._reference = {
-            name: reference_of(
-                sensitive_codes(table, name, folded=column.folded), table.rows, len(column.values)
-            )
-            for name, column in sensitive.items()
-        }
         self._models = tuple(model for model in models if model.columns)
+        self.people = None if person is None else _People.of(counts, person)
+        """Whose rows the items are, if people are counted."""
+
+        self._everyone: int | None = None
+        if person is None:
+            self._reference = _count_reference(table, sensitive)
+        else:
+            found = beside or _finest_classes(table, sensitive, person)
+            self._reference = {name: found.counts_of(name).reference for name in sensitive}
+            self._everyone = int(found.sizes.sum())
         self.sizes_only = not self._models
-        """Whether only the number of rows matters."""
+        """Whether only the number of rows, or of people, matters."""
 
         self.least = max([1, *(_least_rows(model, counts.total) for model in models)])
-        """No class with fewer rows passes; if only sizes matter, every other does."""
+        """No class with fewer rows, or people, passes; if only sizes matter, every other does."""
 
     @cached_property
     def kinds(self) -> IntArray:
-        """The items numbered by what the models see in them."""
+        """The items numbered by what the models see in them, whosever they are."""
         names = list(self._columns)
         sizes = [len(self._columns[name].values) + 1 for name in names]
         return group([self._values[name] for name in names], sizes, n=len(self._counts)).of_item
@@ -143,36 +155,70 @@ class Judge:
             rows: How many rows of it are in the group.
             n: How many groups there are.
         """
-        sizes = sums(of_item, rows, n)
-        verdicts: BoolArray = sizes >= self.least
+        verdicts = self.large_enough(of_item, items, rows, n)
         if self.sizes_only or not verdicts.any():
             return verdicts
+        number = n
         if not verdicts.all():
             # Groups that are too small fail without being counted: near the end those are most.
             chosen = verdicts[of_item]
-            number = np.cumsum(verdicts) - 1
-            of_item, items, rows = number[of_item[chosen]], items[chosen], rows[chosen]
-        classes = self.classes(of_item, items, rows, sizes[verdicts])
+            new = np.cumsum(verdicts) - 1
+            of_item, items, rows = new[of_item[chosen]], items[chosen], rows[chosen]
+            number = int(new[-1]) + 1
+        classes = self.classes(of_item, items, rows, number)
+        verdicts[verdicts] = self._judge(classes)
+        return verdicts
+
+    def _judge(self, classes: EquivalenceClasses) -> BoolArray:
+        """Return what the models that look at values say of classes."""
         good = np.ones(len(classes), dtype=bool)
         for model in self._models:
             good &= model.passes(classes)
-        verdicts[verdicts] = good
-        return verdicts
+        return good
 
-    def large_enough(self, of_item: IntArray, rows: IntArray, n: int) -> BoolArray:
-        """Return which of `n` groups have as many rows as any class needs, whatever is in them."""
+    def large_enough(self, of_item: IntArray, items: IntArray, rows: IntArray, n: int) -> BoolArray:
+        """Return which of `n` groups are as large as any class must be, whatever is in them."""
         large: BoolArray = sums(of_item, rows, n) >= self.least
+        if self.people is None or self.least == 1 or not large.any():
+            return large
+        # Only groups that neither fail by their rows nor pass by a fast count are counted.
+        unsure = large.copy()
+        if self.people.n <= _MANY * len(items):
+            fewest = fewest_people(of_item, self.people.of_item[items], n, self.people.n)
+            # People are whole: more than one less than needed are enough.
+            unsure &= fewest <= self.least - 1 + _ROUNDING
+        if not unsure.any():
+            return large
+        chosen = unsure[of_item]
+        number = np.cumsum(unsure) - 1
+        of_unsure, n_unsure = number[of_item[chosen]], int(number[-1]) + 1
+        found = self.sizes(of_unsure, items[chosen], rows[chosen], n_unsure)
+        large[unsure] = found >= self.least
         return large
 
+    def sizes(self, of_item: IntArray, items: IntArray, rows: IntArray, n: int) -> IntArray:
+        """Count the rows of `n` groups; the different people, if those are counted."""
+        if self.people is None:
+            return sums(of_item, rows, n)
+        return people_of(of_item, self.people.of_item[items], n, self.people.n)
+
     def classes(
-        self, of_item: IntArray, items: IntArray, rows: IntArray, sizes: IntArray
+        self, of_item: IntArray, items: IntArray, rows: IntArray, n: int
     ) -> EquivalenceClasses:
-        """Show groups as models see them."""
+        """Show `n` groups as models see them."""
+        sizes = self.sizes(of_item, items, rows, n)
+        if self.people is not None:
+            sensitive = {
+                name: self._counts_of(name, self._entries(name, of_item, items, n))
+                for name in self._columns
+            }
+            own = sums(of_item, rows, n)
+            return EquivalenceClasses(sizes, sensitive, own=own, by_person=True)
         sensitive = {}
         for name, column in self._columns.items():
             width = len(column.values) + 1
             at = of_item * width + self._values[name][items]
-            found = number_keys(at, len(sizes) * width)
+            found = number_keys(at, n * width)
             entry_rows = sums(found.of_item, rows, found.n)
             # Where rows are taken away in thought, a value may have none left.
             there = entry_rows > 0
@@ -182,11 +228,162 @@ class Judge:
             )
         return EquivalenceClasses(sizes, sensitive)
 
+    def _entries(self, name: str, of_item: IntArray, items: IntArray, n: int) -> PeopleEntries:
+        """Count the people who have each value of a column in each group."""
+        assert self.people is not None  # noqa: S101 - asked for where people are counted
+        return entries_of_people(
+            of_item,
+            self.people.of_item[items],
+            self._values[name][items],
+            n,
+            self.people.n,
+            len(self._columns[name].values) + 1,
+        )
+
+    def _counts_of(self, name: str, entries: PeopleEntries) -> ValueCounts:
+        """Return the people of each value as models see them."""
+        return ValueCounts(
+            self._columns[name],
+            entries.item,
+            entries.value - 1,
+            entries.people,
+            self._reference[name],
+            people=entries.known,
+            everyone=self._everyone,
+        )
+
+    def passes_changed(
+        self,
+        of_item: IntArray,
+        items: IntArray,
+        rows: IntArray,
+        n: int,
+        *,
+        group: IntArray,
+        item: IntArray,
+        change: int,
+    ) -> BoolArray:
+        """Judge groups of people with a row more, or less, than they have: one for each candidate.
+
+        Args:
+            of_item: The group of each item.
+            items: Which item it is.
+            rows: How many rows of it are in the group.
+            n: How many groups there are.
+            group: The group of each candidate.
+            item: Of which item it has a row more, or less.
+            change: 1 or -1.
+        """
+        people = self.people
+        assert people is not None  # noqa: S101 - rows are simply added and taken away
+        person, who = people.of_item[items], people.of_item[item]
+        here = _PairRows(of_item * people.n + person, rows, n * people.n)
+        at = group * people.n + who
+        sizes = people_of(of_item, person, n, people.n)[group] + here.differs(at, change)
+        sensitive = {}
+        for name, column in self._columns.items():
+            width = len(column.values) + 1
+            mine, theirs = self._values[name][item], self._values[name][items]
+            found = self._entries(name, of_item, items, n)
+            with_value = _PairRows(here.number * width + theirs, rows, here.n * width)
+            known = _PairRows(here.number[theirs > 0], rows[theirs > 0], here.n)
+            pair = here.find(at)
+            # A person who is not there at all has no rows with a value either.
+            value_differs = with_value.differs(pair * width + mine, change)
+            known_differs = np.where(mine > 0, known.differs(pair, change), 0)
+            length = np.bincount(found.item, minlength=n)
+            source, of = repeat_spans(np.cumsum(length) - length, length, group)
+            every = np.arange(len(group))
+            key = np.concatenate([of * width + found.value[source], every * width + mine])
+            added = np.concatenate([found.people[source], value_differs])
+            entries = number_keys(key, len(group) * width)
+            held = sums(entries.of_item, added, entries.n)
+            of_candidate, value = np.divmod(entries.keys[held > 0], width)
+            sensitive[name] = self._counts_of(
+                name,
+                PeopleEntries(
+                    of_candidate, value, held[held > 0], found.known[group] + known_differs
+                ),
+            )
+        verdicts: BoolArray = sizes >= self.least
+        if verdicts.any():
+            # A group that nothing is left of has no values to look at.
+            classes = EquivalenceClasses(sizes, sensitive, own=sizes, by_person=True)
+            verdicts[verdicts] = self._judge(classes.keep(verdicts))
+        return verdicts
+
+
+_MANY = 8
+"""People per item from which on a list of all people takes longer than to count some."""
+
+_ROUNDING = 1e-6
+"""More than the sum of a person's parts can differ from one."""
+
+
+@dataclass(frozen=True, eq=False)
+class _People:
+    """Whose the rows of each item are."""
+
+    of_item: IntArray
+    n: int
+
+    @classmethod
+    def of(cls, counts: FrequencySet, person: str) -> "_People":
+        return cls(counts.codes_of(person).astype(np.int64), len(counts.column(person).values))
+
+
+class _PairRows:
+    """The rows of each key."""
+
+    def __init__(self, key: IntArray, rows: IntArray, width: int) -> None:
+        found = number_keys(key, width)
+        self.number, self._keys = found.of_item, found.keys
+        self._rows = sums(found.of_item, rows, found.n)
+
+    @property
+    def n(self) -> int:
+        """How many keys there are."""
+        return max(len(self._keys), 1)
+
+    def find(self, key: IntArray) -> IntArray:
+        """Return the number of each key, -1 if it is not there."""
+        if not len(self._keys):
+            return np.full(len(key), -1)
+        at = np.minimum(np.searchsorted(self._keys, key), len(self._keys) - 1)
+        return np.where(self._keys[at] == key, at, -1)
+
+    def differs(self, key: IntArray, change: int) -> IntArray:
+        """Return what a row more or less makes of whether there is any: 1, 0 or -1."""
+        at = self.find(key)
+        rows = np.append(self._rows, 0)[at]
+        differs: IntArray = (rows + change > 0).astype(np.int64) - (rows > 0)
+        return differs
+
+
+def _count_reference(
+    table: FrequencySet, sensitive: Mapping[str, SensitiveColumn]
+) -> dict[str, IntArray]:
+    """Count the rows of each value in the whole table."""
+    return {
+        name: reference_of(
+            sensitive_codes(table, name, folded=column.folded), table.rows, len(column.values)
+        )
+        for name, column in sensitive.items()
+    }
+
+
+def _finest_classes(
+    table: FrequencySet, sensitive: Mapping[str, SensitiveColumn], person: str
+) -> EquivalenceClasses:
+    """Return the people of each combination of quasi-identifiers, while there are no classes."""
+    quasi = tuple(name for name in table.names if name not in sensitive and name != person)
+    return classes_from(table, quasi if sensitive else (), sensitive, person=person)
+
 
 def _least_rows(model: PrivacyModel, total: int) -> int:
-    """Return the rows a class needs at least to pass a model, as far as that can be known."""
+    """Return the rows, or people, a class needs at least to pass a model, as far as is known."""
     if model.columns:
-        # Each different value takes a row of its own.
+        # Each different value takes a row, or a person, of its own.
         return max(model.smallest_class or 1, model.fewest_values)
     low, high = 1, total + 1
     # The verdict of such a model changes once, from too small to large enough: a bisection, with
@@ -218,7 +415,7 @@ class Problem:
     """
 
     counts: FrequencySet
-    """The quasi-identifiers first, then the columns that models look at."""
+    """The quasi-identifiers first, then the columns that models look at, then the person."""
 
     attributes: tuple[Attribute, ...]
     """The quasi-identifiers as losses see them."""
@@ -236,7 +433,16 @@ class Problem:
     """The table that classes are compared with, if these are only some of its rows."""
 
     limit: int = 0
-    """Most rows that may be suppressed."""
+    """Most rows that may be suppressed; most people, if those are."""
+
+    person: str | None = None
+    """The column that tells people apart, if they are counted: the last of the counts."""
+
+    whole_people: bool = False
+    """Whether people are suppressed with all their rows."""
+
+    beside: EquivalenceClasses | None = None
+    """Classes found before, whose values are what others are compared with; see `Judge`."""
 
     matches_any: bool = False
     """Whether a missing value matches every value in the release."""
@@ -290,7 +496,20 @@ class Problem:
     @cached_property
     def judge(self) -> Judge:
         """The judge of whether classes keep the models."""
-        return Judge(self.counts, self.models, self.sensitive, whole=self.whole)
+        return Judge(
+            self.counts,
+            self.models,
+            self.sensitive,
+            whole=self.whole,
+            person=self.person,
+            beside=self.beside,
+        )
+
+    @cached_property
+    def of_person(self) -> IntArray:
+        """Whose the rows of each item are, where people are counted."""
+        assert self.judge.people is not None  # noqa: S101 - asked for there
+        return self.judge.people.of_item
 
     def among(self, items: IntArray, rows: IntArray) -> "Problem":
         """Return the same problem of some items only; classes are compared with the whole table."""

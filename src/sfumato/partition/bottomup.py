@@ -62,12 +62,16 @@ def _join_any(problem: Problem, partition: Partition, items: IntArray, rows: Int
     """Add items to classes any of which they may join."""
     if not partition.n:
         return Partition.of(items, rows, np.zeros(len(items)))
-    weight = rows
-    if problem.blind:
-        # All rows with the same quasi-identifiers count, however they differ in the rest.
-        alike = problem.alike[items]
-        weight = sums(alike, rows, int(alike.max()) + 1)[alike]
-    chosen = _cheapest_class(problem, partition, items, weight)
+    if problem.blind or problem.person is not None:
+        # All rows with the same quasi-identifiers count, however they differ in the rest; and
+        # where people are counted, whosever they are, so each combination is weighed once.
+        alike = number_keys(problem.alike[items], int(problem.alike[items].max()) + 1)
+        first = np.empty(alike.n, dtype=np.int64)
+        first[alike.of_item[::-1]] = items[::-1]
+        weight = sums(alike.of_item, rows, alike.n)
+        chosen = _cheapest_class(problem, partition, first, weight)[alike.of_item]
+    else:
+        chosen = _cheapest_class(problem, partition, items, rows)
     joined = Partition.of(
         np.concatenate([partition.item, items]),
         np.concatenate([partition.rows, rows]),
@@ -350,7 +354,8 @@ class _Pool:
         self._labels: dict[tuple[int, int], IntArray] = {}
 
         # Merging never breaks such models: if the whole pool fails, so does every class of it.
-        self._absorbing = all(model.merging.absorbing for model in problem.models)
+        people = problem.person is not None
+        self._absorbing = all(model.merges(people=people).absorbing for model in problem.models)
 
     def hopeless(self) -> bool:
         """Return whether no item that is left can ever leave."""

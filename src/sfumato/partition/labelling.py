@@ -380,10 +380,20 @@ class LabelledPartition:
     broken: tuple[PrivacyModel, ...]
     """The models that were broken before anything was suppressed."""
 
+    first: EquivalenceClasses
+    """The classes before anything was suppressed."""
+
     @property
     def suppressed(self) -> int:
         """The rows that are not published."""
         return int(self.gone.rows.sum())
+
+    @property
+    def lost(self) -> int:
+        """The number that the limit is of: those rows, or the people whose rows they are."""
+        if not self.problem.whole_people:
+            return self.suppressed
+        return len(np.unique(self.problem.of_person[self.gone.item]))
 
     def result(self) -> LocalResult:
         """Return it as losses see it."""
@@ -402,7 +412,9 @@ class LabelledPartition:
             counts: The whole table, of which the problem may be a part.
             items: Where the problem's items are in it; all others are suppressed.
         """
-        outside = np.setdiff1d(np.arange(len(counts)), items)
+        is_outside = np.ones(len(counts), dtype=bool)
+        is_outside[items] = False
+        outside = np.flatnonzero(is_outside)
         item = np.concatenate([items[self.partition.item], items[self.gone.item], outside])
         rows = np.concatenate([self.partition.rows, self.gone.rows, counts.rows[outside]])
         lost = np.full(len(self.gone.item) + len(outside), SUPPRESSED)
@@ -430,18 +442,26 @@ def label_partition(
     """Label the classes, merge those with the same labels, and suppress what breaks a model.
 
     Classes are judged once more because of what only the whole release shows: merged
-    classes, missing values that match any, and the distribution of the rows that stay.
+    classes, missing values that match any, and the distribution of the rows that stay. Where
+    people are suppressed with all their rows, who leaves one class leaves the others too.
     """
     gone = Partition.of([], [], [])
-    broken: tuple[PrivacyModel, ...] | None = None
+    broken: tuple[PrivacyModel, ...] = ()
+    first = None
     while True:
         partition, labels = _merge_same_labels(problem, partition, intervals, exact=exact)
         left = _view(problem, partition, labels)
         keep, failed = _judge(problem.models, left)
-        broken = failed if broken is None else broken
+        if first is None:
+            first, broken = left, failed
         if keep.all():
-            return LabelledPartition(problem, partition, labels, gone, left, broken)
+            return LabelledPartition(problem, partition, labels, gone, left, broken, first)
         stays = keep[partition.classes]
+        if problem.whole_people:
+            leaves = np.zeros(int(problem.of_person.max()) + 1, dtype=bool)
+            leaves[problem.of_person[partition.item[~stays]]] = True
+            stays &= ~leaves[problem.of_person[partition.item]]
+            keep = np.bincount(partition.classes, weights=stays, minlength=partition.n) > 0
         gone = Partition.of(
             np.concatenate([gone.item, partition.item[~stays]]),
             np.concatenate([gone.rows, partition.rows[~stays]]),
@@ -467,10 +487,10 @@ def _merge_same_labels(
 
 def _view(problem: Problem, partition: Partition, labels: Sequence[Labels]) -> EquivalenceClasses:
     """Return the classes as a reader of the release sees them."""
-    sizes = partition.sizes
-    classes = problem.judge.classes(partition.classes, partition.item, partition.rows, sizes)
+    n = partition.n
+    classes = problem.judge.classes(partition.classes, partition.item, partition.rows, n)
     own = problem.whole is None
-    classes = classes.keep(np.ones(len(sizes), dtype=bool), own_reference=own)
+    classes = classes.keep(np.ones(n, dtype=bool), own_reference=own)
     if not problem.matches_any:
         return classes
     missing = [np.array([name is None for name in one.names] or [False]) for one in labels]

@@ -85,9 +85,10 @@ def undo_specialisation(problem: Problem, split: Split, rng: np.random.Generator
     that could least first; then in the order of their quasi-identifiers; of rows with the
     same quasi-identifiers any is drawn. Where it matters which values rows have, one that
     makes the group pass goes before all others, and then one whose values the group does
-    not have yet. If rows cannot be found one by
-    one, a group takes back its smallest child; if that is its only one or does not help,
-    its specialisation is undone.
+    not have yet. Where people are counted, a row of a person whom the group has already helps
+    with its value only, and a child loses a person with the last of their rows. If rows cannot be
+    found one by one, a group takes back its smallest child; if that is its only one or does not
+    help, its specialisation is undone.
     """
     taken = np.zeros(len(split.rows), dtype=np.int64)
     undone = np.zeros(split.n_groups, dtype=bool)
@@ -97,10 +98,13 @@ def undo_specialisation(problem: Problem, split: Split, rng: np.random.Generator
         depth = further_steps(problem, part)
         # Choosing rows by what they hold would tell what they hold; blind, numbers decide.
         by_numbers = problem.judge.sizes_only or problem.blind
+        people = problem.person is not None
         if by_numbers:
-            found = _enough_rows(problem, part, depth, rng)
+            enough = _enough_people if people else _enough_rows
+            found = enough(problem, part, depth, rng)
         else:
-            found = _OneByOne(problem, part, depth, rng).run(failing)
+            one_by_one = _OneByOnePeople if people else _OneByOne
+            found = one_by_one(problem, part, depth, rng).run(failing)
         left = part.rows * ~part.kept + found
         still = failing & _failing_behind(problem, part, left)
         if problem.blind:
@@ -158,7 +162,7 @@ def further_steps(problem: Problem, split: Split) -> IntArray:
             found = number_keys(split.child[going] * width + labels, split.n_children * width)
             rows = split.rows[going]
             if problem.blind:
-                passes = problem.judge.large_enough(found.of_item, rows, found.n)
+                passes = problem.judge.large_enough(found.of_item, split.item[going], rows, found.n)
             else:
                 passes = problem.judge.passes(found.of_item, split.item[going], rows, found.n)
             going = going[passes[found.of_item]]
@@ -187,6 +191,38 @@ def _enough_rows(
     wanted[by_group] = _hand_out(group[by_group], offered[by_group], needed)
     taken = np.zeros(len(split.rows), dtype=np.int64)
     taken[order] = draw_rows(of_set, split.rows[order], wanted, rng)
+    return taken
+
+
+def _enough_people(
+    problem: Problem, split: Split, depth: IntArray, rng: np.random.Generator
+) -> IntArray:
+    """Return rows of as many people as groups lack, where only numbers matter: a row of each."""
+    judge, least, person = problem.judge, problem.judge.least, problem.of_person[split.item]
+    n_people = int(person.max(initial=-1)) + 1
+    back = ~split.kept
+    behind = judge.sizes(split.group[back], split.item[back], split.rows[back], split.n_groups)
+    needed = np.maximum(least - behind, 0)
+    sizes = judge.sizes(split.child, split.item, split.rows, split.n_children)
+    spare = np.where(split.passing, sizes - least, 0)
+    # Whom a group has already does not help it. Of all others the row comes into question that
+    # could be specialised least; which of rows that are alike, and of whom, is drawn.
+    member = split.group * n_people + person
+    helps = np.flatnonzero(split.kept & ~np.isin(member, member[back]))
+    drawn = rng.standard_exponential(len(helps)) / split.rows[helps]
+    order = helps[np.lexsort((drawn, problem.alike[split.item[helps]], depth[helps]))]
+    one = order[np.unique(member[order], return_index=True)[1]]
+    one = order[np.isin(order, one)]
+    # Who has other rows in a child stays in it.
+    of_child = number_keys(split.child * n_people + person, split.n_children * n_people)
+    last = sums(of_child.of_item, split.rows, of_child.n)[of_child.of_item[one]] == 1
+    by_child = np.argsort(split.child[one], kind="stable")
+    offered = ~last
+    offered[by_child] |= _hand_out(split.child[one][by_child], last[by_child] * 1, spare) > 0
+    one = one[offered]
+    by_group = one[np.argsort(split.group[one], kind="stable")]
+    taken = np.zeros(len(split.rows), dtype=np.int64)
+    taken[by_group] = _hand_out(split.group[by_group], np.ones(len(one), dtype=np.int64), needed)
     return taken
 
 
@@ -358,6 +394,79 @@ class _OneByOne:
         return self._split.item[inside[first]], added, starts, sets[starts]
 
 
+class _OneByOnePeople(_OneByOne):
+    """The same where people are counted: a row helps if its person, or their value, is new.
+
+    Of each kind in each child the candidate is a row of a person whom the group does not have
+    yet, if there is one; a row of a person who has that value in the group already is none.
+    """
+
+    def __init__(
+        self, problem: Problem, split: Split, depth: IntArray, rng: np.random.Generator
+    ) -> None:
+        super().__init__(problem, split, depth, rng)
+        person = problem.of_person[split.item]
+        n_people = int(person.max(initial=-1)) + 1
+        self._member = number_keys(
+            split.group * n_people + person, split.n_groups * n_people
+        ).of_item
+        self._n_members = int(self._member.max(initial=-1)) + 1
+        self._holder = number_keys(
+            self._member * self._n_kinds + self._kind, self._n_members * self._n_kinds
+        ).of_item
+        self._n_holders = int(self._holder.max(initial=-1)) + 1
+        # Of rows that are alike, whose it is must not decide.
+        drawn = rng.standard_exponential(len(person)) / split.rows
+        keys = (drawn, self._alike, depth, split.group)
+        self._order = np.lexsort(keys)
+
+    def _candidates(self, active: BoolArray) -> IntArray:
+        split = self._split
+        behind = np.flatnonzero(split.rows * ~split.kept + self._taken)
+        there = np.zeros(self._n_members, dtype=bool)
+        there[self._member[behind]] = True
+        held = np.zeros(self._n_holders, dtype=bool)
+        held[self._holder[behind]] = True
+        order = self._order
+        helps = active[split.group] & split.kept & (self._left > 0) & ~held[self._holder]
+        order = order[helps[order]]
+        order = order[np.argsort(there[self._member[order]], kind="stable")]
+        key = split.child[order] * self._n_kinds + self._kind[order]
+        order = order[np.sort(np.unique(key, return_index=True)[1])]
+        order = order[np.argsort(split.group[order], kind="stable")]
+        group = split.group[order]
+        starts = np.flatnonzero(np.diff(group, prepend=-1))
+        rank = np.arange(len(order)) - np.repeat(starts, np.diff(starts, append=len(order)))
+        first: IntArray = order[rank < _CANDIDATES]
+        return first
+
+    def _with_change(
+        self,
+        of_portion: IntArray,
+        inside: IntArray,
+        of_candidate: IntArray,
+        candidates: IntArray,
+        change: int,
+        *,
+        rows: IntArray | None = None,
+    ) -> BoolArray:
+        rows = self._left if rows is None else rows
+        n = max(self._split.n_groups, self._split.n_children)
+        asked = np.zeros(n, dtype=bool)
+        asked[of_candidate] = True
+        inside = inside[asked[of_portion[inside]]]
+        number = np.cumsum(asked) - 1
+        return self._problem.judge.passes_changed(
+            number[of_portion[inside]],
+            self._split.item[inside],
+            rows[inside],
+            int(number[-1]) + 1,
+            group=number[of_candidate],
+            item=self._split.item[candidates],
+            change=change,
+        )
+
+
 Criterion: TypeAlias = Literal["rows", "loss"]
 """What makes an attribute the best to specialise."""
 
@@ -525,7 +634,8 @@ def _try(problem: Problem, frontier: Frontier, attribute: int) -> _Trial | None:
     parent = child.keys // int(problem.widths[attribute])
     if problem.blind:
         # A group that was tried on this attribute before is tried again only if that will do.
-        passing = np.where(closed[parent], passing, sizes >= judge.least)
+        large = judge.large_enough(child.of_item, frontier.item[at], rows, child.n)
+        passing = np.where(closed[parent], passing, large)
     kept = np.where(passing, sizes, 0)
     specialised = sums(parent, kept, n)
     branches = sums(parent, passing.astype(np.int64), n)
@@ -533,11 +643,18 @@ def _try(problem: Problem, frontier: Frontier, attribute: int) -> _Trial | None:
     # What is sent back must pass too; as a rule it is a matter of numbers.
     short = (back > 0) & (specialised > 0)
     if short.any():
-        needed = np.where(short, np.maximum(judge.least - back, 0), 0)
+        members, behind = sizes, back
+        if problem.person is not None:
+            # A row of each who is lacking is taken back, so people and rows are as many.
+            asked = np.flatnonzero(short[group])
+            members = judge.sizes(child.of_item[asked], frontier.item[at[asked]], rows, child.n)
+            asked = asked[~passing[child.of_item[asked]]]
+            behind = judge.sizes(group[asked], frontier.item[at[asked]], rows, n)
+        needed = np.where(short, np.maximum(judge.least - behind, 0), 0)
         if not (judge.sizes_only or problem.blind):
             fails = short & (needed == 0)
             needed[fails] = ~_passes_back(problem, frontier, at, passing[child.of_item], fails)
-        spare = sums(parent, np.where(passing, sizes - judge.least, 0), n)
+        spare = sums(parent, np.where(passing, np.maximum(members - judge.least, 0), 0), n)
         smallest = np.full(n, np.iinfo(np.int64).max)
         np.minimum.at(smallest, parent[passing], sizes[passing])
         whole = needed > spare

@@ -195,6 +195,8 @@ def make_problem(policy: Policy, ready: PreparedTable) -> Problem:
         # A column whose levels are limited is meant to be published at those levels.
         free=tuple(rule.hierarchy is None and rule.levels is None for rule in rules),
         limit=ready.limit,
+        person=policy.counted_person,
+        whole_people=policy.suppresses_people,
         matches_any=policy.missing is Missing.MATCHES_ANY,
         blind=policy.sensitive_blind,
     )
@@ -881,16 +883,48 @@ def decide_locally(
 ) -> Decision:
     """Divide the rows into classes that keep the promises, each with labels of its own."""
     ready = prepare(policy, counts)
-    matches_any = policy.missing is Missing.MATCHES_ANY
     refuse_impossible(
-        policy.models, ready.counts, ready.sensitive, ready.limit, matches_any=matches_any
+        policy.models,
+        ready.counts,
+        ready.sensitive,
+        ready.limit,
+        matches_any=policy.missing is Missing.MATCHES_ANY,
+        person=policy.counted_person,
     )
-    problem = make_problem(policy, ready)
-    partition = partitioner.run(problem, progress, rng=rng)
-    exact = partitioner.exact_bounds
-    labelled = label_partition(problem, partition, partitioner.intervals(problem), exact=exact)
+    labelled = _divide(make_problem(policy, ready), partitioner, rng, progress)
     method = {"name": partitioner.name, **partitioner.params()}
     return local_decision(policy, labelled, counts, ready, method)
+
+
+_ATTEMPTS = 3
+"""How often rows are divided, each time compared with the classes that came of it before."""
+
+
+def _divide(
+    problem: Problem,
+    partitioner: Partitioner,
+    rng: np.random.Generator,
+    progress: PartitionProgress | None,
+) -> LabelledPartition:
+    """Return the classes that a method finds, with their labels.
+
+    A model may compare classes with the table. Where people are counted, a person is in the table
+    once per class, so what classes are compared with is known when there are classes. If too much
+    breaks then, the rows are divided once more, beside the classes of before.
+    """
+    intervals, exact = partitioner.intervals(problem), partitioner.exact_bounds
+    again = problem.person is not None and any(m.compares_with_table for m in problem.models)
+    found = None
+    for _ in range(_ATTEMPTS if again else 1):
+        partition = partitioner.run(problem, progress, rng=rng)
+        labelled = label_partition(problem, partition, intervals, exact=exact)
+        if found is None or labelled.lost < found.lost:
+            found = labelled
+        if found.lost <= problem.limit:
+            break
+        problem = replace(problem, beside=labelled.first)
+    assert found is not None  # noqa: S101 - there is an attempt
+    return found
 
 
 def local_decision(
@@ -901,7 +935,7 @@ def local_decision(
     method: Mapping[str, Any],
 ) -> Decision:
     """Describe a labelled partition, or refuse if too many rows would be suppressed."""
-    if labelled.suppressed > ready.limit:
+    if labelled.lost > ready.limit:
         raise InfeasibleError(_why(str(method["name"]), labelled))
     return Decision(
         recoding=labelled.recoding(counts, ready.items),
@@ -942,11 +976,15 @@ def _local_losses(policy: Policy, labelled: LabelledPartition) -> dict[str, floa
 def _why(method: str, labelled: LabelledPartition) -> str:
     """Explain why what was found cannot be published."""
     models = [promise_text({"model": m.name, **m.params()}) for m in labelled.broken]
+    problem = labelled.problem
+    unit, total = "rows", problem.total
+    if problem.whole_people:
+        unit, total = "people", len(np.unique(problem.of_person))
     return (
-        f"{method} finds no release that keeps the promises: {labelled.suppressed} of "
-        f"{labelled.problem.total} rows are in classes that break {' and '.join(models)}, and at "
-        f"most {labelled.problem.limit} rows may be suppressed. Allow more rows to be suppressed, "
-        "allow higher levels, ask for less, or try another method."
+        f"{method} finds no release that keeps the promises: {labelled.lost} of {total} {unit} are "
+        f"in classes that break {' and '.join(models)}, and at most {problem.limit} {unit} may be "
+        f"suppressed. Allow more {unit} to be suppressed, allow higher levels, ask for less, or "
+        "try another method."
     )
 
 
@@ -992,9 +1030,13 @@ def decide_refined(
         progress: Told how far each stage is.
     """
     ready = prepare(refined, counts)
-    matches_any = policy.missing is Missing.MATCHES_ANY
     refuse_impossible(
-        refined.models, ready.counts, ready.sensitive, ready.limit, matches_any=matches_any
+        refined.models,
+        ready.counts,
+        ready.sensitive,
+        ready.limit,
+        matches_any=policy.missing is Missing.MATCHES_ANY,
+        person=policy.counted_person,
     )
     problem = make_problem(refined, ready)
     method: dict[str, Any]

@@ -261,6 +261,13 @@ def decided_in_fragments(
 
 def _refuse(policy: Policy, ready: PreparedTable) -> None:
     """Raise if not every fragment by itself can keep the models, or no release can."""
+    if policy.counted_person is not None:
+        raise policy.error_at(
+            "person",
+            text="people are counted, and a table that is divided into fragments has some of them "
+            "in several. Give more memory, so that it need not be divided, or choose method: "
+            "full-domain",
+        )
     unsound = [
         promise_text({"model": model.name, **model.params()})
         for model in policy.models

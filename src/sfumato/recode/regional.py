@@ -361,7 +361,7 @@ class Steering:
         self.least = problem.judge.least
         self.rows = problem.rows
         self._raw: IntArray = problem.raw.astype(np.int64)
-        if self._judge.sizes_only:
+        if self._judge.sizes_only and problem.person is None:
             # Rows that differ in nothing but sensitive values are one item.
             first = np.unique(problem.alike, return_index=True)[1]
             self.rows = sums(problem.alike, problem.rows, len(first))

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from sfumato.content import Cell, Content, Heading, Listing, Part, Sentence, Showable, Table
-from sfumato.counts import FrequencySet, sums
+from sfumato.counts import FrequencySet, group, sums
 from sfumato.drawing.svg import count_of
 from sfumato.drawing.tree import Twig, growth_svg
 from sfumato.errors import ParameterError
@@ -367,9 +367,9 @@ class _Tracer:
         self._problem = problem
         self._most = most
         self._names = [attribute.ladder.column for attribute in problem.attributes]
-        self._texts = [
-            [_text(value) for value in column.values] for column in problem.counts.columns
-        ]
+        # Who has which rows is nothing to show: rows of several people are added up.
+        self._columns = [c for c in problem.counts.columns if c.name != problem.person]
+        self._texts = [[_text(value) for value in column.values] for column in self._columns]
         self._numbers = np.empty(0, dtype=np.int64)
         self._next = 0
         self.start: tuple[tuple[int, tuple[str, ...], int], ...] = ()
@@ -495,14 +495,19 @@ class _Tracer:
 
     def _members(self, items: IntArray, rows: IntArray) -> list[Members]:
         """Return the first combinations of which there are rows."""
-        at = np.flatnonzero(rows)[:_MOST_MEMBERS]
-        codes = self._problem.counts.codes
+        at = np.flatnonzero(rows)
+        codes, added = self._problem.counts.codes[: len(self._texts), items[at]], rows[at]
+        if self._problem.person is not None:
+            groups = group(list(codes), [len(column.values) for column in self._columns])
+            added = sums(groups.of_item, added, groups.n)
+            codes = codes[:, groups.first]
         return [
             Members(
-                tuple(texts[code] for texts, code in zip(self._texts, codes[:, item], strict=True)),
-                int(n),
+                tuple(texts[code] for texts, code in zip(self._texts, values, strict=True)), int(n)
             )
-            for item, n in zip(items[at].tolist(), rows[at].tolist(), strict=True)
+            for values, n in zip(
+                codes[:, :_MOST_MEMBERS].T.tolist(), added[:_MOST_MEMBERS].tolist(), strict=True
+            )
         ]
 
     def classes(self, partition: Partition, labels: Sequence[Sequence[str]]) -> list[TracedClass]:
@@ -564,6 +569,7 @@ def trace_top_down(
         ready.sensitive,
         ready.limit,
         matches_any=policy.missing is Missing.MATCHES_ANY,
+        person=policy.counted_person,
     )
     problem = make_problem(policy, ready)
     tracer = _Tracer(problem, most)
@@ -582,7 +588,7 @@ def trace_top_down(
     )
     labels = [[_text(one.names[code]) for code in one.of_class] for one in labelled.labels]
     return Trace(
-        columns=tuple(column.name for column in problem.counts.columns),
+        columns=tuple(c.name for c in problem.counts.columns if c.name != problem.person),
         quasi_identifiers=policy.quasi_identifiers,
         rows=counts.total,
         start=tracer.start,

@@ -206,6 +206,3 @@ def _require_countable(policy: Policy, found: Repetition) -> None:
             "a class. Choose missing: own-value or missing: suppress."
         )
         raise policy.error_at("missing", text=text)
-    if policy.method.local:
-        text = f"{found}. Choose method: full-domain or regional, which count people."
-        raise policy.error_at("method", text=text)

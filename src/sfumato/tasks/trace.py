@@ -9,6 +9,7 @@ from sfumato.partition import PARTITIONERS, TopDown
 from sfumato.policy import GivenPolicy, Policy, policy_of
 from sfumato.recode.deciding import counted_columns
 from sfumato.recode.trace import Trace, trace_top_down
+from sfumato.releases.people import require_people
 from sfumato.releases.preparing import open_prepared
 from sfumato.typing import Progress, silent
 
@@ -67,6 +68,8 @@ def trace(
     rules, method = _top_down(policy_of(policy))
     table = open_prepared(data, rules)
     rules.check_against(table.columns)
+    if rules.counted_person is not None:
+        rules = require_people(table, rules).policy
     counts = table.count(
         counted_columns(rules), progress=lambda done, total: report("count", done, total)
     )
