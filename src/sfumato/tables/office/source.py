@@ -1,0 +1,217 @@
+"""Sources of rows that offices have: files of SPSS, Stata and SAS, and sheets of Excel."""
+
+import json
+import zipfile
+from collections.abc import Iterator, Mapping, Sequence
+from importlib.util import find_spec
+from pathlib import Path
+
+import pyarrow as pa
+from pyarrow import ipc
+
+from sfumato.errors import InputError, MissingExtraError, some
+from sfumato.processes import read_apart
+from sfumato.tables.arrow.sources import BATCH_ROWS, FileSource, unreadable_error
+from sfumato.tables.variables import Variable
+
+MISSING = "\0missing\0"
+"""What the name of a column starts with that tells which code of missing each cell is."""
+
+_READER = Path(__file__).with_name("reader.py")
+
+_CALLED = {
+    "sav": "an SPSS file",
+    "por": "a portable SPSS file",
+    "dta": "a Stata file",
+    "sas7bdat": "a SAS file",
+    "xpt": "a SAS transport file",
+    "sheet": "a spreadsheet",
+}
+_SUFFIXES = {
+    ".sav": "sav",
+    ".zsav": "sav",
+    ".por": "por",
+    ".dta": "dta",
+    ".sas7bdat": "sas7bdat",
+    ".xpt": "xpt",
+    ".xpt5": "xpt",
+    ".xpt8": "xpt",
+    ".xlsx": "sheet",
+    ".xlsm": "sheet",
+    ".xlsb": "sheet",
+    ".xls": "sheet",
+    ".ods": "sheet",
+}
+_SAS = bytes(12) + b"\xc2\xea\x81\x60"
+_OLE = b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1"
+_OLD_STATA = frozenset([102, 103, 104, 105, 108, 110, 111, 112, 113, 114, 115])
+_HEAD = 512
+
+
+def office_kind(path: Path) -> str | None:
+    """Return the kind of an office's file by its first bytes; None if it is none.
+
+    A file that is none, and whose name says that it is one, is refused.
+    """
+    with path.open("rb") as file:
+        head = file.read(_HEAD)
+    kind = _kind_of(path, head)
+    named = _SUFFIXES.get(path.suffix.lower())
+    if kind is None and named is not None:
+        raise InputError(
+            f"{path} is not {_CALLED[named]}, whatever its name says: it does not start like one. "
+            "Rename the file to match its format, or export it again."
+        )
+    return kind
+
+
+def _kind_of(path: Path, head: bytes) -> str | None:
+    if head[:4] in (b"$FL2", b"$FL3"):
+        return "sav"
+    if head[:11] == b"<stata_dta>" or _is_old_stata(path, head):
+        return "dta"
+    if head[: len(_SAS)] == _SAS:
+        return "sas7bdat"
+    if head[:20] == b"HEADER RECORD*******":
+        return "xpt"
+    if b"SPSSPORT" in head.translate(None, b"\r\n ") or b"SPSS PORT FILE" in head:
+        return "por"
+    if head[:8] == _OLE:
+        return "sheet"
+    if head[:4] == b"PK\x03\x04" and (
+        _holds_a_sheet(path) or _SUFFIXES.get(path.suffix.lower()) == "sheet"
+    ):
+        return "sheet"
+    return None
+
+
+def _is_old_stata(path: Path, head: bytes) -> bool:
+    # A version, the order of bytes, and two bytes that are always alike: a text may begin so too,
+    # but for the control characters.
+    return (
+        len(head) > 4
+        and head[0] in _OLD_STATA
+        and head[1] in (1, 2)
+        and head[2] == 1
+        and path.suffix.lower() in (".dta", "")
+    )
+
+
+def _holds_a_sheet(path: Path) -> bool:
+    try:
+        with zipfile.ZipFile(path) as archive:
+            names = set(archive.namelist())
+            if names & {"xl/workbook.xml", "xl/workbook.bin"}:
+                return True
+            return "mimetype" in names and "content.xml" in names
+    except (zipfile.BadZipFile, OSError, ValueError):
+        return False
+
+
+class OfficeSource(FileSource):
+    """A file of SPSS, Stata, SAS, Excel or LibreOffice, which is read whole and kept in memory.
+
+    Where every value of a variable has a label, the labels are the cells. A code of missing is a
+    missing cell; which code it is stands in a column of its own, which `batches` gives if it is
+    asked for by the name that `kinds` has for it.
+
+    Args:
+        path: The file.
+        kind: As `office_kind` says.
+        sheet: The name or number of the sheet, if there are several.
+        header: The row that holds the names of the columns, if it is not the first.
+        encoding: How its characters are written as bytes, if the file does not say.
+    """
+
+    def __init__(
+        self,
+        path: Path,
+        kind: str,
+        *,
+        sheet: str | int | None = None,
+        header: int | None = None,
+        encoding: str | None = None,
+    ) -> None:
+        super().__init__(path)
+        require_library(kind)
+        if kind == "sheet" and _is_encrypted(path):
+            raise InputError(f"{path} is encrypted with a password. Save it without one.")
+        if kind != "sheet" and (sheet is not None or header is not None):
+            raise InputError(f"{path} is {_CALLED[kind]}, which has no sheets and no header row.")
+        self.kind = "xlsx" if kind == "sheet" else kind
+        request = {"kind": kind, "sheet": sheet, "header": header, "encoding": encoding}
+        stream = read_apart(_READER, path, request, _CALLED[kind])
+        try:
+            self._table = ipc.open_stream(pa.BufferReader(stream)).read_all()
+        except (pa.ArrowException, OSError, ValueError) as error:
+            raise unreadable_error(self.where, _CALLED[kind], error) from error
+        told = json.loads(self._table.schema.metadata[b"sfumato"])
+        public = [name for name in self._table.column_names if not name.startswith(MISSING)]
+        # The columns of codes come after all others.
+        self._stored = self._table.schema.remove_metadata()
+        self.schema = pa.schema([self._stored.field(at) for at in range(len(public))])
+        self.rows = self._table.num_rows
+        self.variables = {
+            name: Variable(
+                label=each.get("label"),
+                labels=dict(map(tuple, each.get("labels", ()))),
+                category=each.get("category", False),
+                text=each.get("text", False),
+                format=each.get("format"),
+                measure=each.get("measure"),
+                width=each.get("width"),
+                mixed=each.get("mixed", False),
+            )
+            for name, each in zip(public, told["variables"], strict=True)
+        }
+        self.notes = _notes(self.variables, told)
+
+    @property
+    def stored(self) -> pa.Schema:
+        """All columns, those of codes of missing included."""
+        return self._stored
+
+    @property
+    def kinds(self) -> Mapping[str, str]:
+        """The names of the columns of codes of missing, by the column that they are about."""
+        return {
+            name.removeprefix(MISSING): name
+            for name in self._stored.names
+            if name.startswith(MISSING)
+        }
+
+    def batches(self, columns: Sequence[str]) -> Iterator[pa.RecordBatch]:
+        yield from self._table.select(list(columns)).to_batches(max_chunksize=BATCH_ROWS)
+
+
+def _notes(variables: Mapping[str, Variable], told: Mapping[str, object]) -> tuple[str, ...]:
+    """Return in words how the file was read."""
+    notes = []
+    if "sheet" in told:
+        notes.append(f"sheet {told['sheet']!r}")
+    labelled = [name for name, each in variables.items() if each.category]
+    if labelled:
+        notes.append(f"{len(labelled)} columns by the labels of their values")
+    mixed = [name for name, each in variables.items() if each.mixed]
+    if mixed:
+        notes.append(f"as text, because numbers, dates and texts are mixed: {some(mixed)}")
+    return tuple(notes)
+
+
+def _is_encrypted(path: Path) -> bool:
+    """Return whether a file of Office is encrypted: then it is a container with this part in it."""
+    with path.open("rb") as file:
+        head = file.read(8)
+        if head != _OLE:
+            return False
+        file.seek(0)
+        return "EncryptedPackage".encode("utf-16-le") in file.read(1 << 26)
+
+
+def require_library(kind: str) -> None:
+    """Raise if the library that reads a kind of file is not installed."""
+    if kind == "sheet":
+        if find_spec("python_calamine") is None:
+            raise MissingExtraError("python-calamine", "excel")
+    elif find_spec("pyreadstat") is None:
+        raise MissingExtraError("pyreadstat", "office")
