@@ -438,8 +438,8 @@ def test_a_file_that_is_there_already_is_not_touched(tmp_path):
 def test_requests_that_make_no_sense_are_refused(tmp_path):
     table = open_table(pa.table({"q": ["a"]}))
     recoding = recoding_of(table, ["q"], (0,))
-    with pytest.raises(ParameterError, match=r"format must be one of csv, parquet, feather, got "):
-        table.publish(recoding, ["q"], tmp_path / "o", format="xlsx", suppression="star", rng=rng())
+    with pytest.raises(ParameterError, match=r"format must be one of csv, .*xlsx, got 'docx'"):
+        table.publish(recoding, ["q"], tmp_path / "o", format="docx", suppression="star", rng=rng())
     with pytest.raises(ParameterError, match=r"suppression must be 'remove' or 'star', got 'hide'"):
         table.publish_table(recoding, ["q"], suppression="hide", rng=rng())
     with pytest.raises(ParameterError, match=r"columns must be at least one column"):

@@ -112,7 +112,7 @@ def test_files_that_cannot_be_written_are_refused_before_anything_is_counted(
         with pytest.raises(OutputError, match=text):
             task(source, PAID_POLICY, output=tmp_path / "out", format=form)
     with pytest.raises(ParameterError, match="format must be"):
-        sf.anonymize(source, PAID_POLICY, output=tmp_path / "out", format="xlsx")
+        sf.anonymize(source, PAID_POLICY, output=tmp_path / "out", format="docx")
     assert not (tmp_path / "out").exists()
 
 

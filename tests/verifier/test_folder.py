@@ -347,7 +347,7 @@ def test_a_manifest_without_a_needed_part_is_a_broken_check(folder, key):
         lambda m: m.update(hierarchies={"salary": {"low": "*"}}),
         lambda m: m.update(hierarchies=[1]),
         lambda m: m["files"].append(m["files"][0]),
-        lambda m: m["files"][0].update(format="xlsx"),
+        lambda m: m["files"][0].update(format="docx"),
         lambda m: m["files"][0].update(delimiter='"'),
         lambda m: m["files"][0].update(delimiter=";;"),
         lambda m: m["files"][0].update(sha256=None),

@@ -176,7 +176,7 @@ def test_counting_in_many_batches_adds_up(tmp_path, monkeypatch):
         ("data.parquet", b"PAR1 but not really PAR1"),
         ("data.parquet", b""),
         ("data.feather", b"ARROW1\0\0 nothing more"),
-        ("data.xlsx", b"whatever"),
+        ("data.docx", b"whatever"),
     ],
 )
 def test_a_file_that_cannot_be_read_is_an_input_error(tmp_path, name, content):

@@ -306,7 +306,9 @@ def merge(
     ] = 10_000_000,
     form: Annotated[
         str | None,
-        typer.Option("--format", metavar="csv|parquet|feather", help="If not by the ending."),
+        typer.Option(
+            "--format", metavar="csv|parquet|feather|sav|dta|xlsx", help="If not by the ending."
+        ),
     ] = None,
     force: ForceOption = False,
     quiet: QuietOption = False,

@@ -81,7 +81,9 @@ SupportOption: TypeAlias = Annotated[
 
 FormatOption: TypeAlias = Annotated[
     str | None,
-    typer.Option("--format", metavar="csv|parquet|feather", help="If not the input's."),
+    typer.Option(
+        "--format", metavar="csv|parquet|feather|sav|dta|xlsx", help="If not the input's."
+    ),
 ]
 
 ReplaceOption: TypeAlias = Annotated[

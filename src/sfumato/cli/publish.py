@@ -155,7 +155,9 @@ def publish(  # noqa: PLR0917 - options of a command line
     format: Annotated[  # noqa: A002 - the word users know
         str | None,
         typer.Option(
-            "--format", metavar="FORMAT", help="csv, parquet or feather; csv if not said."
+            "--format",
+            metavar="FORMAT",
+            help="csv, parquet, feather, sav, dta or xlsx; csv if not said.",
         ),
     ] = None,
     wait: Annotated[

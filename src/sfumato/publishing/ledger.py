@@ -257,7 +257,7 @@ class Ledger:
             at_once: Remove the rows of `delete` now, as the law may demand. If they cannot leave
                 together with enough others, all people of their cell leave.
             dry_run: Decide and report, and change nothing.
-            format: csv, parquet or feather; None takes csv.
+            format: csv, parquet, feather, sav, dta or xlsx; None takes csv.
             wait: Seconds to wait for another publish on the same ledger.
             key: The private key to sign the release with, or its file; see `sf.evidence.keygen`.
             head: The hash that the last publish showed, as you kept it elsewhere: an old copy of

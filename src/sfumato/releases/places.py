@@ -44,7 +44,8 @@ from sfumato.tables import (
     write_derived,
 )
 from sfumato.tables.base import Progress as RowProgress
-from sfumato.tables.base import Suppression, WrittenFile
+from sfumato.tables.base import Suppression, WrittenFile, format_like
+from sfumato.tables.variables import CODEBOOK, PublishedVariable, write_codebook
 from sfumato.typing import Progress, silent
 from sfumato.verifier import (
     Verdict,
@@ -268,7 +269,7 @@ class Place(ABC):
         """Return the format of its files; refuse one that there is not."""
         if self.format is not None and self.format not in FORMATS:
             raise ParameterError("format", self.format, "one of " + ", ".join(FORMATS))
-        return self.format or (source.kind if source.kind in FORMATS else "parquet")
+        return self.format or format_like(source.kind)
 
     def writes(self, source: Table) -> str | None:
         """Return the format of its files; None if it has none."""
@@ -408,9 +409,11 @@ def write_folder(
 ) -> tuple[Manifest, Verdict]:
     """Write a release into an empty private folder, and let the verifier read it again."""
     files = []
+    variables: list[PublishedVariable] = []
     for number, part in enumerate(release.parts):
         path = folder / f"{part.name}.{form}"
         written = part.to_file(path, form, release.progress(number))
+        variables += written.variables
         files.append(
             replace(
                 part.record,
@@ -422,7 +425,12 @@ def write_folder(
             )
         )
     manifest = replace(release.manifest, files=tuple(files))
-    for name, text in release.companions(manifest).items():
+    companions = dict(release.companions(manifest))
+    roles = {column.name: str(column.role) for column in manifest.columns}
+    codebook = None if manifest.kind is not None else write_codebook(variables, roles.__getitem__)
+    if codebook is not None:
+        companions[CODEBOOK] = codebook
+    for name, text in companions.items():
         (folder / name).write_text(text, encoding="utf-8", newline="\n")
     (folder / MANIFEST).write_text(manifest.to_json(), encoding="utf-8")
     release.report("verify", 0, None)

@@ -19,6 +19,7 @@ from sfumato.dialect import Dialect
 from sfumato.errors import InputError, OutputError, ParameterError, UnknownColumnError, some
 from sfumato.reading import Reading
 from sfumato.recoding import Recoding
+from sfumato.tables.variables import PublishedVariable, Variable
 from sfumato.typing import CodeArray, IntArray, Value
 from sfumato.weights import Averaging, WeightFacts
 
@@ -45,11 +46,26 @@ Suppression: TypeAlias = Literal["remove", "star"]
 NO_WEIGHTS: Mapping[str, Averaging] = MappingProxyType({})
 """What becomes of the weights of a table that has none."""
 
-FORMATS = ("csv", "parquet", "feather")
+OFFICE_FORMATS = ("sav", "dta", "xlsx")
+"""Formats of SPSS, Stata and Excel, which need an extra."""
+
+FORMATS = ("csv", "parquet", "feather", *OFFICE_FORMATS)
 """The file formats a release can be written in."""
 
 DELIMITER = ","
 """What separates the cells of a release that is a CSV file."""
+
+_NEAREST = {"por": "sav", "sas7bdat": "dta", "xpt": "dta"}
+
+
+def format_like(kind: str) -> str:
+    """Return the format in which a release of a kind of table is written, if none is named.
+
+    >>> format_like("csv"), format_like("sas7bdat"), format_like("arrow")
+    ('csv', 'dta', 'parquet')
+    """
+    kind = _NEAREST.get(kind, kind)
+    return kind if kind in FORMATS else "parquet"
 
 
 @dataclass(frozen=True)
@@ -66,6 +82,9 @@ class WrittenFile:
 
     suppressed_rows: int
     """Rows left out or starred."""
+
+    variables: tuple[PublishedVariable, ...] = ()
+    """What is told of its columns, if the input had a dictionary."""
 
 
 @dataclass(frozen=True)
@@ -175,7 +194,11 @@ class Table(ABC):
 
     columns: tuple[str, ...]
     kind: str
-    """Where it came from: csv, parquet, feather, arrow, pandas, polars, duckdb, postgres, spark."""
+    """Where it came from: csv, parquet, feather, sav, por, dta, sas7bdat, xpt, xlsx, arrow, pandas,
+    polars, duckdb, postgres, spark."""
+
+    variables: Mapping[str, Variable] = MappingProxyType({})
+    """What a dictionary in the file says about columns."""
 
     has_workers: bool = False
     """Whether rows can be recoded by workers, fragment by fragment; see `solving`."""

@@ -152,6 +152,9 @@ def write_derived(
         form=format,
         delimiter=delimiter,
         types=_types(likes),
+        variables={
+            name: table.variables[name] for name, table in likes.items() if name in table.variables
+        },
         progress=progress,
     )
 

@@ -15,13 +15,6 @@ _STARTS: tuple[tuple[bytes, str, str], ...] = (
     (b"II*\0", "a picture (TIFF)", _NO_TABLE),
     (b"MM\0*", "a picture (TIFF)", _NO_TABLE),
     (b"SQLite format 3\0", "a database (SQLite)", "Export the table as CSV, or copy it to DuckDB."),
-    (b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1", "a document of an old Office (.xls, .doc, .ppt)",
-     "Save the sheet as CSV or as .xlsx."),
-    (b"$FL2", "a data file of SPSS (.sav)", _EXPORT),
-    (b"$FL3", "a compressed data file of SPSS (.zsav)", _EXPORT),
-    (b"<stata_dta>", "a data file of Stata (.dta)", _EXPORT),
-    (b"\0" * 12 + b"\xc2\xea\x81\x60\xb3\x14\x11\xcf", "a data file of SAS (.sas7bdat)", _EXPORT),
-    (b"HEADER RECORD*******", "a transport file of SAS (.xpt)", _EXPORT),
     (b"RDX", "a data file of R (.rda)", _EXPORT),
     (b"RDA", "a data file of R (.rda)", _EXPORT),
     (b"\x89HDF\r\n", "a data file in HDF5 (.h5, .mat)", _EXPORT),
@@ -74,8 +67,6 @@ def looks_like(head: bytes) -> tuple[str, str] | None:  # noqa: PLR0911 - one pe
         return "a database (DuckDB)", "Give the address of a table in it: duckdb:///FILE?table=NAME"
     if head[257:262] == b"ustar":
         return "a tar archive", _UNPACK
-    if re.match(rb"[\x69-\x73][\x01\x02]\x01\0", head):
-        return "a data file of Stata (.dta)", _EXPORT
     if re.match(rb"\x80[\x02-\x05][\x95}\]c(]", head):
         return "a pickle of Python", _EXPORT
     text = head.decode("utf-8-sig", errors="ignore").lstrip()
@@ -87,8 +78,6 @@ def looks_like(head: bytes) -> tuple[str, str] | None:  # noqa: PLR0911 - one pe
 
 def _archive(head: bytes) -> tuple[str, str]:
     hint = "Unpack it, or save the sheet as CSV."
-    if b"opendocument.spreadsheet" in head:
-        return "a spreadsheet (.ods)", "Save the sheet as CSV."
-    if b"[Content_Types].xml" in head or b"xl/" in head:
-        return "a document of Office (.xlsx, .docx)", "Save the sheet as CSV."
+    if b"[Content_Types].xml" in head:
+        return "a document of Office (.docx, .pptx)", "Save the table in it as CSV or .xlsx."
     return "a zip archive or a spreadsheet", hint

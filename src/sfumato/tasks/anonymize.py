@@ -92,7 +92,7 @@ def anonymize(  # noqa: PLR0913 - every one has a default and is named
         output: The release folder to write; None gives the table back in memory. For a table of a
             database also `table:released`, or the address of such a table, in the same database;
             the manifest is in `released_manifest` beside it.
-        format: csv, parquet or feather; None takes the input's.
+        format: csv, parquet, feather, sav, dta or xlsx; None takes the input's.
         force: Replace a release that is already in `output`.
         key: The private key to sign it with, or its file; see `sf.evidence.keygen`.
         memory: How much memory it may take here, such as `2GB`; what a database takes is for its

@@ -79,7 +79,7 @@ def decouple(  # noqa: PLR0913 - all but two have a default and are named
         sensitive: The columns that should not become known of a person, each to a table of its own.
         policy: Where roles and models come from, if the data is a plain table, and the method,
             if it is not given.
-        format: csv, parquet or feather; None takes the input's.
+        format: csv, parquet, feather, sav, dta or xlsx; None takes the input's.
         force: Replace a release that is already in `output`.
         key: The private key to sign it with, or its file; see `sf.evidence.keygen`.
         seed: Fixes all that is random, for tests and experiments. Such a release is marked as

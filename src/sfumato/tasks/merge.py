@@ -40,7 +40,7 @@ def merge(
         columns: The sensitive columns to join; None takes all. Combinations multiply, so take
             those that are needed.
         output: The file to write, part by part; None gives the table in memory.
-        format: csv, parquet or feather; None goes by the ending of `output`.
+        format: csv, parquet, feather, sav, dta or xlsx; None goes by the ending of `output`.
         most: Refuse to make more rows than this.
         force: Replace a file that is there.
         progress: Told how far it is.

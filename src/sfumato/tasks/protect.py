@@ -218,7 +218,7 @@ def protect(  # noqa: PLR0913 - all but two have a default and are named
         decouple_with: How to decouple; None never does.
         output: The release folder to write; None gives the release back in memory. For a table of
             a database also `table:released`, or such an address, in the same database.
-        format: csv, parquet or feather; None takes the input's.
+        format: csv, parquet, feather, sav, dta or xlsx; None takes the input's.
         force: Replace a release that is already in `output`.
         progress: Told how far each stage is.
 

@@ -27,6 +27,7 @@ from sfumato.errors import InputError, ParameterError, UnknownColumnError, lacks
 from sfumato.files import refuse_special
 from sfumato.reading import Reading, TextFile
 from sfumato.text import STAR, is_missing, text_of
+from sfumato.verifier import office
 from sfumato.verifier.hidden import telling_notes
 
 # Open a table of any supported kind and stream its rows in batches.
@@ -38,6 +39,7 @@ FORMATS = {
     "csv": (".csv", ".tsv", ".txt", ".csv.gz"),
     "parquet": (".parquet", ".pq"),
     "feather": (".feather", ".arrow", ".ipc"),
+    **office.FORMATS,
 }
 DELIMITERS = ",;\t|"
 RARE_DELIMITERS = ":~^\x1f\x01"
@@ -104,6 +106,8 @@ def open_source(data: object, *, form: str | None = None, delimiter: str | None 
                 source = _open_parquet(path)
             elif form == "feather":
                 source = _open_feather(path)
+            elif form in office.FORMATS or form in office.OTHERS:
+                source = _open_office(path, form)
             else:
                 raise InputError(f"no format {form!r}. Known: {', '.join(FORMATS)}")
     twice = [name for name, n in Counter(source.names).items() if n > 1]
@@ -113,7 +117,7 @@ def open_source(data: object, *, form: str | None = None, delimiter: str | None 
 
 
 def _format_of(path: Path) -> str:
-    for form, endings in FORMATS.items():
+    for form, endings in (*FORMATS.items(), *office.OTHERS.items()):
         if path.name.lower().endswith(endings):
             return form
     known = ", ".join(ending for endings in FORMATS.values() for ending in endings)
@@ -399,6 +403,15 @@ def _with_text(batch: pa.RecordBatch) -> pa.RecordBatch:
         if kind in (pa.string(), pa.large_string(), pa.string_view()):
             column.validate(full=True)
     return batch
+
+
+def _open_office(path: Path, form: str) -> Source:
+    table = office.read_office(path, form).table
+
+    def batches(columns: Sequence[str]) -> Iterator[pa.RecordBatch]:
+        yield from table.select(list(columns)).to_batches(max_chunksize=_BATCH_ROWS)
+
+    return Source(tuple(table.column_names), batches)
 
 
 def _open_feather(path: Path) -> Source:
@@ -793,6 +806,16 @@ def count(source: "Countable", columns: Sequence[str], *, stars: Sequence[str] =
     if not columns and rows:
         sums[()] = rows
     return Counts(sums, rows, starred, forms.mixed)
+
+
+def texts_in(source: "Countable", column: str) -> set[str]:
+    """Return the texts that a column has.
+
+    >>> sorted(texts_in(open_source(pa.table({"age": [3.0, None, 4.5]})), "age"))
+    ['3', '4.5']
+    """
+    met = count(source, [column]).combinations
+    return {text_of(value) for (value,) in met if not is_missing(value)}
 
 
 def open_countable(data: object) -> "Countable":

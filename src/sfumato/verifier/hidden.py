@@ -14,6 +14,7 @@ import pyarrow.compute as pc
 
 from sfumato.errors import InputError, some
 from sfumato.text import is_missing
+from sfumato.verifier import office
 
 _HARMLESS_NOTES = (
     "ARROW:schema",
@@ -47,7 +48,10 @@ def find_hidden(path: Path, form: str | None = None) -> list[str]:
         form: Its format, if it is known: a CSV file may begin like any other.
     """
     try:
-        finder = {"parquet": _in_parquet, "feather": _in_feather}.get(form or form_of(path) or "")
+        form = form or form_of(path) or ""
+        if form in office.FORMATS or form in office.OTHERS:
+            return list(office.read_office(path, form).hidden)
+        finder = {"parquet": _in_parquet, "feather": _in_feather}.get(form)
         if finder is None:
             return []
         return list(dict.fromkeys(finder(path)))
@@ -59,11 +63,14 @@ def find_hidden(path: Path, form: str | None = None) -> list[str]:
 def form_of(path: Path) -> str | None:
     """Return the format of a file by its first bytes, whatever its name; None for a stream."""
     with path.open("rb") as file:
-        head = file.read(6)
+        head = file.read(100)
     if head[:4] == b"PAR1":
         return "parquet"
-    if head == b"ARROW1":
+    if head[:6] == b"ARROW1":
         return "feather"
+    form = office.form_of(head, path.suffix.lower())
+    if form is not None:
+        return form
     return None if head[:4] == _CONTINUES else "csv"
 
 

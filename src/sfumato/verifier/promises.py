@@ -355,7 +355,8 @@ def _plain(value: object) -> object:
 
 
 MANIFEST = "manifest.json"
-COMPANIONS = (MANIFEST, "README.md", "report.html", "evidence.json", "schema.sql")
+CODEBOOK = "codebook.csv"
+COMPANIONS = (MANIFEST, "README.md", "report.html", "evidence.json", "schema.sql", CODEBOOK)
 """Files that may lie beside the data without being named."""
 
 BREAK_MERGE = "break-merge"

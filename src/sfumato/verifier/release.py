@@ -8,6 +8,7 @@ from typing import Any
 
 from sfumato.errors import InputError, SfumatoError, UnknownColumnError, some
 from sfumato.reading import TextFile
+from sfumato.verifier import office
 from sfumato.verifier.counting import (
     Countable,
     Relation,
@@ -16,11 +17,13 @@ from sfumato.verifier.counting import (
     find_mixed,
     open_countable,
     open_source,
+    texts_in,
 )
 from sfumato.verifier.decoupled import check_kind
 from sfumato.verifier.hidden import find_hidden, form_of
 from sfumato.verifier.models import part_checks, recompute
 from sfumato.verifier.promises import (
+    CODEBOOK,
     COMPANIONS,
     KINDS,
     MANIFEST,
@@ -339,11 +342,41 @@ def _content_checks(folder: Path, manifest: Manifest, promises: Promises) -> lis
         if manifest.kind is not None:
             return [*checks, *_table_checks(sources, manifest, promises, hidden)]
         [source] = sources.values()
+        hidden[files[0].name] += _told_apart(folder / files[0].name, files[0].format, manifest)
         checks += [_metadata_check(sources, hidden), _columns_check(source, manifest)]
+        checks += _codebook_checks(folder, manifest, source)
         checks += recompute(source, promises)
     except SfumatoError as error:
         checks.append(Check("data", "broken", detail=str(error)))
     return checks
+
+
+def _told_apart(path: Path, form: str, manifest: Manifest) -> list[str]:
+    """Return in words where codes of missing tell people apart who look alike."""
+    if form not in office.FORMATS:
+        return []
+    kinds = office.read_office(path, form).kinds
+    known = manifest.with_role("quasi-identifier")
+    return [
+        f"column {name!r}, a quasi-identifier, has {len(kinds[name])} kinds of missing"
+        for name in known
+        if len(kinds.get(name, ())) > 1
+    ]
+
+
+def _codebook_checks(folder: Path, manifest: Manifest, source: Countable) -> list[Check]:
+    """Check that a codebook names nothing but what rows show, if there is one."""
+    path = folder / CODEBOOK
+    if not _is_plain_file(path):
+        return []
+    file = manifest.files[0]
+    roles = {column.name: str(column.role) for column in manifest.columns}
+    shown = {name: texts_in(source, name) for name in roles if name in source.names}
+    if file.format in office.FORMATS:
+        for name, kinds in office.read_office(folder / file.name, file.format).kinds.items():
+            shown.setdefault(name, set()).update(kinds)
+    faults = office.codebook_faults(path, roles, shown)
+    return [Check("codebook", status(holds=not faults), detail="; ".join(faults[:5]))]
 
 
 def _hash_file(path: Path) -> str:

@@ -840,6 +840,9 @@ class Publication:
         self._types = {
             name: labels.type(as_text=as_text) for name, labels in recoder.labels.items()
         }
+        self.recoded = tuple(name for name in columns if name in recoder.looked_at)
+        """The published columns that models look at."""
+
         self.read = tuple(dict.fromkeys((*columns, *recoder.looked_at)))
         """The columns that must be read."""
 

@@ -9,6 +9,7 @@ from datetime import datetime, timezone
 from difflib import get_close_matches
 from os import PathLike
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any
 
 import numpy as np
@@ -23,6 +24,7 @@ from sfumato.files import refuse_special
 from sfumato.reading import Reading, TextFile
 from sfumato.tables.base import require_column_names
 from sfumato.tables.looks import BYTES, looks_like
+from sfumato.tables.variables import Variable
 from sfumato.text import text_of
 from sfumato.typing import BoolArray, Value
 
@@ -351,6 +353,19 @@ class Source(ABC):
     lines_beyond: int = 0
     """Lines of a text beyond its rows, once it was read: cells have line breaks in them."""
 
+    variables: Mapping[str, Variable] = MappingProxyType({})
+    """What a dictionary in the file says about columns."""
+
+    @property
+    def kinds(self) -> Mapping[str, str]:
+        """Columns that tell which code of missing a cell is, by the column they are about."""
+        return {}
+
+    @property
+    def stored(self) -> pa.Schema:
+        """All columns that can be read, those of `kinds` included."""
+        return self.schema
+
     @property
     def reading(self) -> Reading | None:
         """How it is read, in full, if it is a text file."""
@@ -467,6 +482,11 @@ def _open_path(path: Path, reading: Reading | None) -> Source:
         raise InputError(
             f"{path} is a Feather file of the old version 1. Write it again as version 2."
         )
+    from sfumato.tables.office.source import OfficeSource, office_kind
+
+    kind = office_kind(path)
+    if kind is not None:
+        return OfficeSource(path, kind)
     other = looks_like(head)
     if other is not None:
         raise InputError(f"{path} is {other[0]}. {other[1]}")

@@ -51,7 +51,13 @@ from sfumato.tables.arrow.sources import (
 )
 from sfumato.tables.arrow.widening import WideRows, widen_rows
 from sfumato.tables.arrow.windows import WindowSource, extent, keep, order_of
-from sfumato.tables.arrow.writing import closing_writer, creating, open_writer, plain_batch
+from sfumato.tables.arrow.writing import (
+    LabelledColumns,
+    closing_writer,
+    creating,
+    open_writer,
+    plain_batch,
+)
 from sfumato.tables.base import (
     DELIMITER,
     FORMATS,
@@ -65,6 +71,7 @@ from sfumato.tables.base import (
     Window,
     WrittenFile,
 )
+from sfumato.tables.variables import PublishedVariable
 from sfumato.typing import CodeArray, IntArray, Value
 from sfumato.weights import Averaging, WeightFacts
 
@@ -81,6 +88,7 @@ class ArrowTable(Table):
         source.check_columns()
         self.columns = source.columns
         self.kind = source.kind
+        self.variables = source.variables
         self._source = source
         self._budget = budget
         self._rows = source.rows
@@ -204,14 +212,22 @@ class ArrowTable(Table):
     ) -> WrittenFile:
         if format not in FORMATS:
             raise ParameterError("format", format, f"one of {', '.join(FORMATS)}")
+        # SPSS and Stata have codes of missing, which are read beside the columns.
+        kinds = self._source.kinds if format in ("sav", "dta") else {}
         publication = self._publication(
-            recoding, columns, suppression, weights, rng, as_text=format == "csv"
+            recoding,
+            columns,
+            suppression,
+            weights,
+            rng,
+            as_text=format == "csv",
+            kinds=[kinds[name] for name in columns if name in kinds],
         )
         with creating(target):
-            rows = self._write(publication, target, format, rng, progress)
+            rows, told = self._write(publication, target, format, rng, progress)
         # However the input is written: a release of the same rows is the same release.
         delimiter = DELIMITER if format == "csv" else None
-        return WrittenFile(target, rows, format, delimiter, publication.suppressed_rows)
+        return WrittenFile(target, rows, format, delimiter, publication.suppressed_rows, told)
 
     def publish_table(
         self,
@@ -333,6 +349,7 @@ class ArrowTable(Table):
         rng: np.random.Generator,
         *,
         as_text: bool,
+        kinds: Sequence[str] = (),
     ) -> Publication:
         self.require_publishable(recoding, columns, suppression)
         # Rows are recoded already only where there are workers to do it.
@@ -345,8 +362,8 @@ class ArrowTable(Table):
         sizes = [labels.star + 1 for labels in recoder.labels.values()]
         return Publication(
             recoder,
-            self._source.schema,
-            columns,
+            self._source.stored,
+            [*columns, *kinds],
             suppression=suppression,
             as_text=as_text,
             weights=ClassWeights(weights, sizes, self._source.where, rng) if weights else None,
@@ -359,18 +376,28 @@ class ArrowTable(Table):
         form: str,
         rng: np.random.Generator,
         progress: Progress | None,
-    ) -> int:
-        tidy = self._telling(publication) is not None
-        writer = open_writer(target, publication.schema, form, DELIMITER, tidy=tidy)
+    ) -> tuple[int, tuple[PublishedVariable, ...]]:
+        variables = self._source.variables
+        writer = open_writer(
+            target,
+            publication.schema,
+            form,
+            DELIMITER,
+            tidy=self._telling(publication) is not None,
+            variables=variables,
+            recoded=publication.recoded,
+        )
+        told = LabelledColumns(publication.schema.names, variables)
         written = 0
         batches = self._rows_out(publication, rng, target.parent, progress)
         with closing_writer(writer), closing(batches):
             for columns in batches:
                 writer.write(columns)
+                told.add(columns)
                 written += len(columns[0])
         if written != publication.rows:
             raise RuntimeError(f"wrote {written} of {publication.rows} rows to {target}")
-        return written
+        return written, told.published(writer.missing)
 
     def _telling(self, publication: Publication) -> CountedTable | None:
         """Return what was counted, if the rows of a release can be made of it."""

@@ -7,6 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from secrets import token_hex
+from types import MappingProxyType
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -27,8 +28,9 @@ from sfumato.tables.arrow.sources import (
     text,
     to_numpy,
 )
-from sfumato.tables.base import Progress, WrittenFile
+from sfumato.tables.base import OFFICE_FORMATS, Progress, WrittenFile
 from sfumato.tables.derived import Batch, Cells, DerivedColumn, DerivedTable
+from sfumato.tables.variables import LabelledValue, PublishedVariable, Variable
 from sfumato.text import text_of
 from sfumato.typing import Value
 
@@ -43,6 +45,9 @@ _FEW = 4096
 
 class Writer(ABC):
     """A file that grows. Columns may come as dictionaries; what is written has none."""
+
+    missing: Mapping[str, Sequence[LabelledValue]] = MappingProxyType({})
+    """The codes of missing that were written, by column, once the file is finished."""
 
     @abstractmethod
     def write(self, columns: Sequence[pa.Array]) -> None:
@@ -187,9 +192,20 @@ class CsvWriter(Writer):
 
 
 def open_writer(
-    target: Path, schema: pa.Schema, form: str, delimiter: str, *, tidy: bool = False
+    target: Path,
+    schema: pa.Schema,
+    form: str,
+    delimiter: str,
+    *,
+    tidy: bool = False,
+    variables: Mapping[str, Variable] = MappingProxyType({}),
+    recoded: Sequence[str] = (),
 ) -> Writer:
-    """Create a file of a format; `tidy` is as in `ParquetWriter`."""
+    """Create a file of a format; `tidy` is as in `ParquetWriter`, the rest as in `OfficeWriter`."""
+    if form in OFFICE_FORMATS:
+        from sfumato.tables.office.writing import OfficeWriter
+
+        return OfficeWriter(target, schema, form, variables=variables, recoded=recoded)
     if form == "parquet":
         return ParquetWriter(target, schema, tidy=tidy)
     if form == "feather":
@@ -226,6 +242,61 @@ def write_table(table: pa.Table, target: Path, *, force: bool, private: str) -> 
             for batch in table.to_batches(max_chunksize=1 << 16):
                 writer.write(plain_batch(batch.columns, plain).columns)
         unfinished.replace(target)
+
+
+class LabelledColumns:
+    """Collects which values of columns with a dictionary are published.
+
+    Example:
+        >>> sex = Variable("Sex", {"1": "male", "2": "female"}, category=True)
+        >>> told = LabelledColumns(["sex"], {"sex": sex})
+        >>> told.add([pa.array(["male", "*"])])
+        >>> [each] = told.published({})
+        >>> each.values
+        (LabelledValue(code='1', label='male', missing=False),)
+    """
+
+    def __init__(self, names: Sequence[str], variables: Mapping[str, Variable]) -> None:
+        self._variables = {name: variables[name] for name in names if name in variables}
+        self._places = {
+            name: place
+            for place, name in enumerate(names)
+            if name in self._variables and self._variables[name].labels
+        }
+        self._met: dict[str, set[str]] = {name: set() for name in self._places}
+
+    def add(self, columns: Sequence[pa.Array]) -> None:
+        """Add the values of some rows."""
+        for name, place in self._places.items():
+            column = columns[place]
+            if t.is_dictionary(column.type):
+                met = column.dictionary.take(pc.unique(column.indices).drop_null())
+            else:
+                met = pc.unique(column)
+            self._met[name].update(text_of(each) for each in met.to_pylist() if each is not None)
+
+    def published(
+        self, missing: Mapping[str, Sequence[LabelledValue]]
+    ) -> tuple[PublishedVariable, ...]:
+        """Return what a release tells about its columns."""
+        return tuple(
+            PublishedVariable(
+                name,
+                each.label,
+                (*self._values(name, each, missing.get(name, ())), *missing.get(name, ())),
+            )
+            for name, each in self._variables.items()
+        )
+
+    def _values(
+        self, name: str, variable: Variable, missing: Sequence[LabelledValue]
+    ) -> list[LabelledValue]:
+        met, gaps = self._met.get(name, set()), {each.code for each in missing}
+        return [
+            LabelledValue(code, label)
+            for code, label in variable.labels.items()
+            if (label if variable.category else code) in met and code not in gaps
+        ]
 
 
 def plain_batch(columns: Sequence[pa.Array], schema: pa.Schema) -> pa.RecordBatch:
@@ -317,13 +388,14 @@ def write_derived(
     form: str,
     delimiter: str,
     types: Mapping[str, pa.DataType],
+    variables: Mapping[str, Variable] = MappingProxyType({}),
     progress: Progress | None = None,
 ) -> WrittenFile:
     """Write a table that follows from counts to a new file."""
     filled = _FilledColumns(derived.columns, types, as_text=form == "csv")
     done = 0
     with creating(target):
-        writer = open_writer(target, filled.schema, form, delimiter)
+        writer = open_writer(target, filled.schema, form, delimiter, variables=variables)
         append = _Lines(writer, filled).append if isinstance(writer, CsvWriter) else None
         with closing_writer(writer):
             for batch in derived.batches():

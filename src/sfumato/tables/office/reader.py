@@ -171,7 +171,7 @@ def _statistics_column(
                 for number, out in zip(numbers.tolist(), missing_here.tolist(), strict=True)
             ]
             numbers = np.where(missing_here, np.nan, numbers)
-        values = _typed(numbers, program, form.upper() if program != "dta" else form)
+        values = _cells_of_type(numbers, program, form.upper() if program != "dta" else form)
     if codes is not None and not any(code is not None for code in codes):
         codes = None
     told = {
@@ -182,7 +182,7 @@ def _statistics_column(
         "text": text,
         "labels": _told_labels(labels, text=text),
     }
-    values, told["category"] = _labelled(values, told["labels"], codes)
+    values, told["category"] = _label_cells(values, told["labels"], codes)
     kinds = None if codes is None else pa.array(codes, pa.string()).dictionary_encode()
     return name, values, kinds, told
 
@@ -206,7 +206,7 @@ def _told_labels(labels: dict[Any, str], *, text: bool) -> list[tuple[str, str]]
     ]
 
 
-def _labelled(
+def _label_cells(
     values: Any,  # noqa: ANN401 - an array
     labels: Sequence[tuple[str, str]],
     codes: Sequence[str | None] | None,
@@ -244,7 +244,7 @@ def _within(numbers: Any, ranges: Sequence[Any]) -> Any:  # noqa: ANN401 - array
     return inside
 
 
-def _typed(numbers: Any, program: str, form: str) -> Any:  # noqa: ANN401 - arrays
+def _cells_of_type(numbers: Any, program: str, form: str) -> Any:  # noqa: ANN401 - arrays
     """Return numbers as what their display format says they are."""
     import numpy as np
     import pyarrow as pa
@@ -361,14 +361,16 @@ def _choose(book: Any, wanted: object, calamine: Any) -> Any:  # noqa: ANN401
     return filled[0]
 
 
-_ERROR = re.compile(rb'<c\b[^>]*?\br="([A-Z]+\d+)"[^>]*?\bt="e"[^>]*>.{0,4000}?<v>([^<]*)</v>', re.S)
+_ERROR = re.compile(
+    rb'<c\b[^>]*?\br="([A-Z]+\d+)"[^>]*?\bt="e"[^>]*>.{0,4000}?<v>([^<]*)</v>', re.S
+)
 _NOT_COMPUTED = re.compile(
     rb'<c\b[^>]*?\br="([A-Z]+\d+)"[^>]*>\s*<f\b(?:[^>]*/>|[^>]*>[^<]*</f>)\s*(?:<v\s*/>|<v></v>)?\s*</c>'
 )
 
 
 def _refuse_errors(path: Path, number: int) -> None:
-    """Refuse cells with errors and formulas that were never computed: they are read as nothing."""
+    """Raise for errors in cells and formulas that were never computed: they would read as empty."""
     if not zipfile.is_zipfile(path):
         return
     with zipfile.ZipFile(path) as archive:
@@ -376,7 +378,10 @@ def _refuse_errors(path: Path, number: int) -> None:
         if file is None:
             return
         text = archive.read(file)
-    for found, what in ((_ERROR, "the error"), (_NOT_COMPUTED, "a formula that was never computed")):
+    for found, what in (
+        (_ERROR, "the error"),
+        (_NOT_COMPUTED, "a formula that was never computed"),
+    ):
         cells = found.findall(text)
         if cells:
             first = cells[0] if isinstance(cells[0], bytes) else cells[0][0]
@@ -428,17 +433,21 @@ def _header(rows: list[list[Any]], wanted: int | None, where: str) -> tuple[int,
         refuse(f"has no names in row {wanted} of {where}, which is empty.")
     width = {at: sum(not _is_empty(cell) for cell in rows[at]) for at in filled if at >= header}
     widest = max(width.values())
-    if wanted is None and width[header] < widest and (width[header] == 1 or widest > 2 * width[header]):
+    if (
+        wanted is None
+        and width[header] < widest
+        and (width[header] == 1 or widest > 2 * width[header])
+    ):
         likely = next(at for at, n in width.items() if n == widest)
         refuse(
             f"has {width[header]} filled cells in row {header + 1} of {where}, and {widest} in row "
-            f"{likely + 1}: a title stands above the names of the columns. Delete it, or say in the "
-            f"policy which row holds the names: input: {{header: {likely + 1}}}."
+            f"{likely + 1}: a title stands above the names of the columns. Delete it, or say in "
+            f"the policy which row holds the names: input: {{header: {likely + 1}}}."
         )
     used = sorted({c for at in width for c, cell in enumerate(rows[at]) if not _is_empty(cell)})
     first, last = used[0], used[-1]
-    for at in rows:
-        del at[:first]
+    for row in rows:
+        del row[:first]
     names = []
     for at in range(last - first + 1):
         cell = rows[header][at] if at < len(rows[header]) else ""
@@ -446,8 +455,8 @@ def _header(rows: list[list[Any]], wanted: int | None, where: str) -> tuple[int,
         place = _place(header, first + at)
         if not name and first + at not in used:
             refuse(
-                f"has an empty column at {place} of {where}: there seem to be several tables side by "
-                "side. Keep one table in a sheet."
+                f"has an empty column at {place} of {where}: there seem to be several tables side "
+                "by side. Keep one table in a sheet."
             )
         if not name:
             refuse(f"has no name in {place} of {where}, and cells below it. Name the column.")
@@ -464,8 +473,8 @@ def _body(rows: list[list[Any]], header: int, names: Sequence[str], where: str) 
     for at, row in enumerate(below):
         if all(map(_is_empty, row)):
             refuse(
-                f"has an empty row in {where}, row {header + at + 2}, and filled ones below it: there "
-                "seem to be several tables. Keep one table in a sheet, without empty rows in it."
+                f"has an empty row in {where}, row {header + at + 2}, and filled ones below it: "
+                "there seem to be several tables. Keep one table in a sheet, without empty rows."
             )
         if [_cell_text(cell).strip() for cell in row[: len(names)]] == list(names):
             refuse(
@@ -479,8 +488,8 @@ def _refuse_merged(merged: Iterable[Any], header: int, where: str) -> None:
     for (top, left), (bottom, right) in merged:
         if bottom >= header:
             refuse(
-                f"has merged cells in {where}, {_place(top, left)}:{_place(bottom, right)}: only the "
-                "first of them has a value. Undo the merging, and write the value in each row."
+                f"has merged cells in {where}, {_place(top, left)}:{_place(bottom, right)}: only "
+                "the first of them has a value. Undo the merging, and write the value in each row."
             )
 
 
@@ -504,7 +513,9 @@ def _sheet_column(name: str, cells: list[Any]) -> tuple[str, Any, Any, dict[str,
     kinds = {type(cell) for cell in known if cell is not None}
     told: dict[str, Any] = {"mixed": False}
     if kinds <= {int, float}:
-        whole = all(float(cell).is_integer() and abs(cell) < 2**53 for cell in known if cell is not None)
+        whole = all(
+            float(cell).is_integer() and abs(cell) < 2**53 for cell in known if cell is not None
+        )
         numbers = [None if cell is None else int(cell) if whole else float(cell) for cell in known]
         return name, pa.array(numbers, pa.int64() if whole else pa.float64()), None, told
     simple = {
@@ -517,9 +528,7 @@ def _sheet_column(name: str, cells: list[Any]) -> tuple[str, Any, Any, dict[str,
     if simple is not None:
         return name, pa.array(known, simple), None, told
     if kinds == {date, datetime}:
-        moments = [
-            datetime.combine(cell, time()) if type(cell) is date else cell for cell in known
-        ]
+        moments = [datetime.combine(cell, time()) if type(cell) is date else cell for cell in known]
         return name, pa.array(moments, pa.timestamp("ms")), None, told
     told["mixed"] = bool(kinds - {timedelta})
     texts = [None if cell is None else _cell_text(cell) for cell in known]
@@ -558,10 +567,20 @@ def _batches(table: Any) -> Iterator[Any]:  # noqa: ANN401
     yield from table.to_batches(max_chunksize=1 << 18)
 
 
+class _WithoutPandas:
+    """Lets Arrow do without pandas, whose import takes longer than reading most files."""
+
+    def find_spec(self, name: str, *_: object) -> None:
+        """Raise for pandas, as if it were not installed."""
+        if name == "pandas":
+            raise ImportError(name)
+
+
 def main() -> None:
     """Read what standard input asks for."""
     request = json.load(sys.stdin)
     sys.path[:] = request["sys_path"]
+    sys.meta_path.insert(0, _WithoutPandas())
     try:
         import resource
 

@@ -42,8 +42,15 @@ _SUFFIXES = {
     ".xls": "sheet",
     ".ods": "sheet",
 }
-_SAS = bytes(12) + b"\xc2\xea\x81\x60"
 _OLE = b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1"
+_STARTS = {
+    b"$FL2": "sav",
+    b"$FL3": "sav",
+    b"<stata_dta>": "dta",
+    bytes(12) + b"\xc2\xea\x81\x60": "sas7bdat",
+    b"HEADER RECORD*******": "xpt",
+    _OLE: "sheet",
+}
 _OLD_STATA = frozenset([102, 103, 104, 105, 108, 110, 111, 112, 113, 114, 115])
 _HEAD = 512
 
@@ -66,35 +73,21 @@ def office_kind(path: Path) -> str | None:
 
 
 def _kind_of(path: Path, head: bytes) -> str | None:
-    if head[:4] in (b"$FL2", b"$FL3"):
-        return "sav"
-    if head[:11] == b"<stata_dta>" or _is_old_stata(path, head):
+    for start, kind in _STARTS.items():
+        if head.startswith(start):
+            return kind
+    if _is_old_stata(head):
         return "dta"
-    if head[: len(_SAS)] == _SAS:
-        return "sas7bdat"
-    if head[:20] == b"HEADER RECORD*******":
-        return "xpt"
-    if b"SPSSPORT" in head.translate(None, b"\r\n ") or b"SPSS PORT FILE" in head:
+    if b"SPSSPORTFILE" in head.translate(None, b"\r\n "):
         return "por"
-    if head[:8] == _OLE:
-        return "sheet"
-    if head[:4] == b"PK\x03\x04" and (
-        _holds_a_sheet(path) or _SUFFIXES.get(path.suffix.lower()) == "sheet"
-    ):
-        return "sheet"
-    return None
+    named = _SUFFIXES.get(path.suffix.lower()) == "sheet"
+    zipped = head[:4] == b"PK\x03\x04"
+    return "sheet" if zipped and (named or _holds_a_sheet(path)) else None
 
 
-def _is_old_stata(path: Path, head: bytes) -> bool:
-    # A version, the order of bytes, and two bytes that are always alike: a text may begin so too,
-    # but for the control characters.
-    return (
-        len(head) > 4
-        and head[0] in _OLD_STATA
-        and head[1] in (1, 2)
-        and head[2] == 1
-        and path.suffix.lower() in (".dta", "")
-    )
+def _is_old_stata(head: bytes) -> bool:
+    # A version, the order of bytes, and two bytes that are always alike.
+    return len(head) > 4 and head[0] in _OLD_STATA and head[1] in (1, 2) and head[2:4] == b"\1\0"
 
 
 def _holds_a_sheet(path: Path) -> bool:
@@ -164,7 +157,11 @@ class OfficeSource(FileSource):
             )
             for name, each in zip(public, told["variables"], strict=True)
         }
-        self.notes = _notes(self.variables, told)
+        self._notes = _notes(self.variables, told)
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        return self._notes
 
     @property
     def stored(self) -> pa.Schema:

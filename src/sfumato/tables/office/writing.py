@@ -124,9 +124,13 @@ class OfficeWriter(Writer):
             code_of = {label: code for code, label in variable.labels.items()}
             if all(each in code_of for each in values) and _can_label(self._form, code_of, values):
                 column.as_codes = bool(values)
-                column.labels = {code_of[each]: each for each in values}
+                column.labels = {code_of[each]: each for each in _by_code(values, code_of)}
         elif self._form != "xlsx" and is_text(cells.type) == variable.text:
-            labels = {each: variable.labels[each] for each in values if each in variable.labels}
+            labels = {
+                each: variable.labels[each]
+                for each in sorted(values, key=_order)
+                if each in variable.labels
+            }
             # If all values had a label, readers would take the labels for the values.
             if len(labels) < len(values):
                 column.labels = labels
@@ -144,10 +148,14 @@ class OfficeWriter(Writer):
         )
         if self._form == "dta" and (generalised or column.variable.text):
             return  # there, no text is missing for a reason
-        column.codes = [
-            code if gap else None for code, gap in zip(codes, empty, strict=True)
-        ]
-        column.missing = {code: column.variable.labels.get(code) for code in sorted(met, key=_order)}
+        column.codes = [code if gap else None for code, gap in zip(codes, empty, strict=True)]
+        column.missing = {
+            code: column.variable.labels.get(code) for code in sorted(met, key=_order)
+        }
+
+
+def _by_code(labels: Sequence[str], code_of: Mapping[str, str]) -> list[str]:
+    return sorted(labels, key=lambda label: _order(code_of[label]))
 
 
 def _order(code: str) -> tuple[int, float, str]:
@@ -159,7 +167,9 @@ def _order(code: str) -> tuple[int, float, str]:
 
 def _texts(values: pa.Array) -> list[str]:
     """Return distinct values as the text that codes have."""
-    return [_number(each) if isinstance(each, int | float) else str(each) for each in values.to_pylist()]
+    return [
+        _number(each) if isinstance(each, int | float) else str(each) for each in values.to_pylist()
+    ]
 
 
 def _number(number: float) -> str:
@@ -187,9 +197,28 @@ _NAMES = {
     "dta": re.compile(r"[^\W\d]\w{0,31}"),
 }
 _RESERVED = {
-    "sav": "ALL AND BY EQ GE GT LE LT NE NOT OR TO WITH".split(),
-    "dta": "_all _b byte _coef _cons double float if in int long _n _N _pi _pred _rc _skip using "
-    "with".split(),
+    "sav": ["ALL", "AND", "BY", "EQ", "GE", "GT", "LE", "LT", "NE", "NOT", "OR", "TO", "WITH"],
+    "dta": [
+        "_all",
+        "_b",
+        "byte",
+        "_coef",
+        "_cons",
+        "double",
+        "float",
+        "if",
+        "in",
+        "int",
+        "long",
+        "_n",
+        "_N",
+        "_pi",
+        "_pred",
+        "_rc",
+        "_skip",
+        "using",
+        "with",
+    ],
 }
 
 
@@ -221,7 +250,7 @@ def require_names(names: Sequence[str], form: str) -> None:
             other = seen.setdefault(name.lower(), name)
             if other != name:
                 raise OutputError(
-                    f"SPSS takes {other!r} and {name!r} for the same name. Rename one of the columns."
+                    f"SPSS takes {other!r} and {name!r} for the same name. Rename one of them."
                 )
 
 
@@ -233,8 +262,8 @@ def _require_type(given: pa.Field, form: str) -> None:
     )  # fmt: skip
     if not any(test(kind) for test in tests):
         raise OutputError(
-            f"column {given.name!r} holds {given.type}, which {_CALLED[form]} cannot hold. Publish as "
-            "parquet or feather, or leave the column out."
+            f"column {given.name!r} holds {given.type}, which {_CALLED[form]} cannot hold. Publish "
+            "as parquet or feather, or leave the column out."
         )
 
 
@@ -243,44 +272,51 @@ def _require_type(given: pa.Field, form: str) -> None:
 
 def _numbers(column: _Column, form: str) -> np.ndarray | None:
     """Return the cells as the program's numbers, NaN for missing; None if they are text."""
-    cells = column.cells
+    cells, kind = column.cells, column.cells.type
     if column.as_codes:
-        if column.variable.text:
-            return None
-        code_of = {label: float(code) for code, label in column.labels.items()}
-        encoded = cells.dictionary_encode()
-        codes = np.array([code_of[each] for each in encoded.dictionary.to_pylist()] or [0.0])
-        return _filled(encoded.indices, lambda places: codes[places])
-    kind = cells.type
+        return None if column.variable.text else _codes(column)
     if is_text(kind):
         return None
     if t.is_null(kind):
         return np.full(len(cells), np.nan)
-    if t.is_boolean(kind) or t.is_decimal(kind):
-        cells = cells.cast(pa.float64())
+    if t.is_temporal(kind):
+        return _moments(cells, form)
+    if t.is_integer(kind):
+        _require_whole(column, form)
+    return _with_nans(cells.cast(pa.float64()) if not t.is_integer(kind) else cells)
+
+
+def _codes(column: _Column) -> np.ndarray:
+    code_of = {label: float(code) for code, label in column.labels.items()}
+    encoded = column.cells.dictionary_encode()
+    codes = np.array([code_of[each] for each in encoded.dictionary.to_pylist()] or [0.0])
+    return _with_nans(encoded.indices, lambda places: codes[places])
+
+
+def _moments(cells: pa.Array, form: str) -> np.ndarray:
+    """Return days and times as SPSS counts them, in seconds, or Stata, in days or milliseconds."""
+    kind = cells.type
+    day, second = (86_400.0, 1.0) if form == "sav" else (86_400_000.0, 1_000.0)
     origin = _SPSS_ORIGIN if form == "sav" else _STATA_ORIGIN
     if t.is_date(kind):
-        scale = 86_400 if form == "sav" else 1
-        return (_filled(cells.cast(pa.date32()).cast(pa.int32())) + origin) * scale
-    if t.is_timestamp(kind):
-        micro = cells.cast(pa.timestamp("us", kind.tz), safe=False).cast(pa.int64())
-        return _filled(micro) / (10**6 if form == "sav" else 10**3) + origin * (
-            86_400 if form == "sav" else 86_400_000
-        )
+        days = _with_nans(cells.cast(pa.date32()).cast(pa.int32())) + origin
+        return days * day if form == "sav" else days
     if t.is_time(kind):
-        micro = cells.cast(pa.time64("us")).cast(pa.int64())
-        return _filled(micro) / (10**6 if form == "sav" else 10**3)
-    if t.is_integer(kind):
-        most = pc.min_max(cells).as_py()
-        if any(abs(each or 0) > _EXACT for each in most.values()):
-            raise OutputError(
-                f"column {column.name!r} holds whole numbers beyond {_EXACT}, which "
-                f"{_CALLED[form]} cannot hold exactly. Publish as csv or parquet."
-            )
-    return _filled(cells)
+        return _with_nans(cells.cast(pa.time64("us")).cast(pa.int64())) / 10**6 * second
+    micro = cells.cast(pa.timestamp("us", kind.tz), safe=False).cast(pa.int64())
+    return _with_nans(micro) / 10**6 * second + origin * day
 
 
-def _filled(
+def _require_whole(column: _Column, form: str) -> None:
+    ends = pc.min_max(column.cells).as_py()
+    if any(abs(each or 0) > _EXACT for each in ends.values()):
+        raise OutputError(
+            f"column {column.name!r} holds whole numbers beyond {_EXACT}, which {_CALLED[form]} "
+            "cannot hold exactly. Publish as csv or parquet."
+        )
+
+
+def _with_nans(
     cells: pa.Array, take: Callable[[np.ndarray], np.ndarray] | None = None
 ) -> np.ndarray:
     gaps = np.array(pc.is_null(cells).to_pylist(), dtype=bool) if cells.null_count else None
@@ -302,8 +338,8 @@ def _strings(column: _Column, form: str) -> list[str | None]:
     longest = max((len(cell.encode()) for cell in cells if cell is not None), default=0)
     if longest > most:
         raise OutputError(
-            f"column {column.name!r} holds a text of {longest} bytes, and a text of {_CALLED[form]} "
-            f"has at most {most}. Publish as csv or parquet, or leave the column out."
+            f"column {column.name!r} holds a text of {longest} bytes, and a text of "
+            f"{_CALLED[form]} has at most {most}. Publish as csv or parquet, or leave it out."
         )
     return cells
 
@@ -338,7 +374,8 @@ def _write_sav(target: Path, columns: Sequence[_Column]) -> None:
     import pyreadstat
 
     data: dict[str, Any] = {}
-    formats, ranges, labels = {}, {}, {}
+    ranges: dict[str, list[Any]] = {}
+    formats, labels = {}, {}
     for column in columns:
         numbers = _numbers(column, "sav")
         if numbers is None:
@@ -346,14 +383,13 @@ def _write_sav(target: Path, columns: Sequence[_Column]) -> None:
             ranges[column.name] = list(column.missing)
             own: dict[Any, str] = dict(column.labels)
         else:
-            spelling = _spss_codes(column, numbers)
+            ranges[column.name] = _spss_ranges(_spss_codes(column, numbers))
             data[column.name] = numbers
-            ranges[column.name] = _spss_ranges(sorted(spelling.values()))
             shown = _format(column, _SPSS_FORMATS, _SPSS_DEFAULTS)
             if shown is not None:
                 formats[column.name] = shown
             own = {float(code): label for code, label in column.labels.items()}
-            own |= {spelling[c]: text for c, text in column.missing.items() if text is not None}
+            own |= {float(c): text for c, text in column.missing.items() if text is not None}
         if own:
             labels[column.name] = own
     measures = {
@@ -404,27 +440,27 @@ def _spss_texts(column: _Column) -> Any:  # noqa: ANN401 - an array of objects
     return array
 
 
-def _spss_codes(column: _Column, numbers: np.ndarray) -> dict[str, float]:
-    """Write codes of missing into the numbers; return the number that stands for each."""
-    if not column.missing or column.codes is None:
-        return {}
+def _spss_codes(column: _Column, numbers: np.ndarray) -> list[float]:
+    """Write codes of missing into the numbers; return those that were written."""
+    if column.codes is None or not column.missing:
+        return []
     codes = list(column.missing)
     try:
         spelling = {code: float(code) for code in codes}
     except ValueError:
         spelling = {}
-    if len(spelling) < len(codes) or not set(spelling.values()).isdisjoint(numbers.tolist()):
+    if not spelling or not set(spelling.values()).isdisjoint(numbers.tolist()):
         # Letters of Stata and SAS: numbers below all others, each with the letter as its label.
-        lowest = np.nanmin(numbers, initial=0.0)
-        base = -(10.0 ** max(3, math.ceil(math.log10(abs(min(lowest, -1.0)) + 1)) + 1))
-        spelling = {code: base - at for at, code in enumerate(codes)}
+        known = numbers[~np.isnan(numbers)]
+        digits = math.ceil(math.log10(1 + np.abs(known).max(initial=1.0)))
+        spelling = {code: -(10.0 ** max(3, digits + 1)) - at for at, code in enumerate(codes)}
         column.missing = {
-            code: label or f".{code}" for code, label in column.missing.items()
+            _number(spelling[code]): label or f".{code}" for code, label in column.missing.items()
         }
     for place, code in enumerate(column.codes):
         if code is not None:
             numbers[place] = spelling[code]
-    return spelling
+    return sorted(spelling.values())
 
 
 def _spss_ranges(codes: Sequence[float]) -> list[Any]:
@@ -453,25 +489,19 @@ def _write_dta(target: Path, columns: Sequence[_Column]) -> None:
         if shown is not None:
             formats[column.name] = shown
         data[column.name] = (
-            numbers.astype(np.int32) if small and shown in (None, column.variable.format) else numbers
+            numbers.astype(np.int32)
+            if small and shown in (None, column.variable.format)
+            else numbers
         )
-        own: dict[Any, str] = {int(code): label for code, label in column.labels.items()} if all(
-            re.fullmatch(r"-?\d{1,9}", code) for code in column.labels
-        ) else {}
+        own: dict[Any, str] = (
+            {int(code): label for code, label in column.labels.items()}
+            if all(re.fullmatch(r"-?\d{1,9}", code) for code in column.labels)
+            else {}
+        )
         if column.missing and column.codes is not None:
-            letter_of = _stata_letters(column)
-            cells = np.empty(len(numbers), dtype=object)
-            cells[:] = numbers
-            for place, code in enumerate(column.codes):
-                if code is not None:
-                    cells[place] = letter_of.get(code, np.nan)
-            data[column.name] = cells
-            letters[column.name] = sorted(set(letter_of.values()))
-            own |= {
-                letter_of[code]: label
-                for code, label in column.missing.items()
-                if label is not None and code in letter_of
-            }
+            data[column.name] = _with_letters(column, numbers)
+            letters[column.name] = list(column.missing)
+            own |= {c: text for c, text in column.missing.items() if text is not None}
         if own:
             labels[column.name] = own
     pyreadstat.write_dta(
@@ -484,21 +514,32 @@ def _write_dta(target: Path, columns: Sequence[_Column]) -> None:
     )
 
 
-def _stata_letters(column: _Column) -> dict[str, str]:
-    """Return the letter of each code of missing; numbers get letters in their order."""
+def _with_letters(column: _Column, numbers: np.ndarray) -> np.ndarray:
+    """Return numbers with letters in place of codes of missing, in the order of the codes."""
     codes = list(column.missing)
-    if all(re.fullmatch("[a-z]", code) for code in codes):
-        return {code: code for code in codes}
-    letters = dict(zip(codes, "abcdefghijklmnopqrstuvwxyz", strict=False))
-    column.missing = {code: label or code for code, label in column.missing.items() if code in letters}
-    return letters
+    own = all(re.fullmatch("[a-z]", code) for code in codes)
+    letter_of = dict(zip(codes, codes if own else _LETTERS, strict=False))
+    column.missing = {
+        letter_of[code]: label or (None if own else code)
+        for code, label in column.missing.items()
+        if code in letter_of
+    }
+    cells = np.empty(len(numbers), dtype=object)
+    cells[:] = numbers
+    for place, code in enumerate(column.codes or ()):
+        if code is not None:
+            cells[place] = letter_of.get(code, np.nan)
+    return cells
+
+
+_LETTERS = "abcdefghijklmnopqrstuvwxyz"
 
 
 # Excel.
 
 
 _ROWS = 1_048_575
-_FIRST_DAY = datetime(1900, 3, 1)  # noqa: DTZ001 - before it, Excel's calendar has a day too many
+_FIRST_DAY = datetime(1900, 3, 1)
 
 
 def _write_xlsx(target: Path, columns: Sequence[_Column]) -> None:
@@ -507,15 +548,15 @@ def _write_xlsx(target: Path, columns: Sequence[_Column]) -> None:
     rows = len(columns[0].cells)
     if rows > _ROWS:
         raise OutputError(
-            f"a sheet of Excel has at most {_ROWS} rows below its header, and the release has {rows}. "
-            "Publish as csv or parquet."
+            f"a sheet of Excel has at most {_ROWS} rows below its header, and the release has "
+            f"{rows}. Publish as csv or parquet."
         )
     book = xlsxwriter.Workbook(
         str(target),
         {"in_memory": True, "strings_to_formulas": False, "strings_to_urls": False},
     )
     # The clock of this machine is nothing that a table of people has to tell.
-    book.set_properties({"created": datetime(2000, 1, 1)})  # noqa: DTZ001 - as Excel has it
+    book.set_properties({"created": datetime(2000, 1, 1)})
     sheet = book.add_worksheet("data")
     for at, column in enumerate(columns):
         sheet.write_string(0, at, column.name)
@@ -527,7 +568,9 @@ def _write_xlsx(target: Path, columns: Sequence[_Column]) -> None:
 
 
 def _excel_cells(
-    column: _Column, sheet: Any, book: Any  # noqa: ANN401
+    column: _Column,
+    sheet: Any,  # noqa: ANN401
+    book: Any,  # noqa: ANN401
 ) -> tuple[Callable[[int, int, Any], Any], list[Any]]:
     kind, cells = column.cells.type, column.cells
     if t.is_boolean(kind):
@@ -550,8 +593,8 @@ def _excel_cells(
     longest = max((len(each) for each in texts if each is not None), default=0)
     if longest > 32_767:
         raise OutputError(
-            f"column {column.name!r} holds a text of {longest} characters, and a cell of Excel has at "
-            "most 32767. Publish as csv or parquet, or leave the column out."
+            f"column {column.name!r} holds a text of {longest} characters, and a cell of Excel has "
+            "at most 32767. Publish as csv or parquet, or leave the column out."
         )
     return sheet.write_string, texts
 
@@ -563,7 +606,7 @@ def _require_exact(column: _Column) -> list[Any]:
             not math.isfinite(value) or (isinstance(value, int) and abs(value) > _EXACT)
         ):
             raise OutputError(
-                f"column {column.name!r} holds {value}, which Excel cannot hold exactly. Publish as "
-                "csv or parquet."
+                f"column {column.name!r} holds {value}, which Excel cannot hold exactly. Publish "
+                "as csv or parquet."
             )
     return values

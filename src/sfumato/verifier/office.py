@@ -1,0 +1,110 @@
+"""Read files of SPSS, Stata and Excel as their readers do, with all that is in them."""
+
+import csv
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from pathlib import Path
+
+import pyarrow as pa
+from pyarrow import ipc
+
+from sfumato.errors import InputError
+from sfumato.processes import read_apart
+
+FORMATS = {"sav": (".sav", ".zsav"), "dta": (".dta",), "xlsx": (".xlsx",)}
+"""Formats that releases have."""
+
+OTHERS = {
+    "por": (".por",),
+    "sas7bdat": (".sas7bdat",),
+    "xpt": (".xpt", ".xpt5", ".xpt8"),
+    "xlsx": (".xls", ".ods", ".xlsm", ".xlsb"),
+}
+"""Formats of tables of others."""
+
+_SCRIPT = Path(__file__).with_name("office_reader.py")
+
+
+@dataclass(frozen=True)
+class OfficeFile:
+    """A file, as it was read."""
+
+    table: pa.Table
+    hidden: tuple[str, ...]
+    """What it holds besides its rows, in words."""
+
+    kinds: Mapping[str, Sequence[str]]
+    """The codes of missing that each column has; an empty one for a cell without a code."""
+
+
+def form_of(head: bytes, ending: str) -> str | None:
+    r"""Return the format of a file by its first bytes; None if it is none of these.
+
+    >>> form_of(b"$FL2@(#) SPSS", ".dat"), form_of(b"PK\3\4", ".zip")
+    ('sav', None)
+    """
+    known = {
+        b"$FL2": "sav",
+        b"$FL3": "sav",
+        b"<stata_dta>": "dta",
+        b"HEADER RECORD*******": "xpt",
+        bytes(12) + b"\xc2\xea": "sas7bdat",
+        b"\xd0\xcf\x11\xe0": "xlsx",
+    }
+    for start, form in known.items():
+        if head.startswith(start):
+            return form
+    every = [*FORMATS.items(), *OTHERS.items()]
+    named = next((form for form, endings in every if ending in endings), None)
+    old = head[2:3] == b"\1" and head[1:2] in (b"\1", b"\2")
+    if named == "por" or (named == "dta" and old) or (named == "xlsx" and head[:2] == b"PK"):
+        return named
+    return None
+
+
+def read_office(path: Path, form: str) -> OfficeFile:
+    """Read a file, once while it does not change."""
+    stat = path.stat()
+    return _read(path, form, (stat.st_ino, stat.st_size, stat.st_mtime_ns))
+
+
+@lru_cache(maxsize=2)
+def _read(path: Path, form: str, state: tuple[int, int, int]) -> OfficeFile:  # noqa: ARG001 - a key
+    stream = read_apart(_SCRIPT, path.absolute(), {"form": form}, f"{form} file")
+    try:
+        table = ipc.open_stream(pa.BufferReader(stream)).read_all()
+        table.validate(full=True)
+        notes = json.loads(table.schema.metadata[b"office"])
+    except (pa.ArrowException, ValueError, TypeError, KeyError) as error:
+        raise InputError(f"{path.name} cannot be read: {error}") from error
+    return OfficeFile(table.replace_schema_metadata(None), tuple(notes["hidden"]), notes["kinds"])
+
+
+def codebook_faults(
+    path: Path, roles: Mapping[str, str], shown: Mapping[str, set[str]]
+) -> list[str]:
+    """Return in words what a codebook says that the rows of its release do not show.
+
+    Args:
+        path: The codebook.
+        roles: The role of each published column.
+        shown: The texts that each column has in the release, codes of missing included.
+    """
+    faults = []
+    try:
+        with path.open(encoding="utf-8", newline="") as file:
+            rows = list(csv.reader(file))
+    except (OSError, ValueError, csv.Error) as error:
+        return [f"it cannot be read: {error}"]
+    if not rows or rows[0] != ["column", "role", "description", "code", "label", "missing"]:
+        return ["it has another header than codebooks have"]
+    for number, row in enumerate(rows[1:], 2):
+        if len(row) != 6 or row[0] not in roles:
+            faults.append(f"line {number} is about no published column")
+        elif not row[3] and (row[1] != roles[row[0]] or row[4] or row[5]):
+            faults.append(f"line {number} gives column {row[0]!r} another role")
+        elif row[3] and not {row[3], row[4]} & shown.get(row[0], set()):
+            faults.append(f"line {number} has a value that no row has")
+    return faults

@@ -1,0 +1,134 @@
+"""Files of SPSS, Stata, SAS and Excel for tests, made by libraries that Sfumato has no part in."""
+
+import base64
+import datetime as dt
+import zlib
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pyreadstat
+import xlsxwriter
+
+SPSS_DAY_0 = dt.date(1582, 10, 14)
+STATA_DAY_0 = dt.date(1960, 1, 1)
+
+COLUMN_LABELS = {
+    "state": "Bundesland – Wohnsitz",
+    "age": "Alter in Jahren",
+    "income": "Einkommen (€)",
+}
+LABELS = {
+    "state": {1: "Bayern", 2: "Hessen", 3: "Thüringen", 4: "Köln/Bonn", 5: "Atlantis"},
+    "sex": {1: "männlich", 2: "weiblich"},
+    "age": {99: "99 und älter"},
+}
+REASONS = {-9: "verweigert", -8: "weiß nicht", -7: "nie gefragt"}
+
+
+def people(n: int = 120, seed: int = 3) -> pd.DataFrame:
+    """Rows with codes, as a statistical office has them; missing codes as numbers."""
+    rng = np.random.default_rng(seed)
+    income = np.round(rng.lognormal(7, 0.5, n)) + 0.5
+    income[:6], income[6:9], income[9:12] = -9, -8, np.nan
+    return pd.DataFrame(
+        {
+            "state": rng.integers(1, 5, n).astype(float),
+            "sex": rng.integers(1, 3, n).astype(float),
+            "age": rng.integers(20, 80, n).astype(float),
+            "income": income,
+            "admitted_to_hospital_on_this_day": rng.integers(0, 3000, n).astype(float),
+            "seen": rng.integers(0, 10**6, n).astype(float),
+            "town": rng.choice(["Köln", "Bonn", "Zürich", ""], n),
+            "ill": rng.choice(["flu", "gout", "none", "Röteln"], n),
+        }
+    )
+
+
+def write_sav(path: Path, frame: pd.DataFrame | None = None, **options) -> pd.DataFrame:
+    frame = people() if frame is None else frame
+    stored = frame.copy()
+    day, seen = "admitted_to_hospital_on_this_day", "seen"
+    start = (dt.date(1990, 1, 1) - SPSS_DAY_0).days
+    stored[day] = (stored[day] + start) * 86_400
+    stored[seen] = stored[seen] + start * 86_400
+    stored["town"] = stored["town"].str.ljust(12)
+    labels = {**LABELS, "income": REASONS}
+    given = {
+        "column_labels": COLUMN_LABELS,
+        "variable_value_labels": labels,
+        "missing_ranges": {"income": [{"lo": -99, "hi": -1}]},
+        "variable_format": {day: "EDATE10", seen: "DATETIME20", "age": "F3.0"},
+        "variable_measure": {"state": "nominal", "age": "scale"},
+        "file_label": "SECRET STUDY",
+        "note": ["by Dr. Secret"],
+        **options,
+    }
+    pyreadstat.write_sav(stored, str(path), **given)
+    return frame
+
+
+def write_dta(path: Path, frame: pd.DataFrame | None = None) -> pd.DataFrame:
+    frame = people() if frame is None else frame
+    stored = frame.copy()
+    day, seen = "admitted_to_hospital_on_this_day", "seen"
+    start = (dt.date(1990, 1, 1) - STATA_DAY_0).days
+    stored[day] = stored[day] + start
+    stored[seen] = (stored[seen] + start * 86_400) * 1000
+    letters = {-9.0: "a", -8.0: "b"}
+    stored["income"] = np.array(
+        [letters.get(each, each) for each in stored["income"]], dtype=object
+    )
+    for name in ("state", "sex", "age"):
+        stored[name] = stored[name].astype(np.int32)
+    pyreadstat.write_dta(
+        stored,
+        str(path),
+        column_labels=COLUMN_LABELS,
+        variable_value_labels={**LABELS, "income": {"a": "verweigert", "b": "weiß nicht"}},
+        missing_user_values={"income": ["a", "b"]},
+        variable_format={day: "%td", seen: "%tc"},
+        file_label="SECRET STUDY",
+    )
+    return frame
+
+
+def write_xlsx(path: Path, rows: list[list[object]], **options) -> None:
+    """Write a sheet cell by cell; `more` is called with the book and the sheet."""
+    book = xlsxwriter.Workbook(str(path))
+    book.set_properties({"author": "Dr. Secret", "title": "SECRET STUDY"})
+    sheet = book.add_worksheet(options.get("sheet", "people"))
+    day = book.add_format({"num_format": "dd.mm.yyyy"})
+    for r, row in enumerate(rows):
+        for c, cell in enumerate(row):
+            if isinstance(cell, dt.date):
+                sheet.write_datetime(r, c, cell, day)
+            elif isinstance(cell, str):
+                sheet.write_string(r, c, cell)
+            elif cell is not None:
+                sheet.write(r, c, cell)
+    if "more" in options:
+        options["more"](book, sheet)
+    book.close()
+
+
+# Five rows, made by the C library readstat: sex 1, 2 with the format SEXF, born (DATE9), income
+# .A and .B, town in UTF-8, seen (DATETIME20). pandas.read_sas reads the same.
+_SAS = (
+    "c-rlm&ui0Q7{{M<{W+?(qe2gYaqh5#mW0kRL2#93I_y+v!6Aa(N+pGwNZVlr!3{j_w3FWUHz;@zCuKW$oC<=7hh4mQ"
+    "@}l$C7SlKH+a}Kzvnd0`_XF*d=bPtw^S*E1<b9I>bXoo|SA3L+uP!ZwA@W?FPaclN)BTW63qDz}LJ|Nyf<sRWN7Il<"
+    "fY>9ja`KtHI5wVBvYA3AuM|W#z=L+aEpB#w^<l<loy4r4faH@YX-JYMPUI@uOw*>PQ?itjj?40}l#=C?jEifI3||`_"
+    "a!9ke3;KKZ!}0f@yxT<e<Zw6~4u`|xa5x+e=da;G_qo-<#Q@##^}#;Vyop-wV2?AdMfD`gS9>ix>2vBYBJ_Eg3G{(|"
+    "p6Xeoi&U>7eJyO+QKT<ool<nsMHhW7w7tIQp`+?hKAt8o21>0KahDg`>9dVjZ!_mt9#^%k??Xl%@z1{8HKn<B{25)-"
+    "w!S~H%J1;99dB8e_bsIS*34_G8A~+Y<jTs^TBW4Al+SF~%1eG4b*Vpx!{KoLkj?J~0qY5u_&d;^&~8G+BR}eruacRo"
+    "2qBOBUsHgfM}EX5^Bnli|5Kg%?e_RXB!3WkS-zES9HagKwE?q*0tCAKY;2fOew$+PgXT{noh%#t0)&wtL%wM5Z@;gz"
+    "PGbA*&_fwgM;QQXxivys1(2itdX@TBYP)REGVa-i3jXdwzRMJpOZ9RS&X(&XwOTHz4S>8dIX11=wCvPvQNJ!uS85H_"
+    "j8!UHNxxAB7^k+O-_kDYs;1W(q(AHBvX+~wH^lY^knc81VSGZ_t|M8!SiM7gblpTl&hy85I*8V1LDX*osvq_Z6c<2o"
+    "0W|Ie)K2Wv;q5uTzwI#YtMNP6>%Yrq6MMfi)=kKYmHG$J{<zdntc1=R2J7tpagYfy=l&yToEZPv`Pi%H(cQwXGavG!"
+    "$ls6rKIDh@tfgVwy*pt$PLymP+ToG?W=#e2E*3@eFSw6u$E5QUxdA}h"
+)
+
+
+def sas_file(path: Path) -> Path:
+    path.write_bytes(zlib.decompress(base64.b85decode(_SAS)))
+    return path

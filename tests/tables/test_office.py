@@ -1,0 +1,512 @@
+"""Files of SPSS, Stata, SAS and Excel: what comes in comes out, except what was generalised."""
+
+import csv
+import datetime as dt
+import hashlib
+import json
+import warnings
+import zipfile
+from collections import Counter
+
+import numpy as np
+import pandas as pd
+import pyarrow as pa
+import pyreadstat
+import pytest
+import python_calamine
+
+import sfumato as sf
+from sfumato.errors import InputError, MissingExtraError, OutputError
+from sfumato.tables import open_table
+from sfumato.tables.office import source as office_source
+from sfumato.verifier import verify_folder
+from tests.tables.office_files import people, sas_file, write_dta, write_sav, write_xlsx
+
+DAY, SEEN = "admitted_to_hospital_on_this_day", "seen"
+KEPT = {"plain": ["income", DAY, SEEN, "town"]}
+
+
+def release(path, out, *, qi=("state", "sex"), plain=None, k=2, **options):
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        return sf.anonymize(
+            path,
+            quasi_identifiers=list(qi),
+            sensitive=["ill"],
+            plain=KEPT["plain"] if plain is None else plain,
+            k=k,
+            output=out,
+            **options,
+        )
+
+
+def read_back(path):
+    read = pyreadstat.read_sav if path.suffix == ".sav" else pyreadstat.read_dta
+    return read(str(path), user_missing=True, output_format="dict")
+
+
+def rows_of(columns, names):
+    return Counter(zip(*(map(str, columns[name]) for name in names), strict=True))
+
+
+@pytest.fixture(scope="module")
+def spss(tmp_path_factory):
+    """A file, its release as .sav, and what pyreadstat reads in both."""
+    folder = tmp_path_factory.mktemp("spss")
+    write_sav(folder / "people.sav")
+    made = release(folder / "people.sav", folder / "out")
+    return made, folder, read_back(folder / "people.sav"), read_back(folder / "out" / "data.sav")
+
+
+@pytest.fixture(scope="module")
+def stata(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("stata")
+    write_dta(folder / "people.dta")
+    made = release(folder / "people.dta", folder / "out")
+    return made, folder, read_back(folder / "people.dta"), read_back(folder / "out" / "data.dta")
+
+
+@pytest.mark.parametrize("files", ["spss", "stata"])
+def test_rows_come_out_as_they_came_in(files, request):
+    made, _, (raw, _), (out, _) = request.getfixturevalue(files)
+    assert made.levels == {"state": 0, "sex": 0}
+    assert made.manifest.rows.suppressed == 0
+    names = ["state", "sex", "income", DAY, SEEN, "town", "ill"]
+    tidy = {name: [float(v) if isinstance(v, int) else v for v in raw[name]] for name in names}
+    back = {name: [float(v) if isinstance(v, int) else v for v in out[name]] for name in names}
+    assert rows_of(tidy, names) == rows_of(back, names)
+    # In another order, or the release would show the file's.
+    assert list(map(str, raw["income"])) != list(map(str, out["income"]))
+
+
+@pytest.mark.parametrize("files", ["spss", "stata"])
+def test_labels_and_formats_are_kept_and_nothing_else_of_the_dictionary(files, request):
+    _, folder, (_, given), (_, found) = request.getfixturevalue(files)
+    names = found.column_names
+    assert found.column_names_to_labels == {n: given.column_names_to_labels[n] for n in names}
+    assert found.original_variable_types[DAY] == given.original_variable_types[DAY]
+    assert found.original_variable_types[SEEN] == given.original_variable_types[SEEN]
+    states = {1: "Bayern", 2: "Hessen", 3: "Thüringen", 4: "Köln/Bonn"}
+    assert found.variable_value_labels["state"] == states  # no one lives in Atlantis
+    assert set(found.variable_value_labels["income"].values()) == {"verweigert", "weiß nicht"}
+    assert not found.file_label
+    assert not found.notes
+    for file in (folder / "out").iterdir():
+        text = file.read_bytes()
+        assert b"SECRET" not in text.upper()
+        assert b"Atlantis" not in text
+        assert b"nie gefragt" not in text
+
+
+def test_codes_of_missing_are_declared_as_far_as_they_occur(spss, stata):
+    _, _, (_, given), (columns, found) = spss
+    assert found.missing_ranges == {"income": [{"lo": -9, "hi": -9}, {"lo": -8, "hi": -8}]}
+    assert Counter(columns["income"])[-9.0] == 6
+    assert columns["income"].count(None) == 3
+    assert found.variable_storage_width["town"] == given.variable_storage_width["town"] > 12
+    assert found.variable_measure["state"] == "nominal"
+    _, _, _, (columns, found) = stata
+    assert sorted(found.missing_user_values["income"]) == ["a", "b"]
+    assert columns["income"].count("a") == 6
+
+
+def test_cells_are_labels_where_every_value_has_one(spss):
+    _, folder, *_ = spss
+    table = open_table(folder / "people.sav")
+    assert table.kind == "sav"
+    [counts] = table.domains(["state"]).values()
+    assert sorted(counts.values()) == ["Bayern", "Hessen", "Köln/Bonn", "Thüringen"]
+    # One label among many numbers: an age, not a category.
+    assert table.type_of("age") == pa.int64()
+    assert table.type_of(DAY) == pa.date32()
+    assert table.type_of(SEEN) == pa.timestamp("ms")
+    assert table.domains(["income"])["income"].missing == 12
+
+
+def test_the_codebook_says_what_is_published_and_nothing_of_what_is_not(spss):
+    _, folder, *_ = spss
+    text = (folder / "out" / "codebook.csv").read_text(encoding="utf-8")
+    rows = list(csv.DictReader(text.splitlines()))
+    assert rows[0] == {
+        "column": "state", "role": "quasi-identifier", "description": "Bundesland – Wohnsitz",
+        "code": "", "label": "", "missing": "",
+    }  # fmt: skip
+    told = {(r["column"], r["code"]): (r["label"], r["missing"]) for r in rows if r["code"]}
+    assert told["state", "3"] == ("Thüringen", "")
+    assert told["income", "-9"] == ("verweigert", "missing")
+    assert ("state", "5") not in told
+    assert ("income", "-7") not in told
+    assert verify_folder(folder / "out").holds
+
+
+def test_the_verifier_finds_a_codebook_that_tells_more(spss, tmp_path):
+    _, folder, *_ = spss
+    for file in (folder / "out").iterdir():
+        (tmp_path / file.name).write_bytes(file.read_bytes())
+    with (tmp_path / "codebook.csv").open("a", encoding="utf-8") as file:
+        file.write("state,,,5,Atlantis,\n")
+    verdict = verify_folder(tmp_path)
+    assert [check.name for check in verdict.checks if check.status == "broken"] == ["codebook"]
+
+
+def _forge(spss, tmp_path, **options):
+    """Write the same rows again with something beside them, with a manifest that fits."""
+    _, folder, _, (columns, found) = spss
+    for file in (folder / "out").iterdir():
+        (tmp_path / file.name).write_bytes(file.read_bytes())
+    frame = pd.DataFrame(columns)
+    given = {
+        "variable_value_labels": found.variable_value_labels,
+        "missing_ranges": found.missing_ranges,
+        **options,
+    }
+    change = given.pop("change", None)
+    if change:
+        change(frame)
+    for name in (DAY, SEEN):
+        frame = frame.drop(columns=name)
+    manifest = json.loads((tmp_path / "manifest.json").read_text())
+    manifest["columns"] = [c for c in manifest["columns"] if c["name"] not in (DAY, SEEN)]
+    pyreadstat.write_sav(frame, str(tmp_path / "data.sav"), **given)
+
+    manifest["files"][0]["sha256"] = hashlib.sha256(
+        (tmp_path / "data.sav").read_bytes()
+    ).hexdigest()
+    (tmp_path / "manifest.json").write_text(json.dumps(manifest))
+    for name in ("codebook.csv", "evidence.json"):
+        (tmp_path / name).unlink()
+    verdict = verify_folder(tmp_path)
+    return {check.name: check.detail for check in verdict.checks if check.status == "broken"}
+
+
+def test_the_verifier_finds_labels_of_values_that_no_row_has(spss, tmp_path):
+    labels = {"state": {1: "Bayern", 2: "Hessen", 3: "T", 4: "K", 5: "Atlantis"}}
+    broken = _forge(spss, tmp_path, variable_value_labels=labels)
+    assert "labels of values that no row has: ['5']" in broken["metadata"]
+
+
+def test_the_verifier_finds_notes(spss, tmp_path):
+    assert "notes" in _forge(spss, tmp_path, note="by Dr. Secret")["metadata"]
+
+
+def test_the_verifier_finds_kinds_of_missing_that_tell_people_apart(spss, tmp_path):
+    def change(frame):
+        frame.loc[0, "sex"], frame.loc[1, "sex"] = -1.0, -2.0
+
+    broken = _forge(spss, tmp_path, change=change, missing_ranges={"sex": [-1, -2]})
+    assert "'sex', a quasi-identifier, has 2 kinds of missing" in broken["metadata"]
+
+
+@pytest.mark.parametrize("codes", [[-9], [-9, -8]])
+def test_a_quasi_identifier_shows_a_code_of_missing_only_if_it_tells_no_one_apart(codes, tmp_path):
+    frame = people(80)
+    frame.loc[: 10 * len(codes) - 1, "sex"] = np.repeat(codes, 10).astype(float)
+    write_sav(
+        tmp_path / "people.sav",
+        frame,
+        variable_value_labels={"sex": {1: "männlich", 2: "weiblich", -9: "verweigert", -8: "?"}},
+        missing_ranges={"sex": codes},
+    )
+    release(tmp_path / "people.sav", tmp_path / "out", qi=["sex"], plain=[])
+    columns, found = read_back(tmp_path / "out" / "data.sav")
+    met = Counter(columns["sex"])
+    if len(codes) == 1:
+        assert met[-9.0] == 10
+        assert found.variable_value_labels["sex"][-9.0] == "verweigert"
+        assert found.missing_ranges == {"sex": [{"lo": -9.0, "hi": -9.0}]}
+    else:
+        assert met[None] == 20
+        assert found.variable_value_labels == {"sex": {1.0: "männlich", 2.0: "weiblich"}}
+        assert found.missing_ranges == {}
+
+
+def test_generalised_columns_are_text_and_keep_their_variable_label(tmp_path):
+    write_sav(tmp_path / "people.sav")
+    made = release(tmp_path / "people.sav", tmp_path / "out", qi=["age"], plain=["state"], k=10)
+    assert made.levels["age"] > 0
+    columns, found = read_back(tmp_path / "out" / "data.sav")
+    assert all(isinstance(each, str) for each in columns["age"])
+    assert found.column_names_to_labels["age"] == "Alter in Jahren"
+    assert "age" not in found.variable_value_labels
+    assert set(columns["state"]) == {1.0, 2.0, 3.0, 4.0}
+
+
+@pytest.mark.parametrize("form", ["csv", "parquet", "xlsx", "dta"])
+def test_a_release_of_an_spss_file_in_another_format_says_the_same(form, tmp_path):
+    write_sav(tmp_path / "people.sav")
+    release(tmp_path / "people.sav", tmp_path / "out", format=form)
+    again = open_table(tmp_path / "out" / f"data.{form}")
+    raw = open_table(tmp_path / "people.sav")
+    names = ["state", "sex", "ill"]
+    count = {tuple(map(str, c)): n for c, n in _counts(again, names).items()}
+    assert count == {tuple(map(str, c)): n for c, n in _counts(raw, names).items()}
+    assert "Thüringen" in (tmp_path / "out" / "codebook.csv").read_text(encoding="utf-8")
+    if form == "dta":
+        columns, found = read_back(tmp_path / "out" / "data.dta")
+        assert found.variable_value_labels["income"] == {"a": "verweigert", "b": "weiß nicht"}
+        assert columns["income"].count("a") == 6
+
+
+def _counts(table, names):
+    found = table.count(names)
+    columns = [found.column(name).values for name in names]
+    codes = [found.codes_of(name) for name in names]
+    return {
+        tuple(values[code] for values, code in zip(columns, combination, strict=True)): int(rows)
+        for *combination, rows in zip(*codes, found.rows, strict=True)
+    }
+
+
+def test_letters_of_stata_become_numbers_of_spss_with_their_labels(tmp_path):
+    write_dta(tmp_path / "people.dta")
+    release(tmp_path / "people.dta", tmp_path / "out", format="sav")
+    columns, found = read_back(tmp_path / "out" / "data.sav")
+    labels = {label: code for code, label in found.variable_value_labels["income"].items()}
+    assert columns["income"].count(labels["verweigert"]) == 6
+    assert columns["income"].count(labels["weiß nicht"]) == 3
+    declared = {each["lo"] for each in found.missing_ranges["income"]}
+    assert declared == set(labels.values())
+
+
+def test_a_file_of_sas_is_read_with_dates_and_kinds_of_missing(tmp_path):
+    table = open_table(sas_file(tmp_path / "people.sas7bdat"))
+    assert table.kind == "sas7bdat"
+    assert table.columns == ("sex", "born", "income", "town", "seen")
+    assert _counts(table, ["born", "income", "town"]) == {
+        (dt.date(1937, 1, 10), 1200.5, "Köln"): 1,
+        (dt.date(1937, 1, 10), None, "Bonn"): 1,
+        (dt.date(1960, 1, 1), None, None): 1,
+        (dt.date(2020, 3, 1), None, "Zürich"): 1,
+        (dt.date(1960, 1, 2), 3.0, "Köln"): 1,
+    }
+    assert table.variables["sex"].label == "Geschlecht"
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        sf.anonymize(
+            tmp_path / "people.sas7bdat", quasi_identifiers=["sex"], plain=["income", "born"], k=2,
+            output=tmp_path / "out",
+        )  # fmt: skip
+    columns, found = read_back(tmp_path / "out" / "data.dta")
+    assert sorted(each for each in columns["income"] if isinstance(each, str)) == ["a", "b"]
+    assert found.original_variable_types["born"] == "%td"
+
+
+def test_a_transport_file_of_sas_is_read(tmp_path):
+    frame = pd.DataFrame(
+        {"sex": [1.0, 2.0, None], "born": [-8391.0, 0.0, 1.0], "town": list("abc")}
+    )
+    pyreadstat.write_xport(
+        frame, str(tmp_path / "p.xpt"), variable_format={"born": "DATE9."},
+        column_labels={"sex": "Sex"},
+    )  # fmt: skip
+    table = open_table(tmp_path / "p.xpt")
+    assert table.variables["sex"].label == "Sex"
+    assert set(_counts(table, ["sex", "born"])) == {
+        (1, dt.date(1937, 1, 10)), (2, dt.date(1960, 1, 1)), (None, dt.date(1960, 1, 2)),
+    }  # fmt: skip
+
+
+# Excel.
+
+
+ROWS = [
+    ["age", "born", "code", "note", "ill"],
+    [31, dt.date(1937, 1, 10), "007", "9-11", "flu"],
+    [31, dt.date(1990, 12, 1), "7", "=1+1", "gout"],
+    [45, None, "9-11", None, "flu"],
+    [45, dt.date(2001, 2, 28), "x", "a", "none"],
+]
+
+
+def test_a_sheet_keeps_types_and_its_release_has_neither_formulas_nor_dates_of_texts(tmp_path):
+    write_xlsx(tmp_path / "people.xlsx", ROWS)
+    table = open_table(tmp_path / "people.xlsx")
+    assert [str(table.type_of(name)) for name in table.columns] == [
+        "int64", "date32[day]", "string", "string", "string",
+    ]  # fmt: skip
+    release(tmp_path / "people.xlsx", tmp_path / "out", qi=["age"], plain=["born", "code", "note"])
+    out = tmp_path / "out" / "data.xlsx"
+    sheet = python_calamine.load_workbook(str(out)).get_sheet_by_index(0).to_python()
+    assert sheet[0] == ROWS[0]
+    wanted = [["" if cell is None else cell for cell in row] for row in ROWS[1:]]
+    assert sorted(map(str, sheet[1:])) == sorted(str([float(row[0]), *row[1:]]) for row in wanted)
+    with zipfile.ZipFile(out) as archive:
+        for name in archive.namelist():
+            text = archive.read(name)
+            assert b"Secret" not in text
+            assert b"SECRET" not in text
+            assert b"<f>" not in text
+    assert verify_folder(tmp_path / "out").holds
+
+
+def _sheets(*rows, **options):
+    def write(path):
+        write_xlsx(path, list(rows), **options)
+
+    return write
+
+
+def _second(book, sheet):
+    other = book.add_worksheet("other")
+    other.write_string(0, 0, "x")
+    other.write_string(1, 0, "y")
+
+
+_TRAPS = {
+    "title": (_sheets(["Patients of 2024"], ["age", "ill", "sex"], [1, "a", "f"]), "header: 2"),
+    "no name": (_sheets(["age", None, "ill"], [1, 2, "a"]), "has no name in B1"),
+    "side by side": (_sheets(["age", None, "ill"], [1, None, "a"]), "several tables side by side"),
+    "one below the other": (
+        _sheets(["age", "ill"], [1, "a"], [], ["sex", "ill"], ["f", "b"]), "empty row in .* row 3",
+    ),
+    "repeated header": (_sheets(["age", "ill"], [1, "a"], ["age", "ill"]), "repeats the names"),
+    "merged": (
+        _sheets(["age", "ill"], [1, "a"], [2, "b"],
+                more=lambda _, sheet: sheet.merge_range(1, 0, 2, 0, "1")),
+        "merged cells in .*A2:A3",
+    ),
+    "sheets": (_sheets(["age"], [1], more=_second), r"has 2 sheets: 'people', 'other'"),
+    "error": (
+        _sheets(["age"], [1], more=lambda _, s: s.write_formula(2, 0, "=1/0", None, "#DIV/0!")),
+        "without a value, the first in A3: the error #DIV/0!",
+    ),
+    "never computed": (
+        _sheets(["age"], [1], more=lambda _, s: s.write_formula(2, 0, "=A2*2", None, "")),
+        "the first in A3: a formula that was never computed",
+    ),
+    "twice": (_sheets(["age", "age"], [1, 2]), "'age' is the name of more than one column"),
+    "header only": (_sheets(["age", "ill"]), "a header and no rows"),
+    "nothing": (_sheets(), "no sheet with rows"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("trap", _TRAPS)
+def test_what_a_sheet_hides_is_refused(trap, tmp_path):
+    write, text = _TRAPS[trap]
+    write(tmp_path / "people.xlsx")
+    with pytest.raises(InputError, match=text):
+        open_table(tmp_path / "people.xlsx")
+
+
+def test_formulas_are_read_by_their_values_and_hidden_sheets_are_left_alone(tmp_path):
+    def more(book, sheet):
+        sheet.write_formula(2, 0, "=A2*2", None, 62)
+        book.add_worksheet("secret").write_string(0, 0, "x")
+        book.get_worksheet_by_name("secret").hide()
+
+    write_xlsx(tmp_path / "people.xlsx", [["age"], [31]], more=more)
+    assert set(_counts(open_table(tmp_path / "people.xlsx"), ["age"])) == {(31,), (62,)}
+
+
+# Damage.
+
+
+def _damaged(name, raw):
+    half = raw[: len(raw) // 2]
+    return {"half": half, "head": raw[:40], "empty": b"", "text": b"age,ill\n1,flu\n"}[name]
+
+
+@pytest.mark.parametrize("damage", ["half", "head", "empty", "text"])
+@pytest.mark.parametrize("ending", [".sav", ".dta", ".xlsx", ".sas7bdat"])
+def test_damaged_files_are_refused_in_a_sentence(ending, damage, tmp_path):
+    path = tmp_path / f"people{ending}"
+    if ending == ".xlsx":
+        write_xlsx(path, ROWS)
+    else:
+        {".sav": write_sav, ".dta": write_dta, ".sas7bdat": sas_file}[ending](path)
+    path.write_bytes(_damaged(damage, path.read_bytes()))
+    with pytest.raises(InputError) as error:
+        open_table(path)
+    text = str(error.value)
+    assert str(path) in text
+    assert "Traceback" not in text
+    assert damage != "text" or "whatever its name says" in text
+    with pytest.raises(InputError):
+        sf.anonymize(path, quasi_identifiers=["age"], k=2, output=tmp_path / "out")
+    assert not (tmp_path / "out").exists()
+
+
+def test_a_reader_that_crashes_or_never_ends_is_an_error_like_any_other(tmp_path, monkeypatch):
+    write_sav(tmp_path / "people.sav")
+    script = tmp_path / "reader.py"
+    script.write_text("import os, signal\nos.kill(os.getpid(), signal.SIGSEGV)\n")
+    monkeypatch.setattr(office_source, "_READER", script)
+    with pytest.raises(InputError, match="the reader broke off"):
+        open_table(tmp_path / "people.sav")
+
+
+def test_a_spreadsheet_that_unpacks_to_very_much_is_refused(tmp_path):
+    path = tmp_path / "bomb.xlsx"
+    write_xlsx(path, ROWS)
+    with zipfile.ZipFile(path, "a", zipfile.ZIP_DEFLATED) as archive:
+        archive.writestr("xl/media/zero.bin", bytes(150 << 20))
+    with pytest.raises(InputError, match=r"would unpack from \d+ kB to 150 MB"):
+        open_table(path)
+
+
+def test_an_encrypted_workbook_is_named_as_one(tmp_path):
+    path = tmp_path / "people.xlsx"
+    path.write_bytes(
+        b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1" + bytes(600) + "EncryptedPackage".encode("utf-16-le")
+    )
+    with pytest.raises(InputError, match="encrypted with a password"):
+        open_table(path)
+
+
+@pytest.mark.parametrize(
+    ("ending", "library", "extra"),
+    [(".sav", "pyreadstat", "office"), (".xlsx", "python_calamine", "excel")],
+)
+def test_a_missing_library_is_answered_with_how_to_install_it(
+    ending, library, extra, tmp_path, monkeypatch
+):
+    path = tmp_path / f"people{ending}"
+    write_xlsx(path, ROWS) if ending == ".xlsx" else write_sav(path)
+    real = office_source.find_spec
+    monkeypatch.setattr(
+        office_source, "find_spec", lambda name: None if name == library else real(name)
+    )
+    with pytest.raises(MissingExtraError, match=rf'pip install "sfumato\[{extra}\]"'):
+        open_table(path)
+
+
+@pytest.mark.parametrize(
+    ("name", "form", "text"),
+    [
+        ("day of birth", "sav", "SPSS does not allow a column to be called 'day of birth'"),
+        ("with", "sav", "SPSS does not allow"),
+        ("x" * 33, "dta", "Stata does not allow"),
+        ("1st", "dta", "Stata does not allow"),
+    ],
+)
+def test_names_that_a_program_does_not_allow_are_refused(name, form, text, tmp_path):
+    table = pa.table({name: ["a", "a", "b", "b"]})
+    with pytest.raises(OutputError, match=text):
+        sf.anonymize(table, quasi_identifiers=[name], k=2, output=tmp_path / "out", format=form)
+    assert not (tmp_path / "out").exists()
+
+
+@pytest.mark.parametrize("form", ["sav", "dta", "xlsx"])
+def test_other_tables_are_written_for_offices_too(form, tmp_path):
+    table = pa.table(
+        {
+            "age": ["9-11", "9-11", "=A1", "=A1"],
+            "n": pa.array([1, 2, None, 4], pa.int64()),
+            "x": [0.5, None, -1.0, 2.0],
+            "day": [dt.date(1890, 1, 1), None, dt.date(2020, 2, 29), dt.date(1970, 1, 1)],
+            "yes": [True, False, None, True],
+        }
+    )
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        made = sf.anonymize(
+            table, quasi_identifiers=["age"], plain=["n", "x", "day", "yes"], k=2,
+            output=tmp_path / "out", format=form,
+        )  # fmt: skip
+    assert not (tmp_path / "out" / "codebook.csv").exists()
+    again = open_table(tmp_path / "out" / f"data.{form}")
+    assert {str(each[0]) for each in _counts(again, ["age"])} == {"9-11", "=A1"}
+    assert set(_counts(again, ["n", "x"])) == {(1, 0.5), (2, None), (None, -1.0), (4, 2.0)}
+    days = {str(each) for (each,) in _counts(again, ["day"])}
+    assert days == {"1890-01-01", "None", "2020-02-29", "1970-01-01"}
+    assert made.manifest.files[0].format == form
