@@ -13,7 +13,7 @@ from dataclasses import dataclass, field, fields, replace
 from os import PathLike
 from pathlib import Path
 
-from sfumato.errors import ParameterError, require_int
+from sfumato.errors import ParameterError, require_int, require_text
 
 _WORDS = {
     "tab": "\t", "comma": ",", "semicolon": ";", "colon": ":", "bar": "|", "pipe": "|",
@@ -41,9 +41,10 @@ class Reading:
         decimal: The decimal mark of numbers, `.` or `,`.
         thousands: The mark between thousands: `.`, `,`, `'`, `space` or `none`.
         missing: Cells that mean that nothing is known, as in `[NA, "?"]`, besides empty ones.
-        skip: How many lines before the header are left out.
+        skip: How many lines before the header are left out; rows, in a sheet.
         numbers: The decimal and the thousands mark of each column whose numbers are rewritten; None
             if that is to be found out.
+        sheet: The name or the number of the sheet, in a file of Excel or LibreOffice.
 
     Example:
         >>> Reading(delimiter="tab", decimal="comma").decimal
@@ -60,6 +61,7 @@ class Reading:
     missing: tuple[str, ...] = ()
     skip: int = 0
     numbers: Mapping[str, tuple[str, str]] | None = field(default=None, compare=False)
+    sheet: str | int | None = None
 
     def __post_init__(self) -> None:
         for name in ("delimiter", "quote", "decimal", "thousands"):
@@ -94,6 +96,10 @@ class Reading:
         if self.quote and self.quote == self.delimiter:
             raise ParameterError("quote", self.quote, "another character than the delimiter")
         require_int("skip", self.skip, at_least=0)
+        if isinstance(self.sheet, int):
+            require_int("sheet", self.sheet, at_least=1)
+        elif self.sheet is not None:
+            require_text("sheet", self.sheet)
         for cell in self.missing:
             if not isinstance(cell, str):
                 raise ParameterError("missing", cell, "the text of a cell")

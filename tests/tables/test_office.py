@@ -353,7 +353,7 @@ def _second(book, sheet):
 
 
 _TRAPS = {
-    "title": (_sheets(["Patients of 2024"], ["age", "ill", "sex"], [1, "a", "f"]), "header: 2"),
+    "title": (_sheets(["Patients of 2024"], ["age", "ill", "sex"], [1, "a", "f"]), "skip: 1"),
     "no name": (_sheets(["age", None, "ill"], [1, 2, "a"]), "has no name in B1"),
     "side by side": (_sheets(["age", None, "ill"], [1, None, "a"]), "several tables side by side"),
     "one below the other": (

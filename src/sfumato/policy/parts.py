@@ -812,6 +812,11 @@ def _read_skip(value: object) -> int:
     return Reading(skip=read(int, value)).skip
 
 
+def _read_sheet(value: object) -> str | int | None:
+    said = value if value is None or isinstance(value, str) else read(int, value)
+    return Reading(sheet=said).sheet
+
+
 def _one_text(name: str, means: str) -> Any:  # noqa: ANN401 - a field
     schema: Schema = {"type": ["string", "null"]}
     return setting(_read_said(name), means, schema, default=None, sparse=True)
@@ -819,7 +824,7 @@ def _one_text(name: str, means: str) -> Any:  # noqa: ANN401 - a field
 
 @dataclass(frozen=True, init=False)
 class InputRule(Part):
-    """How the data is read if it is a text file. What is not said is found out, and told.
+    """How a text file or a sheet is read. What is not said is found out, and told.
 
     Example:
         >>> InputRule(delimiter=";", decimal="comma", missing=["NA", "?"]).to_plain()
@@ -850,9 +855,16 @@ class InputRule(Part):
     )
     skip: int = setting(
         _read_skip,
-        "How many lines before the header are left out.",
+        "How many lines before the header are left out; rows, in a sheet.",
         {"type": "integer", "minimum": 0},
         default=0,
+        sparse=True,
+    )
+    sheet: str | int | None = setting(
+        _read_sheet,
+        "The name or the number of the sheet, in a file of Excel or LibreOffice.",
+        {"type": ["string", "integer", "null"], "minimum": 1},
+        default=None,
         sparse=True,
     )
 
@@ -874,6 +886,7 @@ class InputRule(Part):
             self.thousands,
             self.missing,
             self.skip,
+            sheet=self.sheet,
         )
 
 

@@ -89,7 +89,7 @@ def open_source(data: object, *, form: str | None = None, delimiter: str | None 
     if isinstance(data, TextFile):
         # How it is written was found out by others, or said; nothing of it is taken on trust that
         # can be looked at.
-        reading, form = data.reading, "csv"
+        reading, form = data.reading, "csv" if data.reading.sheet is None else "xlsx"
         data = data.path
     if not isinstance(data, str | Path):
         source = _open_table(data)
@@ -107,7 +107,7 @@ def open_source(data: object, *, form: str | None = None, delimiter: str | None 
             elif form == "feather":
                 source = _open_feather(path)
             elif form in office.FORMATS or form in office.OTHERS:
-                source = _open_office(path, form)
+                source = _open_office(path, form, reading)
             else:
                 raise InputError(f"no format {form!r}. Known: {', '.join(FORMATS)}")
     twice = [name for name, n in Counter(source.names).items() if n > 1]
@@ -405,8 +405,8 @@ def _with_text(batch: pa.RecordBatch) -> pa.RecordBatch:
     return batch
 
 
-def _open_office(path: Path, form: str) -> Source:
-    table = office.read_office(path, form).table
+def _open_office(path: Path, form: str, reading: Reading) -> Source:
+    table = office.read_office(path, form, reading).table
 
     def batches(columns: Sequence[str]) -> Iterator[pa.RecordBatch]:
         yield from table.select(list(columns)).to_batches(max_chunksize=_BATCH_ROWS)

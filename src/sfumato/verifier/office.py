@@ -12,6 +12,7 @@ from pyarrow import ipc
 
 from sfumato.errors import InputError
 from sfumato.processes import read_apart
+from sfumato.reading import Reading
 
 FORMATS = {"sav": (".sav", ".zsav"), "dta": (".dta",), "xlsx": (".xlsx",)}
 """Formats that releases have."""
@@ -64,15 +65,27 @@ def form_of(head: bytes, ending: str) -> str | None:
     return None
 
 
-def read_office(path: Path, form: str) -> OfficeFile:
+def read_office(path: Path, form: str, reading: Reading | None = None) -> OfficeFile:
     """Read a file, once while it does not change."""
     stat = path.stat()
-    return _read(path, form, (stat.st_ino, stat.st_size, stat.st_mtime_ns))
+    state = (stat.st_ino, stat.st_size, stat.st_mtime_ns)
+    return _read(path, form, reading or Reading(), state)
 
 
 @lru_cache(maxsize=2)
-def _read(path: Path, form: str, state: tuple[int, int, int]) -> OfficeFile:  # noqa: ARG001 - a key
-    stream = read_apart(_SCRIPT, path.absolute(), {"form": form}, f"{form} file")
+def _read(
+    path: Path,
+    form: str,
+    reading: Reading,
+    state: tuple[int, int, int],  # noqa: ARG001 - a key
+) -> OfficeFile:
+    request = {
+        "form": form,
+        "sheet": reading.sheet,
+        "skip": reading.skip,
+        "missing": reading.missing,
+    }
+    stream = read_apart(_SCRIPT, path.absolute(), request, f"{form} file")
     try:
         table = ipc.open_stream(pa.BufferReader(stream)).read_all()
         table.validate(full=True)

@@ -212,11 +212,20 @@ def sheet(request: dict[str, Any]) -> tuple[dict[str, Any], list[str], dict[str,
     )
     if chosen is None and len(filled) != 1:
         stop(error=f"has {len(filled)} sheets with rows that are not hidden, and must have one.")
-    rows = book.get_sheet_by_name(chosen or filled[0]).to_python(skip_empty_area=True)
-    start = (request.get("header") or 1) - 1
-    names = [as_text(cell) for cell in rows[start]]
-    body = rows[start + 1 :]
-    columns = {name: of_one_type([row[at] for row in body]) for at, name in enumerate(names)}
+    cells = book.get_sheet_by_name(chosen or filled[0]).to_python(skip_empty_area=False)
+    gone = {"", *(request.get("missing") or ())}
+    rows = [
+        [None if cell in gone else cell for cell in row]
+        for row in cells[request.get("skip") or 0 :]
+    ]
+    rows = [row for row in rows if any(cell is not None for cell in row)]
+    if not rows:
+        stop(error="has no rows.")
+    first = next(at for at, cell in enumerate(rows[0]) if cell is not None)
+    names = [as_text(cell).strip() for cell in rows[0][first:] if cell is not None]
+    columns = {
+        name: of_one_type([row[at] for row in rows[1:]]) for at, name in enumerate(names, first)
+    }
     if len(columns) < len(names):
         stop(error="has two columns of the same name.")
     return columns, hidden, {}
@@ -268,7 +277,7 @@ def of_one_type(cells: list[Any]) -> Any:  # noqa: ANN401 - an array
     """Return cells in the type of all of them, or as text."""
     import pyarrow as pa
 
-    known = [None if cell in ("", None) and cell is not False else cell for cell in cells]
+    known = cells
     types = {type(cell) for cell in known} - {type(None)}
     if types and types <= {int, float}:
         return pa.array([None if each is None else float(each) for each in known], pa.float64())

@@ -1,6 +1,6 @@
 """Dates in one form, and columns that are derived: sources made of sources."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from datetime import date
 from typing import Any, NamedTuple, TypeAlias
 
@@ -50,6 +50,11 @@ class DerivingSource(Source):
         self._source = source
         self.kind, self.where, self.schema = source.kind, source.where, source.schema
         self.rows = source.rows
+        self.variables = source.variables
+
+    @property
+    def kinds(self) -> Mapping[str, str]:
+        return self._source.kinds
 
     @property
     def reading(self) -> Reading | None:

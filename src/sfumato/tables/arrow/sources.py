@@ -3,7 +3,7 @@
 import re
 import sys
 from abc import ABC, abstractmethod
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from datetime import datetime, timezone
 from difflib import get_close_matches
@@ -364,7 +364,8 @@ class Source(ABC):
     @property
     def stored(self) -> pa.Schema:
         """All columns that can be read, those of `kinds` included."""
-        return self.schema
+        codes = pa.dictionary(pa.int32(), pa.string())
+        return pa.schema([*self.schema, *(pa.field(name, codes) for name in self.kinds.values())])
 
     @property
     def reading(self) -> Reading | None:
@@ -486,7 +487,7 @@ def _open_path(path: Path, reading: Reading | None) -> Source:
 
     kind = office_kind(path)
     if kind is not None:
-        return OfficeSource(path, kind)
+        return OfficeSource(path, kind, reading)
     other = looks_like(head)
     if other is not None:
         raise InputError(f"{path} is {other[0]}. {other[1]}")

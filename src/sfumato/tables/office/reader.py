@@ -291,6 +291,9 @@ def read_sheet(request: dict[str, Any]) -> None:
         book = calamine.load_workbook(str(path))
         sheet = _choose(book, request.get("sheet"), calamine)
         rows = [list(row) for row in sheet.to_python(skip_empty_area=False)]
+        gone = set(request.get("missing") or ())
+        if gone:
+            rows = [["" if cell in gone else cell for cell in row] for row in rows]
         merged = sheet.merged_cell_ranges or []
     except MemoryError:
         refuse(_too_large("a spreadsheet"))
@@ -302,7 +305,7 @@ def read_sheet(request: dict[str, Any]) -> None:
         refuse(f"cannot be read as a spreadsheet: {_words(error)}")
     _refuse_errors(path, book.sheet_names.index(sheet.name))
     where = f"sheet {sheet.name!r}"
-    header, names = _header(rows, request.get("header"), where)
+    header, names = _header(rows, request.get("skip") or 0, where)
     body = _body(rows, header, names, where)
     _refuse_merged(merged, header, where)
     _write(
@@ -423,26 +426,20 @@ def _place(row: int, column: int) -> str:
     return f"{letters}{row + 1}"
 
 
-def _header(rows: list[list[Any]], wanted: int | None, where: str) -> tuple[int, list[str]]:
+def _header(rows: list[list[Any]], skip: int, where: str) -> tuple[int, list[str]]:
     """Return the row of the names, and the names; columns before the first are left out of rows."""
-    filled = [at for at, row in enumerate(rows) if not all(map(_is_empty, row))]
+    filled = [at for at, row in enumerate(rows) if at >= skip and not all(map(_is_empty, row))]
     if not filled:
-        refuse(f"has nothing in {where}.")
-    header = filled[0] if wanted is None else wanted - 1
-    if header not in filled:
-        refuse(f"has no names in row {wanted} of {where}, which is empty.")
-    width = {at: sum(not _is_empty(cell) for cell in rows[at]) for at in filled if at >= header}
+        refuse(f"has nothing in {where}{f' below row {skip}' if skip else ''}.")
+    header = filled[0]
+    width = {at: sum(not _is_empty(cell) for cell in rows[at]) for at in filled}
     widest = max(width.values())
-    if (
-        wanted is None
-        and width[header] < widest
-        and (width[header] == 1 or widest > 2 * width[header])
-    ):
+    if width[header] < widest and (width[header] == 1 or widest > 2 * width[header]):
         likely = next(at for at, n in width.items() if n == widest)
         refuse(
             f"has {width[header]} filled cells in row {header + 1} of {where}, and {widest} in row "
             f"{likely + 1}: a title stands above the names of the columns. Delete it, or say in "
-            f"the policy which row holds the names: input: {{header: {likely + 1}}}."
+            f"the policy how many rows stand above the names: input: {{skip: {likely}}}."
         )
     used = sorted({c for at in width for c, cell in enumerate(rows[at]) if not _is_empty(cell)})
     first, last = used[0], used[-1]

@@ -11,6 +11,7 @@ from pyarrow import ipc
 
 from sfumato.errors import InputError, MissingExtraError, some
 from sfumato.processes import read_apart
+from sfumato.reading import Reading
 from sfumato.tables.arrow.sources import BATCH_ROWS, FileSource, unreadable_error
 from sfumato.tables.variables import Variable
 
@@ -111,28 +112,25 @@ class OfficeSource(FileSource):
     Args:
         path: The file.
         kind: As `office_kind` says.
-        sheet: The name or number of the sheet, if there are several.
-        header: The row that holds the names of the columns, if it is not the first.
-        encoding: How its characters are written as bytes, if the file does not say.
+        said: The sheet, the rows above its header, and the encoding, where they are not found out.
     """
 
-    def __init__(
-        self,
-        path: Path,
-        kind: str,
-        *,
-        sheet: str | int | None = None,
-        header: int | None = None,
-        encoding: str | None = None,
-    ) -> None:
+    def __init__(self, path: Path, kind: str, said: Reading | None = None) -> None:
         super().__init__(path)
         require_library(kind)
+        said = said or Reading()
         if kind == "sheet" and _is_encrypted(path):
             raise InputError(f"{path} is encrypted with a password. Save it without one.")
-        if kind != "sheet" and (sheet is not None or header is not None):
-            raise InputError(f"{path} is {_CALLED[kind]}, which has no sheets and no header row.")
+        if kind != "sheet" and said.sheet is not None:
+            raise InputError(f"{path} is {_CALLED[kind]}, which has no sheets. Name none.")
         self.kind = "xlsx" if kind == "sheet" else kind
-        request = {"kind": kind, "sheet": sheet, "header": header, "encoding": encoding}
+        request = {
+            "kind": kind,
+            "sheet": said.sheet,
+            "skip": said.skip,
+            "encoding": said.encoding,
+            "missing": said.missing,
+        }
         stream = read_apart(_READER, path, request, _CALLED[kind])
         try:
             self._table = ipc.open_stream(pa.BufferReader(stream)).read_all()
@@ -141,8 +139,9 @@ class OfficeSource(FileSource):
         told = json.loads(self._table.schema.metadata[b"sfumato"])
         public = [name for name in self._table.column_names if not name.startswith(MISSING)]
         # The columns of codes come after all others.
-        self._stored = self._table.schema.remove_metadata()
-        self.schema = pa.schema([self._stored.field(at) for at in range(len(public))])
+        fields = self._table.schema.remove_metadata()
+        self.schema = pa.schema([fields.field(at) for at in range(len(public))])
+        self._reading = Reading(sheet=told.get("sheet"), skip=said.skip, missing=said.missing)
         self.rows = self._table.num_rows
         self.variables = {
             name: Variable(
@@ -164,16 +163,16 @@ class OfficeSource(FileSource):
         return self._notes
 
     @property
-    def stored(self) -> pa.Schema:
-        """All columns, those of codes of missing included."""
-        return self._stored
+    def reading(self) -> Reading | None:
+        """The sheet and the rows above its header; None for what has no sheets."""
+        return self._reading if self._reading.sheet is not None else None
 
     @property
     def kinds(self) -> Mapping[str, str]:
         """The names of the columns of codes of missing, by the column that they are about."""
         return {
             name.removeprefix(MISSING): name
-            for name in self._stored.names
+            for name in self._table.column_names
             if name.startswith(MISSING)
         }
 
