@@ -58,7 +58,7 @@ class Markup(str):
 Cell: TypeAlias = str | int | float | None
 """A cell of a table; see also `Share` and `Badge`. None: there is nothing to say."""
 
-BAD = frozenset(("broken", "unchecked", "at risk", "no"))
+BAD = frozenset(("broken", "unchecked", "not recounted", "at risk", "no"))
 """Badges that must not be overlooked."""
 
 

@@ -74,6 +74,14 @@ def anonymize(
             "levels are started from.",
         ),
     ] = None,
+    people_file: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="FILE",
+            help="Where people are counted: keep who has which rows in this private file (.parquet "
+            "or .csv), for sfumato verify.",
+        ),
+    ] = None,
     seed: Annotated[
         int | None,
         typer.Option(
@@ -102,6 +110,7 @@ def anonymize(
             force=force,
             key=signing_key(key),
             memory=memory,
+            people_file=people_file,
             seed=seed,
             progress=progress,
         )

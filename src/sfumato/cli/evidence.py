@@ -6,7 +6,14 @@ from typing import Annotated
 import typer
 
 from sfumato.cli.command import BROKEN, command
-from sfumato.cli.options import JsonOption, QuietOption, ReleaseArgument, passphrase, signing_key
+from sfumato.cli.options import (
+    JsonOption,
+    PeopleFileOption,
+    QuietOption,
+    ReleaseArgument,
+    passphrase,
+    signing_key,
+)
 from sfumato.cli.output import clean, finish, progress_bar, put, say, write_json
 
 
@@ -33,6 +40,7 @@ def sign(
             help="All people the data was drawn from, to check k-map and delta-presence.",
         ),
     ] = None,
+    people_file: PeopleFileOption = None,
     force: Annotated[
         bool, typer.Option("--force", help="Replace the signature of another key.")
     ] = False,
@@ -51,7 +59,14 @@ def sign(
     signer = signing_key(key)
     assert signer is not None  # noqa: S101 - the option is required
     with progress_bar(quiet=quiet or json):
-        found = task(release, signer, policy=policy, population=population, force=force)
+        found = task(
+            release,
+            signer,
+            policy=policy,
+            population=population,
+            people_file=people_file,
+            force=force,
+        )
     if json:
         write_json(found.to_dict())
     elif not quiet:

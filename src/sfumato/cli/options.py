@@ -95,6 +95,14 @@ KeyOption: TypeAlias = Annotated[
     typer.Option("--key", metavar="FILE", help="Sign it with this private key."),
 ]
 
+PeopleFileOption: TypeAlias = Annotated[
+    Path | None,
+    typer.Option(
+        metavar="FILE",
+        help="The private people file of a release that counts people; anonymize writes it.",
+    ),
+]
+
 JsonOption: TypeAlias = Annotated[
     bool, typer.Option("--json", help="Print one JSON document to stdout, and nothing else.")
 ]

@@ -11,6 +11,7 @@ from sfumato.cli.options import (
     ForceOption,
     JsonOption,
     OriginalArgument,
+    PeopleFileOption,
     PublishedArgument,
     QiOption,
     QuietOption,
@@ -498,6 +499,7 @@ def verify(  # noqa: PLR0917 - options of a command line
             "be repeated.",
         ),
     ] = None,
+    people_file: PeopleFileOption = None,
     form: Annotated[
         str | None,
         typer.Option(
@@ -536,6 +538,7 @@ def verify(  # noqa: PLR0917 - options of a command line
             data=data,
             outside=outside,
             earlier=earlier,
+            people_file=people_file,
             progress=progress,
         )
     if chosen is not None:

@@ -30,7 +30,7 @@ from sfumato.content import (
 
 _STYLES = {
     **dict.fromkeys(("holds", "withstood", "yes"), "green"),
-    **dict.fromkeys(("unchecked", "with care"), "yellow"),
+    **dict.fromkeys(("unchecked", "not recounted", "with care"), "yellow"),
     **dict.fromkeys(("broken", "at risk", "no"), "bold red"),
 }
 _SHADES = " ░▒▓█"

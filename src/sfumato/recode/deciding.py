@@ -40,10 +40,15 @@ if TYPE_CHECKING:
 
 
 def counted_columns(policy: Policy) -> tuple[str, ...]:
-    """Return the columns a decision needs: the quasi-identifiers and what models look at."""
+    """Return the columns a decision needs: the quasi-identifiers and what models look at.
+
+    Where people are counted these are all sensitive columns, for the people file has them.
+    """
     looked_at = dict.fromkeys(column for model in policy.models for column in model.columns)
-    person = () if policy.counted_person is None else (policy.counted_person,)
-    return (*policy.quasi_identifiers, *looked_at, *person)
+    if policy.counted_person is None:
+        return (*policy.quasi_identifiers, *looked_at)
+    sensitive = dict.fromkeys((*looked_at, *policy.sensitive))
+    return (*policy.quasi_identifiers, *sensitive, policy.counted_person)
 
 
 @dataclass(frozen=True, eq=False)
@@ -414,6 +419,9 @@ class DecidedRows(NamedTuple):
     rows: Table
     """The table, unless workers have recoded its rows already."""
 
+    counts: FrequencySet
+    """What it was decided on."""
+
 
 @contextmanager
 def deciding(
@@ -446,19 +454,25 @@ def deciding(
         raise InputError("the table has no rows: there is nobody to protect and nothing to publish")
     if asked is not policy:
         decision = decide(policy, asked, counts, None, rng=rng, report=report)
-        yield DecidedRows(decision, found.notes, table)
+        yield DecidedRows(decision, found.notes, table, counts)
     elif budget is None or partitioner is None or not found.notes:
         within = found.policy
         population = count_population(policy, report)
         decision = decide(within, within, counts, population, rng=rng, report=report)
-        yield DecidedRows(decision, found.notes, table)
+        yield DecidedRows(decision, found.notes, table, counts)
+    elif policy.counted_person is not None:
+        text = (
+            "the combinations do not fit into this memory, and people with several rows are not "
+            "counted in fragments. Allow more memory, or choose method: full-domain."
+        )
+        raise policy.error_at("method", text=text)
     else:
         from sfumato.recode.fragments import decided_in_fragments
 
         report("partition", 0, counts.total)
         with decided_in_fragments(policy, found, budget, table, columns, output) as solved:
             report("partition", counts.total, counts.total)
-            yield DecidedRows(solved.decision, [solved.note], solved.rows)
+            yield DecidedRows(solved.decision, [solved.note], solved.rows, counts)
 
 
 def _count(

@@ -1,6 +1,7 @@
 """The published rows of a recoding as counts, made from counts alone."""
 
 from collections.abc import Sequence
+from typing import NamedTuple
 
 import numpy as np
 import pyarrow as pa
@@ -40,10 +41,25 @@ def recode_counts(
         >>> found.column("age").values, found.rows.tolist()
         (('30s',), [2])
     """
+    return _join(counts, recode_entries(counts, recoding, decided, rng))
+
+
+class RecodedEntries(NamedTuple):
+    """What is published of counts: an entry of them, its labels, and rows. Entries may repeat."""
+
+    labels: "Labels"
+    item: IntArray
+    rows: IntArray
+
+
+def recode_entries(
+    counts: FrequencySet, recoding: Recoding, decided: Sequence[str], rng: np.random.Generator
+) -> RecodedEntries:
+    """Return the published rows entry by entry; see `recode_counts`."""
     if isinstance(recoding, FullDomainRecoding):
         every, stay = _by_column(counts, recoding)
         labels = {name: (values, codes[stay]) for name, (values, codes) in every.items()}
-        return _join(labels, counts, np.flatnonzero(stay), counts.rows[stay])
+        return RecodedEntries(labels, np.flatnonzero(stay), counts.rows[stay])
     assert isinstance(recoding, LocalRecoding)  # noqa: S101 - no other is decided on counts
     item, of_class, rows = _hand_out(counts, recoding.starts, recoding.rows, decided, rng)
     classes = recoding.classes[of_class]
@@ -52,7 +68,7 @@ def recode_counts(
         column.column: (column.labels, codes[classes[stay]])
         for column, codes in zip(recoding.columns, recoding.labels, strict=True)
     }
-    return _join(labels, counts, item[stay], rows[stay])
+    return RecodedEntries(labels, item[stay], rows[stay])
 
 
 Labels = dict[str, tuple[tuple[Value, ...], CodeArray]]
@@ -109,8 +125,9 @@ def _hand_out(
     )
 
 
-def _join(labels: Labels, counts: FrequencySet, item: IntArray, rows: IntArray) -> FrequencySet:
+def _join(counts: FrequencySet, entries: RecodedEntries) -> FrequencySet:
     """Join labels and other columns, with the values that are left."""
+    labels, item, rows = entries
     names, values, codes = [], [], []
     for column in counts.columns:
         known, mine = labels.get(column.name, (column.values, counts.codes_of(column.name)[item]))

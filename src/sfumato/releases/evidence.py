@@ -72,6 +72,7 @@ def sign_tables(
     force: bool,
     policy: Policy | None = None,
     population: object = None,
+    people_file: object = None,
 ) -> EvidenceVerdict:
     """Sign a release in a database, after verifying it once more; see `sf.sign`."""
     text = table.manifest()
@@ -79,7 +80,7 @@ def sign_tables(
         raise InputError(f"there is no manifest beside {table.name}. Give a release.")
     manifest = Manifest.read_stored(text)
     people, labels = _population_labels(manifest, policy, population)
-    verdict = _verify(table, text, people, labels)
+    verdict = _verify(table, text, people, labels, people_file)
     _require_unbroken(verdict)
     written = table.evidence()
     own = None if written is None else _require_unchanged(table, written, key, force=force)
@@ -123,12 +124,22 @@ def evidence_checks(table: DatabaseTable) -> list[Check]:
 
 
 def _verify(
-    table: DatabaseTable, text: str, people: object, labels: PopulationLabels | None
+    table: DatabaseTable,
+    text: str,
+    people: object,
+    labels: PopulationLabels | None,
+    people_file: object,
 ) -> Verdict:
     manifest = Manifest.read_stored(text)
     if manifest.kind is None:
         tables = {table.name: table}
-        verdict = verify_stored(relation_of(table), text, population=people, generalization=labels)
+        verdict = verify_stored(
+            relation_of(table),
+            text,
+            population=people,
+            generalization=labels,
+            people=people_file,
+        )
     else:
         tables, claims = tables_of(table, manifest), manifest.claims()
         relations = {name: relation_of(each) for name, each in tables.items()}
@@ -231,6 +242,7 @@ def sign_folder(
     force: bool,
     policy: Policy | None = None,
     population: object = None,
+    people_file: object = None,
     make_report: Callable[[], str] | None = None,
 ) -> EvidenceVerdict:
     """Sign a release in a folder, after verifying it once more; see `sf.sign`.
@@ -241,13 +253,14 @@ def sign_folder(
         force: Replace the signature of another key.
         policy: The policy of the release, for the labels of a population.
         population: All people the data was drawn from.
+        people_file: The people file of a release that counts people.
         make_report: Makes the report for all readers again, to compare it with one that is there.
     """
     if not (folder / MANIFEST).is_file():
         raise InputError(
             f"there is no {MANIFEST} in {str(folder)!r}. Give the folder of a release."
         )
-    verdict = _verify_folder(folder, policy, population)
+    verdict = _verify_folder(folder, policy, population, people_file)
     _require_unbroken(verdict)
     before = None
     if (folder / EVIDENCE).exists():
@@ -267,7 +280,9 @@ def sign_folder(
     return check(folder, signer.public)
 
 
-def _verify_folder(folder: Path, policy: Policy | None, population: object) -> Verdict:
+def _verify_folder(
+    folder: Path, policy: Policy | None, population: object, people_file: object
+) -> Verdict:
     """Recompute the promises of a folder, those about a population too if it is given."""
     try:
         manifest = Manifest.read_folder(folder)
@@ -275,7 +290,7 @@ def _verify_folder(folder: Path, policy: Policy | None, population: object) -> V
         # The verifier finds the same, and says it in its own words.
         return verify_folder(folder)
     people, labels = _population_labels(manifest, policy, population)
-    return verify_folder(folder, population=people, generalization=labels)
+    return verify_folder(folder, population=people, generalization=labels, people=people_file)
 
 
 def _require_unbroken(verdict: Verdict) -> None:
@@ -286,18 +301,23 @@ def _require_unbroken(verdict: Verdict) -> None:
 
 def _require_checked(verdict: Verdict) -> None:
     """Raise if something was not recomputed: a signature would vouch for it."""
-    unchecked = [each.name for each in verdict.checks if each.status == "unchecked"]
+    unchecked = [each.name for each in verdict.checks if each.status in _UNCHECKED]
     if unchecked:
         raise VerificationError(
             f"it was not signed, for {some(unchecked)} could not be checked. If a population is "
             "needed, give it with the policy: policy= and population=, or --policy and "
-            f"--population.\n{verdict}"
+            "--population. If people are counted, give the people file: people_file=, or "
+            f"--people-file.\n{verdict}"
         )
+
+
+_UNCHECKED = ("unchecked", "not recounted")
+"""What a check says that was not made."""
 
 
 def _vouches(evidence: Evidence, key: PublicKey, verdict: Verdict) -> bool:
     """Return whether the owner of a key signed already what could not be recomputed now."""
-    unchecked = {each.name for each in verdict.checks if each.status == "unchecked"}
+    unchecked = {each.name for each in verdict.checks if each.status in _UNCHECKED}
     held = {each["name"] for each in evidence.claims["checks"] if each["status"] == "holds"}
     return is_signed_by(evidence, key) and unchecked <= held
 

@@ -236,19 +236,33 @@ class ClassSizes:
 
     count: int
     smallest: int | None = None
+    """Rows of the smallest class, whatever else is counted."""
+
     largest: int | None = None
     average: float | None = None
+    fewest_people: int | None = None
+    """People of the class that has fewest, if people are counted."""
+
+    average_people: float | None = None
 
     @classmethod
-    def of(cls, sizes: IntArray) -> Self:
+    def of(cls, sizes: IntArray, people: IntArray | None = None) -> Self:
         """Measure classes by the rows of each.
 
+        Args:
+            sizes: The rows of each class.
+            people: The people of each class, if they are counted.
+
         >>> ClassSizes.of(np.array([2, 4]))
-        ClassSizes(count=2, smallest=2, largest=4, average=3.0)
+        ClassSizes(count=2, smallest=2, largest=4, average=3.0, fewest_people=None,
+        average_people=None)
         """
         if not len(sizes):
             return cls(0)
-        return cls(len(sizes), int(sizes.min()), int(sizes.max()), float(sizes.mean()))
+        found = cls(len(sizes), int(sizes.min()), int(sizes.max()), float(sizes.mean()))
+        if people is None:
+            return found
+        return replace(found, fewest_people=int(people.min()), average_people=float(people.mean()))
 
 
 @dataclass(frozen=True)
@@ -418,7 +432,8 @@ class Manifest:
     """The findings that the publisher knows of and accepts, each with a reason and a name."""
 
     person: Mapping[str, str] | None = None
-    """Why rows are counted and not people, as `{"rows": why}`, if the policy says so."""
+    """What is counted where that is not the same: `{"rows": why}`, or `{"counted": "people"}`,
+    with the hash of the people file under `sha256` if one was kept."""
 
     hiding: tuple[HidingRecord, ...] | None = None
     """What no rule tells, where sensitive values were generalised."""
@@ -733,6 +748,7 @@ def build_manifest(
     reproducible: bool,
     notes: Sequence[str] = (),
     sets: PublishedSets | None = None,
+    people_hash: str | None = None,
 ) -> Manifest:
     """Describe a release, apart from its files.
 
@@ -771,7 +787,9 @@ def build_manifest(
         ),
         loss=policy.loss.name,
         losses=_public_losses(decision.losses, decision.sizes, decision.suppressed),
-        classes=ClassSizes.of(decision.sizes),
+        classes=ClassSizes.of(
+            decision.sizes, decision.left.sizes if decision.left.by_person else None
+        ),
         method=dict(decision.method),
         search=None if search is None else _public_search(search, decision),
         private=PrivateFigures(
@@ -780,7 +798,7 @@ def build_manifest(
         hierarchies=_distances(policy, decision),
         risk_levels=policy.risk_levels.to_plain(),
         accepted=accepted_in(policy),
-        person=rows_of_people(policy),
+        person=rows_of_people(policy, people_hash),
         reproducible=reproducible,
         notes=tuple(notes) or None,
     )
@@ -808,13 +826,18 @@ def accepted_in(policy: Policy) -> tuple[Mapping[str, Any], ...] | None:
     return tuple(each.to_plain() for each in policy.accept) or None
 
 
-def rows_of_people(policy: Policy) -> dict[str, str] | None:
+def rows_of_people(policy: Policy, people_hash: str | None = None) -> dict[str, str] | None:
     """Return what is counted, as manifests say it: people, or rows and why; None if rows are both.
 
     The column that tells people apart is not published, and not named.
+
+    Args:
+        policy: What was asked for.
+        people_hash: The hash of the people file, if one is kept. It gives nothing away: the
+            numbers that stand for people in it are drawn, and too large to be tried out.
     """
     if policy.counted_person is not None:
-        return {"counted": "people"}
+        return {"counted": "people", **({} if people_hash is None else {"sha256": people_hash})}
     reason = None if policy.person is None else policy.person.rows
     return None if reason is None else {"rows": reason}
 

@@ -38,6 +38,7 @@ from sfumato.reading import RELEASED, Reading, TextFile
 from sfumato.releases.levels import compare_levels
 from sfumato.releases.manifest import MANIFEST, FileRecord, Manifest, Promise, promised_class_size
 from sfumato.releases.preparing import open_original
+from sfumato.releases.people_file import read_people
 from sfumato.releases.recompute import (
     recompute_folder,
     recompute_plain,
@@ -95,6 +96,9 @@ class Published(ABC):
 
     stored: object = None
     """What opens its first table, if it is in a database."""
+
+    people_file: object = None
+    """Who has which of its rows, if people are counted: a people file, or a table of the same."""
 
     @property
     def manifest(self) -> Manifest | None:
@@ -306,6 +310,7 @@ class Published(ABC):
         if population is None and policy is not None:
             population = policy.population_table
         found = self._recompute(policy, population)
+        self._require_own_people(found)
         if policy is None or self.record is None:
             return found
         try:
@@ -325,14 +330,33 @@ class Published(ABC):
             if each.name in names
         }
 
+    def _require_own_people(self, verdict: Verdict) -> None:
+        """Raise if a people file was given and is not that of this release, which is in order."""
+        broken = {check.name: check.detail for check in verdict.checks if check.status == "broken"}
+        if self.people_file is not None and set(broken) == {"people"}:
+            raise InputError(
+                f"the people file cannot be used: {broken['people']}. Give the file that was "
+                "written when this release was made (people_file, --people-file), unchanged."
+            )
+
     def _recompute(self, policy: Policy | None, population: object) -> Verdict:
-        exact = self._readers_exact
+        exact, people = self._readers_exact, self.people_file
+        if people is not None and not _counts_people(self.record):
+            raise ParameterError(
+                "people_file",
+                str(people)[:80],
+                "left out",
+                why="this does not count people, or says not so: its promises are about rows, "
+                "which it shows",
+            )
         if self.database is not None:
-            return recompute_stored(self.database, policy, population, exact)
+            return recompute_stored(self.database, policy, population, exact, people)
         if self.folder is not None:
-            return recompute_folder(self.folder, policy, population, exact)
+            return recompute_folder(self.folder, policy, population, exact, people)
         if self.manifest is not None:
-            return recompute_tables(self.manifest, self._sources(), policy, population, exact)
+            return recompute_tables(
+                self.manifest, self._sources(), policy, population, exact, people
+            )
         table = open_table(self.given, self._reading)
         given = for_verifier(self.given, table)
         if policy is None:
@@ -371,6 +395,28 @@ class PublishedTable(Published):
     def table(self) -> Table:
         """Its rows."""
         return self.database or open_table(self.data, self._reading)
+
+    @property
+    def people(self) -> FrequencySet | None:
+        """The rows of each person; None if rows are counted, or nothing says whose they are.
+
+        Counts over its quasi-identifiers, its sensitive columns and `person`, a column of drawn
+        numbers. Suppressed rows are not among them. That they are the published rows is for
+        `recompute` to find.
+        """
+        return None if self._people is None else self._people[0]
+
+    @property
+    def person(self) -> str | None:
+        """The column of `people` that tells them apart; None if there are no such counts."""
+        return None if self._people is None else self._people[1]
+
+    @cached_property
+    def _people(self) -> tuple[FrequencySet, str] | None:
+        if self.people_file is None or not _counts_people(self.record):
+            return None
+        [counts] = self.counts(self.columns).tables
+        return read_people(self.people_file, self.columns, counts)
 
     def _require_roles(self, known: tuple[str, ...], sensitive: tuple[str, ...]) -> None:
         both = set(known) & set(sensitive)
@@ -583,6 +629,7 @@ def open_release(  # noqa: PLR0911 - one for each kind of thing
     *,
     quasi_identifiers: Sequence[str] | None = None,
     sensitive: Sequence[str] | None = None,
+    people_file: object = None,
 ) -> Published:
     """Open a release of any kind, or a plain table, wherever it is.
 
@@ -594,6 +641,8 @@ def open_release(  # noqa: PLR0911 - one for each kind of thing
         quasi_identifiers: The columns others may know; None takes those of the release, else
             those of the policy.
         sensitive: The columns that should not become known, likewise.
+        people_file: The people file of a release that counts people, or a table of the same; None
+            takes what `sf.anonymize` left in the release that it gave.
 
     Example:
         >>> import pyarrow as pa
@@ -604,13 +653,18 @@ def open_release(  # noqa: PLR0911 - one for each kind of thing
     """
     policy = policy_of(policy)
     if isinstance(what, Published):
-        if policy in (None, what.policy) and quasi_identifiers is None and sensitive is None:
+        same = quasi_identifiers is None and sensitive is None and people_file is None
+        if same and policy in (None, what.policy):
             return what
+        people_file = what.people_file if people_file is None else people_file
         what = what.given
+    if people_file is None and isinstance(what, Release):
+        people_file = what.people
     more: dict[str, Any] = {
         "given": what,
         "policy": policy,
         "named": Roles(quasi_identifiers, sensitive),
+        "people_file": people_file,
     }
     if isinstance(what, GroupedTables):
         return PublishedGroups(known_groups=what, sources={}, **more)
@@ -623,6 +677,12 @@ def open_release(  # noqa: PLR0911 - one for each kind of thing
     if isinstance(what, str | PathLike) and Path(what).expanduser().is_dir():
         return _open_folder(Path(what).expanduser(), more)
     return PublishedTable(data=what, **more)
+
+
+def _counts_people(manifest: Manifest | None) -> bool:
+    """Return whether a manifest says that people are counted."""
+    person = None if manifest is None else manifest.person
+    return person is not None and "counted" in person
 
 
 _UNSEEN = "not to be seen in the files: how it was made, how many rows were removed"

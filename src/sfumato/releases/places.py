@@ -227,6 +227,9 @@ class UnpublishedRelease:
     called: str = "release"
     """What a message calls it."""
 
+    people: object = None
+    """Who has which of its rows, if people are counted: the people file, or a table of the same."""
+
     def progress(self, number: int) -> RowProgress:
         """Report that a part is begun; return what reports its rows."""
         if len(self.parts) > 1:
@@ -362,7 +365,8 @@ class Memory(Place):
             manifest = replace(manifest, files=tuple(part.record for part in release.parts))
         release.report("verify", 0, None)
         claims = manifest.claims()
-        promises = promises_in(claims, *release.population.for_verifier())
+        population = release.population.for_verifier()
+        promises = promises_in(claims, *population, people=release.people)
         if manifest.kind is None:
             [table] = tables.values()
             verdict = verify_file(table, promises)
@@ -436,7 +440,9 @@ def write_folder(
     release.report("verify", 0, None)
     people, labels = release.population.for_verifier()
     # As it stands: a table that is read has one form of each value, as every format has.
-    verdict = release.require(verify_folder(folder, population=people, generalization=labels))
+    verdict = release.require(
+        verify_folder(folder, population=people, generalization=labels, people=release.people)
+    )
     write_evidence(folder, verdict, key)
     return manifest, verdict
 
@@ -587,7 +593,13 @@ def create_tables(
     people, labels = release.population.for_verifier()
     relations = {name: relation_of(table) for name, table in made.items()}
     if manifest.kind is None:
-        verdict = verify_stored(relations[names[0]], text, population=people, generalization=labels)
+        verdict = verify_stored(
+            relations[names[0]],
+            text,
+            population=people,
+            generalization=labels,
+            people=release.people,
+        )
     else:
         claims = manifest.claims()
         verdict = verify_tables(relations, claims, promises_in(claims, people, labels))

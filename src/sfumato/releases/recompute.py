@@ -38,7 +38,11 @@ from sfumato.verifier.release import promises_in
 
 
 def recompute_folder(
-    folder: Path, policy: Policy | None, population: object, exact: Sequence[str] = ()
+    folder: Path,
+    policy: Policy | None,
+    population: object,
+    exact: Sequence[str] = (),
+    people: object = None,
 ) -> Verdict:
     """Recompute the promises of a release folder from its files.
 
@@ -47,6 +51,7 @@ def recompute_folder(
         policy: What it is held to, besides its manifest.
         population: A table of all people the data was drawn from.
         exact: Sensitive columns in which spellings are different values to the reader.
+        people: The people file, or a table of the same, if there is one.
     """
     path = folder / MANIFEST
     try:
@@ -62,15 +67,24 @@ def recompute_folder(
         # What the verifier does not look at is damaged: others could not read the release.
         return _report_damage(error)
     compared, labels = _compare(manifest, policy, population)
-    people, also = for_verifier(population), _weaker_models(manifest, policy)
+    everyone, also = for_verifier(population), _weaker_models(manifest, policy)
     verdict = verify_folder(
-        folder, population=people, generalization=labels, also=also, exact=exact
+        folder,
+        population=everyone,
+        generalization=labels,
+        also=also,
+        exact=exact,
+        people=people,
     )
     return Verdict((*verdict.checks, *_evidence(folder), *compared))
 
 
 def recompute_stored(
-    table: DatabaseTable, policy: Policy | None, population: object, exact: Sequence[str] = ()
+    table: DatabaseTable,
+    policy: Policy | None,
+    population: object,
+    exact: Sequence[str] = (),
+    people: object = None,
 ) -> Verdict:
     """Recompute the promises of a table of a database, which does the counting.
 
@@ -79,6 +93,7 @@ def recompute_stored(
         policy: What it is held to, besides its manifest.
         population: A table of all people the data was drawn from.
         exact: Sensitive columns in which spellings are different values to the reader.
+        people: The people file, or a table of the same, if there is one.
     """
     text = table.manifest()
     relation = relation_of(table)
@@ -95,21 +110,23 @@ def recompute_stored(
         # The verifier finds the same, in its own words, or does not look at what is damaged.
         return verdict if not verdict.holds else _report_damage(error)
     compared, labels = _compare(manifest, policy, population)
-    people, also = for_verifier(population), _weaker_models(manifest, policy)
+    everyone, also = for_verifier(population), _weaker_models(manifest, policy)
     if manifest.kind is None:
         tables = {table.name: table}
         verdict = verify_stored(
             relation,
             text,
-            population=people,
+            population=everyone,
             generalization=labels,
             also=also,
             exact=exact,
+            people=people,
         )
     else:
         tables, claims = tables_of(table, manifest), manifest.claims()
         relations = {name: relation_of(each) for name, each in tables.items()}
-        verdict = verify_tables(relations, claims, promises_in(claims, people, labels, exact=exact))
+        promises = promises_in(claims, everyone, labels, exact=exact)
+        verdict = verify_tables(relations, claims, promises)
     found = [*view_checks(tables), *evidence_checks(table), *compared]
     return Verdict((*verdict.checks, *found))
 
@@ -120,6 +137,7 @@ def recompute_tables(
     policy: Policy | None,
     population: object,
     exact: Sequence[str] = (),
+    people: object = None,
 ) -> Verdict:
     """Recompute the promises of a release in memory.
 
@@ -129,6 +147,7 @@ def recompute_tables(
         policy: What it is held to, besides its manifest.
         population: A table of all people the data was drawn from.
         exact: Sensitive columns in which spellings are different values to the reader.
+        people: The people file, or a table of the same, if there is one.
     """
     try:
         claims = manifest.claims()
@@ -137,7 +156,7 @@ def recompute_tables(
         return _report_damage(error)
     compared, labels = _compare(manifest, policy, population)
     also = _weaker_models(manifest, policy)
-    promises = promises_in(claims, for_verifier(population), labels, also, exact)
+    promises = promises_in(claims, for_verifier(population), labels, also, exact, people)
     if manifest.kind is None:
         [table] = tables.values()
         verdict = verify_file(table, promises)

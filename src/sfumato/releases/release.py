@@ -24,6 +24,8 @@ from sfumato.verifier import Relation, Verdict
 from sfumato.verifier.counting import Kind
 
 if TYPE_CHECKING:
+    import pyarrow as pa
+
     from sfumato.releases.places import PlacedRelease
 
 
@@ -59,6 +61,9 @@ class Release(Showable):
 
     unprotected: tuple[str, ...] = field(default=(), compare=False)
     """What its columns give away that nothing protects, as it was found when it was made."""
+
+    people: "pa.Table | None" = field(default=None, repr=False, compare=False)
+    """Who has which of its rows, if people are counted, as in the people file: private."""
 
     @classmethod
     def of(cls, placed: "PlacedRelease", policy: Policy) -> Self:

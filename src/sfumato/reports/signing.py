@@ -16,6 +16,7 @@ def sign(
     *,
     policy: GivenPolicy | None = None,
     population: object = None,
+    people_file: object = None,
     force: bool = False,
 ) -> EvidenceVerdict:
     """Sign a release that was written before, after verifying it once more.
@@ -38,6 +39,8 @@ def sign(
         population: A path or table of all people the data was drawn from; None takes the
             policy's. Without it k-map and delta-presence cannot be checked, and are not signed
             unless the same key signed them when the release was made.
+        people_file: The people file, if the release counts people; what `sf.anonymize` returned
+            has it. Without it promises about people are not signed, likewise.
         force: Replace the signature of another key.
 
     Example:
@@ -55,6 +58,7 @@ def sign(
         key,
         policy=policy,
         population=population,
+        people_file=people_file,
         force=force,
         make_report=_public_report,
     )

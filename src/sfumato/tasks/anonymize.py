@@ -5,7 +5,7 @@ import warnings
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from os import PathLike
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NoReturn
 
 import numpy as np
 
@@ -21,6 +21,7 @@ from sfumato.releases.line_breaks import warn_of_lines
 from sfumato.releases.manifest import PUBLISHED, PublishedSets, build_manifest
 from sfumato.releases.opening import PublishedTable, open_release
 from sfumato.releases.people import require_people
+from sfumato.releases.people_file import UnfinishedPeople, tell_people_apart, unfinished_people
 from sfumato.releases.places import (
     LabelledPopulation,
     Part,
@@ -55,6 +56,7 @@ def anonymize(  # noqa: PLR0913 - every one has a default and is named
     force: bool = False,
     key: Key | None = None,
     memory: str | int | None = None,
+    people_file: str | PathLike[str] | None = None,
     seed: int | None = None,
     progress: Progress | None = None,
 ) -> Release:
@@ -100,6 +102,10 @@ def anonymize(  # noqa: PLR0913 - every one has a default and is named
             recoding start from coarser levels and the release says from which. A local method
             divides a table of Spark into fragments, which its workers solve with as much memory
             each, and refuses other tables. None: as much as the combinations take.
+        people_file: Where people are counted (`person` in the policy): a file to keep, ending in
+            .parquet or .csv, that says who has which of the published rows, by drawn numbers.
+            With it `sf.verify` recounts people, which the release alone does not allow. It is
+            private: it may not lie in a release, and only its owner may read it.
         seed: Fixes the random order of the rows, and which of rows that are alike a local method
             puts where, for tests and experiments. Such a release is marked as reproducible: it
             is not for publication.
@@ -135,24 +141,58 @@ def anonymize(  # noqa: PLR0913 - every one has a default and is named
     if quasi_identifiers is not None:
         _warn_of_unnamed(policy, table.columns)
     policy.check_against(table.columns)
-    policy, repeated = require_people(table, policy)
+    if people_file is not None and policy.counted_person is None:
+        _refuse_people_file(people_file)
     rng = np.random.default_rng(secrets.randbits(128) if seed is None else seed)
-    made = make_release(
-        table,
-        policy,
-        place,
-        refine=refine,
-        budget=budget,
-        rng=rng,
-        reproducible=seed is not None,
-        report=report,
-    )
+    with unfinished_people(people_file, output=output, force=force) as unfinished:
+        policy, repeated = require_people(table, policy)
+        made = make_release(
+            table,
+            policy,
+            place,
+            refine=refine,
+            budget=budget,
+            rng=rng,
+            reproducible=seed is not None,
+            report=report,
+            people_file=unfinished,
+        )
+    repeated = (*repeated, *_warn_of_people(made, people_file))
     if budget is not None and isinstance(table, DatabaseTable) and _has_plain(made):
         # To hold plain columns against each other, every combination would have to come here.
         return replace(made, unprotected=(_NOT_LOOKED_AT, *repeated))
     return with_unprotected(made, repeated, table)
 
 
+def _refuse_people_file(path: str | PathLike[str]) -> NoReturn:
+    raise ParameterError(
+        "people_file",
+        str(path),
+        "left out, unless the policy says what a person is",
+        why="rows are counted, and the release shows them. Name the column that tells people "
+        "apart, as in person: patient_id",
+    )
+
+
+def _warn_of_people(made: Release, people_file: object) -> list[str]:
+    """Return what is to be said of the people file: that none was kept, or none was needed."""
+    if made.people is None:
+        if people_file is None:
+            return []
+        return [_ONE_ROW_EACH]
+    if people_file is not None or made.table is not None:
+        return []
+    return [_NO_PEOPLE_FILE]
+
+
+_ONE_ROW_EACH = (
+    "every person has one row, so rows are people, the release shows them, and there is no people "
+    "file"
+)
+_NO_PEOPLE_FILE = (
+    "people were counted, and no people file was kept: they cannot be recounted from the release. "
+    "To verify it later, make it with people_file= (--people-file)"
+)
 _NOT_LOOKED_AT = (
     "within so little memory the plain columns were not looked at: see sfumato verify, or leave "
     "the limit out"
@@ -188,7 +228,7 @@ def with_unprotected(
     return replace(made, unprotected=(*told_first(rows), *repeated, *lines))
 
 
-def make_release(
+def make_release(  # noqa: PLR0913 - what it is told and what it tells
     table: Table,
     policy: Policy,
     place: Place,
@@ -198,6 +238,7 @@ def make_release(
     rng: np.random.Generator,
     reproducible: bool = False,
     report: Progress,
+    people_file: UnfinishedPeople | None = None,
 ) -> Release:
     """Publish a table in a place, as `anonymize` does; equal generators make equal decisions.
 
@@ -210,6 +251,7 @@ def make_release(
         rng: Draws the order of the rows, and among rows that are alike where they part ways.
         reproducible: Whether others know its seed.
         report: Told how far each stage is.
+        people_file: Where to say who has which rows, if people are counted; None for nowhere.
     """
     roles = policy.check_against(table.columns)
     place.require_room(table, roles)
@@ -220,7 +262,12 @@ def make_release(
     _require_weights(table, policy)
     with deciding(
         table, columns, policy, asked, budget=budget, output=place.table, rng=rng, report=report
-    ) as (decision, notes, rows):
+    ) as (decision, notes, rows, counts):
+        people, people_hash = None, None
+        if policy.counted_person is not None:
+            told = (*policy.quasi_identifiers, *policy.sensitive)
+            people = tell_people_apart(counts, decision.recoding, told, policy.counted_person, rng)
+            people_hash = None if people_file is None else people_file.write(people)
         recoded = RecodedRows(
             rows, decision.recoding, columns, asked.suppression.rows, rng, policy.averagings
         )
@@ -237,11 +284,13 @@ def make_release(
                 reproducible=reproducible,
                 notes=(*notes, *(step.note() for step in asked.derive)),
                 sets=sets,
+                people_hash=people_hash,
             ),
             report,
             LabelledPopulation.of(asked, decision.recoding),
+            people=people if people is None or people_file is None else people_file.path,
         )
-        return Release.of(place.publish(release, table), asked)
+        return replace(Release.of(place.publish(release, table), asked), people=people)
 
 
 def _require_weights(table: Table, policy: Policy) -> None:

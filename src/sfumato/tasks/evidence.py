@@ -25,6 +25,7 @@ def sign_release(
     *,
     policy: GivenPolicy | None = None,
     population: object = None,
+    people_file: object = None,
     force: bool = False,
     make_report: Callable[[Path], str] | None = None,
 ) -> EvidenceVerdict:
@@ -35,16 +36,22 @@ def sign_release(
         key: The private key, or its file.
         policy: The policy it was made with; None takes that of a release that was returned.
         population: All people the data was drawn from; None takes the policy's.
+        people_file: The people file; None takes the people of a release that was returned.
         force: Replace the signature of another key.
         make_report: Makes the report for all readers of a folder.
     """
     signer = signing_key(key)
-    opened = open_release(release)
+    opened = open_release(release, people_file=people_file)
     own = release.policy if isinstance(release, Release) else None
     rules = own if policy is None else policy_of(policy)
     if opened.database is not None:
         return sign_tables(
-            opened.database, signer, force=force, policy=rules, population=population
+            opened.database,
+            signer,
+            force=force,
+            policy=rules,
+            population=population,
+            people_file=opened.people_file,
         )
     folder = _folder_of(opened)
     return sign_folder(
@@ -53,6 +60,7 @@ def sign_release(
         force=force,
         policy=rules,
         population=population,
+        people_file=opened.people_file,
         make_report=None if make_report is None else partial(make_report, folder),
     )
 

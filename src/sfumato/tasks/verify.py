@@ -42,6 +42,7 @@ from sfumato.tables import open_table
 from sfumato.text import join_words
 from sfumato.typing import Progress, silent
 from sfumato.verifier import Check, Verdict
+from sfumato.verifier.models import NOT_RECOUNTED
 
 # May this be published? The promises and the attacks, under one answer.
 
@@ -53,7 +54,8 @@ Answer = Literal["yes", "with care", "no"]
 class Assessment(Showable):
     """Everything that was found out about a release, and whether it may be published.
 
-    The answer is *no* if a promise is broken or could not be checked, if an attack the release is
+    The answer is *no* if a promise is broken or could not be checked (a promise about people needs
+    the people file, which only the publisher has), if an attack the release is
     to withstand puts more people at risk than are allowed, or if a published column names people.
     It is *with care* if without that a belief about a person is of level *moderate* or more (see
     `sfumato.harm`), if a finding was accepted, if an attack that applies was not tried, or only in
@@ -167,8 +169,9 @@ class Assessment(Showable):
             f"the promise {check.name} is {check.status}"
             + (f": {check.detail}" if check.detail else "")
             for check in self.checks
-            if check.status != "holds"
+            if check.status not in ("holds", "not recounted")
         ]
+        broken += self._not_recounted
         attacked = [outcome.reason for outcome in _distinct(self.succeeded)]
         columns = told_first(self.columns)
         seeded = (_SEEDED,) if self.reproducible else ()
@@ -183,6 +186,15 @@ class Assessment(Showable):
         those = " that is judged" if told else ""
         also = tuple(f"told only: {outcome}" for outcome in told)
         return (f"{kept} and no attack{those} puts anybody at risk", *also, *columns)
+
+    @property
+    def _not_recounted(self) -> tuple[str, ...]:
+        names = [check.name for check in self.checks if check.status == "not recounted"]
+        if not names:
+            return ()
+        promised = [name for name in names if name != "people"]
+        which = f"not recounted: {join_words(promised)}" if promised else "people not recounted"
+        return (f"{which}; {NOT_RECOUNTED}",)
 
     @property
     def _accepted(self) -> tuple[str, ...]:
@@ -339,6 +351,7 @@ def verify(  # noqa: PLR0913 - all but two have a default and are named
     data: object = None,
     outside: object = None,
     earlier: object = None,
+    people_file: object = None,
     progress: Progress | None = None,
 ) -> Assessment:
     """Judge whether a release or a table may be published, and why.
@@ -383,6 +396,9 @@ def verify(  # noqa: PLR0913 - all but two have a default and are named
             their names, to be linked with the release; None takes the population.
         earlier: A release of the same people before this one, or several in a list: of any kind,
             or tables with the same column names. What they tell together with this one is found.
+        people_file: The people file of a release that counts people, which `sf.anonymize` wrote;
+            None takes the people that the release has when it was just made. Without either,
+            what is promised of people is *not recounted*, and the answer is *no*.
         progress: Told how far each stage is.
 
     Example:
@@ -403,7 +419,13 @@ def verify(  # noqa: PLR0913 - all but two have a default and are named
         require_number("threshold", threshold, above=0, at_most=1)
     if people is not None:
         require_int("people", people, at_least=0)
-    release = open_release(what, policy, quasi_identifiers=quasi_identifiers, sensitive=sensitive)
+    release = open_release(
+        what,
+        policy,
+        quasi_identifiers=quasi_identifiers,
+        sensitive=sensitive,
+        people_file=people_file,
+    )
     release = _with_spelling(release, exact_spelling)
     verdict = release.recompute(_people_promised(release, data, population))
     if policy is not None and release.is_plain:

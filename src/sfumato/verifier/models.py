@@ -17,6 +17,7 @@ from sfumato.verifier.counting import (
     readable,
     text_key,
 )
+from sfumato.verifier.people import CountedPeople, count_people
 from sfumato.verifier.promises import Check, Promise, Promises, is_number, status
 from sfumato.verifier.sets import ItemsByClass, collect_sets
 from sfumato.verifier.spelling import folded_text
@@ -56,10 +57,43 @@ class Group(NamedTuple):
     members: tuple[Key, ...] = ()
     """The published keys of the rows that are found, if they are several."""
 
+    known: Mapping[str, int] | None = None
+    """Where rows are people: per sensitive column, those who have some value that is known.
+
+    A person may have several values, and is then counted with each.
+    """
+
     def known_values(self, column: str) -> Mapping[object, int]:
         """Count the values of a column without the missing ones."""
         counts = self.values[column]
         return {v: n for v, n in counts.items() if v is not None} if None in counts else counts
+
+    def known_rows(self, column: str) -> int:
+        """Count the rows, or people, with a value that is known."""
+        if self.known is not None:
+            return self.known[column]
+        return sum(self.known_values(column).values())
+
+    def least_diverse(self, column: str) -> Mapping[object, int]:
+        """Count known values, of people with several the one that makes them most uneven.
+
+        The most frequent value is that of all who have it, the next that of as many as are left
+        over, and so on: no choice of one value per person leaves fewer values or larger shares.
+
+        >>> ill = {"flu": 3, "gout": 2, "hiv": 1}
+        >>> Group((), 4, 4, {"ill": ill}, known={"ill": 4}).least_diverse("ill")
+        {'flu': 3, 'gout': 1}
+        """
+        counts = self.known_values(column)
+        if self.known is None:
+            return counts
+        left = self.known[column]
+        chosen: dict[object, int] = {}
+        for value, people in sorted(counts.items(), key=lambda item: -item[1]):
+            if left:
+                chosen[value] = min(people, left)
+                left -= chosen[value]
+        return chosen
 
 
 @dataclass(frozen=True)
@@ -92,6 +126,8 @@ class Groups:
 
     sets: ItemsByClass | None = None
     """The items of every row, if a column has several."""
+    unit: str = "rows"
+    """What is counted: rows, or people."""
 
     def name(self, column: str, value: object) -> str:
         """Return what a value is recognised by: its text, folded unless the column is exact."""
@@ -136,6 +172,25 @@ class Groups:
         }
         promises = promises or Promises(quasi_identifiers, exact=exact)
         return cls._form(tallies, list(values), quasi_identifiers, promises)
+
+    @classmethod
+    def from_people(
+        cls,
+        people: CountedPeople,
+        quasi_identifiers: Sequence[str],
+        promises: Promises | None = None,
+    ) -> "Groups":
+        """Form groups of people, each of whom is in every class that they have a row in."""
+        tallies = {
+            key: _Tally(
+                size,
+                {name: {**of_column[key]} for name, of_column in people.values.items()},
+                {name: of_class[key] for name, of_class in people.known.items()},
+            )
+            for key, size in people.sizes.items()
+        }
+        found = cls._form(tallies, list(people.values), quasi_identifiers, promises)
+        return replace(found, unit="people")
 
     @classmethod
     def _form(
@@ -232,11 +287,17 @@ class Absence:
 class _Tally:
     """A number of rows, and how many of them hold each value of each sensitive column."""
 
-    __slots__ = ("rows", "values")
+    __slots__ = ("known", "rows", "values")
 
-    def __init__(self, rows: int, values: dict[str, dict[object, int]]) -> None:
+    def __init__(
+        self,
+        rows: int,
+        values: dict[str, dict[object, int]],
+        known: Mapping[str, int] | None = None,
+    ) -> None:
         self.rows = rows
         self.values = values
+        self.known = known
 
     @classmethod
     def none(cls, columns: Iterable[str]) -> "_Tally":
@@ -271,7 +332,7 @@ def _fold_tallies(
                 one = folds[name][value]
                 sums[one] = sums.get(one, 0) + rows
             values[name] = sums
-        folded[key] = _Tally(tally.rows, values)
+        folded[key] = _Tally(tally.rows, values, tally.known)
     return folded
 
 
@@ -318,7 +379,14 @@ def _plain_groups(
 ) -> tuple[Group, ...]:
     """Return the rows of each key by themselves."""
     return tuple(
-        Group(key, tally.rows, tally.rows, tally.values, (people or {}).get(key))
+        Group(
+            key,
+            tally.rows,
+            tally.rows,
+            tally.values,
+            (people or {}).get(key),
+            known=tally.known,
+        )
         for key, tally in tallies.items()
     )
 
@@ -486,7 +554,7 @@ def judge_groups(promise: Promise, table: Groups, bounds: Sequence[Bound]) -> Fi
         return Finding(found, holds=True)
     rows = sum(group.own for group in table.groups if group.key in failing)
     classes = sum(group.own > 0 for group in table.groups)
-    detail = f"fails in {len(failing)} of {classes} classes ({rows} of {table.rows} rows)"
+    detail = f"fails in {len(failing)} of {classes} classes ({rows} of {table.rows} {table.unit})"
     return Finding(found, holds=False, worst=worst, detail=detail)
 
 
@@ -616,7 +684,7 @@ def _presence(group: Group) -> Number:
 # without any is no protection at all.
 
 Known = Mapping[object, int]
-"""Rows by known value in one class."""
+"""Rows by known value in one class; of people with several values, the least diverse choice."""
 
 
 def _bound(
@@ -631,7 +699,7 @@ def _bound(
     table.reference_of(column)
 
     def of_group(group: Group) -> Number:
-        return figure(group.known_values(column))
+        return figure(group.least_diverse(column))
 
     return Bound(parameter, of_group, keeps)
 
@@ -680,15 +748,18 @@ def alpha_k_anonymity(promise: Promise, table: Groups) -> Finding:
     column = promise.text("column")
     protected = {table.name(column, text) for text in promise.texts("protected")}
 
-    def figure(known: Known) -> Number:
+    table.reference_of(column)
+
+    def figure(group: Group) -> Number:
+        known = group.known_values(column)
         if not known:
             return math.inf
         counts = [
             c for v, c in known.items() if not protected or table.name(column, v) in protected
         ]
-        return Fraction(max(counts, default=0), sum(known.values()))
+        return Fraction(max(counts, default=0), group.known_rows(column))
 
-    return judge_groups(promise, table, [_bound(promise, table, "alpha", figure, at_most), SIZE])
+    return judge_groups(promise, table, [Bound("alpha", figure, at_most), SIZE])
 
 
 def p_sensitive(promise: Promise, table: Groups) -> Finding:
@@ -897,10 +968,15 @@ def t_closeness(promise: Promise, table: Groups) -> Finding:
         paths = _paths(table, column)
         work = lambda excess: _work_in_hierarchy(excess, paths)  # noqa: E731
 
+    # Each row holds one value; of people, each holds every one of theirs once.
+    several = table.unit == "people"
+    everything = sum(reference.values()) if several else table.rows
+
     def figure(group: Group) -> Number:
         counts = group.values[column]
-        excess = {v: counts.get(v, 0) * table.rows - r * group.rows for v, r in reference.items()}
-        return work(excess) / (group.rows * table.rows)
+        held = sum(counts.values()) if several else group.rows
+        excess = {v: counts.get(v, 0) * everything - r * held for v, r in reference.items()}
+        return work(excess) / (held * everything)
 
     return judge_groups(promise, table, [Bound("t", figure, at_most)])
 
@@ -1069,7 +1145,10 @@ _GROWING = frozenset(
 def recompute(source: Countable, promises: Promises) -> list[Check]:
     """Make every check that needs the rows."""
     named = [model.get("column") for model in promises.models]
-    sensitive = [name for name in dict.fromkeys(filter(_is_text, named)) if name in source.names]
+    told = promises.sensitive if promises.counts_people else ()
+    sensitive = [
+        name for name in dict.fromkeys((*told, *filter(_is_text, named))) if name in source.names
+    ]
     columns = [*promises.quasi_identifiers, *sensitive]
     stars = promises.quasi_identifiers if promises.suppression == "star" else ()
     with readable("the table"):
@@ -1082,12 +1161,48 @@ def recompute(source: Countable, promises: Promises) -> list[Check]:
     if promises.sets:
         shared = collect_sets(source, promises.quasi_identifiers, promises.sets)
         table = replace(table, sets=shared)
+    people, found = None, None
+    if promises.counts_people:
+        people, found = _recount(kept, promises, sensitive)
     return [
         *_row_checks(counts, kept, promises),
         *(part_checks(source, promises) if counts.mixed else ()),
-        *judge(table, promises),
+        *([] if found is None else [found]),
+        *judge(table, promises, people),
         *_weight_checks(source, promises),
     ]
+
+
+NOT_RECOUNTED = (
+    "people were counted by the publisher, and public files do not tell whose the rows are: what "
+    "is promised of people cannot be recounted without the people file, which is private (give it "
+    "with people_file= or --people-file). That there are enough rows is necessary, and not enough"
+)
+"""What is to be said where promises are about people, and nothing says who has which rows."""
+
+
+def _recount(
+    kept: Counts, promises: Promises, sensitive: Sequence[str]
+) -> tuple[Groups | None, Check]:
+    """Return the people of each class, if something says who they are, and what is to be said."""
+    if promises.people is None:
+        return None, Check("people", "not recounted", detail=NOT_RECOUNTED)
+    try:
+        if promises.missing == "matches-any":
+            raise InputError("where missing values match any, people of a class are not counted")
+        found = count_people(
+            promises.people,
+            kept.combinations,
+            promises.quasi_identifiers,
+            sensitive,
+            exact=promises.exact,
+            sha256=promises.people_hash,
+        )
+    except SfumatoError as error:
+        return None, Check("people", "broken", detail=str(error))
+    table = Groups.from_people(found, promises.quasi_identifiers, promises)
+    # Not how many they are: evidence is public, and would tell who is in two classes.
+    return table, Check("people", "holds")
 
 
 def _weight_checks(source: Countable, promises: Promises) -> list[Check]:
@@ -1162,18 +1277,61 @@ def part_checks(source: Countable, promises: Promises) -> list[Check]:
     return [Check("one form", "broken", None, least, detail, shown)]
 
 
-def judge(table: Groups, promises: Promises) -> list[Check]:
-    """Make every check that needs the classes: levels, missing cells, models."""
+def judge(table: Groups, promises: Promises, people: Groups | None = None) -> list[Check]:
+    """Make every check that needs the classes: levels, missing cells, models.
+
+    Args:
+        table: The classes, in rows.
+        promises: What should hold.
+        people: The same classes in people, if promises are about them and they are known.
+    """
     sizes = [group.own for group in table.groups]
     checks = [*_top_checks(table, promises), *_cut_checks(table, promises)]
-    checks += check_figures(sizes, promises)
+    checks += check_figures(sizes, promises, None if people is None else people.groups)
     if promises.missing == "suppress":
         checks.append(_nothing_missing(table))
     checks += _absent_classes(table, promises)
-    checks += [check_model(model, table) for model in promises.models]
+    if people is not None or not promises.counts_people:
+        judged = table if people is None else people
+        checks += [check_model(model, judged) for model in promises.models]
+    else:
+        checks += [_check_by_rows(model, table) for model in promises.models]
     if not promises.models:
         checks.append(Check("models", "unchecked", detail="no model is promised"))
     return checks
+
+
+_AT_MOST_AS_MANY = frozenset(
+    {"k-anonymity", "maximum-risk", "distinct-l-diversity", "p-sensitive-k-anonymity"}
+)
+"""Models that rows break only if people do: no class has more people, or values, than rows."""
+
+_OF_POPULATION = "k-map"
+"""The model that counts people of the population alone, who have one row each there."""
+
+_ONE_VALUE_EACH = frozenset(
+    {
+        "p-alpha-sensitive-k-anonymity",
+        "enhanced-p-alpha-sensitive-k-anonymity",
+        "category-share",
+        "k-e-anonymity",
+    }
+)
+"""Models that are defined for people with one value each."""
+
+
+def _check_by_rows(plain: Mapping[str, Any], table: Groups) -> Check:
+    """Check what rows alone tell of a promise about people: that it is broken, if they break it."""
+    found = check_model({k: v for k, v in plain.items() if k != "measured"}, table)
+    if found.name == _OF_POPULATION:
+        return check_model(plain, table)
+    if found.name in _AT_MOST_AS_MANY and found.status != "holds":
+        return found
+    figures = ""
+    if found.name in _AT_MOST_AS_MANY and isinstance(found.found, Mapping):
+        figures = ", ".join(f"{name}={value:.6g}" for name, value in found.found.items())
+    detail = f"in rows it is {figures}" if figures else ""
+    return Check(found.name, "not recounted", found.promised, None, detail)
 
 
 def _is_text(value: object) -> bool:
@@ -1282,14 +1440,26 @@ _ROUNDING = Fraction(1, 10**9)
 """How far a figure may be off, relative to what it should be: it was computed as a float."""
 
 
-def check_figures(sizes: Sequence[int], promises: Promises) -> list[Check]:
-    """Recompute what is claimed of classes and losses, from the sizes of the published classes."""
+def check_figures(
+    sizes: Sequence[int], promises: Promises, people: Sequence[Group] | None = None
+) -> list[Check]:
+    """Recompute what is claimed of classes and losses, from the sizes of the published classes.
+
+    Args:
+        sizes: The rows of each class.
+        promises: What is claimed.
+        people: The same classes in people, if they are known.
+    """
     # A loss without a figure is one that was measured and is kept from readers.
     losses = {name: loss for name, loss in promises.losses.items() if loss is not None}
     if not promises.classes and not losses:
         return []
     claimed = {**promises.classes, **losses}
+    if promises.counts_people and people is None:
+        # What is said of people is judged where they are counted.
+        claimed = {name: each for name, each in claimed.items() if name not in _OF_PEOPLE}
     found = {**_sizes_of(sizes), **_losses_of(sizes, promises.suppressed)}
+    found |= {} if people is None else _people_of([group.rows for group in people])
     wrong = [
         f"{name} is {_plain(found[name]):.6g}, not {str(value)[:40]}"
         for name, value in claimed.items()
@@ -1309,6 +1479,16 @@ def _sizes_of(sizes: Sequence[int]) -> dict[str, Number]:
         return {"count": 0}
     mean = Fraction(sum(sizes), len(sizes))
     return {"count": len(sizes), "smallest": min(sizes), "largest": max(sizes), "average": mean}
+
+
+_OF_PEOPLE = ("fewest_people", "average_people")
+
+
+def _people_of(sizes: Sequence[int]) -> dict[str, Number]:
+    """Measure classes by their people."""
+    if not sizes:
+        return {}
+    return dict(zip(_OF_PEOPLE, (min(sizes), Fraction(sum(sizes), len(sizes))), strict=True))
 
 
 def _losses_of(sizes: Sequence[int], suppressed: int) -> dict[str, Number]:
@@ -1364,6 +1544,8 @@ def check_model(plain: Mapping[str, Any], table: Groups) -> Check:
 
     if recomputed is None:
         return leave_unchecked("this verifier does not know the model")
+    if table.unit == "people" and promise.model in _ONE_VALUE_EACH:
+        return leave_unchecked("it is defined for people with one value each")
     if table.completed and promise.model not in _GROWING:
         table = replace(table, groups=table.completed)
     try:

@@ -64,6 +64,9 @@ class Promises:
             numbers are multiples of; None if they are of none.
         sets: Columns of several items per row, each with what stands between two of them in a cell
             of text.
+        counts_people: Whether models are about people, who may have several rows each.
+        people: Then the people file, or a table of the same: who has which rows.
+        people_hash: The hash of that file, if its release says it.
     """
 
     quasi_identifiers: Sequence[str]
@@ -83,6 +86,9 @@ class Promises:
     exact: Sequence[str] = ()
     weights: Mapping[str, float | None] = field(default_factory=dict)
     sets: Mapping[str, str | None] = field(default_factory=dict)
+    counts_people: bool = False
+    people: object = None
+    people_hash: str | None = None
 
     def __post_init__(self) -> None:
         for name in ("quasi_identifiers", "sensitive", "models", "at_top", "exact"):
@@ -195,7 +201,7 @@ def is_number(value: object) -> TypeGuard[int | float]:
     return isinstance(value, int | float) and not isinstance(value, bool)
 
 
-Status = Literal["holds", "broken", "unchecked"]
+Status = Literal["holds", "broken", "unchecked", "not recounted"]
 
 
 def status(*, holds: bool) -> Status:
@@ -207,14 +213,15 @@ def status(*, holds: bool) -> Status:
 class Check:
     """One promise, what was promised and what was found.
 
-    `unchecked` is not a pass: nothing may be claimed that was not recomputed.
+    `unchecked` is not a pass: nothing may be claimed that was not recomputed. Nor is `not
+    recounted`: a promise about people, who can be counted with the people file only.
     """
 
     name: str
     """What was checked: a model, or something like `rows` or `sha256`."""
 
     status: Status
-    """`holds`, `broken` or `unchecked`."""
+    """`holds`, `broken`, `unchecked` or `not recounted`."""
 
     promised: object = None
     found: object = None
@@ -287,6 +294,9 @@ class Verdict(Showable):
         n = len(self.checks)
         if self.holds:
             return f"Holds: all {n} checks."
+        if {check.status for check in self.checks} == {"holds", "not recounted"}:
+            needs = "needs" if failing == 1 else "need"
+            return f"Not recounted: {failing} of {n} checks {needs} the people file."
         return f"Broken: {failing} of {n} checks {'does' if failing == 1 else 'do'} not hold."
 
     def content(self) -> Content:
@@ -461,6 +471,12 @@ class Manifest:
     increment: bool = False
     """Whether it is a release of a ledger: who joined a group in another one has a label apart."""
 
+    counts_people: bool = False
+    """Whether promises are about people, who may have several rows."""
+
+    people_hash: str | None = None
+    """The hash of the people file, if it says it."""
+
     def with_role(self, role: str) -> tuple[str, ...]:
         """List the columns of one role."""
         return tuple(column.name for column in self.columns if column.role == role)
@@ -539,7 +555,20 @@ def _manifest(plain: dict[str, Any], stored: tuple[DataFile, ...] | None = None)
         regional=_is_regional(plain.get("method")),
         classes=_claims(plain, "classes"),
         losses=_claims(plain, "losses"),
+        **_people(plain.get("person")),
     )
+
+
+def _people(plain: object) -> dict[str, Any]:
+    """Read whether people were counted, and the hash of the file that tells them apart."""
+    if plain is None:
+        return {}
+    if not isinstance(plain, dict) or not all(isinstance(each, str) for each in plain.values()):
+        raise InputError("'person' must be an object with texts")
+    if "counted" not in plain:
+        return {}
+    _one_of(plain, "counted", ("people",))
+    return {"counts_people": True, "people_hash": plain.get("sha256")}
 
 
 def _is_regional(method: object) -> bool:

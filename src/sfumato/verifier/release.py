@@ -53,6 +53,7 @@ def verify_folder(
     generalization: Generalization | None = None,
     also: Sequence[Mapping[str, Any]] = (),
     exact: Sequence[str] | None = None,
+    people: object = None,
 ) -> Verdict:
     """Re-read a release and recompute every promise its manifest makes.
 
@@ -67,6 +68,7 @@ def verify_folder(
         also: Models to check that the manifest does not state, as promises state them.
         exact: Sensitive columns in which values that differ only in spelling are different; None
             believes the manifest in that, as its maker may.
+        people: The people file of a release that counts people, or a table of the same.
     """
     folder = Path(folder)
     path = folder / MANIFEST
@@ -83,7 +85,7 @@ def verify_folder(
     checks = [shape, _files_check(folder, manifest)]
     # One table can be looked at although its manifest contradicts itself; several cannot.
     if shape.status == "holds" or (manifest.kind is None and len(manifest.files) == 1):
-        promises = promises_in(manifest, population, generalization, also, exact)
+        promises = promises_in(manifest, population, generalization, also, exact, people)
         checks += _content_checks(folder, manifest, promises)
     return Verdict(tuple(checks))
 
@@ -176,6 +178,7 @@ def verify_stored(
     generalization: Generalization | None = None,
     also: Sequence[Mapping[str, Any]] = (),
     exact: Sequence[str] | None = None,
+    people: object = None,
 ) -> Verdict:
     """Recompute every promise that the manifest of a table makes; see `verify_folder`.
 
@@ -192,13 +195,14 @@ def verify_stored(
         also: Models to check that the manifest does not state, as promises state them.
         exact: Sensitive columns in which values that differ only in spelling are different; None
             believes the manifest in that, as its maker may.
+        people: The people file of a release that counts people, or a table of the same.
     """
     try:
         claims = stored_manifest(manifest)
     except InputError as error:
         return Verdict((Check("manifest", "broken", detail=f"damaged: {error}"),))
     checks = [_one_table_shape(claims)]
-    promises = promises_in(claims, population, generalization, also, exact)
+    promises = promises_in(claims, population, generalization, also, exact, people)
     try:
         checks += [_metadata_check({"": relation}), _columns_check(relation, claims)]
         checks += recompute(relation, promises)
@@ -213,6 +217,7 @@ def promises_in(
     generalization: Generalization | None = None,
     also: Sequence[Mapping[str, Any]] = (),
     exact: Sequence[str] | None = None,
+    people: object = None,
 ) -> Promises:
     """Read from a manifest what its table should keep, besides other models to check.
 
@@ -220,10 +225,10 @@ def promises_in(
     manifest.
     """
     quasi_identifiers = manifest.with_role("quasi-identifier")
-    people = None
+    everyone = None
     raw = all(not column.level and column.cut is None for column in manifest.columns)
     if population is not None and (raw or generalization is not None):
-        people = count_population(population, quasi_identifiers, generalization)
+        everyone = count_population(population, quasi_identifiers, generalization)
     return Promises(
         quasi_identifiers,
         manifest.with_role("sensitive"),
@@ -233,7 +238,7 @@ def promises_in(
         suppressed=manifest.suppressed,
         suppression=manifest.suppression,
         hierarchies=manifest.hierarchies,
-        population=people,
+        population=everyone,
         classes=manifest.classes,
         losses=manifest.losses,
         at_top=tuple(
@@ -251,6 +256,9 @@ def promises_in(
         exact=[c.name for c in manifest.columns if c.exact] if exact is None else exact,
         weights={c.name: c.step for c in manifest.columns if c.role == "weight"},
         sets={column.name: column.separator for column in manifest.columns if column.role == "set"},
+        counts_people=manifest.counts_people,
+        people=people,
+        people_hash=manifest.people_hash,
     )
 
 
@@ -390,7 +398,11 @@ def _table_checks(
     promises: Promises,
     hidden: Mapping[str, Sequence[str]] | None = None,
 ) -> list[Check]:
-    return [_metadata_check(sources, hidden), *check_kind(sources, manifest, promises)]
+    checks = [_metadata_check(sources, hidden), *check_kind(sources, manifest, promises)]
+    if manifest.counts_people:
+        detail = "in tables that are apart, people with several rows are not counted"
+        checks.append(Check("people", "unchecked", detail=detail))
+    return checks
 
 
 def _metadata_check(

@@ -1,0 +1,216 @@
+"""The people file: who has which of the published rows, so that promises about people are proven.
+
+It is private. In place of what tells people apart it has a drawn number for each, so it leads back
+to no one by itself; but who knows some rows of a person finds the others in it.
+"""
+
+import os
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from hashlib import file_digest
+from os import PathLike
+from pathlib import Path
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.csv as pa_csv
+
+from sfumato.counts import FrequencySet, group, sums
+from sfumato.errors import InputError, OutputError, ParameterError, reason_of
+from sfumato.files import PRIVATE, refuse_special, unfinished_folder
+from sfumato.private import refuse_inside_release
+from sfumato.recode.recoded import recode_entries
+from sfumato.recoding import Recoding
+from sfumato.tables import open_table
+from sfumato.text import text_or_none
+from sfumato.typing import IntArray
+from sfumato.verifier.people import name_columns
+
+_FORMS = {".csv": "csv", ".parquet": "parquet", ".pq": "parquet"}
+_WHAT = "the people file"
+
+
+def tell_people_apart(
+    counts: FrequencySet,
+    recoding: Recoding,
+    columns: Sequence[str],
+    person: str,
+    rng: np.random.Generator,
+) -> pa.Table:
+    """Return who has which published combinations, in random order.
+
+    Args:
+        counts: The table, as it was decided on.
+        recoding: What becomes of it.
+        columns: The quasi-identifiers and then the sensitive columns.
+        person: The column that tells people apart.
+        rng: Draws the numbers that stand for people, and the order.
+
+    Example:
+        >>> from sfumato.hierarchy import Hierarchy
+        >>> from sfumato.recoding import FullDomainRecoding
+        >>> rows = [(31, "flu", "ann"), (38, "flu", "ann"), (38, "hiv", "bob")]
+        >>> counts = FrequencySet.from_rows(["age", "ill", "who"], rows)
+        >>> ladder = Hierarchy.from_paths([31, 38], [["30s"], ["30s"]]).bind("age", [31, 38])
+        >>> recoding, rng = FullDomainRecoding.at([ladder], (1,)), np.random.default_rng(0)
+        >>> found = tell_people_apart(counts, recoding, ["age", "ill"], "who", rng)
+        >>> sorted(zip(found["ill"].to_pylist(), found["rows"].to_pylist()))
+        [('flu', 2), ('hiv', 1)]
+    """
+    labels, item, rows = recode_entries(counts, recoding, counts.names, rng)
+    cells = [
+        labels.get(name) or (counts.column(name).values, counts.codes_of(name)[item])
+        for name in columns
+    ]
+    # Not by a label: a recoding that suppresses people whole has one for all who are left.
+    who, n_people = counts.codes_of(person)[item], len(counts.column(person).values)
+    codes, sizes = [codes for _, codes in cells], [len(values) for values, _ in cells]
+    groups = group([*codes, who], [*sizes, n_people], n=len(item))
+    order = rng.permutation(groups.n)
+    chosen = groups.first[order]
+    total = sums(groups.of_item, rows, groups.n)[order]
+    shown = {
+        name: pa.array([text_or_none(value) for value in values], pa.string()).take(
+            pa.array(codes[chosen])
+        )
+        for name, (values, codes) in zip(columns, cells, strict=True)
+    }
+    names = name_columns(columns)
+    drawn = _draw(n_people, rng)[who[chosen]]
+    return pa.table({**shown, names[0]: pa.array(drawn), names[1]: pa.array(total)})
+
+
+def _draw(n: int, rng: np.random.Generator) -> IntArray:
+    """Return different numbers, too large to be tried out."""
+    while True:
+        drawn = rng.integers(2**63, size=n, dtype=np.int64)
+        if len(np.unique(drawn)) == n:
+            return drawn
+
+
+class UnfinishedPeople:
+    """A people file that is written, and is not yet where it should be."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        """Where it is until the release is published."""
+
+    def write(self, people: pa.Table) -> str:
+        """Write it; return its hash."""
+        os.close(os.open(self.path, os.O_CREAT | os.O_EXCL | os.O_WRONLY, PRIVATE))
+        if _FORMS[self.path.suffix.lower()] == "csv":
+            pa_csv.write_csv(people, self.path)
+        else:
+            import pyarrow.parquet as pq
+
+            pq.write_table(people, self.path)
+        with self.path.open("rb") as file:
+            return file_digest(file, "sha256").hexdigest()
+
+
+@contextmanager
+def unfinished_people(
+    path: str | PathLike[str] | None,
+    *,
+    output: str | PathLike[str] | None = None,
+    force: bool = False,
+) -> Iterator[UnfinishedPeople | None]:
+    """Yield where to write a people file, which appears if the block succeeds.
+
+    What cannot be written is refused before any work.
+
+    Args:
+        path: The file; None for none.
+        output: The release folder that is going to be written, if it is one.
+        force: Replace a people file that is there; no other file is replaced.
+    """
+    if path is None:
+        yield None
+        return
+    target = Path(path).expanduser()
+    if target.suffix.lower() not in _FORMS:
+        raise ParameterError("people_file", str(path), "a file that ends in .parquet or .csv")
+    refuse_inside_release(target, _WHAT, output=output)
+    refuse_special(target, OutputError)
+    if os.path.lexists(target):
+        _refuse_other(target, force=force)
+    with unfinished_folder(target) as stage:
+        unfinished = UnfinishedPeople(stage / target.name)
+        yield unfinished
+        if unfinished.path.exists():
+            try:
+                unfinished.path.replace(target)
+            except OSError as error:
+                raise OutputError(
+                    f"the release was published, and {_WHAT} {str(path)!r} cannot be written: "
+                    f"{reason_of(error)}. Without it people cannot be recounted; make the release "
+                    "again."
+                ) from None
+
+
+def _refuse_other(target: Path, *, force: bool) -> None:
+    """Raise if there is a file that may not be replaced."""
+    if not force:
+        raise OutputError(
+            f"{str(target)!r} exists. Choose another people file, or replace it with --force "
+            "(force=True)."
+        )
+    columns: tuple[str, ...] = ()
+    if target.is_file():
+        try:
+            columns = tuple(open_table(target).columns)
+        except InputError:
+            columns = ()
+    if columns[-2:] != name_columns(columns[:-2]):
+        raise OutputError(
+            f"{str(target)!r} exists and is no people file, so it is not replaced. Choose another "
+            "file."
+        )
+
+
+def read_people(
+    people: object, columns: Sequence[str], published: FrequencySet | None = None
+) -> tuple[FrequencySet, str]:
+    """Return who has which rows as counts, and the column that tells people apart in them.
+
+    It is not checked here that these are the rows of a release: the verifier does that.
+
+    Args:
+        people: The people file, or a table of the same.
+        columns: The quasi-identifiers and then the sensitive columns of the release.
+        published: Its rows as counts; a value that it has is taken in the form that it has there.
+
+    Example:
+        >>> table = pa.table({"ill": ["7", "7"], "person": [4, 9], "rows": [2, 1]})
+        >>> counts, person = read_people(table, ["ill"], FrequencySet.from_rows(["ill"], [(7,)]))
+        >>> counts.column("ill").values, counts.rows.tolist(), person
+        ((7,), [2, 1], 'person')
+    """
+    table = open_table(people)
+    lacking = [name for name in columns if name not in table.columns]
+    names = name_columns([name for name in table.columns if name not in ("person", "rows")])
+    person, rows = table.columns[-2:] if len(table.columns) > 1 else names
+    if lacking or person in columns or rows in columns:
+        raise InputError(
+            f"{_WHAT} does not have the columns of this release. Give the one that was written "
+            "when the release was made."
+        )
+    counts = table.count((*columns, person, rows))
+    try:
+        several = np.array([int(str(v)) for v in counts.column(rows).values], dtype=np.int64)
+    except (ValueError, OverflowError):
+        raise InputError(f"{_WHAT} has a number of rows that is none.") from None
+    weighted = FrequencySet(
+        counts.columns, counts.codes, counts.rows * several[counts.codes_of(rows)]
+    ).project((*columns, person))
+    if published is None:
+        return weighted, person
+    values = []
+    for column in weighted.columns:
+        own = published.column(column.name).values if column.name in published.names else ()
+        known = {text_or_none(value): value for value in own}
+        values.append([known.get(text_or_none(value), value) for value in column.values])
+    return (
+        FrequencySet.from_codes(weighted.names, values, weighted.codes, weighted.rows),
+        person,
+    )

@@ -1,0 +1,342 @@
+"""People with several rows: recounted from the people file of a release.
+
+The file is private. It has a line for each published combination of each person: the labels of the
+quasi-identifiers, the values of the sensitive columns, a drawn number that stands for the person,
+and how many rows they are. It must tell exactly the rows that are public; then who has which of
+them is what its maker says, and every promise is recomputed from that.
+"""
+
+import hashlib
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from sfumato.errors import InputError, some
+from sfumato.text import text_of
+from sfumato.verifier.counting import (
+    Combination,
+    Source,
+    normalise,
+    open_source,
+    python_values,
+    readable,
+    text_key,
+)
+from sfumato.verifier.spelling import folded_text
+
+_MOST = 10**15
+"""No line stands for more rows."""
+
+
+@dataclass(frozen=True)
+class CountedPeople:
+    """The different people of each class, and those who have each value there, every one once."""
+
+    sizes: Mapping[Combination, int]
+    """The people of each class."""
+
+    values: Mapping[str, Mapping[Combination, Mapping[object, int]]]
+    """Per sensitive column and class, the people who have each value; None is missing."""
+
+    known: Mapping[str, Mapping[Combination, int]]
+    """Per sensitive column, the people of each class who have some value that is not missing."""
+
+    total: int
+    """All people, every one once."""
+
+
+def count_people(
+    data: object,
+    public: Mapping[Combination, int],
+    quasi_identifiers: Sequence[str],
+    sensitive: Sequence[str],
+    *,
+    exact: Sequence[str] = (),
+    sha256: str | None = None,
+) -> CountedPeople:
+    """Count people, if their rows are exactly those that are public; else raise.
+
+    Args:
+        data: The people file, or a table of the same.
+        public: The published combinations of quasi-identifiers and sensitive columns, with the
+            rows of each; suppressed ones are not among them.
+        quasi_identifiers: The columns that make up the classes.
+        sensitive: The others that were counted.
+        exact: Those of them in which values that differ only in spelling are different.
+        sha256: The hash that the file should have, if its release says so.
+
+    Example:
+        >>> public = {("3*", "flu"): 3, ("3*", "hiv"): 1}
+        >>> lines = {"age": ["3*"] * 3, "ill": ["flu", "hiv", "flu"], "person": [7, 7, 4]}
+        >>> table = pa.table({**lines, "rows": [2, 1, 1]})
+        >>> found = count_people(table, public, ["age"], ["ill"])
+        >>> found.sizes, found.values["ill"]
+        ({('3*',): 2}, {('3*',): {'flu': 2, 'hiv': 1}})
+    """
+    if sha256 is not None:
+        _require_hash(data, sha256)
+    names = [*quasi_identifiers, *sensitive]
+    person, rows = name_columns(names)
+    with readable("the people file"):
+        source = open_source(data)
+        _require_columns(source, [*names, person, rows])
+        lines = _read(source, [*names, person, rows])
+        numbers = _whole_rows(lines[rows])
+        spelt = [{key[at] for key in public} for at in range(len(names))]
+        columns = [
+            _Column.of(lines[name], name, known, fold=name in sensitive and name not in exact)
+            for name, known in zip(names, spelt, strict=True)
+        ]
+        who = _Numbers.of([lines[person].dictionary_encode(null_encoding="encode").indices])
+        if lines[person].null_count:
+            raise InputError("a line of it does not say whose the rows are")
+        _require_rows(columns, numbers, public)
+    width = len(quasi_identifiers)
+    classes = _Numbers.of([column.codes for column in columns[:width]], len(numbers))
+    keys: list[Combination] = [
+        tuple(column.values[code] for column, code in zip(columns, key, strict=False))
+        for key in classes.members()
+    ]
+    pairs = _Numbers.of([classes.of_line, who.of_line])
+    sizes = _tally(pairs.codes[0], len(keys))
+    values: dict[str, dict[Combination, dict[object, int]]] = {}
+    known: dict[str, dict[Combination, int]] = {}
+    for column in columns[width:]:
+        held = _Numbers.of([classes.of_line, column.judged, who.of_line])
+        counted = _Numbers.of(held.codes[:2])
+        found: dict[Combination, dict[object, int]] = {key: {} for key in keys}
+        people = _tally(counted.of_line, len(counted))
+        for (at, code), n in zip(counted.members(), people, strict=True):
+            found[keys[at]][column.judged_values[code]] = n
+        values[column.name] = found
+        missing = [code for code, v in enumerate(column.judged_values) if v is None]
+        lacking = pc.is_in(held.codes[1], value_set=_array(missing))
+        at_all = [codes.filter(pc.invert(lacking)) for codes in (held.codes[0], held.codes[2])]
+        of_class = _Numbers.of(at_all).codes[0]
+        known[column.name] = dict(zip(keys, _tally(of_class, len(keys)), strict=True))
+    return CountedPeople(dict(zip(keys, sizes, strict=True)), values, known, len(who))
+
+
+def name_columns(published: Sequence[str]) -> tuple[str, str]:
+    """Return what the last two columns of a people file are called: whose, and how many.
+
+    >>> name_columns(["age", "rows"])
+    ('person', 'rows_')
+    """
+    found = []
+    for name in ("person", "rows"):
+        free = name
+        while free in published:
+            free += "_"
+        found.append(free)
+    return found[0], found[1]
+
+
+def _require_hash(data: object, sha256: str) -> None:
+    """Raise if a file is not the one that a release was made with; a table has no hash."""
+    if not isinstance(data, str | Path):
+        return
+    path = Path(data)
+    if not path.is_file():
+        raise InputError(f"there is no people file {str(path)!r}")
+    with path.open("rb") as file:
+        found = hashlib.file_digest(file, "sha256").hexdigest()
+    if found != sha256.lower():
+        raise InputError(
+            "it is not the people file that this release was made with, or it was changed since: "
+            "its hash is another one than the manifest has"
+        )
+
+
+def _require_columns(source: Source, names: Sequence[str]) -> None:
+    """Raise if a file has not the columns of the people file of a release."""
+    lacking = [name for name in names if name not in source.names]
+    added = [name for name in source.names if name not in names]
+    faults = [
+        f"it lacks {some(lacking)}" if lacking else "",
+        f"it also has {some(added)}" if added else "",
+    ]
+    if any(faults):
+        raise InputError(
+            f"its columns are not those of this release: {' and '.join(filter(None, faults))}"
+        )
+
+
+def _read(source: Source, names: Sequence[str]) -> dict[str, pa.Array]:
+    """Return the columns of a table, equal cells as equal bytes."""
+    batches = list(source.batches(names))
+    found = {}
+    for name in names:
+        chunks = [normalise(batch.column(name)) for batch in batches]
+        kinds = {chunk.type for chunk in chunks}
+        if len(kinds) > 1:
+            chunks = [chunk.cast(pa.large_string()) for chunk in chunks]
+        found[name] = pa.concat_arrays(chunks) if chunks else pa.array([], pa.string())
+    return found
+
+
+def _whole_rows(column: pa.Array) -> pa.Array:
+    """Return the numbers of rows, or raise if one is none."""
+    try:
+        numbers = column.cast(pa.int64())
+    except (pa.ArrowInvalid, pa.ArrowNotImplementedError):
+        raise InputError("a number of rows in it is not a whole number") from None
+    ends = pc.min_max(numbers)
+    if numbers.null_count or (
+        len(numbers) and not (ends["min"].as_py() >= 1 and ends["max"].as_py() <= _MOST)
+    ):
+        raise InputError("a number of rows in it is not a whole number of at least 1")
+    return numbers
+
+
+@dataclass(frozen=True)
+class _Column:
+    """A column of the people file, in the values of the public table."""
+
+    name: str
+    codes: pa.Array
+    values: list[object]
+    judged: pa.Array
+    """The same with values that differ only in spelling taken for one."""
+
+    judged_values: list[object]
+
+    @classmethod
+    def of(cls, column: pa.Array, name: str, public: set[object], *, fold: bool) -> "_Column":
+        """Find the published value of every cell, however the two files write it."""
+        encoded = column.dictionary_encode(null_encoding="encode")
+        texts = text_key(python_values(encoded.dictionary))
+        as_written = dict(zip(text_key(list(public)), public, strict=True))
+        alike: dict[str, list[object]] = {}
+        if not {*texts} <= {*as_written}:
+            for text, value in as_written.items():
+                if text is not None:
+                    alike.setdefault(_plainly(text), []).append(value)
+        values: list[object] = []
+        for text in texts:
+            several = [] if text is None else alike.get(_plainly(text), [])
+            if text in as_written:
+                values.append(as_written[text])
+            elif len(several) == 1:
+                values.append(several[0])
+            else:
+                shown = "a missing value" if text is None else repr(text[:60])
+                raise InputError(f"it has {shown} in {name!r}, which is not published")
+        values, codes = _renumber(values, encoded.indices)
+        # Numbers and days have one spelling.
+        textual = fold and any(isinstance(value, str) for value in public)
+        folded = [folded_text(v) if isinstance(v, str) and textual else v for v in values]
+        judged_values, judged = _renumber(folded, codes)
+        return cls(name, codes, values, judged, judged_values)
+
+
+def _renumber(values: Sequence[object], codes: pa.Array) -> tuple[list[object], pa.Array]:
+    """Return each value once, and which of them each line has."""
+    number = {value: at for at, value in enumerate(dict.fromkeys(values))}
+    return list(number), _array([number[value] for value in values]).take(codes)
+
+
+def _plainly(text: str) -> str:
+    """Return a number or a time however a program writes it: 1.50 is 1.5, midnight is the day.
+
+    >>> [_plainly(text) for text in ("1.50", "2020-01-31 00:00:00.000", "True")]
+    ['15e-1', '2020-01-31', 'true']
+    """
+    found = folded_text(text) or ""
+    if _TIME.match(found):
+        found = re.sub(r"(\.\d*?)0+$", r"\1", found).rstrip(".")
+        found = found.removesuffix("00:00:00").removesuffix("t")
+    return found
+
+
+_TIME = re.compile(r"\d{4}-\d\d-\d\dt?\d\d:\d\d:\d\d")
+
+
+class _Numbers:
+    """Numbers for the different combinations of codes, given as they first occur."""
+
+    def __init__(self, of_line: pa.Array, codes: list[pa.Array]) -> None:
+        self.of_line = of_line
+        self.codes = codes
+        """Of each combination its code in each column."""
+
+    @classmethod
+    def of(cls, columns: Sequence[pa.Array], lines: int = 0) -> "_Numbers":
+        """Number the lines of columns; without any, all lines are one combination."""
+        if not columns:
+            return cls(_array([0] * lines), [])
+        numbered = columns[0].cast(pa.int64()).dictionary_encode()
+        codes = [numbered.dictionary]
+        for column in columns[1:]:
+            code = column.cast(pa.int64())
+            # Combinations so far times codes of this column: no 64-bit overflow.
+            width = _array([(pc.max(code).as_py() or 0) + 1])[0]
+            both = pc.add(pc.multiply(numbered.indices.cast(pa.int64()), width), code)
+            numbered = both.dictionary_encode()
+            before = pc.divide(numbered.dictionary, width)
+            here = pc.subtract(numbered.dictionary, pc.multiply(before, width))
+            codes = [*(each.take(before) for each in codes), here]
+        return cls(numbered.indices.cast(pa.int64()), codes)
+
+    def __len__(self) -> int:
+        return len(self.codes[0]) if self.codes else min(len(self.of_line), 1)
+
+    def members(self) -> list[tuple[int, ...]]:
+        """Return the codes of each combination."""
+        if not self.codes:
+            return [()] * len(self)
+        return list(zip(*(codes.to_pylist() for codes in self.codes), strict=True))
+
+
+def _array(numbers: Sequence[int]) -> pa.Array:
+    from array import array
+
+    return pa.Array.from_buffers(
+        pa.int64(), len(numbers), [None, pa.py_buffer(array("q", numbers))]
+    )
+
+
+def _tally(codes: pa.Array, n: int) -> list[int]:
+    """Return how often each of n codes occurs."""
+    found = [0] * n
+    counted = pc.value_counts(codes)
+    for code, times in zip(counted.field(0).to_pylist(), counted.field(1).to_pylist(), strict=True):
+        found[code] = times
+    return found
+
+
+def _require_rows(
+    columns: Sequence[_Column], numbers: pa.Array, public: Mapping[Combination, int]
+) -> None:
+    """Raise if the lines do not add up to the public rows of every combination."""
+    cells = _Numbers.of([column.codes for column in columns], len(numbers))
+    order = pc.sort_indices(cells.of_line)
+    ends = pc.run_end_encode(cells.of_line.take(order), run_end_type=pa.int64())
+    before = pc.cumulative_sum(numbers.take(order))
+    last = before.take(pc.subtract(ends.run_ends, _array([1])[0])).to_pylist()
+    sums = [b - a for a, b in zip([0, *last], last, strict=False)]
+    found: dict[int, int] = dict(zip(ends.values.to_pylist(), sums, strict=True))
+    told = {
+        tuple(column.values[code] for column, code in zip(columns, member, strict=True)): found[at]
+        for at, member in enumerate(cells.members())
+    }
+    wrong = [key for key, rows in public.items() if told.get(key, 0) != rows]
+    wrong += [key for key in told if key not in public]
+    if not wrong:
+        return
+    key = wrong[0]
+    where = dict(zip([column.name for column in columns], map(_shown, key), strict=True))
+    raise InputError(
+        "its rows are not those that are public: they differ in "
+        f"{len(wrong)} {'combination' if len(wrong) == 1 else 'combinations'}. Where "
+        f"{', '.join(f'{name} is {value}' for name, value in where.items())} it has "
+        f"{told.get(key, 0)} and the release {public.get(key, 0)}"
+    )
+
+
+def _shown(value: object) -> str:
+    return "missing" if value is None else text_of(value)[:60]
