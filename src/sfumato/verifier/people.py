@@ -329,7 +329,7 @@ def _require_rows(
     if not wrong:
         return
     key = wrong[0]
-    where = dict(zip([column.name for column in columns], map(_shown, key), strict=True))
+    where = dict(zip([column.name for column in columns], map(_in_words, key), strict=True))
     raise InputError(
         "its rows are not those that are public: they differ in "
         f"{len(wrong)} {'combination' if len(wrong) == 1 else 'combinations'}. Where "
@@ -338,5 +338,5 @@ def _require_rows(
     )
 
 
-def _shown(value: object) -> str:
+def _in_words(value: object) -> str:
     return "missing" if value is None else text_of(value)[:60]
