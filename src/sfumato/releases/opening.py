@@ -37,8 +37,8 @@ from sfumato.policy import (
 from sfumato.reading import RELEASED, Reading, TextFile
 from sfumato.releases.levels import compare_levels
 from sfumato.releases.manifest import MANIFEST, FileRecord, Manifest, Promise, promised_class_size
-from sfumato.releases.preparing import open_original
 from sfumato.releases.people_file import read_people
+from sfumato.releases.preparing import open_original
 from sfumato.releases.recompute import (
     recompute_folder,
     recompute_plain,
