@@ -1,7 +1,8 @@
 """Attacks: what an adversary who knows a person's class learns about that person.
 
 Every attack is one file and one frozen dataclass; `ATTACKS` finds them by name. Some need more
-than classes: `Composition` two releases, `Membership` who is in the data, `Linking` perhaps a list.
+than classes: `Composition` two releases, `Membership` who is in the data, `Linking` perhaps a list,
+`HouseholdKnowledge` who lives together.
 """
 
 from sfumato.attacks.background import BackgroundKnowledge
@@ -11,6 +12,7 @@ from sfumato.attacks.corruption import Corruption
 from sfumato.attacks.definetti import DeFinetti
 from sfumato.attacks.dependency import Dependency
 from sfumato.attacks.homogeneity import Homogeneity
+from sfumato.attacks.household import HouseholdKnowledge
 from sfumato.attacks.knowledge_breach import KnowledgeBreach
 from sfumato.attacks.known_items import ItemRows, KnownItems
 from sfumato.attacks.linking import Linking
@@ -38,6 +40,7 @@ __all__ = [
     "EarlierRelease",
     "Finding",
     "Homogeneity",
+    "HouseholdKnowledge",
     "ItemRows",
     "KnowledgeBreach",
     "KnownItems",
@@ -67,6 +70,7 @@ ATTACKS: Registry[Attack] = Registry(
         Similarity,
         BackgroundKnowledge,
         Corruption,
+        HouseholdKnowledge,
         Dependency,
         KnowledgeBreach,
         KnownItems,

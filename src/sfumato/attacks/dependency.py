@@ -148,7 +148,8 @@ class Dependency(Attack):
     def against(cls, target: Target, rule: HarmRule) -> list[Self]:  # noqa: ARG003 - all alike
         if target.counts is None or not target.counts.total:
             return []
-        if len(target.counts.columns) - (target.person is not None) < 2:
+        private = {target.person, target.household}
+        if len([name for name in target.counts.names if name not in private]) < 2:
             return []
         return [cls(column) for column in target.sensitive]
 

@@ -7,7 +7,7 @@ from typing import ClassVar, NamedTuple, Self
 
 import numpy as np
 
-from sfumato.attacks.base import MOST_CASES, Attack, Case, Outcome, advise
+from sfumato.attacks.base import MOST_CASES, ONE_ROW_EACH, Attack, Case, Outcome, advise
 from sfumato.attacks.target import Target
 from sfumato.baskets import Baskets, Combinations, combinations_of
 from sfumato.counts import Column, group
@@ -104,6 +104,7 @@ class KnownItems(Attack):
     """
 
     name: ClassVar[str] = "known-items"
+    counts_people: ClassVar[bool] = False
     how: ClassVar[str] = (
         "Knows some items of a person, and looks at the rows of their class that have all of them."
     )
@@ -120,18 +121,21 @@ class KnownItems(Attack):
 
     @classmethod
     def against(cls, target: Target, rule: HarmRule) -> list[Self]:  # noqa: ARG003 - all alike
-        if target.items is None:
+        if target.items is None or target.person is not None:
             return []
         known = target.items.known or _UNKNOWN
         return [cls(known, column) for column in (None, *target.items.sensitive)]
 
     @classmethod
-    def why_not(cls, target: Target) -> str:  # noqa: ARG003 - whatever it is
+    def why_not(cls, target: Target) -> str:
+        if target.items is not None:
+            return ONE_ROW_EACH
         return "the release has no column of several items per row (role set)"
 
     def on(self, target: Target, rule: HarmRule) -> Outcome:
         if target.items is None:
             raise InputError(f"{self.name} cannot be tried: {self.why_not(target)}.")
+        self.require_countable(target)
         rows = target.items
         if self.column is not None and self.column not in rows.sensitive:
             raise UnknownColumnError(

@@ -65,6 +65,9 @@ class Target:
     person: str | None = None
     """The column of these counts that tells people apart, where they may have several rows."""
 
+    household: str | None = None
+    """The column of these counts that says who lives together."""
+
     grouped: GroupedTables | None = None
     """The groups and tables, if they are decoupled."""
 
@@ -159,13 +162,13 @@ class Target:
         column = counts.column(name)
         known = counts.without(counts.codes_of(name) == column.missing)
         names = (*self.quasi_identifiers, person)
-        units, class_id = known.group_by(names), self._classes_of(known)
+        units, class_id = known.group_by(names), self.class_of(known)
         width = len(column.values)
         pairs = number_keys(units.of_item * width + known.codes_of(name), units.n * width).keys
         unit = pairs // width
         return Holders(class_id[units.first], unit, pairs - unit * width)
 
-    def _classes_of(self, some: FrequencySet) -> IntArray:
+    def class_of(self, some: FrequencySet) -> IntArray:
         """Return the class of each of some of the combinations."""
         sizes = [len(column.values) for column in self.columns]
         mine = [some.codes_of(name) for name in self.quasi_identifiers]
@@ -218,6 +221,7 @@ class Target:
         ladders: Mapping[str, Ladder] | None = None,
         *,
         person: str | None = None,
+        household: str | None = None,
     ) -> Self:
         """Read a table in one piece: rows with equal quasi-identifiers are a class.
 
@@ -230,6 +234,7 @@ class Target:
             ladders: The hierarchies of sensitive columns.
             person: The column that tells people apart, if they may have several rows. It is not
                 published: the adversary does not see which rows are of one person.
+            household: The column that says who lives together, if any; it is not published either.
         """
         described = {
             name: sensitive_column(counts.column(name), (ladders or {}).get(name), exact=True)
@@ -246,6 +251,7 @@ class Target:
             labels.reshape(len(columns), groups.n),
             counts=counts,
             person=person,
+            household=household,
         )
 
     @classmethod

@@ -108,6 +108,7 @@ def contradictions(policy: "Policy") -> Faults:
         *_weight_faults(policy),
         *_set_faults(policy),
         *_person_faults(policy),
+        *_household_faults(policy),
         *_suppression_faults(policy),
         *_derivation_faults(policy),
         *_decoupling_faults(policy),
@@ -173,6 +174,28 @@ def _person_faults(policy: "Policy") -> Faults:
     if role in (Role.QUASI_IDENTIFIER, Role.SENSITIVE, Role.SET):
         text = f"{name!r} is {role}: what tells people apart is an identifier, or dropped."
         return [(("person",), text)]
+    return []
+
+
+def _household_faults(policy: "Policy") -> Faults:
+    """List what is wrong with the column that says who lives together."""
+    name = policy.household
+    if name is None:
+        return []
+    role = policy.role_of(name)
+    if role is None:
+        return [
+            (
+                ("household",),
+                f"{name!r} is not under columns. {suggest(name, list(policy.columns))}",
+            )
+        ]
+    if role in (Role.QUASI_IDENTIFIER, Role.SENSITIVE, Role.WEIGHT):
+        text = f"{name!r} is {role}: what says who lives together is an identifier, or dropped."
+        return [(("household",), text)]
+    if name == policy.counted_person:
+        text = f"{name!r} tells people apart. A household is a column of its own."
+        return [(("household",), text)]
     return []
 
 
@@ -470,6 +493,14 @@ class Policy(Part):
         None,
         sparse=True,
     )
+    household: str | None = setting(
+        partial(read, str | None),
+        "The column that says who lives together, if the data has one. Members of a household are "
+        "taken to know each other's sensitive values. It is not published.",
+        {"type": ["string", "null"]},
+        default=None,
+        sparse=True,
+    )
     derive: tuple[Derivation, ...] = setting(
         _read_derivations,
         "What is computed before anything else, in this order: dates that are moved by a secret "
@@ -737,6 +768,10 @@ class Policy(Part):
         if person is not None and person not in {*columns, *self.columns}:
             near = suggest(person, list(columns))
             faults.append((("person",), f"the data has no column {person!r}. {near}"))
+        home = self.household
+        if home is not None and home not in {*columns, *self.columns}:
+            near = suggest(home, list(columns))
+            faults.append((("household",), f"the data has no column {home!r}. {near}"))
         unnamed = [name for name in columns if name not in self.columns]
         if unnamed and self.other is None:
             text = (

@@ -112,6 +112,7 @@ def require_people(table: Table, policy: Policy) -> CountedPeople:
         table: The table that is to be published, or judged.
         policy: What says the roles of its columns, and what a person is.
     """
+    require_unlinked(table, policy)
     person = policy.person
     if person is not None and person.rows is not None:
         return CountedPeople(policy, (rows_are_meant(person.rows),))
@@ -130,6 +131,26 @@ def require_people(table: Table, policy: Policy) -> CountedPeople:
     if found.clear:
         _ask(policy, found)
     return CountedPeople(policy, (f"{found}: their rows count as different people",))
+
+
+def require_unlinked(table: Table, policy: Policy) -> None:
+    """Raise if it is published who lives together.
+
+    Args:
+        table: The table that is to be published, or judged.
+        policy: What says the roles of its columns, and what a household is.
+    """
+    name = policy.household
+    if name is None or name not in table.columns or policy.role_of(name) not in PUBLISHED:
+        return
+    found = Repetition.of(table.domains((name,))[name])
+    if found.several:
+        text = (
+            f"{name!r} says who lives together, and it is published: {found.several:,} of "
+            f"{found.people:,} households have several rows, which stay linked, so that whoever "
+            "knows one member finds the others. Make it an identifier or dropped."
+        )
+        raise policy.error_at("columns", name, text=text)
 
 
 def require_single_rows(table: Table, policy: Policy, what: str) -> tuple[str, ...]:
