@@ -114,7 +114,6 @@ def beside_the_tool(rows):
     return replace(in_one_piece(rows), maker=maker)
 
 
-<<<<<<< HEAD
 def beside_items(rows):
     """A table whose rows have items: what they have in two columns, as a set."""
     names = sorted({str(row[at]) for row in rows for at in (0, 2)})
@@ -131,13 +130,13 @@ def beside_items(rows):
     labels = np.array(codes[:1]).reshape(1, len(rows))
     items = ItemRows((columns[0],), labels, baskets, ("items",) * len(names), sensitive)
     return replace(in_one_piece(rows), items=items)
-=======
+
+
 def with_households(rows):
-    """A table of which it is known who lives together: three each, in the order of what they are."""
+    """A table of which it is known who lives together: three each, in their order."""
     homes = [(*row, f"{at // 3}") for at, row in enumerate(sorted(rows, key=repr))]
     counts = FrequencySet.from_rows([*NAMES, "home"], homes)
     return Target.of_table(counts, QUASI, SENSITIVE, household="home")
->>>>>>> f96877c (Judge what members of a household learn of each other)
 
 
 MAKERS = [
