@@ -59,6 +59,7 @@ _WHERE = {
     "network": "a BIF file, or arrows",
     "order": "a list of columns",
     "person": "a column, or [settings](#person)",
+    "household": "a column",
     "suppression": "a limit, or [settings](#suppression)",
     "hierarchy": "a [hierarchy](hierarchies.md)",
     "risk_levels": "[where each level begins](#risk_levels)",
