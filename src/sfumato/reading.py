@@ -191,6 +191,32 @@ def listening(listener: Callable[[str], None]) -> Iterator[None]:
         _LISTENER.reset(token)
 
 
+# What is said of all text files of a command.
+
+
+_SAID: ContextVar[Reading | None] = ContextVar("said", default=None)
+
+
+def said_of_all() -> Reading | None:
+    """Return what is said of all text files that are opened here; None if nothing is."""
+    return _SAID.get()
+
+
+@contextmanager
+def saying(reading: Reading) -> Iterator[None]:
+    """Say how all text files are read that are opened in the block and of which not all is known.
+
+    >>> with saying(Reading(decimal=",")):
+    ...     said_of_all().decimal
+    ','
+    """
+    token = _SAID.set(reading)
+    try:
+        yield
+    finally:
+        _SAID.reset(token)
+
+
 # Encodings: names, and how one is found out.
 
 

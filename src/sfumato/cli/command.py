@@ -8,12 +8,15 @@ from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass
 from functools import wraps
-from typing import Any, NoReturn, ParamSpec
+from inspect import Parameter, signature
+from typing import Any, NoReturn, ParamSpec, get_type_hints
 
 import typer
 
+from sfumato.cli.options import InputOption, read_input
 from sfumato.cli.output import say
 from sfumato.errors import SfumatoError, VerificationError, lacks_memory, reason_of
+from sfumato.reading import listening, saying
 
 BROKEN = 1
 """The promises do not hold."""
@@ -32,6 +35,10 @@ _NO_MEMORY = (
 INTERRUPTED = 130
 PIPE_CLOSED = 141
 
+INPUT = "input"
+_FILES = {"DATA", "RELEASE_OR_FILE", "RELEASE_OR_FILE...", "[RELEASE_OR_ROWS]", "ORIGINAL"}
+"""What arguments are called that may be text files."""
+
 P = ParamSpec("P")
 
 
@@ -41,7 +48,9 @@ def guard(command: Callable[P, None]) -> Callable[P, None]:
     @wraps(command)
     def run(*args: P.args, **kwargs: P.kwargs) -> None:
         try:
-            command(*args, **kwargs)
+            how = read_input(kwargs.pop(INPUT, None) or ())  # type: ignore[arg-type]
+            with saying(how), listening(_hear(quiet=bool(kwargs.get("quiet")))):
+                command(*args, **kwargs)
             sys.stdout.flush()
         except typer.Exit:
             raise
@@ -66,6 +75,11 @@ def guard(command: Callable[P, None]) -> Callable[P, None]:
             _confess(error)
 
     return run
+
+
+def _hear(*, quiet: bool) -> Callable[[str], None]:
+    """Return what is done with notes on how files are read."""
+    return lambda note: None if quiet else say(f"Note: {note}")
 
 
 def _end(text: str, code: int) -> NoReturn:
@@ -100,6 +114,20 @@ def _abandon_stdout() -> None:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
+def _with_input(run: Callable[..., None]) -> Callable[..., None]:
+    """Return a command with the option --input, if it reads tables that may be text files."""
+    own = signature(run)
+    hints = get_type_hints(run, include_extras=True)
+    arguments = [each for hint in hints.values() for each in getattr(hint, "__metadata__", ())]
+    if not any(getattr(each, "metavar", None) in _FILES for each in arguments):
+        return run
+    added = Parameter(INPUT, Parameter.KEYWORD_ONLY, default=None, annotation=InputOption)
+    parameters = [each.replace(annotation=hints[name]) for name, each in own.parameters.items()]
+    run.__signature__ = own.replace(parameters=[*parameters, added])  # type: ignore[attr-defined]
+    run.__annotations__ = {**hints, INPUT: InputOption}
+    return run
+
+
 @dataclass(frozen=True)
 class Command:
     """A function for the command line, and what its help ends with."""
@@ -128,6 +156,6 @@ def command(*, examples: str, python: str) -> Callable[[Callable[..., None]], Co
             "\b\n" + "\n".join([f"{title}:", *(f"  {line}" for line in text.splitlines())])
             for title, text in parts.items()
         ]
-        return Command(guard(function), "\n\n".join(paragraphs))
+        return Command(_with_input(guard(function)), "\n\n".join(paragraphs))
 
     return make

@@ -4,13 +4,15 @@ import csv
 import os
 import sys
 from collections.abc import Iterable, Sequence
+from dataclasses import fields
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, TypeAlias
+from typing import TYPE_CHECKING, Annotated, Any, TypeAlias
 
 import typer
 
 from sfumato.cli.output import clean, say
 from sfumato.errors import InputError, OutputError, ParameterError
+from sfumato.reading import Reading
 
 if TYPE_CHECKING:
     from sfumato.evidence import SigningKey
@@ -103,6 +105,16 @@ PeopleFileOption: TypeAlias = Annotated[
     ),
 ]
 
+InputOption: TypeAlias = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--input",
+        metavar="NAME=VALUE",
+        help="How text files are read, if not as is found out: delimiter, encoding, quote, "
+        "decimal, thousands, missing or skip, as in decimal=, or missing=NA; may be repeated.",
+    ),
+]
+
 JsonOption: TypeAlias = Annotated[
     bool, typer.Option("--json", help="Print one JSON document to stdout, and nothing else.")
 ]
@@ -131,6 +143,30 @@ def split_names(texts: Iterable[str]) -> list[str]:
         why = "one that holds a comma or a break of lines stands in double quotes"
         raise ParameterError("columns", given, "names between commas", why=why) from None
     return [name.strip() for row in rows for name in row if name]
+
+
+# How text files are read, given as `--input NAME=VALUE`.
+
+
+def read_input(given: Iterable[str]) -> Reading:
+    """Read what is said about text files.
+
+    >>> read_input(["decimal=,", "missing=NA", "missing=?"]).missing
+    ('NA', '?')
+    """
+    said: dict[str, Any] = {}
+    known = [each.name for each in fields(Reading) if each.name != "numbers"]
+    for text in given:
+        name, sign, value = text.partition("=")
+        if name not in known or not sign:
+            raise ParameterError("input", text, f"NAME=VALUE with one of {', '.join(known)}")
+        if name == "missing":
+            said["missing"] = (*said.get("missing", ()), value)
+        elif name == "skip":
+            said["skip"] = int(value) if value.isdecimal() and len(value) < 10 else value
+        else:
+            said[name] = value
+    return Reading(**said)
 
 
 # Settings that are given as `--option NAME=VALUE`.

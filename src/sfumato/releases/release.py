@@ -65,6 +65,9 @@ class Release(Showable):
     people: "pa.Table | None" = field(default=None, repr=False, compare=False)
     """Who has which of its rows, if people are counted, as in the people file: private."""
 
+    notes: tuple[str, ...] = field(default=(), compare=False)
+    """What was found out about the form of the data: how its file was read, and its dates."""
+
     @classmethod
     def of(cls, placed: "PlacedRelease", policy: Policy) -> Self:
         """Return the release that is in a place."""
@@ -138,6 +141,7 @@ class Release(Showable):
             "folder": None if self.folder is None else str(self.folder),
             **({} if self.place is None else {"place": self.place}),
             "warnings": list(self.warnings),
+            **({"notes": list(self.notes)} if self.notes else {}),
             "manifest": self.manifest.to_dict(),
             "verdict": self.verdict.to_dict(),
         }

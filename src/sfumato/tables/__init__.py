@@ -10,7 +10,7 @@ from typing import ClassVar
 
 from sfumato.counts import FrequencySet
 from sfumato.errors import InputError, some
-from sfumato.reading import Reading, TextFile
+from sfumato.reading import Reading, TextFile, said_of_all
 from sfumato.registry import Registry
 from sfumato.tables.base import (
     FORMATS,
@@ -80,8 +80,13 @@ class ArrowEngine(Engine):
         return ArrowTable(open_source(source))
 
 
-def _is_path(source: object) -> bool:
-    return isinstance(source, str | PathLike)
+def _as_said(source: str | PathLike[str], reading: Reading | None) -> str | PathLike[str]:
+    """Return a path with everything that is said of how it is read."""
+    own = source.reading if isinstance(source, TextFile) else Reading()
+    if own.numbers is not None:
+        return source
+    said = own.over((said_of_all() or Reading()).over(reading))
+    return source if said == Reading() else TextFile(Path(str(source)), said)
 
 
 def _is_lazy_frame(source: object) -> bool:
@@ -111,9 +116,8 @@ def open_table(source: object, reading: Reading | None = None) -> Table:
     if isinstance(source, Table):
         return source
     engine = find_engine(source)
-    if reading is not None and isinstance(engine, ArrowEngine) and _is_path(source):
-        said = source.reading if isinstance(source, TextFile) else Reading()
-        source = TextFile(Path(str(source)), said.over(reading))
+    if isinstance(engine, ArrowEngine) and isinstance(source, str | PathLike):
+        source = _as_said(source, reading)
     if engine is not None:
         return engine.open(source)
     raise InputError(

@@ -290,7 +290,8 @@ def make_release(  # noqa: PLR0913 - what it is told and what it tells
             LabelledPopulation.of(asked, decision.recoding),
             people=people if people is None or people_file is None else people_file.path,
         )
-        return replace(Release.of(place.publish(release, table), asked), people=people)
+        made = Release.of(place.publish(release, table), asked)
+        return replace(made, people=people, notes=table.notes)
 
 
 def _require_weights(table: Table, policy: Policy) -> None:

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from sfumato.reading import Reading
+from sfumato.reading import DECIMALS, Reading
 
 BLANKS = " \u00a0\u202f\u2009"
 APOSTROPHES = "'\u2019"
@@ -68,7 +68,8 @@ def rewrite(array: pa.Array, notation: tuple[str, str]) -> pa.Array:
     decimal, thousands = notation
     if thousands:
         marks = {" ": BLANKS, "'": APOSTROPHES}.get(thousands, thousands)
-        array = pc.replace_substring_regex(array, f"[{re.escape(marks)}]", "")
+        for mark in marks:
+            array = pc.replace_substring(array, mark, "")
     if decimal != ".":
         array = pc.replace_substring(array, decimal, ".")
     return pc.replace_substring(array, "\u2212", "-")
@@ -98,33 +99,43 @@ class Numerals:
 
     def add(self, values: pa.Array) -> None:
         """Look at more values, none of them missing."""
-        likely = pc.match_substring_regex(values, f"^{_LIKELY}$")
-        strange = values.filter(pc.invert(likely))
-        if len(strange):
-            self.others += len(strange)
-            self.other = self.other or strange[0].as_py()
-            values = values.filter(likely)
-        marked = values.filter(pc.match_substring_regex(values, f"[.,{BLANKS}{APOSTROPHES}]"))
-        texts = marked.to_pylist() if len(marked) < _FEW else marked.slice(0, _FEW).to_pylist()
-        self.example = self.example or (texts[0] if texts else None)
-        for mark, kind in _KINDS.items():
-            if kind not in self.marks and pc.any(pc.match_substring(marked, mark)).as_py():
-                self.marks.add(kind)
-        self.groups |= {sum(text.count(c) for c in ".," + BLANKS) for text in texts}
-        if len(marked) < len(values):
-            self.groups.add(0)
         if self.notations is None:
-            self.notations = [
-                (decimal, thousands)
-                for decimal in ".,"
-                for thousands in ("", ".", ",", "'", " ")
-                if decimal != thousands
-            ]
-        self.notations = [
+            self.notations = [(decimal, "") for decimal in DECIMALS]
+        for mark, kind in _KINDS.items():
+            if kind not in self.marks and pc.any(pc.match_substring(values, mark)).as_py():
+                self.marks.add(kind)
+                # Values so far have no such mark: they are numbers with it if they are without.
+                plain = [decimal for decimal, thousands in self.notations if not thousands]
+                self.notations += [(decimal, kind) for decimal in plain if decimal != kind]
+        fitting = self._fitting(values)
+        if not fitting:
+            # Some values are no numbers: the others may be.
+            likely = pc.match_substring_regex(values, f"^{_LIKELY}$")
+            strange = values.filter(pc.invert(likely))
+            if len(strange):
+                self.others += len(strange)
+                self.other = self.other or strange[0].as_py()
+                values = values.filter(likely)
+                fitting = self._fitting(values)
+        self.notations = fitting
+        self._look_at(values)
+
+    def _fitting(self, values: pa.Array) -> list[tuple[str, str]]:
+        """Return the notations of those so far that all values are numbers in."""
+        return [
             each
-            for each in self.notations
+            for each in self.notations or ()
             if pc.all(pc.match_substring_regex(values, _pattern(*each))).as_py() is not False
         ]
+
+    def _look_at(self, values: pa.Array) -> None:
+        """Find how many marks of thousands a few values have, and one with a mark."""
+        few = [value for value in values.slice(0, _FEW).to_pylist() if value is not None]
+        self.groups |= {sum(map(text.count, f".,{BLANKS}")) for text in few}
+        if self.example is None and self.marks:
+            marked = pc.match_substring_regex(values, f"[.,{BLANKS}{APOSTROPHES}]")
+            found = values.filter(marked).slice(0, 1).to_pylist()
+            self.example = found[0] if found else None
 
     def possible(self, said: Reading) -> list[tuple[str, str]]:
         """Return the notations that make a difference: each mark is one of theirs, and occurs."""
