@@ -351,8 +351,8 @@ class CsvSource(FileSource):
         if found.mixed:
             why = (
                 "Other bytes of it are: perhaps two files were joined, or it is in an encoding "
-                "that is not known here. Say which it is: input: {encoding: …} in the policy, or save "
-                "it as UTF-8."
+                "that is not known here. Say which it is: input: {encoding: …} in the policy, or "
+                "save it as UTF-8."
             )
         elif found.readings:
             read = join_words([f"{name} {word!r}" for name, word in found.readings])
