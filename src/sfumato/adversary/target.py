@@ -34,6 +34,7 @@ from sfumato.hierarchy import Ladder
 from sfumato.hierarchy.labels import Labels
 from sfumato.models.categories import read_categories
 from sfumato.partition import PARTITIONERS
+from sfumato.people import ClassPeople
 from sfumato.policy import ColumnRule, Missing, Policy, Spelling
 from sfumato.recode.deciding import count_population, counted_columns, decide, ladders_of
 from sfumato.recode.recoded import recode_counts
@@ -130,6 +131,19 @@ def _require_own(manifest: Manifest, name: str, role: str, given: Sequence[str] 
 
 
 def _table(release: PublishedTable, ladders: "_Ladders") -> Target:
+    people = release.people
+    if people is not None:
+        # Suppressed rows are not among those of people.
+        people = people.fold(release.folded)
+        bound = ladders.of([people.column(n) for n in release.sensitive])
+        return Target.of_table(
+            people,
+            release.quasi_identifiers,
+            release.sensitive,
+            bound,
+            person=release.person,
+            household=release.household,
+        )
     [counts] = release.counts(release.columns).tables
     counts = release.without_starred(counts).fold(release.folded)
     general = release.generalised
@@ -508,16 +522,32 @@ def with_members(target: Target, release: Published, original: object) -> Target
         (2, [1, 1])
     """
     names = release.quasi_identifiers
-    people = count_columns(original, names, release.policy).project(names)
+    people, members = _members(target, release, original)
     ladders = ladders_of(release.policy, people, names)
     # A person who fits a class is not looked for among stars, whose rows would fit fakes as well.
     every = target.silent.all() if release.manifest is None else target.silent.any()
     tables = release.counts(names)
     if target.counts is not None and not every:
         tables = _without_stars(tables)
-    return replace(
-        target, people=people, matcher=matcher_of(people, tables, release.levels, ladders)
-    )
+    found = matcher_of(people, tables, release.levels, ladders)
+    return replace(target, people=people, members=members, matcher=found)
+
+
+def _members(
+    target: Target, release: Published, original: object
+) -> tuple[FrequencySet, ClassPeople | None]:
+    """Count the people of a table by what others know of them, and who has which of it."""
+    names = release.quasi_identifiers
+    policy = release.policy or getattr(release.given, "policy", None)
+    person = policy.counted_person if isinstance(policy, Policy) else None
+    if target.person is None or person is None:
+        return count_columns(original, names, release.policy).project(names), None
+    each = count_columns(original, (*names, person), policy).project((*names, person))
+    # What a person has in several rows counts once.
+    once = FrequencySet(each.columns, each.codes, np.ones_like(each.rows))
+    kinds = each.group_by(names)
+    who = each.codes_of(person).astype(np.int64)
+    return once.project(names), ClassPeople.count(who, kinds.of_item, {}, kinds.n)
 
 
 def with_maker(target: Target, release: Published, original: object) -> Target:

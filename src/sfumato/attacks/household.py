@@ -5,12 +5,20 @@ from typing import ClassVar, NamedTuple, Self
 
 import numpy as np
 
-from sfumato.attacks.base import Attack, Beliefs, Outcome, is_value, secrecy_of
+from sfumato.attacks.base import (
+    MOST_CASES,
+    Attack,
+    Beliefs,
+    Case,
+    Outcome,
+    is_value,
+    secrecy_of,
+)
 from sfumato.attacks.target import Target
 from sfumato.classes import MISSING, ValueCounts, sensitive_codes
 from sfumato.counts import FrequencySet, group, number_keys, sums
 from sfumato.errors import InputError, require_text
-from sfumato.harm import HarmRule, Level
+from sfumato.harm import HarmRule, Level, chance_of_values
 from sfumato.people import ClassPeople
 from sfumato.typing import BoolArray, FloatArray, IntArray
 
@@ -100,54 +108,74 @@ class HouseholdKnowledge(Attack):
         best[found.victim[order]] = order
         some = np.flatnonzero(best >= 0)
         at = best[some]
-        alike = group_alike(class_id[at], value[at], found.prior[at], found.posterior[at])
-        first = at[alike.first]
+        chance = chance_of_values(
+            rule,
+            found.rest[at],
+            found.rows[at],
+            found.marked[at],
+            told.reference[:-1],
+            total=told.known_total,
+        )
         beliefs = Beliefs(
-            sums(alike.of_item, victims.people[some], alike.n),
-            found.prior[first],
-            found.posterior[first],
-            lambda i: target.who(int(class_id[first[i]])),
-            is_value(told, value[first]),
-            None if secrecy is None else secrecy[first],
+            victims.people[some],
+            found.prior[at],
+            found.posterior[at],
+            lambda i: target.who(int(class_id[at[i]])),
+            is_value(told, value[at]),
+            None if secrecy is None else secrecy[at],
+            chance,
             of=everyone,
-            applies=found.grows[first],
-            people=victims.persons(some, alike.of_item, alike.n),
+            applies=found.grows[at],
+            people=victims.persons(some),
         )
         outcome = beliefs.outcome(self, self.column, rule)
+        judged = rule.judge(
+            beliefs.prior,
+            beliefs.posterior,
+            everyone,
+            applies=beliefs.applies,
+            secrecy=beliefs.secrecy,
+            chance=chance,
+        ).levels
         level = np.zeros(len(victims.class_id), dtype=np.int64)
-        level[some] = levels[at]
+        level[some] = judged
         homes = len(np.unique(victims.household[level == Level.VERY_HIGH]))
         note = (
             f"{homes} of {victims.homes} households have a member at risk, by what the others of "
             "it know; rows of a household are not linked in the release"
         )
         settings = {"households": homes, "of_households": victims.homes}
-        return replace(outcome, note=note, settings=settings)
+        worst = _worst(beliefs, class_id[at], value[at], judged)
+        return replace(outcome, note=note, settings=settings, worst=worst)
 
     @classmethod
     def example(cls) -> Self:
         return cls("disease")
 
 
-def group_alike(
-    class_id: IntArray, value: IntArray, prior: FloatArray, posterior: FloatArray
-) -> "_Alike":
-    """Number the people of a class of whom the same is believed, by equal figures."""
-    before, after = (np.unique(each, return_inverse=True)[1] for each in (prior, posterior))
-    codes = [class_id, value, before.ravel(), after.ravel()]
-    found = group(codes, [int(each.max(initial=0)) + 1 for each in codes], n=len(class_id))
-    return _Alike(found.of_item, found.first)
-
-
-class _Alike(NamedTuple):
-    """People of whom the same is believed."""
-
-    of_item: IntArray
-    first: IntArray
-
-    @property
-    def n(self) -> int:
-        return len(self.first)
+def _worst(
+    beliefs: Beliefs, class_id: IntArray, value: IntArray, levels: IntArray
+) -> tuple[Case, ...]:
+    """Return the worst cases; people of a class of whom the same is believed are one."""
+    prior, posterior = beliefs.prior, beliefs.posterior
+    figures = [np.unique(each, return_inverse=True)[1].ravel() for each in (prior, posterior)]
+    codes = [class_id, value, *figures]
+    alike = group(codes, [int(each.max(initial=0)) + 1 for each in codes], n=len(class_id))
+    first, people = alike.first, sums(alike.of_item, np.asarray(beliefs.rows), alike.n)
+    gain = posterior - prior
+    order = np.lexsort((-people, -gain[first], -posterior[first], -levels[first]))[:MOST_CASES]
+    return tuple(
+        Case(
+            beliefs.who(i),
+            n,
+            beliefs.believed(i),
+            float(prior[i]),
+            float(posterior[i]),
+            Level(int(levels[i])),
+        )
+        for i, n in zip(first[order].tolist(), people[order].tolist(), strict=True)
+        if posterior[i] > 0
+    )
 
 
 class _Holdings(NamedTuple):
@@ -276,12 +304,12 @@ class _Victims:
             kept if target.person is None else whose[kept],
         )
 
-    def persons(self, some: IntArray, group_of: IntArray, n: int) -> ClassPeople | None:
-        """Return who is in which of some groups of entries, to count each person once."""
+    def persons(self, some: IntArray) -> ClassPeople | None:
+        """Return whose each of some entries is, to count each person once."""
         if self.person is None:
             return None
         numbered = np.unique(self.person[some], return_inverse=True)[1].ravel()
-        return ClassPeople.count(numbered, group_of, {}, n)
+        return ClassPeople.count(numbered, np.arange(len(some)), {}, len(some))
 
 
 class _Rest(NamedTuple):
@@ -293,6 +321,13 @@ class _Rest(NamedTuple):
     posterior: FloatArray
     grows: BoolArray
     """Whether knowing the household made it likelier than the class does."""
+
+    rows: IntArray
+    """Those who have it among the people of the class who are left."""
+
+    rest: IntArray
+    marked: IntArray
+    """Those who have it among the people of the table who are left."""
 
 
 def _believe(victims: _Victims, told: ValueCounts, rule: HarmRule) -> _Rest:
@@ -316,10 +351,13 @@ def _believe(victims: _Victims, told: ValueCounts, rule: HarmRule) -> _Rest:
     taken = victims.held_here.at(victims.place[victim], value)
     taken -= victims.own_here.at(victims.own[victim], value)
     rest = known.totals[class_id] - victims.others[victim]
-    posterior = (known.rows[entry] - taken) / np.maximum(rest, 1)
+    rows = (known.rows[entry] - taken).astype(np.int64)
+    posterior = rows / np.maximum(rest, 1)
     gone = victims.held_anywhere.at(victims.household[victim], value)
     gone -= victims.own_anywhere.at(victims.owner[victim], value)
     table = told.known_total - victims.everywhere[victim]
-    prior = (told.reference[value] - gone) / np.maximum(table, 1)
+    marked = told.reference[value] - gone
+    prior = marked / np.maximum(table, 1)
     share = known.rows[entry] / np.maximum(known.totals[class_id], 1)
-    return _Rest(victim, value, prior, posterior, posterior > share + 1e-12)
+    grows = posterior > share + 1e-12
+    return _Rest(victim, value, prior, posterior, grows, rows, rest.astype(np.int64), marked)

@@ -193,8 +193,15 @@ def _household_faults(policy: "Policy") -> Faults:
     if role in (Role.QUASI_IDENTIFIER, Role.SENSITIVE, Role.WEIGHT):
         text = f"{name!r} is {role}: what says who lives together is an identifier, or dropped."
         return [(("household",), text)]
-    if name == policy.counted_person:
+    person = policy.counted_person
+    if person == name:
         text = f"{name!r} tells people apart. A household is a column of its own."
+        return [(("household",), text)]
+    if person is None:
+        text = (
+            "members of a household are people: say what tells them apart, as in person: "
+            "person_id. If every row is a person and has no number, add a column with one."
+        )
         return [(("household",), text)]
     return []
 

@@ -42,13 +42,15 @@ if TYPE_CHECKING:
 def counted_columns(policy: Policy) -> tuple[str, ...]:
     """Return the columns a decision needs: the quasi-identifiers and what models look at.
 
-    Where people are counted these are all sensitive columns, for the people file has them.
+    Where people are counted these are all sensitive columns, and who lives together, for the
+    people file has them.
     """
     looked_at = dict.fromkeys(column for model in policy.models for column in model.columns)
     if policy.counted_person is None:
         return (*policy.quasi_identifiers, *looked_at)
     sensitive = dict.fromkeys((*looked_at, *policy.sensitive))
-    return (*policy.quasi_identifiers, *sensitive, policy.counted_person)
+    private = [policy.counted_person, *filter(None, [policy.household])]
+    return (*policy.quasi_identifiers, *sensitive, *private)
 
 
 @dataclass(frozen=True, eq=False)

@@ -37,7 +37,7 @@ from sfumato.policy import (
 from sfumato.reading import RELEASED, Reading, TextFile
 from sfumato.releases.levels import compare_levels
 from sfumato.releases.manifest import MANIFEST, FileRecord, Manifest, Promise, promised_class_size
-from sfumato.releases.people_file import read_people
+from sfumato.releases.people_file import PublishedPeople, read_people
 from sfumato.releases.preparing import open_original
 from sfumato.releases.recompute import (
     recompute_folder,
@@ -404,15 +404,20 @@ class PublishedTable(Published):
         numbers. Suppressed rows are not among them. That they are the published rows is for
         `recompute` to find.
         """
-        return None if self._people is None else self._people[0]
+        return None if self._people is None else self._people.counts
 
     @property
     def person(self) -> str | None:
         """The column of `people` that tells them apart; None if there are no such counts."""
-        return None if self._people is None else self._people[1]
+        return None if self._people is None else self._people.person
+
+    @property
+    def household(self) -> str | None:
+        """The column of `people` that says who lives together; None if nothing does."""
+        return None if self._people is None else self._people.household
 
     @cached_property
-    def _people(self) -> tuple[FrequencySet, str] | None:
+    def _people(self) -> PublishedPeople | None:
         if self.people_file is None or not _counts_people(self.record):
             return None
         [counts] = self.counts(self.columns).tables

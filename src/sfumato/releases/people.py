@@ -119,18 +119,28 @@ def require_people(table: Table, policy: Policy) -> CountedPeople:
     roles = {name: policy.role_of(name) for name in table.columns}
     keys = keys_of(roles)
     if person is not None and person.column in table.columns:
-        found = _repetition(table, {str(person.column): Key.SURELY})
-        if found is not None and found.several:
-            _require_countable(policy, found)
-            return CountedPeople(policy)
-        # Every person has one row: rows are people, and nothing else need be counted.
-        return CountedPeople(_count_rows(policy))
+        return _count_by(str(person.column), table, policy)
     found = _repetition(table, keys)
     if found is None:
         return CountedPeople(policy)
     if found.clear:
         _ask(policy, found)
     return CountedPeople(policy, (f"{found}: their rows count as different people",))
+
+
+def _count_by(name: str, table: Table, policy: Policy) -> CountedPeople:
+    """Return a policy as it applies to a table in which a column tells people apart."""
+    found = _repetition(table, {name: Key.SURELY})
+    if found is not None and found.several:
+        _require_countable(policy, found)
+        return CountedPeople(policy)
+    # Every person has one row: rows are people, and nothing else need be counted, unless it is to
+    # be known who lives together.
+    if policy.household is None:
+        return CountedPeople(_count_rows(policy))
+    if _list_uncountable(policy, Repetition(name, 0, 0, 0)):
+        return CountedPeople(_count_rows(policy), (_HOUSEHOLDS_LEFT,))
+    return CountedPeople(policy)
 
 
 def require_unlinked(table: Table, policy: Policy) -> None:
@@ -164,7 +174,8 @@ def require_single_rows(table: Table, policy: Policy, what: str) -> tuple[str, .
     Returns:
         What deserves a second look; see `CountedPeople`.
     """
-    counted = require_people(table, policy)
+    require_unlinked(table, policy)
+    counted = require_people(table, policy.replace(household=None))
     name = counted.policy.counted_person
     if name is not None:
         text = (
@@ -180,7 +191,7 @@ def _count_rows(policy: Policy) -> Policy:
     suppression = policy.suppression
     if suppression.unit != "rows":
         suppression = Suppression(limit=suppression.limit, rows=suppression.rows)
-    return policy.replace(person=None, suppression=suppression)
+    return policy.replace(person=None, household=None, suppression=suppression)
 
 
 def rows_are_meant(reason: str) -> str:
@@ -203,9 +214,22 @@ def _ask(policy: Policy, found: Repetition) -> NoReturn:
     raise policy.error_at("columns", found.column, text=text)
 
 
+_HOUSEHOLDS_LEFT = (
+    "what members of a household know of each other is not judged: people cannot be counted with "
+    "these models, or where missing values match any"
+)
+
+
 def _require_countable(policy: Policy, found: Repetition) -> None:
     """Raise if a promise is not defined, or not kept, where people have several rows."""
+    for path, text in _list_uncountable(policy, found):
+        raise policy.error_at(*path, text=text)
+
+
+def _list_uncountable(policy: Policy, found: Repetition) -> list[tuple[tuple[str, ...], str]]:
+    """Return why people cannot be counted: each reason with its place in the policy."""
     name = found.column
+    faults: list[tuple[tuple[str, ...], str]] = []
     if policy.role_of(name) in PUBLISHED:
         text = (
             f"{found}, and {name!r} is published, so the rows of a person stay linked: whoever "
@@ -213,17 +237,18 @@ def _require_countable(policy: Policy, found: Repetition) -> None:
             f"rows of a person side by side, with sf.widen(data, person={name!r}), and all of them "
             f"are protected as one record. {_MEANT}"
         )
-        raise policy.error_at("columns", name, text=text)
+        faults.append((("columns", name), text))
     for model in policy.models:
         if not model.counts_people:
             text = (
                 f"{found}. {model.name} is defined for one value per person. Choose another model, "
                 f"or give one row per person: sf.widen(data, person={name!r}). {_MEANT}"
             )
-            raise policy.error_at("models", text=text)
+            faults.append((("models",), text))
     if policy.missing is Missing.MATCHES_ANY:
         text = (
             f"{found}. Where missing values match any, it cannot be counted how many people are in "
             "a class. Choose missing: own-value or missing: suppress."
         )
-        raise policy.error_at("missing", text=text)
+        faults.append((("missing",), text))
+    return faults

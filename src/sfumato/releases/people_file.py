@@ -10,6 +10,7 @@ from contextlib import contextmanager
 from hashlib import file_digest
 from os import PathLike
 from pathlib import Path
+from typing import NamedTuple
 
 import numpy as np
 import pyarrow as pa
@@ -24,7 +25,7 @@ from sfumato.recoding import Recoding
 from sfumato.tables import open_table
 from sfumato.text import text_or_none
 from sfumato.typing import IntArray
-from sfumato.verifier.people import name_columns
+from sfumato.verifier.people import name_columns, name_household
 
 _FORMS = {".csv": "csv", ".parquet": "parquet", ".pq": "parquet"}
 _WHAT = "the people file"
@@ -36,6 +37,8 @@ def tell_people_apart(
     columns: Sequence[str],
     person: str,
     rng: np.random.Generator,
+    *,
+    household: str | None = None,
 ) -> pa.Table:
     """Return who has which published combinations, in random order.
 
@@ -45,6 +48,7 @@ def tell_people_apart(
         columns: The quasi-identifiers and then the sensitive columns.
         person: The column that tells people apart.
         rng: Draws the numbers that stand for people, and the order.
+        household: The column that says who lives together; a drawn number stands for each.
 
     Example:
         >>> from sfumato.hierarchy import Hierarchy
@@ -65,7 +69,11 @@ def tell_people_apart(
     # Not by a label: a recoding that suppresses people whole has one for all who are left.
     who, n_people = counts.codes_of(person)[item], len(counts.column(person).values)
     codes, sizes = [codes for _, codes in cells], [len(values) for values, _ in cells]
-    groups = group([*codes, who], [*sizes, n_people], n=len(item))
+    home = np.zeros(len(item), dtype=np.int64)
+    if household is not None:
+        home = counts.codes_of(household)[item].astype(np.int64)
+    homes = int(home.max(initial=0)) + 1
+    groups = group([*codes, who, home], [*sizes, n_people, homes], n=len(item))
     order = rng.permutation(groups.n)
     chosen = groups.first[order]
     total = sums(groups.of_item, rows, groups.n)[order]
@@ -76,6 +84,10 @@ def tell_people_apart(
         for name, (values, codes) in zip(columns, cells, strict=True)
     }
     names = name_columns(columns)
+    if household is not None:
+        missing = home[chosen] == counts.column(household).missing
+        number = pa.array(_draw(homes, rng)[home[chosen]], mask=missing)
+        shown[name_household(columns)] = number
     drawn = _draw(n_people, rng)[who[chosen]]
     return pa.table({**shown, names[0]: pa.array(drawn), names[1]: pa.array(total)})
 
@@ -168,9 +180,22 @@ def _refuse_other(target: Path, *, force: bool) -> None:
         )
 
 
+class PublishedPeople(NamedTuple):
+    """Who has which rows of a release."""
+
+    counts: FrequencySet
+    """Over its quasi-identifiers, its sensitive columns and those below."""
+
+    person: str
+    """The column that tells people apart, by drawn numbers."""
+
+    household: str | None = None
+    """The column that says who lives together, if the file does."""
+
+
 def read_people(
     people: object, columns: Sequence[str], published: FrequencySet | None = None
-) -> tuple[FrequencySet, str]:
+) -> PublishedPeople:
     """Return who has which rows as counts, and the column that tells people apart in them.
 
     It is not checked here that these are the rows of a release: the verifier does that.
@@ -182,8 +207,8 @@ def read_people(
 
     Example:
         >>> table = pa.table({"ill": ["7", "7"], "person": [4, 9], "rows": [2, 1]})
-        >>> counts, person = read_people(table, ["ill"], FrequencySet.from_rows(["ill"], [(7,)]))
-        >>> counts.column("ill").values, counts.rows.tolist(), person
+        >>> found = read_people(table, ["ill"], FrequencySet.from_rows(["ill"], [(7,)]))
+        >>> found.counts.column("ill").values, found.counts.rows.tolist(), found.person
         ((7,), [2, 1], 'person')
     """
     table = open_table(people)
@@ -195,22 +220,23 @@ def read_people(
             f"{_WHAT} does not have the columns of this release. Give the one that was written "
             "when the release was made."
         )
-    counts = table.count((*columns, person, rows))
+    home = name_household(columns)
+    household = home if home in table.columns else None
+    private = (person,) if household is None else (person, household)
+    counts = table.count((*columns, *private, rows))
     try:
         several = np.array([int(str(v)) for v in counts.column(rows).values], dtype=np.int64)
     except (ValueError, OverflowError):
         raise InputError(f"{_WHAT} has a number of rows that is none.") from None
     weighted = FrequencySet(
         counts.columns, counts.codes, counts.rows * several[counts.codes_of(rows)]
-    ).project((*columns, person))
+    ).project((*columns, *private))
     if published is None:
-        return weighted, person
+        return PublishedPeople(weighted, person, household)
     values = []
     for column in weighted.columns:
         own = published.column(column.name).values if column.name in published.names else ()
         known = {text_or_none(value): value for value in own}
         values.append([known.get(text_or_none(value), value) for value in column.values])
-    return (
-        FrequencySet.from_codes(weighted.names, values, weighted.codes, weighted.rows),
-        person,
-    )
+    same = FrequencySet.from_codes(weighted.names, values, weighted.codes, weighted.rows)
+    return PublishedPeople(same, person, household)

@@ -266,7 +266,14 @@ def make_release(  # noqa: PLR0913 - what it is told and what it tells
         people, people_hash = None, None
         if policy.counted_person is not None:
             told = (*policy.quasi_identifiers, *policy.sensitive)
-            people = tell_people_apart(counts, decision.recoding, told, policy.counted_person, rng)
+            people = tell_people_apart(
+                counts,
+                decision.recoding,
+                told,
+                policy.counted_person,
+                rng,
+                household=policy.household,
+            )
             people_hash = None if people_file is None else people_file.write(people)
         recoded = RecodedRows(
             rows, decision.recoding, columns, asked.suppression.rows, rng, policy.averagings

@@ -2,8 +2,8 @@
 
 The file is private. It has a line for each published combination of each person: the labels of the
 quasi-identifiers, the values of the sensitive columns, a drawn number that stands for the person,
-and how many rows they are. It must tell exactly the rows that are public; then who has which of
-them is what its maker says, and every promise is recomputed from that.
+perhaps one for the household, and how many rows they are. It must tell exactly the rows that are
+public; then who has which of them is what its maker says, and every promise is recomputed so.
 """
 
 import hashlib
@@ -83,7 +83,7 @@ def count_people(
     person, rows = name_columns(names)
     with readable("the people file"):
         source = open_source(data)
-        _require_columns(source, [*names, person, rows])
+        _require_columns(source, [*names, person, rows], name_household(names))
         lines = _read(source, [*names, person, rows])
         numbers = _whole_rows(lines[rows])
         spelt = [{key[at] for key in public} for at in range(len(names))]
@@ -127,13 +127,22 @@ def name_columns(published: Sequence[str]) -> tuple[str, str]:
     >>> name_columns(["age", "rows"])
     ('person', 'rows_')
     """
-    found = []
-    for name in ("person", "rows"):
-        free = name
-        while free in published:
-            free += "_"
-        found.append(free)
-    return found[0], found[1]
+    return _free("person", published), _free("rows", published)
+
+
+def name_household(published: Sequence[str]) -> str:
+    """Return what the column of a people file is called that says who lives together.
+
+    >>> name_household(["age", "household"])
+    'household_'
+    """
+    return _free("household", published)
+
+
+def _free(name: str, taken: Sequence[str]) -> str:
+    while name in taken:
+        name += "_"
+    return name
 
 
 def _require_hash(data: object, sha256: str) -> None:
@@ -152,10 +161,13 @@ def _require_hash(data: object, sha256: str) -> None:
         )
 
 
-def _require_columns(source: Source, names: Sequence[str]) -> None:
-    """Raise if a file has not the columns of the people file of a release."""
+def _require_columns(source: Source, names: Sequence[str], household: str) -> None:
+    """Raise if a file has not the columns of the people file of a release.
+
+    It may also say who lives together, which no promise is about.
+    """
     lacking = [name for name in names if name not in source.names]
-    added = [name for name in source.names if name not in names]
+    added = [name for name in source.names if name not in {*names, household}]
     faults = [
         f"it lacks {some(lacking)}" if lacking else "",
         f"it also has {some(added)}" if added else "",

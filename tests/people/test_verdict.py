@@ -1,0 +1,125 @@
+"""Verdicts on releases of people with several rows, and of households."""
+
+import numpy as np
+import pyarrow as pa
+import pytest
+
+import sfumato as sf
+from sfumato.attacks import ATTACKS
+from sfumato.errors import PolicyError
+
+ILL = ["flu", "gout", "hiv", "none"]
+
+
+def panel(people=300, waves=4, seed=0):
+    """People who are seen up to four times, with what they have at the time."""
+    rng = np.random.default_rng(seed)
+    who = np.repeat(np.arange(people), rng.integers(1, waves + 1, people))
+    return pa.table(
+        {
+            "id": who,
+            "home": who // 3,
+            "sex": np.array(["f", "m"])[who % 2],
+            "age": 20 + 10 * rng.integers(0, 4, len(who)),
+            "ill": rng.choice(ILL, len(who)),
+        }
+    )
+
+
+def policy_of(**settings):
+    columns = {
+        "id": "identifier",
+        "home": "dropped",
+        "sex": "quasi-identifier",
+        "age": "quasi-identifier",
+        "ill": "sensitive",
+    }
+    models = [sf.models.KAnonymity(5)]
+    return sf.Policy(
+        **{"columns": columns, "models": models, "person": "id", "suppression": "20%", **settings}
+    )
+
+
+def test_every_attack_counts_the_people_of_a_release(tmp_path):
+    table, policy = panel(), policy_of(household="home")
+    file = tmp_path / "people.parquet"
+    release = sf.anonymize(table, policy, output=tmp_path / "release", people_file=file)
+    found = sf.verify(tmp_path / "release", policy, people_file=file, data=table)
+    tried = {outcome.attack for outcome in found.attacks if outcome.tried}
+    assert {"linking", "homogeneity", "household", "membership", "skewness"} <= tried
+    assert {outcome.of for outcome in found.attacks if outcome.tried} == {300}
+    assert found.attack("household").settings["of_households"] == 100
+    # As the release that was just made says itself.
+    assert sf.verify(release, policy, attacks=["linking"]).attack("linking").of == 300
+
+
+def test_what_is_not_defined_for_people_leaves_care(tmp_path):
+    table, policy = panel(), policy_of()
+    release = sf.anonymize(table, policy)
+    found = sf.verify(release, policy, data=table, attacks=list(ATTACKS))
+    assert not found.attack("minimality").tried
+    assert any("minimality was not tried" in why for why in found.why) or found.answer == "no"
+    assert found.answer != "yes"
+
+
+def test_a_person_alone_in_a_class_is_found_however_many_rows_they_have():
+    rows = [(n, "f", 20, ill) for n, ill in zip(range(8), ILL * 2, strict=True)]
+    rows += [(9, "m", 30, ill) for ill in ILL * 2]
+    table = pa.table(dict(zip(["id", "sex", "age", "ill"], zip(*rows, strict=True), strict=True)))
+    by_rows = sf.verify(table, quasi_identifiers=["sex", "age"], sensitive=["ill"])
+    assert by_rows.attack("linking").people == 0
+    columns = {"id": "identifier", "sex": "quasi-identifier", "age": "plain", "ill": "sensitive"}
+    models = [sf.models.AverageRisk(risk=0.9)]
+    policy = sf.Policy(columns=columns, models=models, person="id")
+    found = sf.verify(sf.anonymize(table, policy), policy)
+    outcome = found.attack("linking")
+    assert (outcome.people, outcome.of) == (1, 9)
+    assert found.answer == "no"
+
+
+def test_households_with_one_row_per_person_are_judged_too():
+    table = panel(waves=1)
+    release = sf.anonymize(table, policy_of(household="home"))
+    assert "household" in release.people.column_names
+    assert "household" not in release.table.column_names
+    assert not {*release.people["household"].to_pylist()} & {*table["home"].to_pylist()}
+    found = sf.verify(release, policy_of(household="home"))
+    assert found.attack("household").of == 300
+    # Models that count rows only still do.
+    share = sf.models.KEAnonymity("ill", k=2, e=1)
+    numbers = table.set_column(4, "ill", pa.array(np.arange(len(table)) % 50))
+    rows = sf.anonymize(numbers, policy_of(household="home", models=[share]))
+    assert rows.people is None
+    assert any("household" in note for note in rows.unprotected)
+
+
+@pytest.mark.parametrize("method", ["full-domain", "regional", "mondrian", "top-down", "bottom-up"])
+def test_every_method_keeps_who_lives_together(method):
+    table = panel()
+    release = sf.anonymize(table, policy_of(household="home", method=method))
+    people = release.people.to_pylist()
+    homes = {}
+    for line in people:
+        assert homes.setdefault(line["person"], line["household"]) == line["household"]
+    assert sf.verify(release, attacks=["household"]).attack("household").tried
+
+
+def test_who_lives_together_is_not_published():
+    columns = dict.fromkeys(["sex", "age"], "quasi-identifier") | {"ill": "sensitive"}
+    published = {**columns, "id": "identifier", "home": "plain"}
+    with pytest.raises(PolicyError, match=r"says who lives together, and it is published: 100 of"):
+        sf.anonymize(panel(), policy_of(columns=published, household="home"))
+
+
+@pytest.mark.parametrize(
+    ("settings", "text"),
+    [
+        ({"household": "hom"}, "'hom' is not under columns. Did you mean 'home'"),
+        ({"household": "ill"}, "'ill' is sensitive: what says who lives together is"),
+        ({"household": "id"}, "'id' tells people apart"),
+        ({"household": "home", "person": None}, "say what tells them apart, as in person:"),
+    ],
+)
+def test_a_wrong_household_is_refused(settings, text):
+    with pytest.raises(PolicyError, match=text):
+        policy_of(**settings)
