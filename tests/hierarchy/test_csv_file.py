@@ -80,7 +80,7 @@ def test_values_the_table_does_not_hold_are_leaves_too(build):
         ("a\nb\n", r"h\.csv, line 1: only one column found\. .*name the delimiter"),
         ("", r"h\.csv is empty\. Give each value of 'x' a line"),
         ("\n \n", r"h\.csv is empty"),
-        (b"a;*\ncaf\xe9;*\n", r"h\.csv, line 2: there is a byte that is not UTF-8 text.*UTF-8"),
+        (b"a;*\n\xe9;*\n", r"h\.csv, line 2: there is a byte that is not UTF-8 text.*UTF-8"),
         ('a;*\n"b;*\nc;*\n', r"h\.csv, line 2: .*quote that is not closed"),
     ],
 )
@@ -162,3 +162,16 @@ def test_only_files_of_some_size_are_read(file, tmp_path, monkeypatch):
     (tmp_path / "large.csv").write_text("a;*\n" * 100)
     with pytest.raises(HierarchyError, match=r"is a (device|pipe)|too large|cannot be read"):
         CsvHierarchy(file).relative_to(tmp_path).build("age", ["1"])
+
+
+@pytest.mark.parametrize("encoding", ["utf-8-sig", "utf-16", "windows-1252", "mac-roman", "cp850"])
+def test_a_file_in_another_encoding_is_read_if_that_is_certain(build, encoding):
+    text = "Köln;Rheinland;*\nMünchen;Bayern;*\nFürth;Bayern;*\n"
+    assert {*build(text.encode(encoding)).labels[0]} == {"Fürth", "Köln", "München"}
+
+
+def test_another_encoding_can_be_said(build):
+    text = "Plzeň;Čechy;*\nBrno;Morava;*\nOstrava;Morava;*\n".encode("windows-1250")
+    with pytest.raises(HierarchyError, match="or say the one it has"):
+        build(text)
+    assert {*build(text, encoding="windows-1250").labels[1]} == {"Morava", "Čechy"}

@@ -10,6 +10,7 @@ from typing import ClassVar, NamedTuple, Self
 from sfumato.errors import HierarchyError, ParameterError, require_text, suggest
 from sfumato.files import read_small
 from sfumato.hierarchy.base import Hierarchy, HierarchyBuilder
+from sfumato.reading import Reading, find_encoding, find_wide_encoding, tell
 from sfumato.typing import Value
 
 # Reading hierarchy files, with answers for whatever can be wrong with a file.
@@ -24,8 +25,8 @@ def resolve_path(file: str, folder: str | Path) -> str:
     return str(Path(folder) / file)
 
 
-def read_text(file: str) -> str:
-    """Read a UTF-8 text file, with or without byte order mark.
+def read_text(file: str, encoding: str | None = None, *, hint: str = "") -> str:
+    """Read a text file in UTF-8, or in another encoding that is said or certain.
 
     What is wrong with it is said without quoting it: a policy may be a stranger's, and name any
     file of this machine.
@@ -46,13 +47,18 @@ def read_text(file: str) -> str:
         ) from None
     except OSError as error:
         raise HierarchyError(f"hierarchy file {file} cannot be read: {error.strerror}") from None
+    known = encoding or find_wide_encoding(raw[:_START]) or "utf-8"
     try:
-        return raw.decode("utf-8-sig")
+        return raw.decode(known).removeprefix("\ufeff")
     except UnicodeDecodeError as error:
+        found = None if known != "utf-8" or encoding else find_encoding([raw]).encoding
+        if found is not None:
+            tell(f"{file}: read in {found}.")
+            return raw.decode(found)
         line = raw.count(b"\n", 0, error.start) + 1
         raise HierarchyError(
-            f"{file}, line {line}: there is a byte that is not UTF-8 text. "
-            "Save the file with the encoding UTF-8."
+            f"{file}, line {line}: there is a byte that is not {known.upper()} text. "
+            f"Save the file with the encoding UTF-8{hint}."
         ) from None
 
 
@@ -60,6 +66,9 @@ DELIMITERS = ";\t|,"
 """What may stand between the levels, when the policy does not say; the first wins a tie."""
 
 _SAMPLE_LINES = 1000
+
+_START = 1 << 20
+"""Bytes that are looked at for zero bytes beside every letter."""
 
 _MOST_BYTES = 1 << 28
 """Millions of lines."""
@@ -74,7 +83,7 @@ class _Line(NamedTuple):
 class CsvHierarchy(HierarchyBuilder):
     """One line per raw value: the value, then its name at level 1, 2, … up to the top.
 
-    This is the format ARX uses: no header, UTF-8, all lines equally long, and the last
+    This is the format ARX uses: no header, all lines equally long, and the last
     column the same everywhere. Blank lines are ignored, quotes work as in any CSV file.
     The values of the file may be more than a table holds: they all count as leaves.
 
@@ -82,6 +91,8 @@ class CsvHierarchy(HierarchyBuilder):
         file: The file, relative to the policy's folder.
         delimiter: What stands between the levels; by default semicolon, tab, bar or
             comma, whichever makes a hierarchy of the file.
+        encoding: How its characters are written as bytes, as in windows-1252; by default UTF-8, or
+            what is certain of an encoding of western Europe.
 
     Example:
         >>> from sfumato.hierarchy import EXAMPLE_FOLDER
@@ -94,9 +105,13 @@ class CsvHierarchy(HierarchyBuilder):
 
     file: str
     delimiter: str | None = None
+    encoding: str | None = None
 
     def __post_init__(self) -> None:
         require_text("file", self.file)
+        if self.encoding is not None:
+            require_text("encoding", self.encoding)
+            object.__setattr__(self, "encoding", Reading(encoding=self.encoding).encoding)
         if self.delimiter is not None and (
             not isinstance(self.delimiter, str)
             or len(self.delimiter) != 1
@@ -117,7 +132,8 @@ class CsvHierarchy(HierarchyBuilder):
         values: Sequence[Value],
         counts: Sequence[int] | None = None,
     ) -> Hierarchy:
-        text = read_text(self.file)
+        hint = ", or say the one it has: {kind: csv, file: …, encoding: windows-1252}"
+        text = read_text(self.file, self.encoding, hint=hint)
         lines = _parse(text, self.delimiter or _detect(text), self.file)
         if not lines:
             raise HierarchyError(
