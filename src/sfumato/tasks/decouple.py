@@ -114,6 +114,7 @@ def decouple(  # noqa: PLR0913 - all but two have a default and are named
     counts = release.without_starred(counts)
     if not counts.total:
         raise InputError("every row is suppressed: there is nothing to decouple")
+    _require_told_levels(release, counts)
     if isinstance(place, Folder) and place.form_of(table) == "csv":
         counts = as_text(counts)
     decoupling = decoupling.inform(*_secrets(release))
@@ -212,6 +213,20 @@ def _make_decoupling(method: str | Mapping[str, object] | Decoupling) -> Decoupl
         expected = "a decoupling with its settings"
         why = " ".join([*map(str, fault.path), str(fault)])
         raise ParameterError("method", method, expected, why=why) from None
+
+
+def _require_told_levels(release: PublishedTable, counts: FrequencySet) -> None:
+    """Raise if a release is not as coarse as its manifest says: that would be said again."""
+    for column in () if release.manifest is None else release.manifest.columns:
+        if column.name not in release.quasi_identifiers or not column.height:
+            continue
+        values = np.count_nonzero(counts.value_counts(column.name))
+        if column.level == column.height and values > 1:
+            raise InputError(
+                f"the manifest says that {column.name!r} is at the top of its hierarchy, and it "
+                f"has {values} values. The release is not what its manifest says: see sfumato "
+                "verify."
+            )
 
 
 def _require_roles(release: PublishedTable, decoupling: Decoupling) -> None:
