@@ -10,6 +10,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import date
+from hashlib import sha256
 from pathlib import Path
 from typing import ClassVar, Literal, Self
 
@@ -101,7 +102,8 @@ class Shift(Derivation):
 
     Example:
         >>> shift = Shift(columns=("seen",), days=14, multiple=7)
-        >>> sorted({shift.offset(b"secret", str(person)) for person in range(99)})
+        >>> keys = shift.keys(b"secret")
+        >>> sorted({shift.offset(keys, str(person)) for person in range(99)})
         [-14, -7, 0, 7, 14]
     """
 
@@ -152,9 +154,25 @@ class Shift(Derivation):
         """The most multiples that a date is moved, either way."""
         return self.days // self.multiple
 
-    def offset(self, secret: bytes, person: str) -> int:
-        """Return by how many days the dates of a person are moved."""
-        drawn = int(hmac.digest(secret, person.encode(), "sha256").hex()[:DIGITS], 16)
+    @staticmethod
+    def keys(secret: bytes) -> tuple[str, str]:
+        """Return the two keys of the hash: each fills a block of SHA-256, as those of HMAC do.
+
+        They are texts, and so is what is hashed, so that every database can compute the same.
+        """
+        inner, outer = (hmac.digest(secret, name, "sha256").hex() for name in (b"inner", b"outer"))
+        return inner, outer
+
+    def offset(self, keys: tuple[str, str], person: str) -> int:
+        """Return by how many days the dates of a person are moved.
+
+        Args:
+            keys: What `keys` makes of the secret.
+            person: The person's identifier, as text.
+        """
+        inner, outer = keys
+        hashed = sha256((inner + person).encode()).hexdigest()
+        drawn = int(sha256((outer + hashed).encode()).hexdigest()[:DIGITS], 16)
         return (drawn % (2 * self.steps + 1) - self.steps) * self.multiple
 
     def note(self) -> str:

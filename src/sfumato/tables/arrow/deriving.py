@@ -397,7 +397,7 @@ class ShiftedSource(_StepSource):
 
     def __init__(self, source: Source, step: Shift, secret: bytes) -> None:
         super().__init__(source, step)
-        self._secret = secret
+        self._keys = step.keys(secret)
         self._offsets: dict[str, int] = {}
 
     def _compute(self, batch: pa.RecordBatch) -> tuple[dict[str, pa.Array], Problems]:
@@ -425,7 +425,7 @@ class ShiftedSource(_StepSource):
     def _offset(self, person: str) -> int:
         offset = self._offsets.get(person)
         if offset is None:
-            offset = self._offsets[person] = self.step.offset(self._secret, person)
+            offset = self._offsets[person] = self.step.offset(self._keys, person)
         return offset
 
 

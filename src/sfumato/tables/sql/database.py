@@ -260,6 +260,12 @@ class Database(ABC):
     where: str
     fields: tuple[Field, ...]
     name: Name | None
+    stored: tuple[Field, ...] | None = None
+    """The columns that the source has, if `fields` has others too, which are derived."""
+
+    derive: "Callable[[Any], Any] | None" = None
+    """Returns rows with what is derived, of the rows of the source; None if nothing is."""
+
     restrict: "Callable[[Any], Any] | None" = None
     """Returns the rows that every statement is about, of all; None if it is about all."""
 
@@ -367,12 +373,14 @@ class Database(ABC):
     def rows(self) -> "Query":
         """The rows of the source, to build statements on."""
         schema = {}
-        for i, each in enumerate(self.fields):
+        for i, each in enumerate(self.stored or self.fields):
             # Values that have no key are handed through and never looked at.
             schema[f"c{i}"] = ibis_type(each.type) if each.key else ibis.dtype("string")
             if each.key:
                 schema[f"k{i}"] = ibis_type(each.key_type)
         rows = ibis.table(schema, name=ROWS)
+        if self.derive is not None:
+            rows = self.derive(rows)
         return rows if self.restrict is None else self.restrict(rows)
 
     def statement(self, query: "Query") -> str:
@@ -389,7 +397,7 @@ class Database(ABC):
         columns = ", ".join(
             f"{self.dialect.quote(each.name)} AS c{i}"
             + (f", {each.key} AS k{i}" if each.key else "")
-            for i, each in enumerate(self.fields)
+            for i, each in enumerate(self.stored or self.fields)
         )
         rows = f"SELECT {columns} FROM {self.from_clause}"  # noqa: S608 - names are quoted
         statement = self.statement(query)

@@ -14,7 +14,6 @@ import pyarrow.compute as pc
 from pyarrow import types as t
 
 from sfumato.counts import Column, FrequencySet
-from sfumato.dates import DateForm
 from sfumato.derivations import Preparation
 from sfumato.errors import InputError, OutputError, ParameterError
 from sfumato.recoding import Recoding
@@ -49,6 +48,7 @@ from sfumato.tables.sql.counting import (
     survey,
 )
 from sfumato.tables.sql.database import Answer, Database, Field, format_name, name_of
+from sfumato.tables.sql.deriving import prepare
 from sfumato.tables.sql.recoding import Publication, publication
 from sfumato.tables.sql.releases import (
     Staging,
@@ -168,14 +168,9 @@ class SqlTable(DatabaseTable):
         """Whether there are too many combinations to fetch them all."""
 
     def prepare(self, preparation: Preparation) -> "SqlTable":
-        texts = [
-            name
-            for name, form in preparation.dates.items()
-            if form != DateForm() and not t.is_temporal(self.type_of(name))
-        ]
-        if texts or preparation.steps:
-            super().prepare(preparation)
-        return self
+        table = SqlTable(prepare(self._database, preparation), self.given)
+        table.prepared = preparation
+        return table
 
     def count(self, columns: Sequence[str], *, progress: Progress | None = None) -> FrequencySet:
         self.require(columns)
