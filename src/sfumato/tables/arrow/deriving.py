@@ -96,6 +96,9 @@ class DatedSource(DerivingSource):
         """How dates are written, once that is known; None for a column that holds none."""
 
         self._written: dict[str, dict[str, str]] = {}
+        self._counted: dict[str, dict[str, int]] = {}
+        """Texts of columns that were counted and not looked at yet."""
+
         self._lines: dict[str, str] = {}
         self._likely = {*preparation.likely}
         for name in (*preparation.dates, *preparation.likely):
@@ -180,11 +183,19 @@ class DatedSource(DerivingSource):
 
     def _values(self, name: str) -> dict[str, int]:
         """Count the texts of a column, in a pass of its own."""
-        tally = Tally(name, pa.large_string())
-        for batch in self._source.batches([name]):
-            tally.add(_texts(canonical(batch.column(0))))
-        tally.settle()
-        return dict(zip(tally.values.to_pylist(), tally.rows.tolist(), strict=True))
+        if name not in self._counted:
+            # All columns of which it is not known yet, so that one pass may do.
+            pending = {*self._forms} - {*self._settled} - self._likely
+            names = [each for each in self._forms if each == name or each in pending]
+            tallies = [Tally(each, pa.large_string()) for each in names]
+            for batch in self._source.batches(names):
+                for tally, array in zip(tallies, batch.columns, strict=True):
+                    tally.add(_texts(canonical(array)))
+            for tally in tallies:
+                tally.settle()
+                texts = tally.values.to_pylist()
+                self._counted[tally.column] = dict(zip(texts, tally.rows.tolist(), strict=True))
+        return self._counted.pop(name)
 
     def _detect(self, name: str) -> None:
         values = self._values(name)

@@ -359,8 +359,12 @@ def _shift(database: Database, step: Shift, days: dict[str, _Days], secret: byte
         person = rows[f"k{position}"].cast("string")
         hashed = sha256(ibis.literal(outer) + sha256(ibis.literal(inner) + person))
         rows = rows.mutate(**{drawn: hashed})
+        # By way of text: PostgreSQL finds numbers of 32 bits, which Ibis takes for 64.
         digits = [
-            ibis.literal("0123456789abcdef").find(rows[drawn][i : i + 1]).cast("int64")
+            ibis.literal("0123456789abcdef")
+            .find(rows[drawn][i : i + 1])
+            .cast("string")
+            .cast("int64")
             * 16 ** (DIGITS - 1 - i)
             for i in range(DIGITS)
         ]
