@@ -100,7 +100,9 @@ def test_a_release_of_a_database_has_derived_columns(quick_database):
         ],
         "models": [{"model": "k-anonymity", "k": 2}],
     }  # fmt: skip
-    release = sf.anonymize(quick_database.stored(people(), "people"), policy, output="table:released")
+    release = sf.anonymize(
+        quick_database.stored(people(), "people"), policy, output="table:released"
+    )
     assert release.verdict.holds
     released = quick_database.read("released")
     assert {*released.column_names} == {"age", "ill", "seen"}
