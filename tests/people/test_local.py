@@ -1,17 +1,22 @@
 """Local recoding where people have several rows: every class against loops over rows."""
 
-from collections import defaultdict
+from collections import Counter, defaultdict
+from dataclasses import replace
 
+import duckdb
 import numpy as np
 import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 import sfumato as sf
+from sfumato.classes import ValueCounts, classes_from
+from sfumato.counts import FrequencySet
 from sfumato.errors import InfeasibleError
-from sfumato.partition import BottomUp, Mondrian, TopDown
-from sfumato.recode.deciding import Decision, counted_columns, decide
+from sfumato.partition import BottomUp, Mondrian, Problem, TopDown
+from sfumato.recode.deciding import Decision, counted_columns, decide, make_problem, prepare
 from sfumato.tables import open_table
 from tests.people.test_counting import MODELS, NAMES, ROWS, checks_of
 from tests.people.textbook import people_in
@@ -93,3 +98,129 @@ def test_every_class_keeps_the_models_on_different_people(method, rows, models, 
         assert gone.isdisjoint(row[0] for each in every for row in each)
     most = policy.suppression.most_rows(people_in(rows) if unit == "people" else len(rows))
     assert (len(gone) if unit == "people" else len(left)) <= most
+
+
+@pytest.mark.parametrize("unit", ["rows", "people"])
+@pytest.mark.parametrize("method", ["top-down", "mondrian", "bottom-up"])
+def test_a_database_publishes_the_same_classes_without_the_person(method, unit, tmp_path):
+    rng = np.random.default_rng(3)
+    who, letter, digit = rng.integers(0, 20, 60), rng.integers(0, 3, 60), rng.integers(0, 2, 60)
+    rows = [(f"p{w}", "abc"[a], "01"[b], "flu") for w, a, b in zip(who, letter, digit, strict=True)]
+    chosen = policy_of([sf.models.KAnonymity(7)], limit="50%", unit=unit).replace(method=method)
+    made = []
+    for source in (table_of(rows), duckdb.connect().from_arrow(table_of(rows))):
+        table = open_table(source)
+        counts = table.count(counted_columns(chosen))
+        rng = np.random.default_rng(7)
+        recoding = decide(chosen, chosen, counts, None, rng=rng, report=lambda *_: None).recoding
+        target = tmp_path / f"{len(made)}.parquet"
+        table.publish(recoding, NAMES[1:], target, format="parquet", suppression="star", rng=rng)
+        published = pq.read_table(target)
+        assert published.column_names == NAMES[1:]
+        assert len(published) == len(rows)
+        made.append(Counter(map(str, published.to_pylist())))
+    assert made[0] == made[1]
+
+
+# The judge against the classes that are built one by one.
+
+
+def problem_of(rows, models) -> Problem:
+    policy = policy_of(models)
+    names = counted_columns(policy)
+    counts = FrequencySet.from_rows(names, [[row[NAMES.index(n)] for n in names] for row in rows])
+    return make_problem(policy, prepare(policy, counts))
+
+
+def judged(problem: Problem, items, rows) -> bool:
+    """Judge one group by building its class out of rows."""
+    counts = problem.counts
+    some = FrequencySet(counts.columns, counts.codes[:, items], np.asarray(rows, dtype=np.int64))
+    alone = classes_from(some, (), problem.sensitive, person="who")
+    beside = problem.judge.classes(np.zeros(len(items), dtype=np.int64), items, some.rows, 1)
+    alone = replace(alone, sensitive={n: like(c, beside) for n, c in alone.sensitive.items()})
+    return all(model.passes(alone).all() for model in problem.models)
+
+
+def like(counts: ValueCounts, beside) -> ValueCounts:
+    """Compare with what the judge compares with, which is a choice of its own."""
+    theirs = beside.counts_of(counts.column.name)
+    assert theirs.rows.tolist() == counts.rows.tolist()
+    assert theirs.people.tolist() == counts.people.tolist()
+    return replace(counts, reference=theirs.reference, everyone=theirs.everyone)
+
+
+@given(rows=ROWS, models=st.sampled_from(MODELS), draw=st.data())
+def test_groups_are_judged_by_their_people(rows, models, draw):
+    problem = problem_of(rows, models)
+    n = len(problem.counts)
+    where = draw.draw(st.lists(st.integers(0, 2), min_size=n, max_size=n))
+    of_item, items = np.unique(where, return_inverse=True)[1], np.arange(n)
+    groups = [items[of_item == g] for g in range(int(of_item.max()) + 1)]
+    verdicts = problem.judge.passes(of_item, items, problem.rows, len(groups))
+    expected = [judged(problem, each, problem.rows[each]) for each in groups]
+    assert verdicts.tolist() == expected
+    sizes = problem.judge.sizes(of_item, items, problem.rows, len(groups))
+    assert sizes.tolist() == [len({problem.of_person[i] for i in each}) for each in groups]
+
+
+@given(rows=ROWS, models=st.sampled_from(MODELS), draw=st.data())
+def test_a_row_more_or_less_is_judged_as_if_it_were_so(rows, models, draw):
+    problem = problem_of(rows, models)
+    n = len(problem.counts)
+    where = np.array(draw.draw(st.lists(st.integers(0, 1), min_size=n, max_size=n)))
+    candidates = np.arange(n)
+    for change, group in ((-1, where), (1, 1 - where)):
+        # Of no rows at all there is no group that could lose or gain one.
+        asked = candidates[np.isin(group, where)]
+        verdicts = problem.judge.passes_changed(
+            where,
+            candidates,
+            problem.rows,
+            2,
+            group=group[asked],
+            item=asked,
+            change=change,
+        )
+        for item, verdict in zip(asked.tolist(), verdicts.tolist(), strict=True):
+            left = np.where(where == group[item], problem.rows, 0)
+            left[item] += change
+            there = np.flatnonzero(left)
+            assert verdict == (len(there) > 0 and judged(problem, there, left[there]))
+
+
+def test_a_child_keeps_a_person_of_whom_one_row_is_taken_back():
+    # Ann has two rows in a: one of them makes the second person of what stays behind.
+    rows = [("ann", "a", "0", None)] * 2 + [("bob", "a", "0", None), ("eve", "b", "0", None)]
+    policy = policy_of([sf.models.KAnonymity(2)])
+    published, decision = publish(rows, policy, "top-down")
+    assert sorted(row["letter"] for row in published) == ["a", "a", "ab", "ab"]
+    assert decision.left.sizes.tolist() == [2, 2]
+
+
+def test_five_people_in_two_years_are_enough_for_two_classes():
+    rows = [(who, letter, "0", None) for who in range(5) for letter in "ac"]
+    for method in METHODS:
+        published, decision = publish(rows, policy_of([sf.models.KAnonymity(5)]), method)
+        assert {row["letter"] for row in published} == {"a", "c"}
+        assert decision.left.sizes.tolist() == [5, 5]
+
+
+def test_a_refusal_counts_people_where_people_are_suppressed():
+    rows = [(who, "a", "0", ill) for who in range(3) for ill in ("flu", "flu")]
+    models = [sf.models.KAnonymity(2), sf.models.BasicBetaLikeness("ill", beta=0.1)]
+    rows += [(9, "c", "1", "hiv"), (9, "c", "0", "hiv")]
+    policy = policy_of(models, unit="people")
+    with pytest.raises(InfeasibleError, match=r"\d of 4 people"):
+        publish(rows, policy.replace(columns=dict(policy.columns) | STIFF), "mondrian")
+
+
+STIFF = {"letter": {"role": "quasi-identifier", "hierarchy": TREE, "levels": [0, 0]}}
+
+
+def test_steps_show_no_person():
+    rows = [("ann", "a", "0", None)] * 2 + [("bob", "a", "0", None), ("eve", "b", "0", None)]
+    found = sf.tools.trace(table_of(rows), policy_of([sf.models.KAnonymity(2)]))
+    assert "who" not in found.columns
+    assert "ann" not in str(found.to_dict())
+    assert [(each.labels[0], each.rows) for each in found.classes] == [("a", 2), ("ab", 2)]

@@ -6,7 +6,7 @@ from typing import ClassVar, Literal, NamedTuple, Self, TypeAlias, get_args
 
 import numpy as np
 
-from sfumato.counts import number_keys, sums
+from sfumato.counts import distinct_keys, number_keys, sums
 from sfumato.errors import ParameterError
 from sfumato.partition.base import (
     Frontier,
@@ -655,6 +655,10 @@ def _try(problem: Problem, frontier: Frontier, attribute: int) -> _Trial | None:
             fails = short & (needed == 0)
             needed[fails] = ~_passes_back(problem, frontier, at, passing[child.of_item], fails)
         spare = sums(parent, np.where(passing, np.maximum(members - judge.least, 0), 0), n)
+        if problem.person is not None and (needed > spare).any():
+            spare += _free_people(
+                problem, frontier, at, child.of_item, passing[child.of_item], needed > spare
+            )
         smallest = np.full(n, np.iinfo(np.int64).max)
         np.minimum.at(smallest, parent[passing], sizes[passing])
         whole = needed > spare
@@ -663,6 +667,29 @@ def _try(problem: Problem, frontier: Frontier, attribute: int) -> _Trial | None:
     # A second time only whole children count: nothing is to stay behind for ever.
     specialised[closed & (back > 0)] = 0
     return _Trial(specialised, branches)
+
+
+def _free_people(
+    problem: Problem,
+    frontier: Frontier,
+    at: IntArray,
+    child: IntArray,
+    kept: BoolArray,
+    asked: BoolArray,
+) -> IntArray:
+    """Count the people whom the groups asked about lack, and a child keeps without one row."""
+    n, n_people = len(frontier), int(problem.of_person.max(initial=-1)) + 1
+    chosen = asked[frontier.group[at]]
+    at, child, kept = at[chosen], child[chosen], kept[chosen]
+    person = problem.of_person[frontier.item[at]]
+    member = frontier.group[at] * n_people + person
+    inside = kept & ~np.isin(member, member[~kept])
+    pairs = number_keys(
+        child[inside] * n_people + person[inside], (int(child.max(initial=0)) + 1) * n_people
+    )
+    several = sums(pairs.of_item, frontier.rows[at[inside]], pairs.n)[pairs.of_item] > 1
+    free = distinct_keys(member[inside][several], n * n_people)
+    return np.bincount(free // max(n_people, 1), minlength=n)
 
 
 def _passes_back(

@@ -925,8 +925,8 @@ def _divide(
     """Return the classes that a method finds, with their labels.
 
     A model may compare classes with the table. Where people are counted, a person is in the table
-    once per class, so what classes are compared with is known when there are classes. If too much
-    breaks then, the rows are divided once more, beside the classes of before.
+    once per class, so what classes are compared with is known when there are classes. If some of
+    them break a model then, the rows are divided once more, beside the classes of before.
     """
     intervals, exact = partitioner.intervals(problem), partitioner.exact_bounds
     again = problem.person is not None and any(m.compares_with_table for m in problem.models)
@@ -936,7 +936,7 @@ def _divide(
         labelled = label_partition(problem, partition, intervals, exact=exact)
         if found is None or labelled.lost < found.lost:
             found = labelled
-        if found.lost <= problem.limit:
+        if not found.lost:
             break
         problem = replace(problem, beside=labelled.first)
     assert found is not None  # noqa: S101 - there is an attempt
