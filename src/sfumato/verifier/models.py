@@ -1157,13 +1157,16 @@ def recompute(source: Countable, promises: Promises) -> list[Check]:
         # Nothing is said of their number: all rows of stars without anything else are meant.
         promises = replace(promises, suppressed=counts.starred)
     kept = _without_starred(counts, promises, len(sensitive))
+    people, found = None, None
+    if promises.counts_people:
+        people, found = _recount(kept, promises, sensitive)
+    if people is not None:
+        # Models are about people; of rows only the sizes of classes are asked.
+        sensitive, kept = [], _sizes_alone(kept, len(promises.quasi_identifiers))
     table = Groups.from_counts(kept, promises.quasi_identifiers, sensitive, promises)
     if promises.sets:
         shared = collect_sets(source, promises.quasi_identifiers, promises.sets)
         table = replace(table, sets=shared)
-    people, found = None, None
-    if promises.counts_people:
-        people, found = _recount(kept, promises, sensitive)
     return [
         *_row_checks(counts, kept, promises),
         *(part_checks(source, promises) if counts.mixed else ()),
@@ -1179,6 +1182,15 @@ NOT_RECOUNTED = (
     "with people_file= or --people-file). That there are enough rows is necessary, and not enough"
 )
 """What is to be said where promises are about people, and nothing says who has which rows."""
+
+
+def _sizes_alone(counts: Counts, width: int) -> Counts:
+    """Return counts over the first columns."""
+    sizes: dict[Key, int] = {}
+    for combination, rows in counts.combinations.items():
+        key = combination[:width]
+        sizes[key] = sizes.get(key, 0) + rows
+    return counts._replace(combinations=sizes)
 
 
 def _recount(

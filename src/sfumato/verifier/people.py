@@ -86,7 +86,7 @@ def count_people(
         _require_columns(source, [*names, person, rows], name_household(names))
         lines = _read(source, [*names, person, rows])
         numbers = _whole_rows(lines[rows])
-        spelt = [{key[at] for key in public} for at in range(len(names))]
+        spelt = [set(cells) for cells in zip(*public, strict=True)] or [set() for _ in names]
         columns = [
             _Column.of(lines[name], name, known, fold=name in sensitive and name not in exact)
             for name, known in zip(names, spelt, strict=True)
@@ -97,10 +97,7 @@ def count_people(
         _require_rows(columns, numbers, public)
     width = len(quasi_identifiers)
     classes = _Numbers.of([column.codes for column in columns[:width]], len(numbers))
-    keys: list[Combination] = [
-        tuple(column.values[code] for column, code in zip(columns, key, strict=False))
-        for key in classes.members()
-    ]
+    keys = classes.members(columns[:width])
     pairs = _Numbers.of([classes.of_line, who.of_line])
     sizes = _tally(pairs.codes[0], len(keys))
     values: dict[str, dict[Combination, dict[object, int]]] = {}
@@ -110,14 +107,15 @@ def count_people(
         counted = _Numbers.of(held.codes[:2])
         found: dict[Combination, dict[object, int]] = {key: {} for key in keys}
         people = _tally(counted.of_line, len(counted))
-        for (at, code), n in zip(counted.members(), people, strict=True):
+        of_class, of_value = (codes.to_pylist() for codes in counted.codes)
+        for at, code, n in zip(of_class, of_value, people, strict=True):
             found[keys[at]][column.judged_values[code]] = n
         values[column.name] = found
         missing = [code for code, v in enumerate(column.judged_values) if v is None]
         lacking = pc.is_in(held.codes[1], value_set=_array(missing))
         at_all = [codes.filter(pc.invert(lacking)) for codes in (held.codes[0], held.codes[2])]
-        of_class = _Numbers.of(at_all).codes[0]
-        known[column.name] = dict(zip(keys, _tally(of_class, len(keys)), strict=True))
+        knowing = _tally(_Numbers.of(at_all).codes[0], len(keys))
+        known[column.name] = dict(zip(keys, knowing, strict=True))
     return CountedPeople(dict(zip(keys, sizes, strict=True)), values, known, len(who))
 
 
@@ -297,11 +295,15 @@ class _Numbers:
     def __len__(self) -> int:
         return len(self.codes[0]) if self.codes else min(len(self.of_line), 1)
 
-    def members(self) -> list[tuple[int, ...]]:
-        """Return the codes of each combination."""
+    def members(self, columns: "Sequence[_Column]") -> list[Combination]:
+        """Return the values of each combination."""
         if not self.codes:
             return [()] * len(self)
-        return list(zip(*(codes.to_pylist() for codes in self.codes), strict=True))
+        cells = (
+            [column.values[code] for code in codes.to_pylist()]
+            for column, codes in zip(columns, self.codes, strict=True)
+        )
+        return list(zip(*cells, strict=True))
 
 
 def _array(numbers: Sequence[int]) -> pa.Array:
@@ -332,14 +334,11 @@ def _require_rows(
     last = before.take(pc.subtract(ends.run_ends, _array([1])[0])).to_pylist()
     sums = [b - a for a, b in zip([0, *last], last, strict=False)]
     found: dict[int, int] = dict(zip(ends.values.to_pylist(), sums, strict=True))
-    told = {
-        tuple(column.values[code] for column, code in zip(columns, member, strict=True)): found[at]
-        for at, member in enumerate(cells.members())
-    }
+    told = {member: found[at] for at, member in enumerate(cells.members(columns))}
+    if told == public:
+        return
     wrong = [key for key, rows in public.items() if told.get(key, 0) != rows]
     wrong += [key for key in told if key not in public]
-    if not wrong:
-        return
     key = wrong[0]
     where = dict(zip([column.name for column in columns], map(_in_words, key), strict=True))
     raise InputError(
