@@ -1,7 +1,10 @@
 """The people file: who has which published rows, and promises recounted from it alone."""
 
+import datetime as dt
 import os
 import stat
+from collections import Counter
+from decimal import Decimal
 
 import pyarrow as pa
 import pyarrow.csv as pa_csv
@@ -9,8 +12,10 @@ import pyarrow.parquet as pq
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from typer.testing import CliRunner
 
 import sfumato as sf
+from sfumato.cli.app import app
 from sfumato.errors import (
     InfeasibleError,
     InputError,
@@ -18,7 +23,9 @@ from sfumato.errors import (
     ParameterError,
     VerificationError,
 )
+from sfumato.releases.manifest import Promise
 from sfumato.releases.opening import PublishedTable, open_release
+from sfumato.verifier import Promises, verify_file
 from tests.people.test_counting import MODELS, NAMES, ROWS, checks_of, policy_of
 from tests.people.textbook import classes_of, people_in, settle
 
@@ -426,3 +433,139 @@ def test_what_the_verifier_counts_is_what_loops_count(rows, models, unit, stars)
     ):
         if model.name == "k-anonymity" and classes:
             assert check.found == {"k": min(map(people_in, classes))}
+
+
+def test_a_release_of_which_nothing_is_left(tmp_path):
+    path = tmp_path / "people.csv"
+    release = sf.anonymize(
+        table_of(PANEL),
+        policy_of([sf.models.KAnonymity(99)], limit="100%"),
+        output=tmp_path / "r",
+        people_file=path,
+    )
+    assert release.manifest.rows.published == 0
+    assert verify(release, path).verdict.holds
+
+
+VALUES = {
+    "whole": [3, 10, 2],
+    "numbers": [0.5, 2.0, 1e20],
+    "truth": [True, False, None],
+    "days": [dt.date(2020, 1, 31), dt.date(2021, 2, 1), None],
+    "times": [dt.datetime(2020, 1, 31), dt.datetime(2020, 1, 31, 12, 30, 0, 500), None],
+    "exact numbers": [Decimal("1.50"), Decimal("2.00"), Decimal("0.00")],
+    "bytes": [b"A", b"a", None],
+    "texts": ['a "quoted", text', "two\nlines", " flu "],
+    "spellings": ["HIV", "hiv ", "1.0"],
+}
+
+
+@pytest.mark.parametrize(
+    ("name", "form"),
+    [
+        (name, form)
+        for name in VALUES
+        for form in ("csv", "parquet", "feather")
+        # A cell of CSV holds no bytes.
+        if (name, form) != ("bytes", "csv")
+    ],
+)
+@pytest.mark.parametrize("ending", ["csv", "parquet"])
+def test_values_of_any_type_are_recognised(tmp_path, name, form, ending):
+    values = VALUES[name]
+    rows = [(who, letter, "0", at) for who, letter in enumerate("aabbaabb") for at in (who % 3, 0)]
+    table = table_of(rows)
+    ill = pa.array(values).take(table["ill"].combine_chunks())
+    table = table.set_column(3, "ill", ill)
+    policy = policy_of([sf.models.KAnonymity(2)], limit=0)
+    path = tmp_path / f"people.{ending}"
+    release = sf.anonymize(table, policy, output=tmp_path / "r", people_file=path, format=form)
+    assert verify(release, path).verdict.holds
+    opened = open_release(release.folder, people_file=path)
+    [public] = opened.counts(opened.columns).tables
+    assert opened.people.project(opened.columns).rows.tolist() == public.rows.tolist()
+
+
+@pytest.mark.parametrize("place", ["folder", "table:out"])
+def test_people_of_a_table_in_duckdb(tmp_path, place):
+    duckdb = pytest.importorskip("duckdb")
+    address = f"duckdb:///{tmp_path}/clinic.db?table=panel"
+    panel = table_of(PANEL)
+    with duckdb.connect(str(tmp_path / "clinic.db")) as connection:
+        connection.register("given", panel)
+        connection.execute("CREATE TABLE panel AS SELECT * FROM given")
+    path = tmp_path / "people.parquet"
+    output = tmp_path / "r" if place == "folder" else place
+    release = sf.anonymize(address, policy_of(KEPT, limit=0), output=output, people_file=path)
+    what = release.folder or f"duckdb:///{tmp_path}/clinic.db?table=out"
+    found = sf.verify(what, attacks=False, people_file=path)
+    assert found.verdict.holds
+    assert found["distinct-l-diversity"].status == "holds"
+    assert sf.verify(what, attacks=False)["people"].status == "not recounted"
+    lines = [list(line) for line in zip(*read(path).to_pydict().values(), strict=True)]
+    here = sf.anonymize(panel, policy_of(KEPT, limit=0))
+    assert sorted(Counter(line[3] for line in lines).values()) == sorted(
+        Counter(here.people["person"].to_pylist()).values()
+    )
+
+
+PEOPLE = st.lists(
+    st.tuples(
+        st.integers(0, 4),
+        st.sampled_from("ab"),
+        st.just("0"),
+        st.sampled_from(["flu", "Flu ", "gout", "hiv", None]),
+    ),
+    min_size=1,
+    max_size=14,
+)
+
+
+@given(rows=PEOPLE, models=st.sampled_from(MODELS))
+def test_the_verifier_judges_as_the_textbook_does(rows, models):
+    """Models with their own figures, of rows that no one made safe, spelt in several ways."""
+    named = [(m, dict(zip(NAMES, m, strict=True))) for m in rows]
+    lines = Counter(rows)
+    people = pa.table(
+        {
+            **{
+                name: pa.array([row[at] for row in lines], pa.string())
+                for at, name in enumerate(NAMES)
+                if name != "who"
+            },
+            "person": [row[0] for row in lines],
+            "rows": list(lines.values()),
+        }
+    )
+    public = pa.table({n: pa.array([row[n] for _, row in named], pa.string()) for n in NAMES[1:]})
+    promises = Promises(
+        ["letter", "digit"],
+        ["ill"],
+        [Promise.of(model).to_dict() for model in models],
+        counts_people=True,
+        people=people,
+    )
+    found = {check.name: check.status for check in verify_file(public, promises).checks}
+    folded = [(a, b, c, "flu" if d == "Flu " else d) for a, b, c, d in rows]
+    classes = list(classes_of(folded, (0, 0)).values())
+    assert found["people"] == "holds"
+    for name, check in checks_of(models):
+        holds = all(check(each, classes) for each in classes)
+        assert found[name] == ("holds" if holds else "broken")
+
+
+def test_the_command_line_writes_it_and_asks_for_it(tmp_path):
+    pa_csv.write_csv(table_of(PANEL), tmp_path / "panel.csv")
+    (tmp_path / "policy.yaml").write_text(policy_of(KEPT, limit=0).to_yaml())
+    here = ["-p", str(tmp_path / "policy.yaml"), "-o", str(tmp_path / "r")]
+    panel, people = str(tmp_path / "panel.csv"), str(tmp_path / "people.csv")
+    run = CliRunner().invoke
+    made = run(app, ["anonymize", panel, *here, "--people-file", people])
+    assert made.exit_code == 0, made.output
+    verify = ["verify", str(tmp_path / "r"), "--only-promises"]
+    assert run(app, [*verify, "--people-file", people]).exit_code == 0
+    without = run(app, verify)
+    assert without.exit_code == 1
+    assert "not recounted" in without.output
+    (tmp_path / "people.csv").write_text("person,rows\n1,1\n")
+    assert run(app, [*verify, "--people-file", people]).exit_code == 2
