@@ -769,10 +769,13 @@ def classes_with(
     quasi_identifiers: tuple[str, ...],
     sensitive: tuple[str, ...] = (),
     population: FrequencySet | None = None,
+    *,
+    person: str | None = None,
 ) -> EquivalenceClasses:
     """Group a table by its quasi-identifiers, and count the people of a population there too.
 
-    People whose class the table does not show are left out.
+    People whose class the table does not show are left out. Where a column tells people apart who
+    may have several rows, they are counted.
 
     >>> table = FrequencySet.from_rows(["age"], [(31,), (31,), (47,)])
     >>> people = FrequencySet.from_rows(["age"], [("31",)] * 9 + [("52",)])
@@ -780,9 +783,9 @@ def classes_with(
     [9, 0]
     """
     if population is None:
-        return classes_from(counts, quasi_identifiers, sensitive)
+        return classes_from(counts, quasi_identifiers, sensitive, person=person)
     counts, population = align(counts, population, quasi_identifiers)
-    classes = classes_from(counts, quasi_identifiers, sensitive)
+    classes = classes_from(counts, quasi_identifiers, sensitive, person=person)
     both = [
         np.concatenate([counts.codes_of(name), population.codes_of(name)])
         for name in quasi_identifiers

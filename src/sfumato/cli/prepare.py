@@ -174,6 +174,16 @@ def inspect(
             help="How many people of a population each row of a survey stands for.",
         ),
     ] = None,
+    person: Annotated[
+        str | None,
+        typer.Option(
+            metavar="COLUMN",
+            help="The column that tells people apart, if they may have several rows.",
+        ),
+    ] = None,
+    household: Annotated[
+        str | None, typer.Option(metavar="COLUMN", help="The column that says who lives together.")
+    ] = None,
     json: JsonOption = False,
 ) -> None:
     """Show how far a table gives people away.
@@ -189,6 +199,8 @@ def inspect(
             sensitive=split_names(sensitive or []),
             policy=policy,
             weight=weight,
+            person=person,
+            household=household,
             progress=progress,
         )
     finish(inspection, json=json)

@@ -11,7 +11,15 @@ import numpy as np
 
 from sfumato.classes import EquivalenceClasses, classes_with
 from sfumato.content import Cell, Content, Heading, Part, Sentence, Share, Showable, Table
-from sfumato.counts import FrequencySet, PackedKeys, add_up, group
+from sfumato.counts import (
+    FrequencySet,
+    PackedKeys,
+    add_up,
+    changes,
+    group,
+    number_keys,
+    sums,
+)
 from sfumato.models import (
     AverageRisk,
     DeltaPresence,
@@ -25,6 +33,7 @@ from sfumato.models import (
     SampleUniqueness,
     TCloseness,
 )
+from sfumato.people import ClassPeople
 from sfumato.releases.line_breaks import count_line_breaks, warn_of_line_breaks
 from sfumato.releases.spellings import warn_of_spellings
 from sfumato.schema import Role
@@ -86,12 +95,14 @@ def telling_subsets(
     *,
     work: int = _WORK,
     report: Callable[[int, int], None] | None = None,
+    person: str | None = None,
 ) -> SubsetSearch:
     """Rank all sets of up to `largest` columns by the share of rows that are alone in them.
 
     Where there are too many sets to look at all, the larger ones are built from the most
     telling smaller ones, as many as `work` allows. Adding a column never makes a row less
-    unique, so such sets are good candidates; but a better one may be overlooked.
+    unique, so such sets are good candidates; but a better one may be overlooked. With a column
+    that tells people apart, the last, people are counted who are alone in some combination.
 
     >>> rows = [("f", 30, 1), ("f", 40, 1), ("m", 30, 1), ("m", 40, 2)]
     >>> table = FrequencySet.from_rows(["sex", "age", "ward"], rows)
@@ -101,7 +112,8 @@ def telling_subsets(
     ('age', 'ward') 2
     ('ward',) 1
     """
-    n = len(counts.columns)
+    n = len(counts.columns) - (person is not None)
+    everyone = counts.total if person is None else len(np.unique(counts.codes_of(person)))
     largest = min(largest, n)
     possible = sum(comb(n, size) for size in range(1, largest + 1))
     looks = max(work // (len(counts) + _OVERHEAD), n)
@@ -111,7 +123,11 @@ def telling_subsets(
         fair = max(n, (looks - len(alone)) // (largest - size + 1))
         now: list[Subset] = []
         for subset in islice(_candidates(before, n, size, fair), fair):
-            alone[subset] = _rows_alone(counts, subset)
+            alone[subset] = (
+                _rows_alone(counts, subset)
+                if person is None
+                else len(_people_alone(counts, subset, person))
+            )
             now.append(subset)
             if report is not None:
                 report(len(alone), min(possible, looks))
@@ -122,7 +138,7 @@ def telling_subsets(
         SubsetRisk(
             tuple(counts.columns[i].name for i in subset),
             alone[subset],
-            alone[subset] / counts.total,
+            alone[subset] / max(everyone, 1),
         )
         for subset in telling[:_KEPT]
     ]
@@ -161,6 +177,19 @@ def _rows_alone(counts: FrequencySet, subset: Subset) -> int:
     keys = np.sort(np.concatenate([key, key[counts.rows > 1]]))
     new = np.concatenate([[True], keys[1:] != keys[:-1], [True]])
     return int(np.count_nonzero(new[1:] & new[:-1]))
+
+
+def _people_alone(counts: FrequencySet, subset: Subset, person: str) -> IntArray:
+    """Return the people whom some combination of these columns belongs to alone."""
+    codes = [counts.codes[i] for i in subset]
+    packed = PackedKeys.of(codes, [len(counts.columns[i].values) for i in subset])
+    keys = number_keys(*packed)
+    size = len(counts.column(person).values)
+    pairs = number_keys(keys.of_item * size + counts.codes_of(person), keys.n * size).keys
+    of_key = pairs // size
+    new = changes(of_key)
+    single = new & np.append(new[1:], True)
+    return np.unique(pairs[single] - of_key[single] * size)
 
 
 @dataclass(frozen=True)
@@ -272,6 +301,22 @@ class EstimatedRisk:
 
 
 @dataclass(frozen=True)
+class HouseholdRisk:
+    """How far households are given away by their members."""
+
+    households: int
+    largest: int
+    """The most people of one household."""
+
+    exposed: int
+    """Households with a member who is alone in a class."""
+
+    alone_together: int
+    """Households that no other is like in all their members: whoever knows them finds the household
+    if its rows are linked."""
+
+
+@dataclass(frozen=True)
 class ColumnRisk:
     """One column by itself."""
 
@@ -349,6 +394,13 @@ class Inspection(Showable):
     line_breaks: Mapping[str, int] = field(default_factory=dict)
     """By column, how many cells have line breaks in them: whole rows may hide there."""
 
+    people: int | None = None
+    """The number of people, if they may have several rows: then classes, risks, columns and sets
+    count them in place of rows, and who is alone in one class is alone."""
+
+    households: HouseholdRisk | None = None
+    """The same by household, if a column says who lives together."""
+
     spellings: tuple[str, ...] = ()
     """What there is to say of sensitive values in several spellings, a sentence per column."""
 
@@ -363,17 +415,27 @@ class Inspection(Showable):
     @property
     def headline(self) -> str:
         """One line about how many rows look alike."""
+        if self.people is not None:
+            return (
+                f"{self.rows} rows of {self.people} people in {self.classes.count} classes, "
+                f"fewest people {self.classes.smallest}, {percent(self.risk.unique)} of people "
+                "alone in one"
+            )
         return (
             f"{self.rows} rows in {self.classes.count} classes, smallest {self.classes.smallest}, "
             f"{percent(self.risk.unique)} of rows unique"
         )
+
+    @property
+    def _unit(self) -> str:
+        return "rows" if self.people is None else "people"
 
     def content(self) -> Content:
         """Return the risk of all rows, of each column and of a few columns together."""
         parts: list[Part] = [
             *self._facts(),
             self.sizes(),
-            Sentence(f"Rows in classes {self._below()}"),
+            Sentence(f"{self._unit.capitalize()} in classes {self._below()}"),
         ]
         parts.append(
             Table.of(
@@ -421,8 +483,19 @@ class Inspection(Showable):
                 f"that estimate, which is no promise: at most {percent(guess.maximum)}, on average "
                 f"{percent(guess.average)}"
             )
+        if (homes := self.households) is not None:
+            texts.append(
+                f"Households: {homes.households}, of up to {homes.largest} people; {homes.exposed} "
+                f"have a member who is alone in a class, and {homes.alone_together} are like no "
+                "other in all their members, which tells if their rows are linked"
+            )
         texts += [*warn_of_line_breaks(self.line_breaks), *self.spellings]
         return [*map(Sentence, texts)]
+
+    @property
+    def counted(self) -> int:
+        """The rows of all classes; of people, each once per class."""
+        return sum(b.rows for b in self.classes.histogram)
 
     def sizes(self, after: "Inspection | None" = None) -> Table:
         """Return the rows by class size; with another inspection, the shares in both."""
@@ -430,11 +503,11 @@ class Inspection(Showable):
         if after is None:
             return Table.of(
                 "",
-                ("class size", "classes", "rows", Heading("share", bar=30)),
-                [[b.label, b.classes, b.rows, Share(b.rows / self.rows)] for b in bins],
+                ("class size", "classes", self._unit, Heading("share", bar=30)),
+                [[b.label, b.classes, b.rows, Share(b.rows / self.counted)] for b in bins],
             )
         shares = [
-            {b.label: Share(b.rows / each.rows) for b in each.classes.histogram}
+            {b.label: Share(b.rows / each.counted) for b in each.classes.histogram}
             for each in (self, after)
         ]
         labels = {b.label: b.smallest for b in (*bins, *after.classes.histogram)}
@@ -447,7 +520,7 @@ class Inspection(Showable):
 
     def _below(self) -> str:
         return ", ".join(
-            f"below {size}: {rows} ({percent(rows / self.rows)})"
+            f"below {size}: {rows} ({percent(rows / max(self.people or self.rows, 1))})"
             for size, rows in self.classes.below.items()
         )
 
@@ -457,7 +530,8 @@ class Inspection(Showable):
             (", ".join(map(_name, risk.columns)), risk.unique_rows, Share(risk.share))
             for risk in self.subsets.found[:most]
         ]
-        return Table.of("", ["columns that single people out", "unique rows", "share"], rows)
+        alone = "unique rows" if self.people is None else "people alone"
+        return Table.of("", ["columns that single people out", alone, "share"], rows)
 
     def _sensitive(self) -> Table:
         tails = list(self.sensitive[0].recursive_c)
@@ -474,7 +548,7 @@ class Inspection(Showable):
         return Table.of("", heads, rows)
 
 
-def inspect_counts(
+def inspect_counts(  # noqa: PLR0913 - what is known of a table
     counts: FrequencySet,
     quasi_identifiers: tuple[str, ...],
     sensitive: tuple[str, ...],
@@ -484,6 +558,8 @@ def inspect_counts(
     roles_from: Literal["given", "policy", "guessed"],
     subsets: int,
     report: Callable[[int, int], None],
+    person: str | None = None,
+    household: str | None = None,
 ) -> Inspection:
     """Measure the risk of a counted table.
 
@@ -496,27 +572,42 @@ def inspect_counts(
         roles_from: Who said which columns are what.
         subsets: How many columns a set may have that is looked at; 0 skips that.
         report: Told how many sets are done.
+        person: The column of the counts that tells people apart, if they are to be counted.
+        household: The one that says who lives together.
     """
-    classes = classes_with(counts, quasi_identifiers, sensitive, people)
+    classes = classes_with(counts, quasi_identifiers, sensitive, people, person=person)
+    private = () if person is None else (person,)
     roles = {Role.QUASI_IDENTIFIER: quasi_identifiers, Role.SENSITIVE: sensitive}
+    sizes = _class_sizes(classes)
+    unique = SampleUniqueness.example().measure(classes)["share"]
+    if person is not None:
+        unique = sizes.unique_rows / max(classes.n_people, 1)
     return Inspection(
         rows=counts.total,
         quasi_identifiers=quasi_identifiers,
         roles_from=roles_from,
-        classes=_class_sizes(classes),
+        classes=sizes,
         risk=Risk(
             MaximumRisk.example().measure(classes)["risk"],
             AverageRisk.example().measure(classes)["risk"],
-            SampleUniqueness.example().measure(classes)["share"],
+            unique,
         ),
         columns=tuple(
-            _column_risk(counts, name, role) for role, names in roles.items() for name in names
+            _column_risk(counts, name, role, person)
+            for role, names in roles.items()
+            for name in names
         ),
-        subsets=telling_subsets(counts.project(quasi_identifiers), subsets, report=report),
+        subsets=telling_subsets(
+            counts.project((*quasi_identifiers, *private)), subsets, report=report, person=person
+        ),
         sensitive=tuple(_sensitive_risk(classes, name) for name in sensitive),
         population=None if people is None else _population_risk(classes, people),
         estimated=None if weight is None else _estimated_risk(counts, quasi_identifiers, *weight),
-        line_breaks=count_line_breaks(counts),
+        line_breaks=count_line_breaks(counts.project((*quasi_identifiers, *sensitive))),
+        people=None if person is None else classes.n_people,
+        households=None
+        if household is None
+        else _household_risk(counts, quasi_identifiers, household, person, classes),
         spellings=tuple(warn_of_spellings(counts.column(name) for name in sensitive)),
     )
 
@@ -527,9 +618,11 @@ def _class_sizes(classes: EquivalenceClasses) -> ClassSizes:
         count=len(classes),
         smallest=int(KAnonymity.example().measure(classes)["k"]),
         largest=int(sizes.max()),
-        average=classes.total / len(classes),
-        unique_rows=int(np.count_nonzero(sizes == 1)),
-        below={limit: int(sizes[sizes < limit].sum()) for limit in _SMALL},
+        average=int(sizes.sum()) / len(classes),
+        unique_rows=int(classes.at_worst((sizes == 1).astype(np.int64), 2)[1]),
+        below={
+            limit: int(classes.at_worst((sizes < limit).astype(np.int64), 2)[1]) for limit in _SMALL
+        },
         histogram=tuple(_histogram(classes)),
     )
 
@@ -549,7 +642,46 @@ def _histogram(classes: EquivalenceClasses) -> list[SizeBin]:
     ]
 
 
-def _column_risk(counts: FrequencySet, name: str, role: Role) -> ColumnRisk:
+def _household_risk(
+    counts: FrequencySet,
+    quasi_identifiers: tuple[str, ...],
+    household: str,
+    person: str | None,
+    classes: EquivalenceClasses,
+) -> HouseholdRisk:
+    """Count households; people without one live alone, and are none."""
+    class_id = counts.group_by(quasi_identifiers).of_item
+    known = counts.codes_of(household) != counts.column(household).missing
+    home = np.unique(counts.codes_of(household)[known], return_inverse=True)[1].ravel()
+    at, rows = class_id[known], counts.rows[known]
+    n = int(home.max(initial=-1)) + 1
+    if person is not None:
+        # A person of several rows in a class is one member there.
+        size = len(counts.column(person).values)
+        who = counts.codes_of(person)[known].astype(np.int64)
+        members = group([home, at, who], [n, len(classes), size], n=len(home)).first
+        home, at, rows = home[members], at[members], np.ones(len(members), dtype=np.int64)
+        people = np.unique(home * size + who[members])
+        largest = np.bincount(people // size, minlength=n)
+    else:
+        largest = sums(home, rows, n)
+    places = group([home, at], [n, len(classes)], n=len(home))
+    alike = sums(places.of_item, rows, places.n)
+    home, at = home[places.first], at[places.first]
+    alone = (classes.sizes == 1).astype(np.int64)
+    exposed = ClassPeople.count(home, at, {}, len(classes)).at_worst(alone, 2)[1]
+    # What a household is like: how many of its members are in which class.
+    width = int(alike.max(initial=0)) + 1
+    kinds = number_keys(at * width + alike, len(classes) * width)
+    together = ClassPeople.count(home, kinds.of_item, {}, kinds.n).multiplicity
+    return HouseholdRisk(
+        n, int(largest.max(initial=0)), int(exposed), int(np.count_nonzero(together == 1))
+    )
+
+
+def _column_risk(
+    counts: FrequencySet, name: str, role: Role, person: str | None = None
+) -> ColumnRisk:
     column = counts.column(name)
     rows = counts.value_counts(name)
     missing = int(rows[column.missing]) if column.missing >= 0 else 0
@@ -558,7 +690,10 @@ def _column_risk(counts: FrequencySet, name: str, role: Role) -> ColumnRisk:
         role,
         distinct=len(column.known),
         missing=missing / counts.total,
-        unique=int(np.count_nonzero(rows == 1)) / counts.total,
+        unique=int(np.count_nonzero(rows == 1)) / counts.total
+        if person is None
+        else len(_people_alone(counts, (counts.index(name),), person))
+        / max(len(np.unique(counts.codes_of(person))), 1),
     )
 
 
@@ -575,7 +710,7 @@ def _sensitive_risk(classes: EquivalenceClasses, name: str) -> SensitiveRisk:
         entropy_l=EntropyLDiversity(name, 2).measure(classes)["l"],
         recursive_c={l: RecursiveCLDiversity(name, 1, l).measure(classes)["c"] for l in _TAILS},
         largest_share=1 / likeliest if likeliest else 1.0,
-        share_in_table=int(known.max(initial=0)) / max(int(known.sum()), 1),
+        share_in_table=int(known.max(initial=0)) / max(counts.known_total, 1),
         t_equal=TCloseness(name, 0.5).measure(classes)["t"],
         t_ordered=ordered.measure(classes)["t"] if numbers else None,
     )

@@ -8,7 +8,7 @@ from sfumato.drafting.inspection import Inspection, inspect_counts
 from sfumato.drafting.policy import Draft, draft_policy
 from sfumato.errors import InputError, ParameterError, PolicyError, require_int, some
 from sfumato.guess import guess_all
-from sfumato.policy import GivenPolicy, policy_of
+from sfumato.policy import GivenPolicy, Policy, policy_of
 from sfumato.releases.preparing import open_original
 from sfumato.schema import Role
 from sfumato.tables import DatabaseTable, Table, count_people, open_table
@@ -53,7 +53,7 @@ def draft(data: object, *, progress: Progress | None = None) -> Draft:
     return draft_policy(table.columns, domains)
 
 
-def inspect(
+def inspect(  # noqa: PLR0913 - all but one have a default and are named
     data: object,
     *,
     quasi_identifiers: Sequence[str] | None = None,
@@ -61,6 +61,8 @@ def inspect(
     policy: GivenPolicy | None = None,
     population: object = None,
     weight: str | None = None,
+    person: str | None = None,
+    household: str | None = None,
     subsets: int = 3,
     progress: Progress | None = None,
 ) -> Inspection:
@@ -80,6 +82,9 @@ def inspect(
         weight: The column that says how many people of a population each row of a survey stands
             for: the people of each class are estimated by it, which is no promise. None takes the
             policy's, or one that looks like it; not of tables in databases.
+        person: The column that tells people apart, if they may have several rows: they are counted
+            then, each once. None takes the policy's.
+        household: The column that says who lives together; None takes the policy's.
         subsets: Sets of at most this many columns are looked at for those that single people
             out; 0 skips that.
         progress: Told how far each stage is.
@@ -92,6 +97,9 @@ def inspect(
         <Inspection 3 rows in 2 classes, smallest 1, 33 % of rows unique>
         >>> found.risk.average, found.sensitive[0].largest_share
         (0.6666666666666666, 1.0)
+        >>> panel = table.append_column("who", [[1, 1, 2]])
+        >>> inspect(panel, quasi_identifiers=["age"], person="who")
+        <Inspection 3 rows of 2 people in 2 classes, fewest people 1, 100 % of people alone in one>
     """
     report = progress or silent
     require_int("subsets", subsets, at_least=0)
@@ -103,8 +111,9 @@ def inspect(
     roles = _roles(table, quasi_identifiers, sensitive, policy, report)
     names = roles.quasi_identifiers
     weight = _weight(table, roles, weight)
+    person, household = _private(table, roles, rules, person, household)
     counts = table.count(
-        (*names, *roles.sensitive, *filter(None, [weight])),
+        (*names, *roles.sensitive, *filter(None, [person, household, weight])),
         progress=lambda done, total: report("count", done, total),
     )
     stands_for = None
@@ -121,7 +130,38 @@ def inspect(
         roles_from=roles.come_from,
         subsets=subsets,
         report=lambda done, total: report("subsets", done, total),
+        person=_repeating(counts, person),
+        household=household,
     )
+
+
+def _private(
+    table: Table, roles: "_Roles", policy: Policy | None, person: str | None, household: str | None
+) -> tuple[str | None, str | None]:
+    """Return the columns that tell people apart and say who lives together, if there are such."""
+    found = []
+    kept = None if policy is None else policy.counted_person, getattr(policy, "household", None)
+    for name, given, own in zip(("person", "household"), (person, household), kept, strict=True):
+        if given is not None:
+            table.require((given,))
+            if given in (*roles.quasi_identifiers, *roles.sensitive):
+                raise ParameterError(name, given, "a column that is neither known nor sensitive")
+        # A release has neither, and is inspected with its policy.
+        found.append(given or (own if own in table.columns else None))
+    return found[0], found[1]
+
+
+def _repeating(counts: FrequencySet, person: str | None) -> str | None:
+    """Return the column that tells people apart, if some of them have several rows."""
+    if person is None:
+        return None
+    missing = counts.column(person).missing
+    if missing >= 0 and (rows := int(counts.value_counts(person)[missing])):
+        raise InputError(
+            f"{rows} of {counts.total} rows have no {person!r}, so it cannot be counted how many "
+            "people they are. Give each a number, or leave them out."
+        )
+    return person if int(counts.value_counts(person).max(initial=0)) > 1 else None
 
 
 class _Roles(NamedTuple):
