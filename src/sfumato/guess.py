@@ -2,7 +2,7 @@
 
 import re
 import unicodedata
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from enum import IntEnum
 from functools import cached_property
 from itertools import pairwise
@@ -414,6 +414,10 @@ def guess(domain: Domain) -> Guess:
         return Guess(
             Role.DROPPED, "every cell is missing: there is nothing to publish", certain=True
         )
+    separator = separator_in(domain)
+    if separator is not None:
+        what = f"several items with {separator!r} between them"
+        return Guess(Role.SET, f"{facts}, {what}{_SOME_KNOWN}")
     pattern = look.pattern()
     if pattern:
         return Guess(Role.IDENTIFIER, f"{facts}: the values look like {pattern}")
@@ -423,11 +427,56 @@ def guess(domain: Domain) -> Guess:
     return named if named is not None else _by_values(look)
 
 
-def guess_all(columns: Sequence[str], domains: Mapping[str, Domain]) -> dict[str, Guess]:
-    """Guess every column's role."""
+_SOME_KNOWN = (
+    ": others may know some of them. What people who share these items also have in common is "
+    "learned; if it must not be, leave the column out (dropped)"
+)
+
+_SEPARATORS = ";|"
+"""What items of a cell are told apart by; a comma stands in names and addresses too."""
+
+_SEVERAL = 0.1
+"""The share of cells with several items from which on a column is one of sets."""
+
+_LONGEST_ITEM = 40
+
+
+def separator_in(domain: Domain) -> str | None:
+    """Return what stands between the items of the cells of a column; None if they are no sets.
+
+    Items come again in other cells, and in another order or company: that parts a list of
+    diagnoses from a text that has a semicolon.
+
+    >>> cells = ["I10;E11", "E11", "I10;J45", "J45;E11"]
+    >>> separator_in(Domain("ill", np.array([2, 1, 1, 1]), 0, lambda at: [cells[i] for i in at]))
+    ';'
+    """
+    values = domain.values(_LOOKED_AT)
+    if not all(isinstance(value, str) for value in values):
+        return None
+    for separator in _SEPARATORS:
+        cells = [[part.strip() for part in str(value).split(separator)] for value in values]
+        several = [cell for cell in cells if len(cell) > 1]
+        if len(several) < max(2, _SEVERAL * len(cells)):
+            continue
+        items = [item for cell in cells for item in cell if item]
+        distinct = set(items)
+        if max(map(len, items)) <= _LONGEST_ITEM and 2 * len(distinct) <= len(items):
+            return separator
+    return None
+
+
+def guess_all(
+    columns: Sequence[str], domains: Mapping[str, Domain], lists: Collection[str] = ()
+) -> dict[str, Guess]:
+    """Guess every column's role; `lists` are those that hold lists of items."""
     reason = "has no single value per row, so it cannot be protected"
     nested = Guess(Role.DROPPED, reason, certain=True)
-    return {name: guess(domains[name]) if name in domains else nested for name in columns}
+    several = Guess(Role.SET, f"lists of items{_SOME_KNOWN}", certain=True)
+    return {
+        name: guess(domains[name]) if name in domains else (several if name in lists else nested)
+        for name in columns
+    }
 
 
 def _certain(column: str, look: "_Look") -> Guess | None:

@@ -176,3 +176,33 @@ def test_more_can_be_asked_of_one_item_than_of_two():
     found = RecodedSets.find(baskets_of(rows), tree_of("flat"), classes_of(rows), (4, 2))
     assert published(found) == [frozenset("a")] * 4 + [frozenset()] * 3
     assert found.support(2) == 4
+
+
+@given(ROWS, st.sampled_from(list(TREES)), LIMITS, st.booleans())
+def test_who_knows_raw_items_finds_k_rows_that_can_be_the_persons(rows, name, limits, per_class):
+    """The adversary knows the hierarchy, and takes each row that what they know may be in.
+
+    A row may be the person's if each known item is in it by its label, or has no label in the
+    class: then it was left out of every row.
+    """
+    k, m = limits
+    rows = [row for row in rows if sum(cls == row[0] for cls, _ in rows) >= k]
+    if not rows:
+        return
+    tree = tree_of(name)
+    baskets, classes = baskets_of(rows), classes_of(rows)
+    found = RecodedSets.find(baskets, tree, classes, (k,) * m, per_class=per_class)
+    shown = list(zip(classes.tolist(), published(found), strict=True))
+    spans = list(zip(tree.labels, tree.low.tolist(), tree.high.tolist(), strict=True))
+    above = {
+        item: {label for label, low, high in spans if low <= number < high}
+        for item, number in zip(tree.names, tree.item_of.tolist(), strict=True)
+    }
+    for cls, items in rows:
+        labels = set().union(*(own for other, own in shown if other == cls))
+        for known in (each for size in range(m + 1) for each in combinations(sorted(items), size)):
+            told = [above[item] & labels for item in known]
+            fitting = [
+                own for other, own in shown if other == cls and all(not t or t & own for t in told)
+            ]
+            assert len(fitting) >= k

@@ -300,3 +300,40 @@ def test_a_database_is_refused_with_what_to_do():
         )
         with pytest.raises(InputError, match=r"not counted in a database.*Export the table"):
             sf.anonymize(connection.table("people"), policy, output="table:released")
+
+
+@pytest.mark.parametrize("lists", [False, True])
+def test_a_draft_recognises_sets_and_promises_something_of_them(lists):
+    drafted = sf.draft(table_of(MANY, lists=lists))
+    rule = drafted.policy.columns["ill"]
+    assert (rule.role, rule.separator) == ("set", None if lists else ";")
+    assert "others may know some of them" in drafted.reasons["ill"]
+    release = sf.anonymize(table_of(MANY, lists=lists), drafted.policy)
+    assert any(promise.model == "km-anonymity" for promise in release.manifest.models)
+
+
+@pytest.mark.parametrize(
+    "cells",
+    [
+        ["a; b", "c d", "e f", "g"] * 10,
+        [f"Main Street {n}; Springfield" for n in range(40)],
+        ["flu", "gout"] * 20,
+        list(range(40)),
+    ],
+)
+def test_a_semicolon_alone_makes_no_set(cells):
+    drafted = sf.draft(pa.table({"age": [n % 5 for n in range(len(cells))], "text": cells}))
+    assert drafted.roles["text"] != "set"
+
+
+def test_a_decoupled_release_leaves_sets_out(tmp_path):
+    release = sf.anonymize(table_of(MANY), policy_of())
+    broken = sf.decouple(release)
+    assert broken.manifest.left_out.columns == ("ill",)
+    assert "km-anonymity with k=2, m=2" in broken.manifest.left_out.models
+
+
+def test_a_table_of_items_alone_has_no_lattice():
+    policy = sf.Policy(columns={"ill": SET}, models=[{"model": "km-anonymity", "k": 3, "m": 2}])
+    with pytest.raises(PolicyError, match="no quasi-identifier, so there are no levels"):
+        sf.tools.lattice(table_of(MANY).select(["ill"]), policy)

@@ -1,6 +1,6 @@
 """Drafting a policy: from a table, with a reason for every line, or from the names of columns."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from math import floor, log10, prod
 from textwrap import wrap
@@ -11,7 +11,7 @@ from sfumato.dates import ORDERS, DateForm, Detection, iso_of, look_like_dates
 from sfumato.drafting.inspection import Inspection
 from sfumato.drafting.secrecy import guess_secrecy
 from sfumato.errors import ParameterError, names_in
-from sfumato.guess import Guess, guess_all
+from sfumato.guess import Guess, guess_all, separator_in
 from sfumato.hierarchy import (
     Automatic,
     CsvHierarchy,
@@ -23,7 +23,13 @@ from sfumato.hierarchy import (
 )
 from sfumato.hierarchy.dates import likely_days
 from sfumato.hierarchy.taxonomy import Taxonomy
-from sfumato.models import DistinctLDiversity, KAnonymity, PrivacyModel, TCloseness
+from sfumato.models import (
+    DistinctLDiversity,
+    KAnonymity,
+    KmAnonymity,
+    PrivacyModel,
+    TCloseness,
+)
 from sfumato.policy import ColumnRule, Policy, SearchRule
 from sfumato.policy.document import to_text
 from sfumato.policy.parts import member_settings
@@ -59,6 +65,7 @@ _HEAD = """\
 #   identifier        names a person; never published
 #   quasi-identifier  others may know it and link it; generalised
 #   sensitive         nobody should learn it about a person; published as it is, and protected
+#   set               several items per row, of which others may know some; generalised
 #   plain             neither, and harmless; published as it is
 #   weight            how many people a row of a survey stands for; published as a mean
 #   dropped           not published
@@ -127,9 +134,17 @@ class DraftedColumn:
     """How many levels its hierarchy has; None if that depends on the table."""
 
 
-def draft_policy(columns: Sequence[str], domains: Mapping[str, Domain]) -> Draft:
-    """Guess the role of each column and draft a policy with its reasons."""
-    guesses = guess_all(columns, domains)
+def draft_policy(
+    columns: Sequence[str], domains: Mapping[str, Domain], lists: Collection[str] = ()
+) -> Draft:
+    """Guess the role of each column and draft a policy with its reasons.
+
+    Args:
+        columns: The columns of the table.
+        domains: The values of those with one value per row.
+        lists: The columns that hold lists of items.
+    """
+    guesses = guess_all(columns, domains, lists)
     drafted = {name: _draft_column(found, domains.get(name)) for name, found in guesses.items()}
     drafted = _with_quasi_identifier(drafted, domains)
     total = next(iter(domains.values())).total
@@ -193,6 +208,8 @@ def policy_for_columns(
 def _draft_column(found: Guess, domain: Domain | None) -> DraftedColumn:
     if domain is None:
         return DraftedColumn(ColumnRule(role=found.role), found)
+    if found.role is Role.SET:
+        return DraftedColumn(ColumnRule(role=found.role, separator=separator_in(domain)), found)
     values = domain.values(_MOST_DESCRIBED)
     dates, said = _draft_dates(domain.column, values)
     if said:
@@ -229,7 +246,7 @@ def _with_quasi_identifier(
     columns: dict[str, DraftedColumn], domains: Mapping[str, Domain]
 ) -> dict[str, DraftedColumn]:
     """Make one column a quasi-identifier if none is: a policy cannot be without."""
-    if any(column.rule.role is Role.QUASI_IDENTIFIER for column in columns.values()):
+    if any(c.rule.role in (Role.QUASI_IDENTIFIER, Role.SET) for c in columns.values()):
         return columns
     # Best one that would not be published anyway: it is shown as * and tells nothing.
     name = min(domains, key=lambda name: columns[name].rule.role is Role.SENSITIVE)
@@ -277,6 +294,8 @@ def _choose_models(
         texts = {fold_spelling(text_of(value)) for value in domains[name].values(_MOST_FOLDED)}
         if len(texts - {""}) > 1:
             models.append(DistinctLDiversity(name, min(3, len(texts - {""}))))
+    if any(column.rule.role is Role.SET for column in columns.values()):
+        models.append(KmAnonymity(max(2, min(5, total)), 2))
     return models
 
 
@@ -398,6 +417,11 @@ def _model(model: PrivacyModel, columns: Mapping[str, DraftedColumn], rows: int)
             *lines,
             "# or, for a release that anybody can get:",
             *_comment_out(_item(KAnonymity(10))),
+        ]
+    if isinstance(model, KmAnonymity):
+        return [
+            f"# Who knows the group of a person and up to {model.m} items finds {model.k} rows.",
+            *lines,
         ]
     if isinstance(model, DistinctLDiversity):
         ordered = all(number_of(value) is not None for value in columns[model.column].values)

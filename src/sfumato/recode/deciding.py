@@ -164,6 +164,11 @@ def checker_of(
     rng: np.random.Generator | None = None,
 ) -> Checker:
     """Build the checker of a policy for a table that is ready."""
+    if not ready.attributes:
+        raise PolicyError(
+            "the policy has no quasi-identifier, so there are no levels to choose from: all rows "
+            "are one class. What becomes of sets is decided when they are published (anonymize)."
+        )
     loss = policy.loss.over(ready.attributes, ready.counts.total)
     checker = Checker(
         Grouping(

@@ -260,7 +260,9 @@ def _models(release: Published) -> tuple[list[PrivacyModel], tuple[str, ...]]:
     good = [
         model
         for model in given
-        if not model.needs_population and set(model.columns) <= set(release.sensitive)
+        if not model.needs_population
+        and not model.protects_sets
+        and set(model.columns) <= set(release.sensitive)
     ]
     return good, tuple(str(Promise.of(model)) for model in given if model not in good)
 

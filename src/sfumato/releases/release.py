@@ -159,7 +159,8 @@ class Release(Showable):
     def content(self) -> Content:
         """Return the levels of the quasi-identifiers, the promises, and what to beware of."""
         recoded = [column for column in self.manifest.known_columns if column.recoded]
-        parts = [_levels_table(recoded), _promises_table(self.manifest)]
+        parts = [_levels_table(recoded)] if recoded or not self.manifest.with_role("set") else []
+        parts += [*_sets_table(self.manifest), _promises_table(self.manifest)]
         if self.minimal:
             parts.append(_minimal_table(self.minimal, self.levels))
         return Content(self.headline, tuple(parts), remarks=_remarks(self.warnings))
@@ -181,6 +182,18 @@ def _minimal_table(minimal: Sequence[Mapping[str, int]], chosen: Mapping[str, in
 
 
 _CONTENTS = {"qi": "quasi-identifiers", "rows": "all columns"}
+
+
+def _sets_table(manifest: Manifest) -> list[Table]:
+    """Return what became of the items of sets, if it is known here."""
+    found = {} if manifest.private is None else manifest.private.sets
+    if not found:
+        return []
+    as_they_were, left_out = found["kept"], found["left_out"]
+    general = max(1 - as_they_were - left_out, 0.0)
+    shares = [Share(as_they_were), Share(general), Share(left_out)]
+    heads = ["items of", "as they were", "generalised", "left out"]
+    return [Table.of("", heads, [[", ".join(manifest.with_role("set")), *shares]], most=None)]
 
 
 def _promises_table(manifest: Manifest) -> Table:

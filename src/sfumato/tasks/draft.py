@@ -48,9 +48,19 @@ def draft(data: object, *, progress: Progress | None = None) -> Draft:
     if not domains:
         raise InputError(
             "no column holds one value per row, so nothing can be told about anybody. "
-            "Split lists and the like into plain columns."
+            "Split structs and the like into plain columns; for lists of items write a policy with "
+            "the role set."
         )
-    return draft_policy(table.columns, domains)
+    others = [name for name in table.columns if name not in domains]
+    return draft_policy(table.columns, domains, [name for name in others if _is_set(table, name)])
+
+
+def _is_set(table: Table, name: str) -> bool:
+    try:
+        table.require_sets({name: None})
+    except InputError:
+        return False
+    return True
 
 
 def inspect(  # noqa: PLR0913 - all but one have a default and are named
@@ -238,7 +248,9 @@ def _column_names(name: str, given: Sequence[str]) -> tuple[str, ...]:
 def _guess_roles(table: Table, secret: tuple[str, ...], report: Progress) -> _Roles:
     table.require(secret)
     domains = table.domains(table.columns, progress=lambda done, total: report("look", done, total))
-    roles = {name: guess.role for name, guess in guess_all(table.columns, domains).items()}
+    guessed = {name: guess.role for name, guess in guess_all(table.columns, domains).items()}
+    # Looked at as they are, sets of items are one value, and others may know all of it.
+    roles = {n: Role.QUASI_IDENTIFIER if r is Role.SET else r for n, r in guessed.items()}
     roles |= dict.fromkeys(secret, Role.SENSITIVE)
     known = _with(roles, Role.QUASI_IDENTIFIER)
     if not known:

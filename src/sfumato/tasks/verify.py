@@ -564,7 +564,8 @@ def _inform(
         open_table(outside)
     elif population is not None and linked:
         target = with_list(target, release, population, names=release.quasi_identifiers)
-    if data is None:
+    if data is None or not release.quasi_identifiers:
+        # What is attached to it goes by the quasi-identifiers of people.
         return target
     return with_maker(with_members(target, release, data), release, data)
 
