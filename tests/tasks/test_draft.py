@@ -180,11 +180,13 @@ def test_more_values_than_one_would_look_at_stay_automatic():
     assert drafted.policy.columns["height"].hierarchy == Automatic()
 
 
-def test_columns_of_lists_are_dropped():
-    table = pa.table({"age": [1, 1, 1], "visits": [[1], [2], [3, 4]]})
+def test_columns_of_lists_are_sets_and_those_of_structs_are_dropped():
+    home = [{"street": "a"}] * 3
+    table = pa.table({"age": [1, 1, 1], "visits": [[1], [2], [3, 4]], "home": home})
     drafted = sf.draft(table)
-    assert drafted.roles["visits"] is Role.DROPPED
-    assert released(table, drafted).table.column_names == ["age"]
+    assert drafted.roles["visits"] is Role.SET
+    assert drafted.roles["home"] is Role.DROPPED
+    assert released(table, drafted).table.column_names == ["age", "visits"]
 
 
 def test_what_a_policy_needs_for_a_table_of_names_is_published_as_a_star():
