@@ -1,4 +1,4 @@
-"""How text files are read: what is said of them, and in which encoding their bytes are.
+"""The reading of text files: what is said of them, and in which encoding their bytes are.
 
 A file of an office says of itself neither its encoding nor what separates its cells. What can be
 found out for certain is found out and told; what cannot is asked, never guessed.
@@ -106,7 +106,7 @@ class Reading:
 
     @property
     def of_cells(self) -> "Reading":
-        """What it says of cells, and not of the file that they are in."""
+        """The part of it that is about cells, and not about the file that they are in."""
         return Reading(decimal=self.decimal, thousands=self.thousands, missing=self.missing)
 
     def over(self, other: "Reading | None") -> "Reading":
@@ -163,7 +163,7 @@ _LISTENER: ContextVar[Callable[[str], None] | None] = ContextVar("listener", def
 
 
 def tell(note: str) -> None:
-    """Tell whoever listens how a file was read."""
+    """Pass a note on how a file was read to the listener, if there is one."""
     listener = _LISTENER.get()
     if listener is not None:
         listener(note)
@@ -204,7 +204,7 @@ def said_of_all() -> Reading | None:
 
 @contextmanager
 def saying(reading: Reading) -> Iterator[None]:
-    """Say how all text files are read that are opened in the block and of which not all is known.
+    """Set how all text files are read that are opened in the block and of which not all is known.
 
     >>> with saying(Reading(decimal=",")):
     ...     said_of_all().decimal

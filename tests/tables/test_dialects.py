@@ -210,6 +210,11 @@ def test_other_columns_decide_what_is_ambiguous_and_a_policy_always_does(tmp_pat
     assert columns_of(path, Reading(decimal=","))["a"] == ("1.234",)
     assert columns_of(path, Reading(decimal="."))["a"] == ("1234",)
     assert columns_of(path, Reading(decimal=".", thousands="none"))["a"] == ("1,234",)
+    path.write_text("a;b\n1,75;1.234,5\n", encoding="utf-8")
+    assert columns_of(path, Reading(decimal=",", thousands=".")) == {
+        "a": ("1.75",),
+        "b": ("1234.5",),
+    }
 
 
 def test_what_was_found_out_is_told_in_one_line(tmp_path):

@@ -877,7 +877,7 @@ class InputRule(Part):
 
     @property
     def reading(self) -> Reading:
-        """What it says, for those who open files."""
+        """The settings, for those who open files."""
         return Reading(
             self.delimiter,
             self.encoding,

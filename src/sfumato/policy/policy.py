@@ -714,12 +714,12 @@ class Policy(Part):
 
     @property
     def reading(self) -> Reading:
-        """How the data is read if it is a text file, as far as the policy says."""
+        """The way the data is read if it is a text file, as far as the policy says."""
         return self.input.reading
 
     @property
     def population_table(self) -> "str | TextFile | None":
-        """What opens the population: a file whose cells are written as those of the data are."""
+        """The population as it is opened: a file whose cells are written as those of the data are."""
         population, cells = self.population, self.reading.of_cells
         if population is None or "://" in population or cells == Reading():
             return population

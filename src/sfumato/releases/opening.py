@@ -368,7 +368,7 @@ class Published(ABC):
 
     @property
     def _reading(self) -> Reading | None:
-        """How its rows are read if it is a plain file, as far as a policy says."""
+        """The way its rows are read if it is a plain file, as far as a policy says."""
         return None if self.policy is None or self.record is not None else self.policy.reading
 
     @abstractmethod

@@ -220,7 +220,7 @@ class Table(ABC):
 
     @property
     def reading(self) -> Reading | None:
-        """How it is read, in full, if it is a text file."""
+        """The way it is read, in full, if it is a text file."""
         return None
 
     @property

@@ -1,4 +1,4 @@
-"""What a file looks like that is none of ours: by its first bytes, whatever its name says."""
+"""Files that are no tables of ours, by their first bytes, whatever their names say."""
 
 import re
 

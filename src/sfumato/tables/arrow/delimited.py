@@ -125,7 +125,7 @@ class CsvSource(FileSource):
 
     @property
     def reading(self) -> Reading:
-        """How the file is read, in full."""
+        """The way the file is read, in full."""
         if not self._whole and self._said.encoding is None and self._encoding == _UTF8:
             # Bytes that are no UTF-8 may come late.
             for _ in self._utf8_chunks():
@@ -143,11 +143,11 @@ class CsvSource(FileSource):
 
     @property
     def notes(self) -> tuple[str, ...]:
-        """What was found out about the file, in one line; nothing if it is a plain one."""
+        """The findings about the file, in one line; nothing if it is a plain one."""
         found = self._settle()
         written = [
             "" if self._encoding == _UTF8 else f"in {self._encoding}",
-            "" if self.delimiter == "," else f"separated by {_shown(self.delimiter)}",
+            "" if self.delimiter == "," else f"separated by {_name_of(self.delimiter)}",
             "in single quotes" if self.quote == "'" else "",
             *_numbers_in_words(found.numbers),
         ]
@@ -447,12 +447,12 @@ _MISSING_WORDS = {
 _MISSING_CODES = {"-9", "-99", "-999", "-9999"}
 
 
-def _shown(delimiter: str | None) -> str:
+def _name_of(delimiter: str | None) -> str:
     return "tabs" if delimiter == "\t" else repr(delimiter)
 
 
 def _numbers_in_words(numbers: Mapping[str, tuple[str, str]]) -> list[str]:
-    """Say how numbers are written, and in which columns.
+    """Return in words how numbers are written, and in which columns.
 
     >>> _numbers_in_words({"pay": (",", "."), "height": (",", "")})
     ["with decimal comma in 'pay' and 'height'", "with '.' between thousands in 'pay'"]
@@ -523,7 +523,7 @@ class _Utf8Stream:
         self._stream.close()
 
     def read(self, size: int) -> bytes:
-        """Read on, at most so many bytes; none at the end."""
+        """Read on, at most `size` bytes; none at the end."""
         while True:
             # A byte of another encoding becomes at most three.
             raw: bytes = self._stream.read(size if self._plain else max(size // 3, 4))

@@ -98,7 +98,7 @@ class Numerals:
     """A value with a mark."""
 
     def add(self, values: pa.Array) -> None:
-        """Look at more values, none of them missing."""
+        """Add what more values tell, none of them missing."""
         if self.notations is None:
             self.notations = [(decimal, "") for decimal in DECIMALS]
         for mark, kind in _KINDS.items():
@@ -145,7 +145,7 @@ class Numerals:
             if self.marks <= {decimal, thousands}
             and (not thousands or thousands in self.marks)
             and said.decimal in (None, decimal)
-            and said.thousands in (None, thousands)
+            and (said.thousands is None or thousands in ("", said.thousands))
         ]
         # What has no decimal mark is the same with either.
         return [

@@ -369,12 +369,12 @@ class Source(ABC):
 
     @property
     def reading(self) -> Reading | None:
-        """How it is read, in full, if it is a text file."""
+        """The way it is read, in full, if it is a text file."""
         return None
 
     @property
     def notes(self) -> tuple[str, ...]:
-        """What was found out about its form while it was read, each in one line."""
+        """The findings about its form while it was read, each in one line."""
         return ()
 
     @property

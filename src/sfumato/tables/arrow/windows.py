@@ -42,7 +42,7 @@ class WindowSource(Source):
 
     @property
     def notes(self) -> tuple[str, ...]:
-        """What was found out about the whole text."""
+        """The findings about the whole text."""
         return self._source.notes
 
     @property
@@ -79,7 +79,7 @@ class KeptSource(Source):
 
     @property
     def notes(self) -> tuple[str, ...]:
-        """What was found out about the text they came from."""
+        """The findings about the text they came from."""
         return self._notes
 
     def batches(self, columns: Sequence[str]) -> Iterator[pa.RecordBatch]:
@@ -289,7 +289,7 @@ class JoinedSource(Source):
 
     @property
     def notes(self) -> tuple[str, ...]:
-        """What was found out about each text."""
+        """The findings about each text."""
         return tuple(note for source in self._sources for note in source.notes)
 
     @property
