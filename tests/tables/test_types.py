@@ -43,6 +43,8 @@ REFUSED = {
 
 
 def repeat(column, times=10):
+    if column.type == pa.string_view():
+        return pa.array(column.to_pylist() * times, column.type)
     return pc.take(column, pa.array([0, 1] * times))
 
 

@@ -719,7 +719,7 @@ class Policy(Part):
 
     @property
     def population_table(self) -> "str | TextFile | None":
-        """The population as it is opened: a file whose cells are written as those of the data are."""
+        """The population as it is opened: its cells are written as those of the data are."""
         population, cells = self.population, self.reading.of_cells
         if population is None or "://" in population or cells == Reading():
             return population

@@ -8,25 +8,25 @@ _NO_TABLE = "Give a CSV, Parquet or Feather file."
 _TEXTS = "Turn its records into a table first, and save that as CSV or Parquet."
 
 _STARTS: tuple[tuple[bytes, str, str], ...] = (
-    (b"%PDF", "a PDF document", "Ask for the table itself, as CSV."),
+    (b"%PDF-", "a PDF document", "Ask for the table itself, as CSV."),
     (b"\x89PNG\r\n", "a picture (PNG)", _NO_TABLE),
     (b"\xff\xd8\xff", "a picture (JPEG)", _NO_TABLE),
-    (b"GIF8", "a picture (GIF)", _NO_TABLE),
+    (b"GIF87a", "a picture (GIF)", _NO_TABLE),
+    (b"GIF89a", "a picture (GIF)", _NO_TABLE),
     (b"II*\0", "a picture (TIFF)", _NO_TABLE),
     (b"MM\0*", "a picture (TIFF)", _NO_TABLE),
     (b"SQLite format 3\0", "a database (SQLite)", "Export the table as CSV, or copy it to DuckDB."),
-    (b"RDX", "a data file of R (.rda)", _EXPORT),
-    (b"RDA", "a data file of R (.rda)", _EXPORT),
+    (b"RDX2\n", "a data file of R (.rda)", _EXPORT),
+    (b"RDX3\n", "a data file of R (.rda)", _EXPORT),
+    (b"RDA2\nA\n", "a data file of R (.rda)", _EXPORT),
+    (b"RDA3\nA\n", "a data file of R (.rda)", _EXPORT),
     (b"\x89HDF\r\n", "a data file in HDF5 (.h5, .mat)", _EXPORT),
     (b"\x93NUMPY", "an array of NumPy (.npy)", _EXPORT),
     (b"Obj\x01", "an Avro file", "Convert it to Parquet."),
-    (b"ORC", "an ORC file", "Convert it to Parquet."),
-    (b"PARE", "an encrypted Parquet file", "Decrypt it first."),
-    (b"BZh", "packed with bzip2", _UNPACK),
     (b"\xfd7zXZ\0", "packed with xz", _UNPACK),
     (b"\x28\xb5\x2f\xfd", "packed with zstd", _UNPACK),
     (b"7z\xbc\xaf\x27\x1c", "a 7z archive", _UNPACK),
-    (b"Rar!", "a RAR archive", _UNPACK),
+    (b"Rar!\x1a", "a RAR archive", _UNPACK),
     (b"\x7fELF", "a program", _NO_TABLE),
     (b"MZ\x90\0", "a program", _NO_TABLE),
     (b"{\\rtf", "a text document (RTF)", "Save the table in it as CSV."),
@@ -63,6 +63,11 @@ def looks_like(head: bytes) -> tuple[str, str] | None:  # noqa: PLR0911 - one pe
     for start, what, hint in _STARTS:
         if head.startswith(start):
             return what, hint
+    if re.match(rb"BZh[1-9]1AY&SY", head):
+        return "packed with bzip2", _UNPACK
+    # A header of a text file may begin with these letters too.
+    if head.startswith((b"ORC", b"PARE")) and b"\0" in head:
+        return "an ORC file or an encrypted Parquet file", "Convert it to plain Parquet."
     if head[8:12] == b"DUCK":
         return "a database (DuckDB)", "Give the address of a table in it: duckdb:///FILE?table=NAME"
     if head[257:262] == b"ustar":
