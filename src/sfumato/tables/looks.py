@@ -47,7 +47,7 @@ BYTES = 600
 """How many first bytes are looked at."""
 
 
-def looks_like(head: bytes) -> tuple[str, str] | None:  # noqa: PLR0911 - one per place to look
+def looks_like(head: bytes) -> tuple[str, str] | None:  # noqa: C901, PLR0911 - one per place
     """Return what a file is that is no table of ours, and what to do; None if it may be one.
 
     Args:
