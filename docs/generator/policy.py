@@ -69,6 +69,7 @@ _WHERE = {
     "harmless": "a list of values",
     "dates": "an order, a format, or either with a pivot",
     "derive": "a list of [derivations](derivations.md)",
+    "input": "how text files are read",
     "width": "a number, or days as in `30d`",
 }
 

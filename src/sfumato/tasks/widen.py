@@ -13,7 +13,7 @@ from sfumato.text import join_words
 
 
 @dataclass(frozen=True, eq=False)
-class Widened(Showable):
+class WideTable(Showable):
     """A table with one row per person. It can be given wherever a table can."""
 
     table: Any
@@ -43,7 +43,7 @@ class Widened(Showable):
     """The file it was written to, if it was."""
 
     def __arrow_c_stream__(self, requested_schema: object = None) -> object:
-        """Give the rows to whatever takes tables."""
+        """Return the rows for whatever takes tables of Arrow."""
         import pyarrow as pa
 
         table = self.table if isinstance(self.table, pa.Table) else pa.table(self.table)
@@ -95,7 +95,7 @@ class Widened(Showable):
         return Content(headline, tuple(parts), remarks=tuple(remarks))
 
     def __repr__(self) -> str:
-        return f"<Widened {self.headline}>"
+        return f"<WideTable {self.headline}>"
 
 
 def widen(
@@ -108,7 +108,7 @@ def widen(
     count: str = "rows",
     output: str | PathLike[str] | None = None,
     force: bool = False,
-) -> Widened:
+) -> WideTable:
     """Make a table with one row per person of one in which people have several rows.
 
     Columns that never change within a person stay one column. Each other column becomes several:
@@ -137,7 +137,7 @@ def widen(
         ... })
         >>> wide = widen(visits, person="id", order="year")
         >>> wide
-        <Widened 2 people from 3 rows>
+        <WideTable 2 people from 3 rows>
         >>> wide.table.column_names
         ['id', 'rows', 'sex', 'year_1', 'year_2', 'ill_1', 'ill_2']
         >>> wide.table["ill_2"].to_pylist()
@@ -162,7 +162,7 @@ def widen(
         from sfumato.tables.arrow.writing import write_table
 
         write_table(made.table, target, force=force, private="the widened table")
-    return Widened(
+    return WideTable(
         table.native(made.table),
         person,
         made.constant,

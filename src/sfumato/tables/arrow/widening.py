@@ -61,7 +61,7 @@ def widen_rows(
     most: int | None,
     count: str,
 ) -> WideRows:
-    """Put the rows of each person side by side; see `sfumato.tasks.widen`."""
+    """Return the rows of each person side by side; see `sfumato.tasks.widen`."""
     names = list(dict.fromkeys([person, *columns]))
     read = list(dict.fromkeys([*names, *([] if order is None else [order])]))
     arrays = _read(source, read)

@@ -41,7 +41,7 @@ def prepare(database: Database, preparation: Preparation) -> Database:
 
 
 def _then(database: Database, change: Callable[[Rows], Rows]) -> None:
-    """Let every statement be about rows that were changed."""
+    """Change the rows that every statement is about."""
     before = database.derive or (lambda rows: rows)
     database.derive = lambda rows: change(before(rows))
 
@@ -105,7 +105,7 @@ def _read_dates(database: Database, name: str, preparation: Preparation) -> None
     settled = found.settled
     if problem is not None or settled is None:
         raise InputError(f"{database.where}: {problem}")
-    odd = [text for text in values if _written(text, settled) != settled.read(text)]
+    odd = [text for text in values if _rewrite(text, settled) != settled.read(text)]
     if odd:
         raise InputError(
             f"{database.where}: column {name!r} has dates that are not read in a database, such as "
@@ -134,7 +134,7 @@ def _places(form: DateForm) -> tuple[int, int, int]:
     return (3, 2, 1) if order in (DAY_FIRST, DETECT) else (3, 1, 2)
 
 
-def _written(text: str, form: DateForm) -> str | None:
+def _rewrite(text: str, form: DateForm) -> str | None:
     """Return what the expression of `_iso` makes of a text."""
     found = re.fullmatch(_NUMBERS, text)
     if found is not None:
@@ -180,7 +180,7 @@ class _Days:
                 "database. Make a column of dates of it."
             )
 
-    def given(self, rows: Rows) -> Any:  # noqa: ANN401
+    def values(self, rows: Rows) -> Any:  # noqa: ANN401
         """Return the dates: missing where a text is none, or a part of one."""
         if not self.text:
             return rows[f"c{self.position}"].cast("date")
@@ -248,8 +248,8 @@ def _years(since: Any, until: Any) -> Any:  # noqa: ANN401
 def _add_age(database: Database, step: Age, days: dict[str, _Days]) -> None:
     def age(rows: Rows) -> Any:  # noqa: ANN401
         fixed = step.fixed
-        until = ibis.literal(fixed) if fixed is not None else days[step.at].given(rows)
-        return _years(days[step.of].given(rows), until)
+        until = ibis.literal(fixed) if fixed is not None else days[step.at].values(rows)
+        return _years(days[step.of].values(rows), until)
 
     negative = _count(database, lambda rows: age(rows) < 0)
     if negative:
@@ -262,12 +262,12 @@ def _add_age(database: Database, step: Age, days: dict[str, _Days]) -> None:
 
 def _add_relative(database: Database, step: Relative, days: dict[str, _Days]) -> None:
     def relative(rows: Rows) -> Any:  # noqa: ANN401
-        until = days[step.of].given(rows)
+        until = days[step.of].values(rows)
         if step.since is not None:
-            since = days[step.since].given(rows)
+            since = days[step.since].values(rows)
         else:
             key = rows[f"k{_person(database, step)}"]
-            since = days[str(step.first)].given(rows).min().over(ibis.window(group_by=key))
+            since = days[str(step.first)].values(rows).min().over(ibis.window(group_by=key))
         if step.unit == "months":
             months = (until.year() - since.year()).cast("int64") * 12
             months += (until.month() - since.month()).cast("int64")
@@ -299,7 +299,7 @@ def _require_person(database: Database, step: Relative | Shift, days: Sequence[_
     def nameless(rows: Rows) -> Any:  # noqa: ANN401
         key = rows[f"k{position}"]
         missing = key.isnull() | (key == "") if textual else key.isnull()
-        dated = [each.given(rows).notnull() for each in days]
+        dated = [each.values(rows).notnull() for each in days]
         return missing & ibis.or_(*dated)
 
     n = _count(database, nameless)
@@ -371,7 +371,7 @@ def _shift(database: Database, step: Shift, days: dict[str, _Days], secret: byte
         offset = (sum(digits[1:], digits[0]) % (2 * step.steps + 1) - step.steps) * step.multiple
         changed: dict[str, Any] = {}
         for each in days.values():
-            moved = (each.given(rows).cast("timestamp") + offset.as_interval("D")).cast("date")
+            moved = (each.values(rows).cast("timestamp") + offset.as_interval("D")).cast("date")
             value = moved
             if each.text:
                 clock = rows[f"k{each.position}"].substr(10)
@@ -383,7 +383,7 @@ def _shift(database: Database, step: Shift, days: dict[str, _Days], secret: byte
     high = ibis.literal(date.fromordinal(date.max.toordinal() - step.days))
 
     def count_beyond(each: _Days) -> int:
-        return _count(database, lambda rows: (each.given(rows) < low) | (each.given(rows) > high))
+        return _count(database, lambda rows: (each.values(rows) < low) | (each.values(rows) > high))
 
     for each in days.values():
         beyond = count_beyond(each)
