@@ -104,6 +104,29 @@ def test_every_method_keeps_who_lives_together(method):
     assert sf.verify(release, attacks=["household"]).attack("household").tried
 
 
+@pytest.mark.parametrize("method", ["full-domain", "mondrian"])
+def test_policies_are_compared_by_people(method):
+    table = panel(people=60, seed=3)
+    policy = policy_of(household="home", method=method)
+    found = sf.compare(table, policy, vary={"k": [2, 6]})
+    for k in (2, 6):
+        point = found[f"k={k}"]
+        assert point.policy.household == "home"
+        models = [sf.models.KAnonymity(k)]
+        release = sf.anonymize(table, policy.replace(models=models), seed=0)
+        classes = {}
+        for line in release.people.to_pylist():
+            classes.setdefault((line["sex"], line["age"]), set()).add(line["person"])
+        sizes = [len(people) for people in classes.values()]
+        assert point.figures.smallest == min(sizes) >= k
+        assert point.risks["prosecutor"] == 1 / min(sizes)
+        assert point.risks["mean"] == pytest.approx(len(sizes) / sum(sizes))
+        assert "household" in {outcome.attack for outcome in point.figures.attacks}
+        assert {outcome.of for outcome in point.figures.attacks} == {
+            len({line["person"] for line in release.people.to_pylist()})
+        }
+
+
 def test_who_lives_together_is_not_published():
     columns = dict.fromkeys(["sex", "age"], "quasi-identifier") | {"ill": "sensitive"}
     published = {**columns, "id": "identifier", "home": "plain"}

@@ -28,7 +28,7 @@ from sfumato.partition import PARTITIONERS
 from sfumato.policy import GivenPolicy, Policy
 from sfumato.reading import TextFile
 from sfumato.recode.deciding import counted_columns
-from sfumato.releases.people import require_single_rows
+from sfumato.releases.people import require_people, require_single_rows
 from sfumato.releases.preparing import prepare_alike
 from sfumato.tables import Table, open_table
 from sfumato.typing import Progress, silent
@@ -178,12 +178,12 @@ def _needs(policy: Policy) -> tuple[str, ...]:
 
 
 def _require_people(named: Mapping[str, Policy], table: Table) -> None:
-    """Raise if rows are not people; policies with the same roles are asked once."""
-    different = {
-        (policy.person, *map(policy.role_of, table.columns)): policy for policy in named.values()
-    }
-    for policy in different.values():
-        require_single_rows(table, policy, "a comparison")
+    """Raise if it is not said what a person is, or people cannot be counted with some policy."""
+    for policy in named.values():
+        if policy.decouple is not None:
+            require_single_rows(table, policy, "a decoupling")
+        else:
+            require_people(table, policy)
 
 
 def _check(name: str, policy: Policy, columns: Sequence[str]) -> None:

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple, TypeAlias
 import numpy as np
 
 from sfumato.adversary.target import target_of
-from sfumato.attacks import ATTACKS, ClassAttack, Outcome, Target
+from sfumato.attacks import ATTACKS, ClassAttack, HouseholdKnowledge, Outcome, Target
 from sfumato.counts import FrequencySet
 from sfumato.decouplings import DECOUPLINGS, Decoupling
 from sfumato.errors import InfeasibleError, SfumatoError
@@ -23,6 +23,8 @@ from sfumato.recode.deciding import Decision, counted_columns, decide_for_column
 from sfumato.recode.recoded import recode_counts, rows_of
 from sfumato.releases.manifest import build_manifest
 from sfumato.releases.opening import open_release
+from sfumato.releases.people import Repetition, count_by
+from sfumato.releases.people_file import tell_people_apart
 from sfumato.releases.release import DecoupledRelease, Release
 from sfumato.schema import Role
 from sfumato.tasks.decouple import decouple
@@ -209,8 +211,9 @@ def try_policy(name: str, policy: Policy, table: CountedTable) -> Point:
 
     Nothing is written. That a policy is impossible is a result like others.
     """
-    start = perf_counter()
+    start, given = perf_counter(), policy
     try:
+        policy = _as_counted(policy, table.counts)
         decoupling = policy.make_decoupling(DECOUPLINGS)
         if decoupling is not None and decoupling.in_one_piece:
             tried = _try_hidden(policy, decoupling, _try_generalised(policy, table), table)
@@ -220,35 +223,55 @@ def try_policy(name: str, policy: Policy, table: CountedTable) -> Point:
         else:
             tried = _try_in_buckets(policy, decoupling, table)
         seconds = perf_counter() - start
-        return Point(name, policy, _measure(policy, tried, table), seconds=seconds)
+        return Point(name, given, _measure(policy, tried, table), seconds=seconds)
     except SfumatoError as error:
-        return Point(name, policy, None, str(error), perf_counter() - start)
+        return Point(name, given, None, str(error), perf_counter() - start)
+
+
+def _as_counted(policy: Policy, counts: FrequencySet) -> Policy:
+    """Return a policy as it applies to a table: where every person has one row, rows count."""
+    person = policy.counted_person
+    if person is None:
+        return policy
+    rows = counts.value_counts(person)
+    repeated = Repetition(person, len(rows), counts.total, int(np.count_nonzero(rows > 1)))
+    return count_by(policy, repeated).policy
 
 
 def _try_generalised(policy: Policy, table: CountedTable) -> Trial:
     decision = _decide(policy, table)
     sizes, left = decision.sizes, decision.left
+    if left.by_person:
+        sizes = left.sizes
     figures = Figures(
         losses=decision.losses,
-        published=int(sizes.sum()),
+        published=int(sizes.sum()) if not left.by_person else left.total,
         suppressed=decision.suppressed,
         classes=len(sizes),
         smallest=int(sizes.min()) if len(sizes) else 0,
         risks={
             # Any of n people who look alike may be the one: 1/n, in the mean over people.
             PROSECUTOR: float((1 / left.sizes).max(initial=0)),
-            MEAN: float((left.rows / left.sizes).sum() / max(left.total, 1)),
+            MEAN: float((left.inside / left.sizes).sum() / max(int(left.inside.sum()), 1)),
         },
     )
     decided = counted_columns(policy)
     counts = table.counts.project(tuple(dict.fromkeys([*decided, *policy.sensitive])))
     rng = np.random.default_rng(table.seed)
     published = recode_counts(counts, decision.recoding, decided, rng)
+    people, person = None, policy.counted_person
+    if person is not None:
+        told = (*policy.quasi_identifiers, *policy.sensitive)
+        published = published.project(told)
+        rng = np.random.default_rng(table.seed)
+        people = tell_people_apart(
+            counts, decision.recoding, told, person, rng, household=policy.household
+        )
     roles = policy.check_against(table.columns)
     manifest = build_manifest(policy, roles, decision, reproducible=True)
     # Suppressed rows are not among these counts, not even as stars.
     manifest = replace(manifest, rows=replace(manifest.rows, suppression="remove"))
-    return Trial(figures, Release(manifest, Verdict(()), table=published))
+    return Trial(figures, Release(manifest, Verdict(()), table=published, people=people))
 
 
 def _try_hidden(policy: Policy, decoupling: Decoupling, tried: Trial, table: CountedTable) -> Trial:
@@ -274,7 +297,11 @@ def _policy_for(policy: Policy, decoupling: Decoupling) -> Policy:
         known = dict.fromkeys(policy.quasi_identifiers, Role.QUASI_IDENTIFIER)
         rules |= {name: ColumnRule(role=role) for name, role in known.items()}
     return policy.replace(
-        columns=rules, other=Role.DROPPED, person={"rows": "as counted"}, decouple=None
+        columns=rules,
+        other=Role.DROPPED,
+        person={"rows": "as counted"},
+        household=None,
+        decouple=None,
     )
 
 
@@ -342,13 +369,18 @@ def _query_error(policy: Policy, tried: Trial, table: CountedTable) -> float:
 
 def _attack(figures: Figures, target: Target, rule: HarmRule) -> Figures:
     """Add what attacks on classes learn; others cost more than the decision itself."""
-    kinds = [kind for kind in ATTACKS.values() if issubclass(kind, ClassAttack)]
+    cheap = (ClassAttack, HouseholdKnowledge)
+    kinds = [kind for kind in ATTACKS.values() if issubclass(kind, cheap)]
     attacks = [attack for kind in kinds for attack in kind.against(target, rule)]
     outcomes = [attack.on(target, rule) for attack in attacks]
-    judged = [a for a, outcome in zip(attacks, outcomes, strict=True) if outcome.judged]
+    judged = [
+        attack
+        for attack, outcome in zip(attacks, outcomes, strict=True)
+        if outcome.judged and isinstance(attack, ClassAttack)
+    ]
     strongest = _strongest(judged, target)
     people = max((outcome.people for outcome in outcomes if outcome.judged), default=0)
-    share = people / max(target.classes.total, 1)
+    share = people / max(target.classes.n_people, 1)
     risks = {AT_RISK: share, BELIEF: strongest.belief, GAIN: strongest.gain}
     return replace(
         figures,

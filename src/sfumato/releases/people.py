@@ -119,7 +119,9 @@ def require_people(table: Table, policy: Policy) -> CountedPeople:
     roles = {name: policy.role_of(name) for name in table.columns}
     keys = keys_of(roles)
     if person is not None and person.column in table.columns:
-        return _count_by(str(person.column), table, policy)
+        name = str(person.column)
+        repeated = _repetition(table, {name: Key.SURELY})
+        return count_by(policy, repeated or Repetition(name, 0, 0, 0))
     found = _repetition(table, keys)
     if found is None:
         return CountedPeople(policy)
@@ -128,18 +130,22 @@ def require_people(table: Table, policy: Policy) -> CountedPeople:
     return CountedPeople(policy, (f"{found}: their rows count as different people",))
 
 
-def _count_by(name: str, table: Table, policy: Policy) -> CountedPeople:
-    """Return a policy as it applies to a table in which a column tells people apart."""
-    found = _repetition(table, {name: Key.SURELY})
-    if found is not None and found.several:
+def count_by(policy: Policy, found: Repetition) -> CountedPeople:
+    """Return a policy as it applies to a table in which its column tells people apart.
+
+    Args:
+        policy: What names the column.
+        found: How often its values repeat.
+    """
+    if found.several:
         _require_countable(policy, found)
         return CountedPeople(policy)
     # Every person has one row: rows are people, and nothing else need be counted, unless it is to
     # be known who lives together.
     if policy.household is None:
-        return CountedPeople(_count_rows(policy))
-    if _list_uncountable(policy, Repetition(name, 0, 0, 0)):
-        return CountedPeople(_count_rows(policy), (_HOUSEHOLDS_LEFT,))
+        return CountedPeople(count_rows(policy))
+    if _list_uncountable(policy, found):
+        return CountedPeople(count_rows(policy), (_HOUSEHOLDS_LEFT,))
     return CountedPeople(policy)
 
 
@@ -186,7 +192,7 @@ def require_single_rows(table: Table, policy: Policy, what: str) -> tuple[str, .
     return counted.notes
 
 
-def _count_rows(policy: Policy) -> Policy:
+def count_rows(policy: Policy) -> Policy:
     """Return a policy that counts rows, each of which is a person."""
     suppression = policy.suppression
     if suppression.unit != "rows":
