@@ -5,6 +5,7 @@ from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
+from os import PathLike
 from typing import Any, NamedTuple
 
 from sfumato.errors import InputError, SfumatoError, UnknownColumnError, some
@@ -1145,7 +1146,10 @@ _GROWING = frozenset(
 def recompute(source: Countable, promises: Promises) -> list[Check]:
     """Make every check that needs the rows."""
     named = [model.get("column") for model in promises.models]
-    told = promises.sensitive if promises.counts_people else ()
+    # A people file from elsewhere must tell all published rows; of a table that is here, what
+    # promises are about.
+    elsewhere = promises.counts_people and isinstance(promises.people, str | PathLike)
+    told = promises.sensitive if elsewhere else ()
     sensitive = [
         name for name in dict.fromkeys((*told, *filter(_is_text, named))) if name in source.names
     ]
@@ -1207,6 +1211,7 @@ def _recount(
             kept.combinations,
             promises.quasi_identifiers,
             sensitive,
+            others=promises.sensitive,
             exact=promises.exact,
             sha256=promises.people_hash,
         )

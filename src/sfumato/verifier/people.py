@@ -55,6 +55,7 @@ def count_people(
     quasi_identifiers: Sequence[str],
     sensitive: Sequence[str],
     *,
+    others: Sequence[str] = (),
     exact: Sequence[str] = (),
     sha256: str | None = None,
 ) -> CountedPeople:
@@ -66,6 +67,7 @@ def count_people(
             rows of each; suppressed ones are not among them.
         quasi_identifiers: The columns that make up the classes.
         sensitive: The others that were counted.
+        others: Published columns that it has besides, and that no promise is about.
         exact: Those of them in which values that differ only in spelling are different.
         sha256: The hash that the file should have, if its release says so.
 
@@ -80,10 +82,11 @@ def count_people(
     if sha256 is not None:
         _require_hash(data, sha256)
     names = [*quasi_identifiers, *sensitive]
-    person, rows = name_columns(names)
+    published = list(dict.fromkeys([*names, *others]))
+    person, rows = name_columns(published)
     with readable("the people file"):
         source = open_source(data)
-        _require_columns(source, [*names, person, rows], name_household(names))
+        _require_columns(source, [*published, person, rows], name_household(published))
         lines = _read(source, [*names, person, rows])
         numbers = _whole_rows(lines[rows])
         spelt = [set(cells) for cells in zip(*public, strict=True)] or [set() for _ in names]
