@@ -39,6 +39,12 @@ BAD_TABLES = {
         b"name,age,zip,ill\nA,1,2,flu\nB,1,2\nC,1,2,flu\n",
         ["line 3", "3 cells", "header has 4"],
     ),
+    "a cut SPSS file": (b"$FL2" + bytes(400), ["cannot be read as an SPSS file: "]),
+    "a cut Stata file": (b"<stata_dta><header>", ["cannot be read as a Stata file: "]),
+    "an old document": (
+        b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1" + bytes(600),
+        ["cannot be read as a spreadsheet: "],
+    ),
     "zip archive": (b"PK\x03\x04" + bytes(40), ["zip archive or a spreadsheet"]),
 }
 

@@ -2,6 +2,7 @@
 
 import base64
 import datetime as dt
+import zipfile
 import zlib
 from pathlib import Path
 
@@ -131,4 +132,65 @@ _SAS = (
 
 def sas_file(path: Path) -> Path:
     path.write_bytes(zlib.decompress(base64.b85decode(_SAS)))
+    return path
+
+
+# Two rows, made by xlwt 1.3: age, born (a day), town.
+_XLS = (
+    "c-rk)O=uHA6#i!OAKEl&Q=t_~C|GSRrNx6@+SO9+K~ky*|0rl;gGfUnAs~9tYRyp)JSkoZ_29v(m#V0sHxZ#?4}u^h"
+    "dh{fycxbb}_p+&JRA@j8)%lirGxOejJ8ySp-t6qF`A~lPUTXnW7=Qys%LjLbPEqoeD?yOmvbb2zy_77Cbp@Z72GZ@q"
+    "qxzQ~9z!1Q0u0=BJ|hXdr!<CB7)hrRku}7i_z+X<LqAD{8>9)KMZ9Vhd0b?Z$UD;VvB;gGxh%4u+UC^}%$p-!JM39}"
+    "$Y>W^0DRy3!g(v2J~ZPw&*Jk}RH>~CyD}$Z$#rIEbJk%7G@!$YR3gLm2Hb=n7#iw{Mtcqu@(9yl&)|y{0X~;k_0x#f"
+    "udQBz^xszMJ-^X=X%MURR}CjH3G0|Fk{lY)<YbEngUMJn8|hm_Crt}TasaUt39`r2nG|K&^l8raeodyx)Z4q=&mmqy"
+    "LU2V$sF$TuM{=Bc;BrV7Optt9y!GjIG(Kt`70sk<1EtMk6Z-}W7nnihfLI*MvP&3SMP8J<Zj^GX$S}D~dB<q8UDz`v"
+    "Z7zwmgZkMfSTHwNl($eh_i^8Yw%iA^lghKhg|p$=H|8|jY4aK<K3`MlR^96QHO51;oGUx9yc5~-Q;_i*LECrB-VqzH"
+    "#LJ2h5?QM8+fmCk!+uxHR#ogL)T0viISFeA7MRUEB|L}CGk(D{gf}O=7q<<YX9$nq`+(7iIc`J&@dy0S(9qD((9qD("
+    "_>ZCF1GV%y?zB${ZaF@b{_8AJD(c@P|19<+O;?r<mAjFmJcBbe&7Tc$sq($lDmmr<g^YvLdj=DTiysp;&tEzQsmkYB"
+    "H8J?-mQbzz7i;nJFZcf)UBuUJ"
+)
+
+
+def xls_file(path: Path) -> Path:
+    path.write_bytes(zlib.decompress(base64.b85decode(_XLS)))
+    return path
+
+
+_CELL = '<table:table-cell office:value-type="{}"{}><text:p>{}</text:p></table:table-cell>'
+
+
+def ods_file(path: Path) -> Path:
+    """Write the same rows as LibreOffice would, with no more around them than must be."""
+
+    def cell(value: object) -> str:
+        if isinstance(value, dt.date):
+            return _CELL.format("date", f' office:date-value="{value}"', value)
+        if isinstance(value, int):
+            return _CELL.format("float", f' office:value="{value}"', value)
+        return _CELL.format("string", "", value)
+
+    rows = [
+        ["age", "born", "town"],
+        [31, dt.date(1937, 1, 10), "Köln"],
+        [45, dt.date(2020, 2, 29), "007"],
+    ]
+    names = "urn:oasis:names:tc:opendocument:xmlns:"
+    content = (
+        f'<office:document-content xmlns:office="{names}office:1.0" '
+        f'xmlns:table="{names}table:1.0" xmlns:text="{names}text:1.0"><office:body>'
+        '<office:spreadsheet><table:table table:name="Blatt 1">'
+        + "".join(f"<table:table-row>{''.join(map(cell, row))}</table:table-row>" for row in rows)
+        + "</table:table></office:spreadsheet></office:body></office:document-content>"
+    )
+    kind = "application/vnd.oasis.opendocument.spreadsheet"
+    listed = "".join(
+        f'<manifest:file-entry manifest:full-path="{name}" manifest:media-type="{media}"/>'
+        for name, media in (("/", kind), ("content.xml", "text/xml"))
+    )
+    with zipfile.ZipFile(path, "w") as archive:
+        archive.writestr("mimetype", kind)
+        archive.writestr("content.xml", content)
+        archive.writestr(
+            "META-INF/manifest.xml",
+            f'<manifest:manifest xmlns:manifest="{names}manifest:1.0">{listed}</manifest:manifest>',
+        )
     return path

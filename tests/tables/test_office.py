@@ -20,7 +20,15 @@ from sfumato.errors import InputError, MissingExtraError, OutputError
 from sfumato.tables import open_table
 from sfumato.tables.office import source as office_source
 from sfumato.verifier import verify_folder
-from tests.tables.office_files import people, sas_file, write_dta, write_sav, write_xlsx
+from tests.tables.office_files import (
+    ods_file,
+    people,
+    sas_file,
+    write_dta,
+    write_sav,
+    write_xlsx,
+    xls_file,
+)
 
 DAY, SEEN = "admitted_to_hospital_on_this_day", "seen"
 KEPT = {"plain": ["income", DAY, SEEN, "town"]}
@@ -398,6 +406,78 @@ def test_formulas_are_read_by_their_values_and_hidden_sheets_are_left_alone(tmp_
     assert set(_counts(open_table(tmp_path / "people.xlsx"), ["age"])) == {(31,), (62,)}
 
 
+@pytest.mark.parametrize("make", [xls_file, ods_file])
+def test_sheets_of_other_programs_are_read(make, tmp_path):
+    table = open_table(make(tmp_path / f"people.{make.__name__[:3]}"))
+    assert set(_counts(table, ["age", "born", "town"])) == {
+        (31, dt.date(1937, 1, 10), "Köln"),
+        (45, dt.date(2020, 2, 29), "007"),
+    }
+
+
+def test_a_policy_names_the_sheet_and_the_rows_above_the_names(tmp_path):
+    rows = [["Patients"], [], *ROWS]
+    write_xlsx(tmp_path / "people.xlsx", rows, more=_second)
+    policy = {
+        "input": {"sheet": "people", "skip": 2, "missing": ["x"]},
+        "columns": {"age": "quasi-identifier", "code": {"role": "plain", "because": "a test"}},
+        "other": "dropped",
+        "models": [{"model": "k-anonymity", "k": 2}],
+    }
+    made = sf.anonymize(tmp_path / "people.xlsx", policy, output=tmp_path / "out")
+    assert made.levels == {"age": 0}
+    again = open_table(tmp_path / "out" / "data.xlsx")
+    assert set(_counts(again, ["age", "code"])) == {
+        (31, "007"), (31, "7"), (45, "9-11"), (45, None),
+    }  # fmt: skip
+    # Judged as it is, by the same policy: the verifier finds the same sheet.
+    assert sf.verify(tmp_path / "people.xlsx", policy).answer == "no"
+    policy["input"]["sheet"] = "nowhere"
+    with pytest.raises(InputError, match=r"has no sheet 'nowhere'. Its sheets: 'people', 'other'"):
+        sf.anonymize(tmp_path / "people.xlsx", policy)
+
+
+@pytest.mark.parametrize("ending", [".zsav", ".por"])
+def test_compressed_and_portable_files_of_spss_are_read(ending, tmp_path):
+    frame = pd.DataFrame({"sex": [1.0, 2.0, 9.0], "town": ["Ulm", "Bonn", "Ulm"]})
+    path = tmp_path / f"people{ending}"
+    if ending == ".por":
+        frame.columns = ["SEX", "TOWN"]
+        pyreadstat.write_por(frame, str(path))
+    else:
+        labels = {"sex": {1: "m", 2: "f"}}
+        pyreadstat.write_sav(
+            frame, str(path), compress=True, missing_ranges={"sex": [9]},
+            variable_value_labels=labels,
+        )  # fmt: skip
+    found = set(_counts(open_table(path), list(frame.columns)))
+    wanted = {(1, "Ulm"), (2, "Bonn"), (9, "Ulm")}
+    assert found == (wanted if ending == ".por" else {("m", "Ulm"), ("f", "Bonn"), (None, "Ulm")})
+
+
+def test_codes_that_share_a_label_stay_apart(tmp_path):
+    frame = people(40)
+    write_sav(
+        tmp_path / "p.sav", frame,
+        variable_value_labels={"state": {1: "other", 2: "other", 3: "*", 4: "b"}},
+    )  # fmt: skip
+    release(tmp_path / "p.sav", tmp_path / "out", qi=["sex"], plain=["state"])
+    columns, _ = read_back(tmp_path / "out" / "data.sav")
+    assert Counter(columns["state"]) == Counter(frame["state"])
+
+
+def test_the_width_of_texts_is_told_only_if_no_row_was_suppressed(tmp_path):
+    frame = people(41)
+    frame.loc[40, "state"] = 5.0  # alone, and with the longest text
+    frame.loc[40, "town"] = "Llanfairpwllgwyngyll"
+    write_sav(tmp_path / "p.sav", frame)
+    made = release(tmp_path / "p.sav", tmp_path / "out", qi=["state"], plain=["town"], method=None)
+    if made.manifest.rows.suppressed:
+        _, found = read_back(tmp_path / "out" / "data.sav")
+        assert found.variable_storage_width["town"] == len("Zürich".encode())
+        assert 5.0 not in found.variable_value_labels["state"]
+
+
 # Damage.
 
 
@@ -421,9 +501,6 @@ def test_damaged_files_are_refused_in_a_sentence(ending, damage, tmp_path):
     assert str(path) in text
     assert "Traceback" not in text
     assert damage != "text" or "whatever its name says" in text
-    with pytest.raises(InputError):
-        sf.anonymize(path, quasi_identifiers=["age"], k=2, output=tmp_path / "out")
-    assert not (tmp_path / "out").exists()
 
 
 def test_a_reader_that_crashes_or_never_ends_is_an_error_like_any_other(tmp_path, monkeypatch):

@@ -13,6 +13,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from sfumato.errors import InputError, some
+from sfumato.reading import Reading
 from sfumato.text import is_missing
 from sfumato.verifier import office
 
@@ -37,7 +38,9 @@ _PADDING = 64
 """The most bytes after the end of a buffer that are there to align the next one."""
 
 
-def find_hidden(path: Path, form: str | None = None) -> list[str]:
+def find_hidden(
+    path: Path, form: str | None = None, *, reading: Reading | None = None
+) -> list[str]:
     """Return in words what a file holds that no cell of its rows does, one text per finding.
 
     In a CSV file every byte belongs to a cell. The indexes of pages and the filters of a Parquet
@@ -46,11 +49,12 @@ def find_hidden(path: Path, form: str | None = None) -> list[str]:
     Args:
         path: The file.
         form: Its format, if it is known: a CSV file may begin like any other.
+        reading: Which sheet is read, if it has several.
     """
     try:
         form = form or form_of(path) or ""
         if form in office.FORMATS or form in office.OTHERS:
-            return list(office.read_office(path, form).hidden)
+            return list(office.read_office(path, form, reading).hidden)
         finder = {"parquet": _in_parquet, "feather": _in_feather}.get(form)
         if finder is None:
             return []

@@ -145,7 +145,8 @@ def _hidden_checks(data: object, source: Source) -> list[Check]:
     """Check that a plain file holds nothing besides its rows; nothing if it does not."""
     if not isinstance(data, str | Path | TextFile):
         return []
-    details = find_hidden(Path(data))
+    reading = data.reading if isinstance(data, TextFile) else None
+    details = find_hidden(Path(data), reading=reading)
     if source.telling:
         details.append(f"the file carries notes of another program: {some(source.telling)}")
     index = [name for name in source.names if _ROW_LABELS.fullmatch(name)]

@@ -395,6 +395,7 @@ class ArrowTable(Table):
                 writer.write(columns)
                 told.add(columns)
                 written += len(columns[0])
+            writer.complete = not publication.suppressed_rows
         if written != publication.rows:
             raise RuntimeError(f"wrote {written} of {publication.rows} rows to {target}")
         return written, told.published(writer.missing)

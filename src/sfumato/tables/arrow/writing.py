@@ -49,6 +49,9 @@ class Writer(ABC):
     missing: Mapping[str, Sequence[LabelledValue]] = MappingProxyType({})
     """The codes of missing that were written, by column, once the file is finished."""
 
+    complete: bool = False
+    """Whether no row of the input was suppressed, so that nothing the input says is about one."""
+
     @abstractmethod
     def write(self, columns: Sequence[pa.Array]) -> None:
         """Append rows."""

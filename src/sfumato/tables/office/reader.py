@@ -588,6 +588,8 @@ def main() -> None:
         (read_sheet if request["kind"] == "sheet" else read_statistics)(request)
     except MemoryError:
         refuse(_too_large("a table"))
+    except Exception as error:  # noqa: BLE001 - whatever a damaged file leads to
+        refuse(f"cannot be read: {_words(error)}")
 
 
 if __name__ == "__main__":

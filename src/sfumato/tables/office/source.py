@@ -5,13 +5,15 @@ import zipfile
 from collections.abc import Iterator, Mapping, Sequence
 from importlib.util import find_spec
 from pathlib import Path
+from typing import Any
 
 import pyarrow as pa
 from pyarrow import ipc
 
 from sfumato.errors import InputError, MissingExtraError, some
+from sfumato.private import is_release
 from sfumato.processes import read_apart
-from sfumato.reading import Reading
+from sfumato.reading import Reading, tell
 from sfumato.tables.arrow.sources import BATCH_ROWS, FileSource, unreadable_error
 from sfumato.tables.variables import Variable
 
@@ -156,7 +158,10 @@ class OfficeSource(FileSource):
             )
             for name, each in zip(public, told["variables"], strict=True)
         }
-        self._notes = _notes(self.variables, told)
+        self._notes = _notes(self.where, self.variables, told)
+        if not is_release(path.parent):
+            for note in self._notes:
+                tell(note)
 
     @property
     def notes(self) -> tuple[str, ...]:
@@ -180,18 +185,20 @@ class OfficeSource(FileSource):
         yield from self._table.select(list(columns)).to_batches(max_chunksize=BATCH_ROWS)
 
 
-def _notes(variables: Mapping[str, Variable], told: Mapping[str, object]) -> tuple[str, ...]:
-    """Return in words how the file was read."""
+def _notes(
+    where: str, variables: Mapping[str, Variable], told: Mapping[str, Any]
+) -> tuple[str, ...]:
+    """Return in one line how the file was read, if anything had to be found out."""
     notes = []
-    if "sheet" in told:
+    if len(told.get("sheets", ())) > 1:
         notes.append(f"sheet {told['sheet']!r}")
     labelled = [name for name, each in variables.items() if each.category]
     if labelled:
-        notes.append(f"{len(labelled)} columns by the labels of their values")
+        notes.append(f"labels of values are the cells of {some(labelled)}")
     mixed = [name for name, each in variables.items() if each.mixed]
     if mixed:
-        notes.append(f"as text, because numbers, dates and texts are mixed: {some(mixed)}")
-    return tuple(notes)
+        notes.append(f"text, because numbers, dates and texts are mixed: {some(mixed)}")
+    return (f"{where}: {'; '.join(notes)}",) if notes else ()
 
 
 def _is_encrypted(path: Path) -> bool:

@@ -42,6 +42,10 @@ class _Column:
     name: str
     cells: pa.Array
     variable: Variable
+    width: int = 0
+    """The bytes that the column had for a text, if they may be told: often they are those of the
+    longest one, which may be of a row that was suppressed."""
+
     codes: list[str | None] | None = None
     """Which code of missing each cell is, None for the others."""
 
@@ -116,7 +120,7 @@ class OfficeWriter(Writer):
     def _column(self, table: pa.Table, name: str) -> _Column:
         cells = table.column(name).combine_chunks()
         variable = self._variables.get(name, Variable())
-        column = _Column(name, cells, variable)
+        column = _Column(name, cells, variable, width=(variable.width or 0) * self.complete)
         if self._form != "xlsx" and MISSING + name in table.column_names:
             self._add_codes(column, table.column(MISSING + name).combine_chunks())
         values = _texts(pc.unique(cells).drop_null())
@@ -431,10 +435,9 @@ def _spss_texts(column: _Column) -> Any:  # noqa: ANN401 - an array of objects
             for cell, code in zip(cells, column.codes, strict=True)
         ]
     texts = ["" if cell is None else cell for cell in cells]
-    width = column.variable.width or 0
     if texts and column.variable.text and (column.as_codes or not column.variable.category):
         # Blanks at the end of a text mean nothing to SPSS, and files are joined by the width.
-        texts[0] += " " * max(0, min(width, 32_767) - len(texts[0].encode()))
+        texts[0] += " " * max(0, min(column.width, 32_767) - len(texts[0].encode()))
     array = np.empty(len(texts), dtype=object)
     array[:] = texts
     return array
