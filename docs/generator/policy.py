@@ -17,7 +17,7 @@ from sfumato.policy import (
     Tolerance,
 )
 from sfumato.policy.document import plain
-from sfumato.policy.parts import Part
+from sfumato.policy.parts import InputRule, Part
 from sfumato.schema import Role
 from sfumato.search import SEARCHES
 
@@ -60,6 +60,7 @@ _WHERE = {
     "order": "a list of columns",
     "person": "a column, or [settings](#person)",
     "household": "a column",
+    "input": "[settings](#input)",
     "suppression": "a limit, or [settings](#suppression)",
     "hierarchy": "a [hierarchy](hierarchies.md)",
     "risk_levels": "[where each level begins](#risk_levels)",
@@ -69,7 +70,6 @@ _WHERE = {
     "harmless": "a list of values",
     "dates": "an order, a format, or either with a pivot",
     "derive": "a list of [derivations](derivations.md)",
-    "input": "how text files are read",
     "width": "a number, or days as in `30d`",
 }
 
@@ -110,6 +110,9 @@ def page() -> str:
         "[Detection](../concepts/detection.md) explains it. `sf.verify` learns its own network, "
         "so that no network of a policy can hide a leak from it.",
         _keys(schema["properties"]["detect"], DetectionRule),
+        "## input",
+        prose(doc_of(InputRule).summary),
+        _keys(schema["properties"]["input"], InputRule),
         "## risk_levels",
         "What a probability is called; what is below the first is low. A belief that is very high "
         "speaks against a release, unless [verdict](#verdict) says otherwise, and one that is high "
@@ -140,6 +143,8 @@ def _shown(value: object) -> str:
         return "where very high risk begins, nobody"
     if isinstance(value, DetectionRule):
         return "learned by `ic`, plain shares"
+    if isinstance(value, InputRule):
+        return "found out"
     if value is None or value == ():
         return "none"
     return code(plain(value) if isinstance(value, Missing | int | float | str) else name)
@@ -153,7 +158,9 @@ def _kind(entry: dict[str, Any]) -> str:
         return ", ".join(code(value) for value in entry["enum"] if value is not None)
     kinds = [entry["type"]] if isinstance(entry["type"], str) else entry["type"]
     words = {
-        "array": "a list of two whole numbers",
+        "array": "a list of texts"
+        if entry.get("items", {}).get("type") == "string"
+        else "a list of two whole numbers",
         "string": "text",
         "number": "a number",
         "integer": "a whole number",
