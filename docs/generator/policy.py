@@ -143,10 +143,8 @@ def _shown(value: object) -> str:
         return "where very high risk begins, nobody"
     if isinstance(value, DetectionRule):
         return "learned by `ic`, plain shares"
-    if isinstance(value, InputRule):
-        return "found out"
-    if value is None or value == ():
-        return "none"
+    if value is None or value == () or isinstance(value, InputRule):
+        return "found out" if isinstance(value, InputRule) else "none"
     return code(plain(value) if isinstance(value, Missing | int | float | str) else name)
 
 
