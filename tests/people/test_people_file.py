@@ -554,6 +554,28 @@ def test_the_verifier_judges_as_the_textbook_does(rows, models):
         assert found[name] == ("holds" if holds else "broken")
 
 
+def test_a_report_recounts_with_it_and_a_public_one_never(written):
+    release, people = written
+    told = sf.report(release.folder, people_file=people)
+    assert "people file" in told.document.scope
+    assert "not recounted" not in told.to_markdown()
+    assert "not recounted" in sf.report(release.folder).to_markdown()
+    for what in (release, release.folder, sf.anonymize(table_of(PANEL), policy_of(KEPT, limit=0))):
+        assert "not recounted" in sf.report(what, public=True).to_markdown()
+    with pytest.raises(ParameterError, match="left out with public"):
+        sf.report(release.folder, people_file=people, public=True)
+
+
+def test_a_release_is_signed_with_it_only(written):
+    release, people = written
+    key = sf.evidence.SigningKey.generate()
+    with pytest.raises(VerificationError, match="people_file"):
+        sf.sign(release.folder, key)
+    assert sf.sign(release.folder, key, people_file=people).holds
+    # What the same key vouched for need not be recounted.
+    assert sf.sign(release.folder, key).holds
+
+
 def test_the_command_line_writes_it_and_asks_for_it(tmp_path):
     pa_csv.write_csv(table_of(PANEL), tmp_path / "panel.csv")
     (tmp_path / "policy.yaml").write_text(policy_of(KEPT, limit=0).to_yaml())

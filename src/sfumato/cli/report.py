@@ -9,6 +9,7 @@ from sfumato.cli.command import BROKEN, command
 from sfumato.cli.options import (
     ForceOption,
     JsonOption,
+    PeopleFileOption,
     QiOption,
     QuietOption,
     RolesOption,
@@ -55,6 +56,7 @@ def report(  # noqa: PLR0917 - options of a command line
         Path | None,
         typer.Option(metavar="FILE", help="The ledger, to say how many more people it takes."),
     ] = None,
+    people_file: PeopleFileOption = None,
     public: Annotated[
         bool,
         typer.Option(
@@ -101,7 +103,14 @@ def report(  # noqa: PLR0917 - options of a command line
         form = form or form_of(output)
         require_place(folder, output, public=public and form == "html", key=signer)
     with progress_bar(quiet=quiet):
-        found = task(release, data=data, policy=policy, ledger=ledger, public=public)
+        found = task(
+            release,
+            data=data,
+            policy=policy,
+            ledger=ledger,
+            people_file=people_file,
+            public=public,
+        )
     text = found.write(form or "markdown")
     if output is None:
         put(text)

@@ -123,13 +123,19 @@ def open_dossier(
     data: object = None,
     policy: GivenPolicy | None = None,
     ledger: str | PathLike[str] | None = None,
+    people_file: object = None,
     public: bool = False,
 ) -> Dossier:
     """Open a release for a report, and check everything given with it."""
     if public:
-        _require_nothing_private({"data": data, "policy": policy, "ledger": ledger})
+        given = {"data": data, "policy": policy, "ledger": ledger, "people_file": people_file}
+        _require_nothing_private(given)
     policy = policy_of(policy)
-    found = _open(release, policy)
+    if isinstance(release, Release):
+        # Nor may a public report tell what only the publisher can count.
+        people_file = release.people if people_file is None and not public else people_file
+        release = replace(release, people=None)
+    found = _open(release, policy, people_file)
     return Dossier(found, data, policy, None if ledger is None else Path(ledger), public)
 
 
@@ -148,12 +154,12 @@ def _describe(value: object) -> str:
     return str(value) if isinstance(value, str | PathLike) else f"a {type(value).__name__}"
 
 
-def _open(release: object, policy: Policy | None) -> Published:
+def _open(release: object, policy: Policy | None, people_file: object) -> Published:
     """Open a release; refuse a plain table."""
     if isinstance(release, Release | DecoupledRelease) and release.folder is not None:
         # What lies in the folder is what others get, whatever the object remembers.
         release = release.folder
-    found = open_release(release, policy)
+    found = open_release(release, policy, people_file=people_file)
     if isinstance(found, UnreadableRelease) or found.manifest is not None:
         return found
     if isinstance(release, str | PathLike):

@@ -133,6 +133,7 @@ def report(
     data: object = None,
     policy: GivenPolicy | None = None,
     ledger: str | PathLike[str] | None = None,
+    people_file: object = None,
     public: bool = False,
 ) -> Report:
     """Return one report with everything that can be found out about a release.
@@ -150,7 +151,9 @@ def report(
         data: The original table: a path (CSV, Parquet, Feather), pandas, Polars, Arrow.
         policy: The policy the release was made with, or its path.
         ledger: The ledger the release is published through.
-        public: Make a report for all readers. None of the three above may be given then.
+        people_file: The people file of a release that counts people; None takes the people that
+            the release has when it was just made. Without either, people are not recounted.
+        public: Make a report for all readers. None of the four above may be given then.
 
     Example:
         >>> import pyarrow as pa
@@ -164,7 +167,9 @@ def report(
         >>> found.answer, [section.id for section in found.document.sections][:3]
         ('yes', ['verdict', 'people', 'shift'])
     """
-    dossier = open_dossier(release, data=data, policy=policy, ledger=ledger, public=public)
+    dossier = open_dossier(
+        release, data=data, policy=policy, ledger=ledger, people_file=people_file, public=public
+    )
     sections: list[Section] = []
     left_out: list[tuple[str, str]] = []
     for chapter in CHAPTERS:
@@ -202,6 +207,7 @@ def _scope(dossier: Dossier) -> str:
             ("original", dossier.data),
             ("policy", dossier.policy),
             ("ledger", dossier.ledger),
+            ("people file", dossier.release.people_file),
         )
         if value is not None
     ]
