@@ -251,6 +251,13 @@ def _list_uncountable(policy: Policy, found: Repetition) -> list[tuple[tuple[str
                 f"or give one row per person: sf.widen(data, person={name!r}). {_MEANT}"
             )
             faults.append((("models",), text))
+    presence = [model for model in policy.models if model.counts_presence]
+    if presence and policy.suppresses_people:
+        text = (
+            f"{found}. {presence[0].name} cannot be kept where people are left out with all their "
+            "rows: they may be of classes that are shown. Choose unit: rows."
+        )
+        faults.append((("suppression", "unit"), text))
     if policy.missing is Missing.MATCHES_ANY:
         text = (
             f"{found}. Where missing values match any, it cannot be counted how many people are in "
