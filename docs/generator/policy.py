@@ -163,6 +163,7 @@ def _kind(entry: dict[str, Any]) -> str:
         "number": "a number",
         "integer": "a whole number",
         "boolean": "true or false",
+        "object": "settings",
     }
     return " or ".join(words[kind] for kind in kinds if kind != "null")
 
