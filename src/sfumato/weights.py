@@ -11,7 +11,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from sfumato.counts import FrequencySet, add_up, group
 from sfumato.errors import InputError, require_number
+from sfumato.text import number_of
 from sfumato.typing import FloatArray, IntArray
 
 _DIGITS = 12
@@ -151,3 +153,22 @@ def require_weights(
     """Raise if columns that are called weights hold none; see `WeightFacts.require`."""
     for name, each in facts.items():
         each.require(name, averagings[name], main=name == main)
+
+
+def add_weights(counts: FrequencySet, weight: str) -> tuple[FrequencySet, FloatArray]:
+    """Return counts without the column of weights, and the sum of the weights of each combination.
+
+    A missing weight, which starred rows have, is 0.
+
+    >>> rows = FrequencySet.from_rows(["sex", "w"], [("f", "2.5"), ("m", "5"), ("f", "2.5")])
+    >>> found, people = add_weights(rows, "w")
+    >>> list(zip(found.column("sex").values, found.rows.tolist(), people.tolist()))
+    [('f', 2, 5.0), ('m', 1, 5.0)]
+    """
+    at = [i for i, name in enumerate(counts.names) if name != weight]
+    columns = tuple(counts.columns[i] for i in at)
+    numbers = np.array([number_of(value) or 0.0 for value in counts.column(weight).values])
+    groups = group([counts.codes[i] for i in at], [len(column.values) for column in columns])
+    rows = add_up(groups.of_item, counts.rows, groups.n).astype(np.int64)
+    people = add_up(groups.of_item, counts.rows * numbers[counts.codes_of(weight)], groups.n)
+    return FrequencySet(columns, counts.codes[at][:, groups.first], rows), people

@@ -1,6 +1,7 @@
 """Weights in databases: the same numbers as from memory, and no row leaves."""
 
 import math
+from functools import partial
 
 import numpy as np
 import pyarrow as pa
@@ -8,6 +9,7 @@ import pytest
 
 import sfumato as sf
 from sfumato.errors import InputError, PolicyError
+from sfumato.tables import Table, open_table
 from tests.tables import databases
 
 pytestmark = databases.LEAVES_SOCKETS_OPEN
@@ -82,3 +84,28 @@ def test_what_a_database_cannot_do_is_refused(quick_database):
     lacking = PEOPLE.set_column(3, "w", pa.array([None, *[1.0] * (N - 1)]))
     with pytest.raises(InputError, match="1 of 300 rows have none"):
         sf.anonymize(quick_database.stored(lacking, "lacking"), policy(), output="table:released")
+
+
+def test_weights_are_added_up_where_the_rows_are(database):
+    """The sums of each combination, in memory, in a database, and one by one."""
+    truth: dict = {}
+    for row in PEOPLE.to_pylist():
+        key = row["sex"], row["ill"]
+        truth[key] = truth.get(key, 0.0) + row["w"]
+    for table in (open_table(PEOPLE), open_table(database.stored(PEOPLE, "people"))):
+        for count in (table.count_weighted, partial(Table.count_weighted, table)):
+            counts, people = count(("sex", "ill"), "w")
+            assert np.array_equal(counts.rows, table.count(("sex", "ill")).rows)
+            found = {
+                tuple(c.values[i] for c, i in zip(counts.columns, codes, strict=True)): each
+                for codes, each in zip(counts.codes.T, people.tolist(), strict=True)
+            }
+            assert found.keys() == truth.keys()
+            assert all(math.isclose(found[key], truth[key], rel_tol=1e-9) for key in truth)
+
+
+def test_an_inspection_in_a_database_estimates_the_same_people(quick_database):
+    stored = quick_database.stored(PEOPLE, "people")
+    here, there = (sf.inspect(each, policy=policy(), subsets=0) for each in (PEOPLE, stored))
+    assert math.isclose(here.estimated.average, there.estimated.average, rel_tol=1e-9)
+    assert math.isclose(here.estimated.smallest, there.estimated.smallest, rel_tol=1e-9)

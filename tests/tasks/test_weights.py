@@ -355,6 +355,13 @@ def test_usefulness_compares_weighted_answers_means_and_shares():
     assert all(each.share_off < 1e-9 for each in same.columns)
 
 
+def test_a_report_shows_weighted_means():
+    table, rules = survey(), policy()
+    text = str(sf.report(sf.anonymize(table, rules), data=table, policy=rules))
+    assert "Weighted by w" in text
+    assert "mean before" in text
+
+
 def test_usefulness_without_weights_says_nothing_of_them():
     table = survey(300).drop(["w", "r1"])
     roles = {"quasi_identifiers": ["age", "sex"], "sensitive": ["region"]}

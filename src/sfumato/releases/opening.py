@@ -58,8 +58,9 @@ from sfumato.schema import Role
 from sfumato.tables import DatabaseTable, Table, open_table
 from sfumato.text import STAR
 from sfumato.typing import IntArray, Value
-from sfumato.usefulness import Estimator, add_weights
+from sfumato.usefulness import Estimator
 from sfumato.verifier import Check, Verdict, verify_unjudged
+from sfumato.weights import add_weights
 
 
 class Roles(NamedTuple):

@@ -20,8 +20,8 @@ from sfumato.errors import InputError, OutputError, ParameterError, UnknownColum
 from sfumato.reading import Reading
 from sfumato.recoding import Recoding
 from sfumato.tables.variables import PublishedVariable, Variable
-from sfumato.typing import CodeArray, IntArray, Value
-from sfumato.weights import Averaging, WeightFacts
+from sfumato.typing import CodeArray, FloatArray, IntArray, Value
+from sfumato.weights import Averaging, WeightFacts, add_weights
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -309,6 +309,13 @@ class Table(ABC):
             f"tables of the engine {self.kind} cannot publish weights. Give the column "
             f"{columns[0]!r} the role dropped, or the table as a file."
         )
+
+    def count_weighted(
+        self, columns: Sequence[str], weight: str, *, progress: Progress | None = None
+    ) -> tuple[FrequencySet, FloatArray]:
+        """Count combinations, and add up a weight in each; one that is missing is 0."""
+        names = (*columns, weight)
+        return add_weights(self.count(names, progress=progress).project(names), weight)
 
     @abstractmethod
     def publish(

@@ -11,9 +11,8 @@ from sfumato.guess import guess_all
 from sfumato.policy import GivenPolicy, Policy, policy_of
 from sfumato.releases.preparing import open_original
 from sfumato.schema import Role
-from sfumato.tables import DatabaseTable, Table, count_people, open_table
+from sfumato.tables import Table, count_people, open_table
 from sfumato.typing import Progress, silent
-from sfumato.usefulness import add_weights
 from sfumato.weights import Averaging
 
 
@@ -91,7 +90,7 @@ def inspect(  # noqa: PLR0913 - all but one have a default and are named
         population: A table of the people the data was drawn from; None takes the policy's.
         weight: The column that says how many people of a population each row of a survey stands
             for: the people of each class are estimated by it, which is no promise. None takes the
-            policy's, or one that looks like it; not of tables in databases.
+            policy's, or one that looks like it.
         person: The column that tells people apart, if they may have several rows: they are counted
             then, each once. None takes the policy's.
         household: The column that says who lives together; None takes the policy's.
@@ -122,14 +121,15 @@ def inspect(  # noqa: PLR0913 - all but one have a default and are named
     names = roles.quasi_identifiers
     weight = _weight(table, roles, weight)
     person, household = _private(table, roles, rules, person, household)
-    counts = table.count(
-        (*names, *roles.sensitive, *filter(None, [person, household, weight])),
-        progress=lambda done, total: report("count", done, total),
-    )
+    columns = (*names, *roles.sensitive, *filter(None, [person, household]))
     stands_for = None
-    if weight is not None:
-        counts, people_by_weight = add_weights(counts, weight)
-        stands_for = weight, people_by_weight
+    if weight is None:
+        counts = table.count(columns, progress=lambda done, total: report("count", done, total))
+    else:
+        counts, by_weight = table.count_weighted(
+            columns, weight, progress=lambda done, total: report("count", done, total)
+        )
+        stands_for = weight, by_weight
     people = _people(population if population is not None else roles.population, names, report)
     return inspect_counts(
         counts,
@@ -183,21 +183,11 @@ class _Roles(NamedTuple):
 
 
 def _weight(table: Table, roles: _Roles, given: str | None) -> str | None:
-    """Return the weight that people are estimated by, if there is one that can be weighed here.
-
-    With their weights rows are nearly all different, so those of a database stay there.
-    """
-    stored = isinstance(table, DatabaseTable)
+    """Return the weight that people are estimated by, if there is one."""
     if given is None:
-        known = [name for name in roles.weights if name in table.columns and not stored]
-        return known[0] if known else None
+        return next((name for name in roles.weights if name in table.columns), None)
     if given in (*roles.quasi_identifiers, *roles.sensitive):
         raise ParameterError("weight", given, "a column that is neither known nor sensitive")
-    if stored:
-        raise InputError(
-            "the rows of a database are not weighed here. Leave the weight out, or give the table "
-            "as a file."
-        )
     table.weigh([given])[given].require(given, Averaging(), main=True)
     return given
 

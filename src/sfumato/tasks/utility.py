@@ -26,9 +26,8 @@ from sfumato.releases.preparing import open_original
 from sfumato.slicing import Correlations
 from sfumato.slicing import correlations as measured
 from sfumato.slicing.correlation import MEASURES
-from sfumato.tables import DatabaseTable
 from sfumato.typing import FloatArray, Progress
-from sfumato.usefulness import Classification, Exam, Utilities, Utility, Workload, add_weights
+from sfumato.usefulness import Classification, Exam, Utilities, Utility, Workload
 
 
 class _Settings(TypedDict, total=False):
@@ -156,17 +155,14 @@ def _weight_in(releases: Mapping[str, Published]) -> str | None:
 def _count_original(
     original: object, columns: Sequence[str], weight: str | None, policy: Policy | None
 ) -> tuple[FrequencySet, tuple[str, FloatArray] | None]:
-    """Count the original, and the people it stands for if it has the weight.
-
-    With their weights rows are nearly all different, so those of a database are not weighed.
-    """
+    """Count the original, and the people it stands for if it has the weight."""
     names = tuple(dict.fromkeys(columns))
     if weight is None or isinstance(original, FrequencySet):
         return count_columns(original, names, policy).project(names), None
     table = open_original(original, policy, (*names, weight))
-    if weight not in table.columns or weight in names or isinstance(table, DatabaseTable):
+    if weight not in table.columns or weight in names:
         return table.count(names).project(names), None
-    counts, people = add_weights(table.count((*names, weight)), weight)
+    counts, people = table.count_weighted(names, weight)
     return counts, (weight, people)
 
 

@@ -14,7 +14,7 @@ Example:
 """
 
 from sfumato.usefulness.answers import Estimate, ReleaseOnlyReader
-from sfumato.usefulness.estimators import Estimator, add_weights
+from sfumato.usefulness.estimators import Estimator
 from sfumato.usefulness.measure import (
     Accuracy,
     Associations,
@@ -42,7 +42,6 @@ __all__ = [
     "Utility",
     "WeightedUtility",
     "Workload",
-    "add_weights",
     "among",
     "between",
     "strengths",

@@ -11,7 +11,6 @@ from sfumato.counts import Column, FrequencySet, add_up, group
 from sfumato.decouplings.base import GroupedTables, LinkedTables
 from sfumato.errors import ParameterError, UnknownColumnError
 from sfumato.hierarchy.labels import Labels, RawLabels
-from sfumato.text import number_of
 from sfumato.typing import BoolArray, CodeArray, FloatArray, IntArray
 from sfumato.usefulness.queries import Condition, Query
 
@@ -199,11 +198,12 @@ class Estimator:
 
         Args:
             counts: The table without its weight.
-            weights: How many people each combination stands for; see `add_weights`.
+            weights: How many people each combination stands for; see `sfumato.weights.add_weights`.
             columns: As for the class.
             labels: As for the class.
 
         >>> from sfumato.usefulness.queries import Query, among
+        >>> from sfumato.weights import add_weights
         >>> rows = FrequencySet.from_rows(["sex", "w"], [("f", 20), ("m", 5), ("f", 10)])
         >>> sexes, people = add_weights(rows, "w")
         >>> survey = Estimator.of_weighted(sexes, people, sexes.columns)
@@ -306,25 +306,6 @@ class Estimator:
 
     def _holding(self, name: str) -> _Piece:
         return next(each for each in self._pieces if name in each.facets)
-
-
-def add_weights(counts: FrequencySet, weight: str) -> tuple[FrequencySet, FloatArray]:
-    """Return counts without the column of weights, and the sum of the weights of each combination.
-
-    A missing weight, which starred rows have, is 0.
-
-    >>> rows = FrequencySet.from_rows(["sex", "w"], [("f", "2.5"), ("m", "5"), ("f", "2.5")])
-    >>> found, people = add_weights(rows, "w")
-    >>> list(zip(found.column("sex").values, found.rows.tolist(), people.tolist()))
-    [('f', 2, 5.0), ('m', 1, 5.0)]
-    """
-    at = [i for i, name in enumerate(counts.names) if name != weight]
-    columns = tuple(counts.columns[i] for i in at)
-    numbers = np.array([number_of(value) or 0.0 for value in counts.column(weight).values])
-    groups = group([counts.codes[i] for i in at], [len(column.values) for column in columns])
-    rows = add_up(groups.of_item, counts.rows, groups.n).astype(np.int64)
-    people = add_up(groups.of_item, counts.rows * numbers[counts.codes_of(weight)], groups.n)
-    return FrequencySet(columns, counts.codes[at][:, groups.first], rows), people
 
 
 def _facets(table: FrequencySet, columns: Sequence[Column], labels: Labels) -> dict[str, Facet]:

@@ -266,7 +266,7 @@ class WeightedUtility:
     """How far estimates for the population are off that go by the weight of a survey.
 
     Example:
-        >>> from sfumato.usefulness.estimators import add_weights
+        >>> from sfumato.weights import add_weights
         >>> rows = [(31, 20.0), (39, 10.0), (39, 30.0)]
         >>> counts, people = add_weights(FrequencySet.from_rows(["age", "w"], rows), "w")
         >>> truth = Estimator.of_weighted(counts, people, counts.columns)

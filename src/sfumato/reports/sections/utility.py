@@ -4,11 +4,13 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from sfumato.content import Cell, Drawing, Figures, Heading, Part, Share, Table
+from sfumato.content import Cell, Drawing, Figures, FineShare, Heading, Part, Share, Table
 from sfumato.drawing.charts import histogram_svg
 from sfumato.releases.manifest import Manifest
 from sfumato.reports.dossier import Dossier
 from sfumato.reports.sections.base import Chapter, need_original
+from sfumato.text import percent
+from sfumato.usefulness import WeightedUtility
 from sfumato.usefulness.queries import QueryErrors
 
 _STEPS = (0.01, 0.05, 0.1, 0.25, 0.5, 1.0)
@@ -36,9 +38,29 @@ def _parts(dossier: Dossier) -> Sequence[Part]:
         ),
     )
     parts: list[Part] = [figures, Drawing.of(_draw(errors))]
+    if found.weighted is not None:
+        parts.append(_weighted(found.weighted))
     if dossier.manifest is not None and dossier.manifest.known_losses:
         parts.append(_losses(dossier.manifest))
     return parts
+
+
+def _weighted(found: WeightedUtility) -> Table:
+    """Return what the weights say of each column, before and after."""
+    rows: list[list[Cell]] = [
+        [each.name, each.before, each.after, FineShare(each.share_off)] for each in found.columns
+    ]
+    people = f"{found.people:,.0f} people estimated, {found.published:,.0f} of them by the release"
+    return Table.of(
+        f"Weighted by {found.weight}: {people}; median error {percent(found.queries.median, 1)}",
+        [
+            "column",
+            Heading("mean before", "The weighted mean in the original, of numbers."),
+            Heading("mean after", "The weighted mean in the release."),
+            Heading("shares off by", "The largest difference in the share of people with a value."),
+        ],
+        rows,
+    )
 
 
 def _draw(errors: QueryErrors) -> str:

@@ -10,7 +10,7 @@ import numpy as np
 import pyarrow as pa
 
 from sfumato.baskets import Baskets
-from sfumato.counts import Column, FrequencySet
+from sfumato.counts import Column, FrequencySet, add_up
 from sfumato.derivations import Preparation
 from sfumato.errors import InputError, ParameterError
 from sfumato.reading import Reading
@@ -37,6 +37,7 @@ from sfumato.tables.arrow.publishing import (
     LocalRecoder,
     Publication,
     Recoder,
+    Tuples,
     numbers_in,
     shuffle,
 )
@@ -72,7 +73,7 @@ from sfumato.tables.base import (
     WrittenFile,
 )
 from sfumato.tables.variables import PublishedVariable
-from sfumato.typing import CodeArray, IntArray, Value
+from sfumato.typing import CodeArray, FloatArray, IntArray, Value
 from sfumato.weights import Averaging, WeightFacts
 
 
@@ -189,6 +190,22 @@ class ArrowTable(Table):
             for tally in tallies:
                 tally.add(batch.column(tally.column))
         return {tally.column: _domain(tally) for tally in tallies}
+
+    def count_weighted(
+        self, columns: Sequence[str], weight: str, *, progress: Progress | None = None
+    ) -> tuple[FrequencySet, FloatArray]:
+        self.require((*columns, weight))
+        counts = self.count(columns, progress=progress)
+        sizes = [len(column.values) for column in counts.columns]
+        readers = self._readers(counts.columns, [np.arange(size, dtype=np.int32) for size in sizes])
+        known = Tuples(list(counts.codes), sizes, len(counts))
+        people = np.zeros(len(counts))
+        # Counted with their weights rows are nearly all different: this takes a tenth of the time.
+        for batch in self._batches((*columns, weight), None):
+            codes = [reader.encode(batch.column(reader.column)) for reader in readers]
+            weights = np.nan_to_num(numbers_in(batch.column(weight), weight), nan=0.0)
+            people += add_up(known.find(codes, len(batch)), weights, len(counts))
+        return counts, people
 
     def weigh(self, columns: Sequence[str]) -> dict[str, WeightFacts]:
         self.require(columns)

@@ -11,10 +11,11 @@ import numpy as np
 import pyarrow as pa
 from pyarrow import types as t
 
-from sfumato.counts import WIDEST_KEY, Column, FrequencySet, group, sums
+from sfumato.counts import WIDEST_KEY, Column, FrequencySet, add_up, group, sums
 from sfumato.errors import InputError
 from sfumato.recoding import FullDomainRecoding
 from sfumato.tables.arrow.counting import MISSING, SAMPLE, Codebook, Survey, order_values
+from sfumato.tables.arrow.publishing import Tuples
 from sfumato.tables.arrow.sources import (
     changed_error,
     from_numpy,
@@ -26,7 +27,7 @@ from sfumato.tables.arrow.windows import text_of_scalar, value_of
 from sfumato.tables.base import Extent, Window
 from sfumato.tables.sql.database import Database, ibis_type
 from sfumato.text import in_order
-from sfumato.typing import CodeArray, IntArray, Value
+from sfumato.typing import CodeArray, FloatArray, IntArray, Value
 
 if TYPE_CHECKING:
     from ibis.expr.types import Table as Query
@@ -84,12 +85,19 @@ class FetchedCounts:
         database: Where the table is.
         positions: The columns, by their number in the table.
         most: How many combinations to fetch; None for all.
+        weight: A column to add up in each combination; None for none.
     """
 
     def __init__(
-        self, database: Database, positions: Sequence[int], *, most: int | None = None
+        self,
+        database: Database,
+        positions: Sequence[int],
+        *,
+        most: int | None = None,
+        weight: int | None = None,
     ) -> None:
-        fetched = database.fetch(group_query(database, positions).limit(most))
+        fetched = database.fetch(group_query(database, positions, weight).limit(most))
+        self._sums = fetched.column(SUM).to_pylist() if weight is not None else []
         self.positions = tuple(positions)
         self.names = tuple(database.fields[i].name for i in positions)
         self.rows: IntArray = to_numpy(fetched.column(TIMES).cast(pa.int64()).combine_chunks())
@@ -146,6 +154,16 @@ class FetchedCounts:
             codes[i] = column.codes(rank[column.lookup])[order]
         return FrequencySet(tuple(columns), codes, self.rows[order])
 
+    def weighted(self) -> tuple[FrequencySet, FloatArray]:
+        """Return the counts, and the sum of the weights of each combination."""
+        counts = self.frequency_set()
+        ranks = [_ranks(c, known) for c, known in zip(counts.columns, self.values, strict=True)]
+        codes = [rank[code] for rank, code in zip(ranks, self.codes, strict=True)]
+        sizes = [len(column.values) for column in counts.columns]
+        at = Tuples(list(counts.codes), sizes, len(counts)).find(codes, len(self.rows))
+        sums = np.array([float(each or 0) for each in self._sums])
+        return counts, add_up(at, sums, len(counts))
+
     def _order(self, columns: Sequence[Column], ranks: Sequence[CodeArray]) -> IntArray | None:
         """Return the order of the combinations; None if they are too wide for one number.
 
@@ -169,10 +187,22 @@ def _ranks(column: Column, known: Sequence[Value]) -> CodeArray:
     return np.array([rank.get(value, 0) for value in known], dtype=np.int32)
 
 
-def group_query(database: Database, positions: Sequence[int]) -> "Query":
-    """Return the query that counts the distinct combinations of some columns (`ki`)."""
-    rows = select_keys(database, positions)
+SUM = "float_sum"
+"""The sum of a weight in each combination."""
+
+
+def group_query(database: Database, positions: Sequence[int], weight: int | None = None) -> "Query":
+    """Return the query that counts the distinct combinations of some columns (`ki`).
+
+    Args:
+        database: Where the table is.
+        positions: The columns.
+        weight: A column to add up in each combination; None for none.
+    """
+    rows = select_keys(database, [*positions, *([] if weight is None else [weight])])
     times = {TIMES: rows.count()}
+    if weight is not None:
+        times[SUM] = rows[f"k{weight}"].cast("float64").sum()
     if not positions:
         return rows.aggregate(**times)
     return rows.group_by([f"k{i}" for i in positions]).aggregate(**times)

@@ -61,7 +61,7 @@ from sfumato.tables.sql.releases import (
     store_kinds,
 )
 from sfumato.text import text_of
-from sfumato.typing import CodeArray, IntArray, Value
+from sfumato.typing import CodeArray, FloatArray, IntArray, Value
 from sfumato.weights import Averaging, WeightFacts
 
 if TYPE_CHECKING:
@@ -232,12 +232,25 @@ class SqlTable(DatabaseTable):
                     progress(found[name].total, found[name].total)
         return found
 
+    def count_weighted(
+        self, columns: Sequence[str], weight: str, *, progress: Progress | None = None
+    ) -> tuple[FrequencySet, FloatArray]:
+        self.require((*columns, weight))
+        for name in columns:
+            self._require_key(name)
+        self._require_number(weight)
+        positions = [self.columns.index(name) for name in columns]
+        counted = FetchedCounts(self._database, positions, weight=self.columns.index(weight))
+        if progress is not None:
+            progress(int(counted.rows.sum()), int(counted.rows.sum()))
+        return counted.weighted()
+
     def weigh(self, columns: Sequence[str]) -> dict[str, WeightFacts]:
         self.require(columns)
         return {name: self._weigh(name) for name in columns}
 
-    def _weigh(self, name: str) -> WeightFacts:
-        field, position = self._field(name), self.columns.index(name)
+    def _require_number(self, name: str) -> None:
+        field = self._field(name)
         kind = None if field.key is None else field.key_type
         if kind is None or not (t.is_integer(kind) or t.is_floating(kind) or t.is_decimal(kind)):
             raise InputError(
@@ -245,6 +258,10 @@ class SqlTable(DatabaseTable):
                 "number. A weight says how many people a row stands for. Make it a number in the "
                 "database, or give it another role."
             )
+
+    def _weigh(self, name: str) -> WeightFacts:
+        self._require_number(name)
+        position = self.columns.index(name)
         rows: Any = select_keys(self._database, [position])
         weight = rows[f"k{position}"].cast("float64")
         facts = self._database.fetch(
