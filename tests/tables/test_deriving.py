@@ -2,6 +2,7 @@
 
 import hashlib
 import hmac
+import random
 from collections import defaultdict
 from datetime import date, datetime, timedelta
 
@@ -346,3 +347,52 @@ def test_policies_that_derive_differently_are_not_compared():
     )
     with pytest.raises(sf.SfumatoError, match="derive different columns"):
         sf.compare(people(), {"one": one, "other": other})
+
+
+def test_the_offsets_of_two_people_tell_nothing_of_each_other():
+    """An adversary who knows the number of one person guesses that of another as before."""
+    step = Shift(columns=["seen"], days=1)
+    pairs = [
+        tuple(step.offset(keys, person) for person in ("ann", "bob"))
+        for keys in (step.keys(str(secret).encode()) for secret in range(4500))
+    ]
+    times = [pairs.count((one, other)) for one in (-1, 0, 1) for other in (-1, 0, 1)]
+    assert sum(times) == 4500
+    assert all(400 < n < 600 for n in times)
+
+
+def visits(form, first, n=120):
+    draw = random.Random(first)
+    rows = []
+    for i in range(n):
+        born = date(1930, 1, 1) + timedelta(days=draw.randrange(20_000))
+        seen = date(2020, 1, 1) + timedelta(days=draw.randrange(700))
+        rows.append((first + i, born.strftime(form), seen.strftime(form), draw.choice("abcde")))
+    return pd.DataFrame(rows, columns=["id", "born", "seen", "ill"])
+
+
+def test_a_ledger_derives_from_every_increment_and_wants_a_secret_that_lasts(tmp_path):
+    ages = {"kind": "intervals", "widths": [10, 20, 40]}
+    settings = {
+        "columns": {
+            "id": "identifier", "born": "dropped", "seen": "dropped", "ill": "sensitive",
+            "age": {"role": "quasi-identifier", "hierarchy": ages},
+        },
+        "derive": [{"kind": "age", "of": "born", "at": "seen", "into": "age"}],
+        "models": [{"model": "k-anonymity", "k": 5}],
+        "suppression": "20%",
+    }  # fmt: skip
+    first = visits("%d.%m.%Y", 0)
+    policy = sf.Policy(**settings)
+    release = sf.decouple(sf.anonymize(first, policy), "break-merge")
+    ledger = sf.Ledger.start(release, tmp_path / "l", policy=policy, source=first, alpha=0.9)
+    assert "rows admitted" in ledger.publish(visits("%m/%d/%Y", 1000)).headline
+    shift = {"kind": "shift", "columns": ["seen"], "days": 9, "person": "id"}
+    moved = sf.Policy(**{**settings, "derive": [*settings["derive"], shift]})
+    other = sf.Ledger.start(release, tmp_path / "m", policy=moved, source=first, alpha=0.9)
+    with pytest.raises(InputError, match=r"add key: shift\.key"):
+        other.publish(visits("%d.%m.%Y", 2000))
+    lasting = {**shift, "key": str(tmp_path / "shift.key")}
+    moved = sf.Policy(**{**settings, "derive": [*settings["derive"], lasting]})
+    other = sf.Ledger.start(release, tmp_path / "n", policy=moved, source=first, alpha=0.9)
+    assert "rows admitted" in other.publish(visits("%d.%m.%Y", 2000)).headline

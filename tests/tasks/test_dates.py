@@ -231,3 +231,18 @@ def test_lattices_comparisons_and_inspections_see_the_same(tmp_path):
     assert repr(sf.inspect(german, policy=policy())) == repr(sf.inspect(iso, policy=policy()))
     one, other = (sf.compare(table, policy(), vary={"k": [2, 5]}) for table in (german, iso))
     assert [p.risks for p in one.points] == [p.risks for p in other.points]
+
+
+def test_a_population_has_its_dates_in_the_one_form(tmp_path):
+    iso, german = tmp_path / "iso.csv", tmp_path / "german.csv"
+    pd.concat([people("%Y-%m-%d").to_pandas()] * 2).to_csv(iso, index=False)
+    people("%d.%m.%Y").to_pandas().to_csv(german, index=False)
+    presence = {"model": "delta-presence", "minimum": 0, "maximum": 0.9}
+    settings = {
+        **policy().to_plain(),
+        "models": [{"model": "k-anonymity", "k": 3}, presence],
+        "population": str(iso),
+    }
+    assert sf.anonymize(german, settings, seed=3).verdict.holds
+    with pytest.raises(InputError, match="the population has dates"):
+        sf.anonymize(german, {**settings, "population": str(german)})

@@ -3,12 +3,13 @@
 `open_table` finds the engine for a source.
 """
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from os import PathLike
 from pathlib import Path
 from typing import ClassVar
 
 from sfumato.counts import FrequencySet
+from sfumato.dates import iso_of
 from sfumato.errors import InputError, some
 from sfumato.reading import Reading, TextFile, said_of_all
 from sfumato.registry import Registry
@@ -149,7 +150,11 @@ class JoinedFiles:
 
 
 def count_people(
-    population: object, columns: Sequence[str], *, progress: Progress | None = None
+    population: object,
+    columns: Sequence[str],
+    *,
+    dates: Collection[str] = (),
+    progress: Progress | None = None,
 ) -> FrequencySet:
     """Count the people of a population.
 
@@ -159,6 +164,8 @@ def count_people(
     Args:
         population: All people the data was drawn from, as for `open_table`.
         columns: The quasi-identifiers.
+        dates: Those of them that are dates, which must be written in the one form in which they
+            are published: who recomputes promises reads no other.
         progress: Called with the number of rows that were read.
     """
     table = open_table(population)
@@ -168,7 +175,15 @@ def count_people(
             f"the population has no column {some(lacking)}. Give a table that has every "
             "quasi-identifier, as it is before anything is generalised."
         )
-    return table.count(columns, progress=progress)
+    counts = table.count(columns, progress=progress)
+    for column in counts.columns:
+        texts = [value for value in column.known if isinstance(value, str)]
+        if column.name in dates and any(iso_of(text) != text for text in texts):
+            raise InputError(
+                "the population has dates, or texts in a column of dates, that are not written as "
+                "2020-02-29. Write them so, whatever form those of the data have."
+            )
+    return counts
 
 
 def find_engine(source: object) -> Engine | None:
