@@ -88,6 +88,27 @@ def test_lists_and_text_are_the_same_items(rows):
     assert one.table == other.table
 
 
+@pytest.mark.parametrize(
+    "kind",
+    [
+        pa.large_list(pa.string()),
+        pa.list_(pa.large_string()),
+        pa.list_(pa.dictionary(pa.int32(), pa.string())),
+        pa.list_view(pa.string()),
+        pa.list_(pa.string(), 2),
+    ],
+    ids=str,
+)
+def test_lists_of_every_type_are_the_same_items(kind):
+    lists = [["J45", "I10"], ["I10", "J45"], ["I10", "I10"], None]
+    release = sf.anonymize(
+        pa.table({"ill": pa.array(lists, kind)}),
+        {"columns": {"ill": "set"}, "models": [{"model": "km-anonymity", "k": 2, "m": 2}]},
+    )
+    shown = sorted(release.table["ill"].to_pylist(), key=str)
+    assert shown == [None, ["I10", "J45"], ["I10", "J45"], ["I10"]]
+
+
 def test_items_stand_in_order_and_once_and_an_empty_set_is_missing():
     rows = [(31, "yes", ["J45", " I10", "J45", ""]), (31, "no", ["I10", "J45"])] * 2
     rows += [(31, "no", [])] * 2
@@ -182,6 +203,20 @@ def test_an_item_that_one_row_has_is_found_by_the_verifier_and_by_the_attack(tmp
     assert attack.people == 1
     assert attack.worst[0].who["ill"] == "K99"
     assert found.answer == "no"
+
+
+def test_items_of_a_release_that_are_out_of_order_are_found(tmp_path):
+    release = tmp_path / "release"
+    sf.anonymize(table_of(MANY), policy_of(), output=release, format="csv")
+    text = (release / "data.csv").read_text()
+    line = next(each for each in text.splitlines()[1:] if ";" in each)
+    start, _, cell = line.rpartition(",")
+    other = ";".join(reversed(cell.split(";")))
+    (release / "data.csv").write_text(text.replace(line, f"{start},{other}", 1))
+    found = sf.verify(release)
+    assert found["km-anonymity"].status == "holds"
+    assert found["items"].status == "broken"
+    assert "1 cells have items out of order" in found["items"].detail
 
 
 def test_a_manifest_that_promises_nothing_of_items_is_broken(tmp_path):

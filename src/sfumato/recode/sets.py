@@ -9,11 +9,13 @@ subtree of the hierarchy, no label is above another, and what no label stands fo
 import heapq
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from math import comb
 from typing import NamedTuple, Self
 
 import numpy as np
 
 from sfumato.baskets import Baskets, least_support, shares_enough, spread
+from sfumato.errors import InfeasibleError
 from sfumato.hierarchy import HierarchyBuilder, Suppress
 from sfumato.text import text_of
 from sfumato.typing import FloatArray, IntArray
@@ -262,6 +264,37 @@ class RecodedSets:
         for more in self.baskets[1:]:
             every = every.beside(more)
         return least_support(every, self.class_of, m)
+
+
+_MOST_SETS = 10**9
+"""Sets of items that can be counted in minutes, each once for every row that has it."""
+
+_MOST_OF_A_ROW = 2 * 10**7
+"""Sets of items of one row that fit into memory."""
+
+
+def require_countable(baskets: Baskets, most: int) -> None:
+    """Raise if rows have too many sets of up to `most` items to count them all.
+
+    >>> many = Baskets(np.array([0, 900]), np.arange(900, dtype=np.int32), ("",) * 900)
+    >>> require_countable(many, 3)
+    Traceback (most recent call last):
+    sfumato.errors.InfeasibleError: a row has 900 items, and so 121,500,750 sets of up to 3 of them:
+    too many to count. Choose a smaller m (km-anonymity), or leave such rows out.
+    """
+    sizes, rows = np.unique(baskets.sizes, return_counts=True)
+    several = [sum(comb(size, n) for n in range(1, most + 1)) for size in sizes.tolist()]
+    if several and several[-1] > _MOST_OF_A_ROW:
+        raise InfeasibleError(
+            f"a row has {sizes[-1]} items, and so {several[-1]:,} sets of up to {most} of them: "
+            "too many to count. Choose a smaller m (km-anonymity), or leave such rows out."
+        )
+    total = sum(each * n for each, n in zip(several, rows.tolist(), strict=True))
+    if total > _MOST_SETS:
+        raise InfeasibleError(
+            f"rows have {total:,} sets of up to {most} items: too many to count. Choose a smaller "
+            "m (km-anonymity), or give fewer rows."
+        )
 
 
 def _groups_of(group: IntArray) -> list[IntArray]:

@@ -9,7 +9,7 @@ import numpy as np
 from sfumato.errors import InputError
 from sfumato.policy import Policy
 from sfumato.recode.deciding import Decision
-from sfumato.recode.sets import ItemTree, RecodedSets
+from sfumato.recode.sets import ItemTree, RecodedSets, require_countable
 from sfumato.releases.manifest import FileRecord
 from sfumato.tables import DatabaseTable, Table
 from sfumato.tables.base import Progress as RowProgress
@@ -73,6 +73,7 @@ def recode_sets(
     first, *others = found.values()
     for other in others:
         first = first.beside(other)
+    require_countable(first, len(least))
     classes = rows.classes(policy.quasi_identifiers)
     per_class = policy.method.local or bool(decision.method.get("refined"))
     return RecodedSets.find(first, tree, classes, least, per_class=per_class)

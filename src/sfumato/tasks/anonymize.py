@@ -259,6 +259,12 @@ def make_release(  # noqa: PLR0913 - what it is told and what it tells
     columns = [name for name, role in roles.items() if role in PUBLISHED]
     table.require_single_values([name for name in columns if name not in policy.sets])
     require_sets(table, policy)
+    if policy.sets and budget is not None:
+        text = (
+            f"the items of {some(policy.sets)} are looked at in memory, all rows at once, so a "
+            "limit of memory cannot be kept. Leave it out, or give the column the role dropped."
+        )
+        raise policy.error_at("columns", policy.sets[0], text=text)
     _require_weights(table, policy)
     with deciding(
         table, columns, policy, asked, budget=budget, output=place.table, rng=rng, report=report

@@ -1173,6 +1173,7 @@ def recompute(source: Countable, promises: Promises) -> list[Check]:
         table = replace(table, sets=shared)
     return [
         *_row_checks(counts, kept, promises),
+        *_item_checks(table.sets, promises),
         *(part_checks(source, promises) if counts.mixed else ()),
         *([] if found is None else [found]),
         *judge(table, promises, people),
@@ -1268,6 +1269,20 @@ def _wrong_weight(cells: Mapping[str, object], promises: Promises) -> str:
         if abs(times - round(times)) > 1e-9 * max(1.0, abs(times)):
             return f"{name!r} holds {weight:g}, which is no multiple of {step:g}"
     return ""
+
+
+def _item_checks(items: ItemsByClass | None, promises: Promises) -> list[Check]:
+    """Check that the items of a release stand in order, each once; of a plain table they need not.
+
+    There is no check where nothing is wrong.
+    """
+    if items is None or not items.untidy or promises.published is None:
+        return []
+    detail = (
+        f"{items.untidy} cells have items out of order, repeated, or with blanks around them: that "
+        "can tell rows apart. Write each item once, in order, and an empty set as a missing cell"
+    )
+    return [Check("items", "broken", 0, items.untidy, detail)]
 
 
 def part_checks(source: Countable, promises: Promises) -> list[Check]:

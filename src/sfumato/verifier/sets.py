@@ -2,7 +2,7 @@
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import chain, combinations
 from math import comb
 
@@ -36,6 +36,9 @@ class ItemsByClass:
 
     items: tuple[Item, ...]
     """The item of each number."""
+
+    untidy: int = 0
+    """Cells whose items are not in order, or repeat, or have blanks: that can tell rows apart."""
 
     _known: dict[int, tuple[int, tuple[Key, tuple[Item, ...]]] | None] = field(
         default_factory=dict, repr=False, compare=False
@@ -107,12 +110,17 @@ def collect_sets(
     for name in (*quasi_identifiers, *sets):
         if name not in source.names:
             raise UnknownColumnError(name, source.names)
+    untidy = [0]
     with readable("the table"):
-        return ItemsByClass.of(_rows(source, quasi_identifiers, sets))
+        found = ItemsByClass.of(_rows(source, quasi_identifiers, sets, untidy))
+    return replace(found, untidy=untidy[0])
 
 
 def _rows(
-    source: Source, quasi_identifiers: Sequence[str], sets: Mapping[str, str | None]
+    source: Source,
+    quasi_identifiers: Sequence[str],
+    sets: Mapping[str, str | None],
+    untidy: list[int],
 ) -> Iterator[tuple[Key, list[Item]]]:
     wanted = list(dict.fromkeys((*quasi_identifiers, *sets)))
     for batch in source.batches(wanted):
@@ -122,7 +130,10 @@ def _rows(
         if not quasi_identifiers:
             keys = [()] * batch.num_rows
         cells = [
-            [[(name, item) for item in items] for items in _items(batch.column(name), separator)]
+            [
+                [(name, item) for item in items]
+                for items in _items(batch.column(name), separator, untidy)
+            ]
             for name, separator in sets.items()
         ]
         for key, *several in zip(keys, *cells, strict=True):
@@ -133,11 +144,14 @@ def _values(column: pa.Array) -> list[object]:
     return python_values(pa.chunked_array([normalise(column)]))
 
 
-def _items(cells: pa.Array, separator: str | None) -> Iterator[list[str]]:
-    """Return the items of each cell, as texts without blanks around them.
+def _items(cells: pa.Array, separator: str | None, untidy: list[int]) -> Iterator[list[str]]:
+    """Return the items of each cell, as texts without blanks around them, and count untidy cells.
 
-    >>> list(_items(pa.array(["a; b", None]), ";")), list(_items(pa.array([["a", None]]), None))
-    ([['a', 'b'], []], [['a']])
+    >>> untidy = [0]
+    >>> list(_items(pa.array(["a; b", None]), ";", untidy)), untidy
+    ([['a', 'b'], []], [1])
+    >>> list(_items(pa.array([["a", None]]), None, untidy))
+    [['a']]
     """
     for cell in cells.to_pylist():
         if is_missing(cell):
@@ -151,5 +165,8 @@ def _items(cells: pa.Array, separator: str | None) -> Iterator[list[str]]:
             several = cell
         else:
             raise InputError("a column of items holds single values")
-        texts = (text_of(item).strip() for item in several if not is_missing(item))
-        yield [text for text in texts if text]
+        texts = [text_of(item) for item in several if not is_missing(item)]
+        found = [text for text in map(str.strip, texts) if text]
+        # As it is published: each item once, in order; an empty set is a missing cell.
+        untidy[0] += not texts or found != sorted(set(texts))
+        yield found

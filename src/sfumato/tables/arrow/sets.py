@@ -108,7 +108,8 @@ def _items_of(cells: pa.Array, separator: str | None) -> tuple[IntArray, pa.Arra
     elif t.is_large_list(cells.type) or t.is_list(cells.type):
         lists = cells
     else:
-        lists = cells.cast(pa.large_list(kind.value_type))
+        # Arrow loses the items of views when it casts them.
+        lists = pa.array(cells.to_pylist(), pa.large_list(plain_type(kind.value_type)))
     row = to_numpy(pc.list_parent_indices(lists)).astype(np.int64)
     items = pc.list_flatten(lists)
     plain = plain_type(items.type)
