@@ -4,6 +4,7 @@ import csv
 import datetime as dt
 import hashlib
 import json
+import secrets
 import warnings
 import zipfile
 from collections import Counter
@@ -14,11 +15,16 @@ import pyarrow as pa
 import pyreadstat
 import pytest
 import python_calamine
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
 
 import sfumato as sf
 from sfumato.errors import InputError, MissingExtraError, OutputError
 from sfumato.tables import open_table
 from sfumato.tables.office import source as office_source
+from sfumato.tables.office.source import MISSING
+from sfumato.tables.office.writing import OfficeWriter
+from sfumato.tables.variables import Variable
 from sfumato.verifier import verify_folder
 from tests.tables.office_files import (
     ods_file,
@@ -476,6 +482,60 @@ def test_the_width_of_texts_is_told_only_if_no_row_was_suppressed(tmp_path):
         _, found = read_back(tmp_path / "out" / "data.sav")
         assert found.variable_storage_width["town"] == len("Zürich".encode())
         assert 5.0 not in found.variable_value_labels["state"]
+
+
+def test_a_draft_goes_by_the_label_of_a_variable_whose_name_says_nothing(tmp_path):
+    frame = people(60)[["age", "ill"]].rename(columns={"age": "v12", "ill": "v13"})
+    labels = {"v12": "Age of the\nrespondent", "v13": "Main diagnosis"}
+    pyreadstat.write_sav(frame, str(tmp_path / "p.sav"), column_labels=labels)
+    draft = sf.draft(tmp_path / "p.sav")
+    assert draft.policy.columns["v12"].role == "quasi-identifier"
+    assert draft.policy.columns["v13"].role == "sensitive"
+    assert "# Age of the respondent: " in draft.text
+    assert "looks like an age by its label" in " ".join(draft.text.replace("#", " ").split())
+
+
+# Cells, labels and codes of missing, against pyreadstat's own reader.
+
+
+@pytest.mark.parametrize("form", ["sav", "dta"])
+@given(data=st.data())
+@settings(max_examples=25, suppress_health_check=[HealthCheck.function_scoped_fixture])
+def test_what_is_written_is_what_a_reader_finds(form, data, tmp_path):
+    cell = st.sampled_from(["one", "two", "three", None])
+    cells = data.draw(st.lists(cell, min_size=1, max_size=8))
+    kinds = [
+        None if cell is not None else data.draw(st.sampled_from(["-9", "-8", "-7", None]))
+        for cell in cells
+    ]
+    recoded = data.draw(st.booleans())
+    codes = {"one": "1", "two": "2", "three": "3"}
+    labels = {code: label for label, code in codes.items()} | {"-9": "refused", "4": "nowhere"}
+    target = tmp_path / f"{secrets.token_hex(8)}.{form}"
+    schema = pa.schema([("x", pa.string()), (MISSING + "x", pa.string())])
+    writer = OfficeWriter(
+        target, schema, form,
+        variables={"x": Variable("X", labels, category=True)}, recoded=["x"] * recoded,
+    )  # fmt: skip
+    writer.write([pa.array(cells, pa.string()), pa.array(kinds, pa.string())])
+    writer.close()
+    columns, found = read_back(target)
+    met = {kind for cell, kind in zip(cells, kinds, strict=True) if cell is None}
+    shown = set() if recoded and len(met) > 1 else met - {None}
+    letters = dict(zip(sorted(shown, key=float), "abc", strict=False))
+    if not any(cells):
+        return  # then nothing says that the column held codes
+    wanted = []
+    for cell, kind in zip(cells, kinds, strict=True):
+        missing = None if kind not in shown else float(kind) if form == "sav" else letters[kind]
+        wanted.append(float(codes[cell]) if cell else missing)
+    assert [float(c) if isinstance(c, int) else c for c in columns["x"]] == wanted
+    own = {float(codes[cell]): cell for cell in cells if cell}
+    if "-9" in shown:
+        own[-9.0 if form == "sav" else letters["-9"]] = "refused"
+    told = found.variable_value_labels["x"]
+    assert {k: v for k, v in told.items() if v in (*codes, "refused")} == own
+    assert "nowhere" not in told.values()
 
 
 # Damage.

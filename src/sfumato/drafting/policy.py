@@ -1,9 +1,10 @@
 """Drafting a policy: from a table, with a reason for every line, or from the names of columns."""
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from math import floor, log10, prod
 from textwrap import wrap
+from types import MappingProxyType
 from typing import Any
 
 from sfumato.content import Cell, Content, Share, Showable, Table
@@ -11,7 +12,7 @@ from sfumato.dates import ORDERS, DateForm, Detection, iso_of, look_like_dates
 from sfumato.drafting.inspection import Inspection
 from sfumato.drafting.secrecy import guess_secrecy
 from sfumato.errors import ParameterError, names_in
-from sfumato.guess import Guess, guess_all, separator_in
+from sfumato.guess import Guess, guess, guess_all, meaning_of, separator_in
 from sfumato.hierarchy import (
     Automatic,
     CsvHierarchy,
@@ -135,7 +136,10 @@ class DraftedColumn:
 
 
 def draft_policy(
-    columns: Sequence[str], domains: Mapping[str, Domain], lists: Collection[str] = ()
+    columns: Sequence[str],
+    domains: Mapping[str, Domain],
+    lists: Collection[str] = (),
+    labels: Mapping[str, str] = MappingProxyType({}),
 ) -> Draft:
     """Guess the role of each column and draft a policy with its reasons.
 
@@ -143,8 +147,11 @@ def draft_policy(
         columns: The columns of the table.
         domains: The values of those with one value per row.
         lists: The columns that hold lists of items.
+        labels: What the dictionary of a file says of columns, in words.
     """
     guesses = guess_all(columns, domains, lists)
+    for name, label in labels.items():
+        guesses[name] = _with_label(guesses[name], domains.get(name), label)
     drafted = {name: _draft_column(found, domains.get(name)) for name, found in guesses.items()}
     drafted = _with_quasi_identifier(drafted, domains)
     total = next(iter(domains.values())).total
@@ -305,6 +312,15 @@ def _choose_search(heights: Iterable[int | None]) -> SearchRule:
     if nodes <= _LARGE_LATTICE:
         return SearchRule(name="best-first")
     return SearchRule.read({"search": "best-first", "checks": _CHECKS})
+
+
+def _with_label(found: Guess, domain: Domain | None, label: str) -> Guess:
+    """Return a guess that shows the label of a column, and goes by it if its name says nothing."""
+    words = " ".join(label.split())
+    if domain is not None and meaning_of(domain.column) is None and meaning_of(words) is not None:
+        by_label = guess(replace(domain, column=words))
+        found = by_label._replace(reason=by_label.reason.replace("by its name", "by its label"))
+    return found._replace(reason=f"{words[:80]}: {found.reason}")
 
 
 def policy_text(

@@ -505,7 +505,9 @@ def _find_form(since: str, table: Table, last: Intake | None) -> Form:
 # A folder that grows by files.
 
 
-_SUFFIXES = {".csv", ".tsv", ".txt", ".parquet", ".pq", ".feather", ".arrow", ".ipc"}
+_SUFFIXES = {".csv", ".tsv", ".txt", ".parquet", ".pq", ".feather", ".arrow", ".ipc"} | {
+    *(".sav", ".zsav", ".por", ".dta", ".sas7bdat", ".xpt", ".xlsx", ".xls", ".ods")
+}
 
 
 def _folder_of(source: object) -> Path | None:

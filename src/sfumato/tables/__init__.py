@@ -102,8 +102,8 @@ def open_table(source: object, reading: Reading | None = None) -> Table:
     """Open a file, an in-memory table, or a table of a database.
 
     Args:
-        source: A path to a CSV, Parquet or Feather file; a pandas, Polars or Arrow table; the
-            address of a table (duckdb:///file.db?table=people, postgres://user@host/db?table=people,
+        source: A path to a CSV, Parquet or Feather file, or to one of SPSS, Stata, SAS or Excel; a
+            pandas, Polars or Arrow table; the address of a table (duckdb:///file.db?table=people, postgres://user@host/db?table=people,
             spark:///?table=people); a DuckDB relation, Spark DataFrame or Ibis table; or a pair of
             a connection and a table name.
         reading: How it is read if it is a text file; what is not said is found out.

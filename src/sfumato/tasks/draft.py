@@ -51,7 +51,11 @@ def draft(data: object, *, progress: Progress | None = None) -> Draft:
             "the role set."
         )
     others = [name for name in table.columns if name not in domains]
-    return draft_policy(table.columns, domains, [name for name in others if _is_set(table, name)])
+    sets = [name for name in others if _is_set(table, name)]
+    told = {name: v.label for name, v in table.variables.items() if v.label is not None}
+    return draft_policy(
+        table.columns, domains, sets, {n: label for n, label in told.items() if n in table.columns}
+    )
 
 
 def _is_set(table: Table, name: str) -> bool:

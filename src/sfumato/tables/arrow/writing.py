@@ -216,7 +216,9 @@ def open_writer(
     return CsvWriter(target, schema, delimiter)
 
 
-_ENDINGS = {".csv": "csv", ".parquet": "parquet", ".feather": "feather", ".arrow": "feather"}
+_ENDINGS = {".csv": "csv", ".parquet": "parquet", ".feather": "feather", ".arrow": "feather"} | {
+    f".{form}": form for form in OFFICE_FORMATS
+}
 
 
 def write_table(table: pa.Table, target: Path, *, force: bool, private: str) -> None:
