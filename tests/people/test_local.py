@@ -12,14 +12,17 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import sfumato as sf
-from sfumato.classes import ValueCounts, classes_from
+from sfumato.classes import ValueCounts, classes_from, sensitive_column
 from sfumato.counts import FrequencySet
 from sfumato.errors import InfeasibleError
+from sfumato.models import MODELS as MODELS_BY_NAME
 from sfumato.partition import BottomUp, Mondrian, Problem, TopDown
 from sfumato.recode.deciding import Decision, counted_columns, decide, make_problem, prepare
+from sfumato.recode.recoded import recode_counts
+from sfumato.recode.regional import ColumnTree, Steering
 from sfumato.tables import open_table
-from tests.people.test_counting import MODELS, NAMES, ROWS, checks_of
-from tests.people.textbook import people_in
+from tests.people.test_counting import MODELS, NAMES, ROWS, checks_of, counts_of
+from tests.people.textbook import classes_of, people_in
 
 METHODS = [
     TopDown(),
@@ -127,9 +130,7 @@ def test_a_database_publishes_the_same_classes_without_the_person(method, unit, 
 
 def problem_of(rows, models) -> Problem:
     policy = policy_of(models)
-    names = counted_columns(policy)
-    counts = FrequencySet.from_rows(names, [[row[NAMES.index(n)] for n in names] for row in rows])
-    return make_problem(policy, prepare(policy, counts))
+    return make_problem(policy, prepare(policy, counts_of(policy, rows)))
 
 
 def judged(problem: Problem, items, rows) -> bool:
@@ -189,6 +190,27 @@ def test_a_row_more_or_less_is_judged_as_if_it_were_so(rows, models, draw):
             assert verdict == (len(there) > 0 and judged(problem, there, left[there]))
 
 
+@pytest.mark.parametrize("unit", ["rows", "people"])
+@given(rows=ROWS, k=st.integers(2, 4), draw=st.data())
+def test_cuts_are_weighed_by_people(unit, rows, k, draw):
+    policy = policy_of([sf.models.KAnonymity(k)], limit="100%", unit=unit)
+    counts = counts_of(policy, rows)
+    problem = make_problem(policy, prepare(policy, counts))
+    ladders = [attribute.ladder for attribute in problem.attributes]
+    trees = [ColumnTree(ladder, 0, ladder.height) for ladder in ladders]
+    node = (draw.draw(st.integers(0, 2)), draw.draw(st.integers(0, 1)))
+    levels = tuple(
+        np.full(len(ladder.values), min(level, ladder.height))
+        for ladder, level in zip(ladders, node, strict=True)
+    )
+    costs = [np.ones((ladder.height + 1, len(ladder.values))) for ladder in ladders]
+    found = Steering(problem, trees, costs).classes(levels)
+    classes = [list(each) for each in classes_of(rows, node).values()]
+    assert sorted(found.good.tolist()) == sorted(people_in(each) >= k for each in classes)
+    lost = people_in if unit == "people" else len
+    assert found.failing == sum(lost(each) for each in classes if people_in(each) < k)
+
+
 def test_a_child_keeps_a_person_of_whom_one_row_is_taken_back():
     # Ann has two rows in a: one of them makes the second person of what stays behind.
     rows = [("ann", "a", "0", None)] * 2 + [("bob", "a", "0", None), ("eve", "b", "0", None)]
@@ -224,3 +246,54 @@ def test_steps_show_no_person():
     assert "who" not in found.columns
     assert "ann" not in str(found.to_dict())
     assert [(each.labels[0], each.rows) for each in found.classes] == [("a", 2), ("ab", 2)]
+
+
+# Every model there is, and what findings add, on the published counts with the person beside them.
+
+EVERY = [
+    model
+    for kind in MODELS_BY_NAME.values()
+    for model in [kind.example()]
+    if model.counts_people and not model.needs_population and not model.needs_numbers
+]
+
+
+def about_illness(model):
+    """Return a model of illness in place of what its example is about."""
+    given = model.params()
+    return type(model)(**given | ({"column": "ill"} if "column" in given else {}))
+
+
+def require_models_on_people(policy, asked, rows) -> None:
+    """Decide, recode the counts, and ask the models of the classes with the person beside them."""
+    counts, rng = counts_of(asked, rows), np.random.default_rng(5)
+    try:
+        decision = decide(policy, asked, counts, None, rng=rng, report=lambda *_: None)
+    except InfeasibleError:
+        return
+    published = recode_counts(counts, decision.recoding, counted_columns(asked), rng)
+    assert published.total == counts.total - decision.suppressed
+    sensitive = {name: sensitive_column(published.column(name)) for name in decision.sensitive}
+    classes = classes_from(published, asked.quasi_identifiers, sensitive, person="who")
+    for model in asked.models:
+        assert model.judge(classes).all(), model
+
+
+@pytest.mark.parametrize("method", ["top-down", "mondrian", "bottom-up"])
+@given(
+    rows=ROWS,
+    models=st.lists(st.sampled_from(EVERY), min_size=1, max_size=2, unique_by=lambda m: m.name),
+    unit=st.sampled_from(["rows", "people"]),
+)
+def test_every_model_holds_of_what_is_published(method, rows, models, unit):
+    asked = [about_illness(model) for model in models]
+    policy = policy_of(asked, limit="60%", unit=unit).replace(method=method)
+    require_models_on_people(policy, policy, rows)
+
+
+@pytest.mark.parametrize("method", ["full-domain", "regional", "top-down", "mondrian", "bottom-up"])
+@given(rows=ROWS, alpha=st.sampled_from([0.5, 0.8]), unit=st.sampled_from(["rows", "people"]))
+def test_what_was_found_is_refined_on_people(method, rows, alpha, unit):
+    policy = policy_of([sf.models.KAnonymity(2)], limit="60%", unit=unit).replace(method=method)
+    more = sf.models.AlphaKAnonymity("ill", alpha=alpha, k=1)
+    require_models_on_people(policy, policy.replace(models=(*policy.models, more)), rows)

@@ -302,6 +302,8 @@ class CutClasses:
     """An item of each class."""
 
     sizes: IntArray
+    """The rows of each class; of one that fails the people, if those are suppressed."""
+
     good: BoolArray
     """Whether each class keeps every model by itself."""
 
@@ -312,13 +314,13 @@ class CutClasses:
 
     @cached_property
     def lost(self) -> IntArray:
-        """The rows of each class if it fails, else none."""
+        """The rows, or people, of each class if it fails, else none."""
         rows: IntArray = np.where(self.good, 0, self.sizes)
         return rows
 
     @cached_property
     def failing(self) -> int:
-        """The rows in classes that fail."""
+        """The rows, or people, in classes that fail."""
         return int(self.lost.sum())
 
 
@@ -334,7 +336,7 @@ class Neighbours:
     """How much less the cells cost then."""
 
     failing: IntArray
-    """The rows that are then in classes that break a model by themselves."""
+    """The rows, or people, that are then in classes that break a model by themselves."""
 
     classes: IntArray
     """How many classes there are then."""
@@ -358,6 +360,7 @@ class Steering:
         self._trees = trees
         self._costs = costs
         self._judge = problem.judge
+        self._whole_people = problem.whole_people
         self.least = problem.judge.least
         self.rows = problem.rows
         self._raw: IntArray = problem.raw.astype(np.int64)
@@ -393,7 +396,13 @@ class Steering:
 
     def _judge_classes(self, of_item: IntArray, first: IntArray) -> CutClasses:
         good = self._judge.passes(of_item, self._items, self.rows, len(first))
-        return CutClasses(of_item, first, sums(of_item, self.rows, len(first)), good)
+        sizes = sums(of_item, self.rows, len(first))
+        if self._whole_people and not good.all():
+            # The limit is one of people, of whom those in failing classes go.
+            gone = ~good[of_item]
+            people = self._judge.sizes(of_item[gone], self._items[gone], self.rows, len(first))
+            sizes = np.where(good, sizes, people)
+        return CutClasses(of_item, first, sizes, good)
 
     def apart(
         self, levels: tuple[IntArray, ...], now: CutClasses, column: int
