@@ -19,7 +19,7 @@ from sfumato.classes import (
     repeat_spans,
     sensitive_codes,
 )
-from sfumato.counts import FrequencySet, KeyNumbers, group, number_keys, sums
+from sfumato.counts import FrequencySet, KeyNumbers, add_up, group, number_keys, sums
 from sfumato.losses import Attribute, NormalizedLoss
 from sfumato.models import PrivacyModel
 from sfumato.models.base import TableModel
@@ -313,6 +313,49 @@ class Judge:
         return verdicts
 
 
+class CombinationJudge:
+    """The judge of groups of whole combinations of quasi-identifiers, where people are counted.
+
+    There are far fewer combinations than items, which are a person's each. A person counts as one,
+    divided among all items that are theirs, so most groups are seen to be large enough without
+    being looked into; only the others are taken apart into items.
+
+    Args:
+        judge: The judge of the items.
+        of_item: The combination of each item.
+        rows: The rows of each item.
+    """
+
+    def __init__(self, judge: Judge, of_item: IntArray, rows: IntArray) -> None:
+        people = judge.people
+        assert people is not None  # noqa: S101 - without people there is nothing to take apart
+        self._judge = judge
+        self.least = judge.least
+        self.sizes_only = judge.sizes_only
+        self._rows = rows
+        self._items = np.argsort(of_item, kind="stable")
+        self._length = np.bincount(of_item)
+        self._first = np.cumsum(self._length) - self._length
+        self._fewest = fewest_people(of_item, people.of_item, len(self._length), people.n)
+
+    def passes(self, of_item: IntArray, items: IntArray, rows: IntArray, n: int) -> BoolArray:
+        """Judge `n` groups, none of them empty, of combinations with all their rows."""
+        verdicts: BoolArray = sums(of_item, rows, n) >= self.least
+        asked = verdicts
+        if self.sizes_only:
+            fewest = add_up(of_item, self._fewest[items], n)
+            asked = verdicts & (fewest <= self.least - 1 + _ROUNDING)
+        if asked.any():
+            chosen = asked[of_item]
+            number = np.cumsum(asked) - 1
+            at, of = repeat_spans(self._first, self._length, items[chosen])
+            inside = self._items[at]
+            verdicts[asked] = self._judge.passes(
+                number[of_item[chosen]][of], inside, self._rows[inside], int(number[-1]) + 1
+            )
+        return verdicts
+
+
 _MANY = 8
 """People per item from which on a list of all people takes longer than to count some."""
 
@@ -494,6 +537,19 @@ class Problem:
         return tuple(loss.costs(a) * a.weight for a in self.attributes)
 
     @cached_property
+    def by_combination(self) -> "CombinationProblem":
+        """The same problem with one item per combination of quasi-identifiers, whosever it is."""
+        counts, n = self.counts, len(self.attributes)
+        first = np.empty(int(self.alike.max(initial=-1)) + 1, dtype=np.int64)
+        first[self.alike[::-1]] = np.arange(len(counts))[::-1]
+        rows = sums(self.alike, self.rows, len(first))
+        some = FrequencySet(counts.columns[:n], counts.codes[:n, first], rows)
+        return CombinationProblem(
+            **{each.name: getattr(self, each.name) for each in fields(self)} | {"counts": some},
+            finer=self,
+        )
+
+    @cached_property
     def judge(self) -> Judge:
         """The judge of whether classes keep the models."""
         return Judge(
@@ -522,6 +578,30 @@ class Problem:
         raw = self.raw[attribute][items]
         labels: IntArray = self.codes[attribute][level, raw].astype(np.int64)
         return labels
+
+
+@dataclass(frozen=True, eq=False)
+class CombinationProblem(Problem):
+    """A problem of which people are the units, for methods that never part equal combinations."""
+
+    finer: Problem | None = None
+    """The problem whose items are a person's each."""
+
+    @cached_property
+    def judge(self) -> CombinationJudge:  # type: ignore[override]
+        """The judge of groups of whole combinations."""
+        assert self.finer is not None  # noqa: S101 - it is made of one
+        return CombinationJudge(self.finer.judge, self.finer.alike, self.finer.rows)
+
+    def take_apart(self, partition: "Partition") -> "Partition":
+        """Return the same classes with the items of the finer problem."""
+        assert self.finer is not None  # noqa: S101 - it is made of one
+        of_combination = np.empty(len(self.counts), dtype=np.int64)
+        of_combination[partition.item] = partition.classes
+        found = Partition.of(
+            np.arange(len(self.finer.counts)), self.finer.rows, of_combination[self.finer.alike]
+        )
+        return replace(found, cuts=partition.cuts)
 
 
 @dataclass(frozen=True, eq=False)

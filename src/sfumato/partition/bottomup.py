@@ -10,6 +10,7 @@ import numpy as np
 from sfumato.counts import KeyNumbers, PackedKeys, number_keys, sums
 from sfumato.errors import require_int
 from sfumato.partition.base import (
+    CombinationProblem,
     Partition,
     Partitioner,
     Problem,
@@ -234,6 +235,9 @@ class BottomUp(Partitioner):
         *,
         rng: np.random.Generator | None = None,
     ) -> Partition:
+        if problem.person is not None and not isinstance(problem, CombinationProblem):
+            folded = problem.by_combination
+            return folded.take_apart(self.run(folded, progress, rng=rng))
         pool = _Pool(problem)
         item, classes = [pool.items[:0]], [pool.items[:0]]
         n = 0

@@ -11,6 +11,7 @@ import numpy as np
 from sfumato.counts import FrequencySet, number_keys, sums
 from sfumato.errors import ParameterError
 from sfumato.partition.base import (
+    CombinationProblem,
     Frontier,
     Partition,
     Partitioner,
@@ -80,6 +81,13 @@ class Mondrian(Partitioner):
         *,
         rng: np.random.Generator | None = None,
     ) -> Partition:
+        if (
+            problem.person is not None
+            and not self.relaxed
+            and not isinstance(problem, CombinationProblem)
+        ):
+            folded = problem.by_combination
+            return folded.take_apart(self.run(folded, progress, rng=rng))
         rng = secret_generator() if rng is None else rng
         lines = [
             Interval(problem, a) if as_interval else Branches(problem, a)
