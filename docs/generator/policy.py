@@ -111,7 +111,8 @@ def page() -> str:
         "so that no network of a policy can hide a leak from it.",
         _keys(schema["properties"]["detect"], DetectionRule),
         "## input",
-        prose(doc_of(InputRule).summary),
+        prose(doc_of(InputRule).summary)
+        + " [Read files as they are](../how-to/read-files.md) shows it.",
         _keys(schema["properties"]["input"], InputRule),
         "## risk_levels",
         "What a probability is called; what is below the first is low. A belief that is very high "

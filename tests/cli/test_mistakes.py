@@ -34,7 +34,7 @@ BAD_TABLES = {
     "duplicate names": (b"name,age,age,ill\nA,1,2,flu\n", ["'age'", "more than one column"]),
     "column without name": (b"name,age,,ill\nA,1,2,flu\n", ["column 3 of 4 has no name"]),
     "binary garbage": (bytes(range(256)) * 40, ["patients.csv", "not a text file"]),
-    "latin1": ("name,age,zip,ill\nJosé,1,2,flu\n".encode("latin1"), ["UTF-8", "line 2"]),
+    "latin2": ("name,age,zip,ill\nJiří,1,2,flu\n".encode("latin2"), ["UTF-8", "line 2"]),
     "ragged line": (
         b"name,age,zip,ill\nA,1,2,flu\nB,1,2\nC,1,2,flu\n",
         ["line 3", "3 cells", "header has 4"],
