@@ -40,13 +40,13 @@ DAY, SEEN = "admitted_to_hospital_on_this_day", "seen"
 KEPT = {"plain": ["income", DAY, SEEN, "town"]}
 
 
-def release(path, out, *, qi=("state", "sex"), plain=None, k=2, **options):
+def release(path, out, *, qi=("state", "sex"), plain=None, sensitive=("ill",), k=2, **options):
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         return sf.anonymize(
             path,
             quasi_identifiers=list(qi),
-            sensitive=["ill"],
+            sensitive=list(sensitive),
             plain=KEPT["plain"] if plain is None else plain,
             k=k,
             output=out,
@@ -495,6 +495,37 @@ def test_a_draft_goes_by_the_label_of_a_variable_whose_name_says_nothing(tmp_pat
     assert "looks like an age by its label" in " ".join(draft.text.replace("#", " ").split())
 
 
+@pytest.mark.parametrize("form", ["sav", "dta", "xlsx"])
+def test_plain_numbers_of_a_text_file_are_numbers_for_offices(form, tmp_path):
+    (tmp_path / "people.csv").write_text(
+        "sex,code,n,x\nf,007,31,1.5\nf,12,,2\nm,9-11,45,-3.25\nm,1,45,0\n"
+    )
+    release(
+        tmp_path / "people.csv", tmp_path / "out", qi=["sex"], sensitive=(),
+        plain=["code", "n", "x"], format=form,
+    )  # fmt: skip
+    again = open_table(tmp_path / "out" / f"data.{form}")
+    assert set(_counts(again, ["code", "n", "x"])) == {
+        ("007", 31, 1.5), ("12", None, 2.0), ("9-11", 45, -3.25), ("1", 45, 0.0),
+    }  # fmt: skip
+
+
+@pytest.mark.parametrize("codes", [[-9.0], [-9.0, -8.0]])
+def test_a_generalised_column_keeps_the_one_code_of_its_missing_cells(codes, tmp_path):
+    frame = people(120)
+    frame.loc[: 12 * len(codes) - 1, "age"] = np.repeat(codes, 12)
+    write_sav(tmp_path / "people.sav", frame, missing_ranges={"age": codes})
+    made = release(tmp_path / "people.sav", tmp_path / "out", qi=["age"], plain=[], k=8)
+    assert made.levels["age"] > 0
+    columns, found = read_back(tmp_path / "out" / "data.sav")
+    if len(codes) == 1:
+        assert columns["age"].count("-9") == 12
+        assert found.missing_ranges == {"age": [{"lo": "-9", "hi": "-9"}]}
+    else:
+        assert columns["age"].count("") == 24
+        assert found.missing_ranges == {}
+
+
 # Cells, labels and codes of missing, against pyreadstat's own reader.
 
 
@@ -546,8 +577,17 @@ def _damaged(name, raw):
     return {"half": half, "head": raw[:40], "empty": b"", "text": b"age,ill\n1,flu\n"}[name]
 
 
-@pytest.mark.parametrize("damage", ["half", "head", "empty", "text"])
-@pytest.mark.parametrize("ending", [".sav", ".dta", ".xlsx", ".sas7bdat"])
+@pytest.mark.parametrize(
+    ("ending", "damage"),
+    [
+        *((".sav", damage) for damage in ("half", "head", "empty", "text")),
+        *(
+            (ending, damage)
+            for ending in (".dta", ".xlsx", ".sas7bdat")
+            for damage in ("half", "text")
+        ),
+    ],
+)
 def test_damaged_files_are_refused_in_a_sentence(ending, damage, tmp_path):
     path = tmp_path / f"people{ending}"
     if ending == ".xlsx":

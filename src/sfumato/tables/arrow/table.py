@@ -403,6 +403,7 @@ class ArrowTable(Table):
             tidy=self._telling(publication) is not None,
             variables=variables,
             recoded=publication.recoded,
+            from_text=self.kind == "csv",
         )
         told = LabelledColumns(publication.schema.names, variables)
         written = 0

@@ -203,12 +203,15 @@ def open_writer(
     tidy: bool = False,
     variables: Mapping[str, Variable] = MappingProxyType({}),
     recoded: Sequence[str] = (),
+    from_text: bool = False,
 ) -> Writer:
     """Create a file of a format; `tidy` is as in `ParquetWriter`, the rest as in `OfficeWriter`."""
     if form in OFFICE_FORMATS:
         from sfumato.tables.office.writing import OfficeWriter
 
-        return OfficeWriter(target, schema, form, variables=variables, recoded=recoded)
+        return OfficeWriter(
+            target, schema, form, variables=variables, recoded=recoded, from_text=from_text
+        )
     if form == "parquet":
         return ParquetWriter(target, schema, tidy=tidy)
     if form == "feather":

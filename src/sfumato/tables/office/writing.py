@@ -69,6 +69,8 @@ class OfficeWriter(Writer):
         variables: What the input's dictionary says about columns.
         recoded: The columns that models look at. Which code of missing a cell is would tell people
             apart who look alike, so such a column has one code for all of them or none.
+        from_text: Whether the input is a text file, in which numbers are text: then columns of
+            plain numbers are written as numbers.
     """
 
     def __init__(
@@ -79,6 +81,7 @@ class OfficeWriter(Writer):
         *,
         variables: Mapping[str, Variable],
         recoded: Sequence[str],
+        from_text: bool = False,
     ) -> None:
         require_writer(form)
         self._target = target
@@ -86,6 +89,7 @@ class OfficeWriter(Writer):
         self._form = form
         self._variables = variables
         self._recoded = frozenset(recoded)
+        self._from_text = from_text
         self._batches: list[pa.RecordBatch] = []
         self.missing: dict[str, tuple[LabelledValue, ...]] = {}
         """The codes of missing that were written, by column."""
@@ -119,6 +123,8 @@ class OfficeWriter(Writer):
 
     def _column(self, table: pa.Table, name: str) -> _Column:
         cells = table.column(name).combine_chunks()
+        if self._from_text and is_text(cells.type):
+            cells = _as_numbers(cells)
         variable = self._variables.get(name, Variable())
         column = _Column(name, cells, variable, width=(variable.width or 0) * self.complete)
         if self._form != "xlsx" and MISSING + name in table.column_names:
@@ -160,6 +166,24 @@ class OfficeWriter(Writer):
 
 def _by_code(labels: Sequence[str], code_of: Mapping[str, str]) -> list[str]:
     return sorted(labels, key=lambda label: _order(code_of[label]))
+
+
+_PLAIN = r"^-?(0|[1-9][0-9]{0,14})$|^-?(0|[1-9][0-9]{0,9})\.[0-9]{0,4}[1-9]$"
+
+
+def _as_numbers(cells: pa.Array) -> pa.Array:
+    """Return texts as numbers, if all of them are numbers in the only way to write them.
+
+    >>> _as_numbers(pa.array(["31", None, "-1.5"])).to_pylist()
+    [31.0, None, -1.5]
+    >>> _as_numbers(pa.array(["31", "007"])).to_pylist(), _as_numbers(pa.array(["-0"])).to_pylist()
+    (['31', '007'], ['-0'])
+    """
+    plain = pc.match_substring_regex(cells, _PLAIN)
+    if pc.all(plain).as_py() and not pc.any(pc.equal(cells, "-0")).as_py():
+        whole = not pc.any(pc.match_substring(cells, ".")).as_py()
+        return cells.cast(pa.int64() if whole else pa.float64())
+    return cells
 
 
 def _order(code: str) -> tuple[int, float, str]:
