@@ -6,7 +6,7 @@ import pytest
 
 import sfumato as sf
 from sfumato.attacks import ATTACKS
-from sfumato.errors import PolicyError
+from sfumato.errors import ParameterError, PolicyError
 
 ILL = ["flu", "gout", "hiv", "none"]
 
@@ -125,6 +125,33 @@ def test_policies_are_compared_by_people(method):
         assert {outcome.of for outcome in point.figures.attacks} == {
             len({line["person"] for line in release.people.to_pylist()})
         }
+
+
+def test_a_report_counts_people_unless_it_is_public(tmp_path):
+    table, policy, file = panel(), policy_of(household="home"), tmp_path / "people.csv"
+    release = sf.anonymize(table, policy, output=tmp_path / "release", people_file=file)
+    own = sf.report(tmp_path / "release", policy=policy, people_file=file).to_dict()
+    assert "300" in str(own)
+    assert "of 100 households" in str(sf.verify(release, policy).attack("household").note)
+    for public in (sf.report(release, public=True), sf.report(tmp_path / "release", public=True)):
+        assert "households have a member" not in public.to_markdown()
+        assert "not recounted" in public.to_markdown()
+    with pytest.raises(ParameterError, match="left out with public=True"):
+        sf.report(release, people_file=file, public=True)
+
+
+def test_what_is_explained_by_rows_says_so():
+    release = sf.anonymize(panel(), policy_of())
+    assert "rows are counted here" in str(sf.explain(release, {"sex": "f", "age": 30}))
+
+
+def test_attacks_on_a_table_count_people():
+    rows = [(1, "f", "flu"), (1, "f", "flu"), (2, "f", "hiv"), (3, "m", "hiv")]
+    table = pa.table(dict(zip(["id", "sex", "ill"], zip(*rows, strict=True), strict=True)))
+    [found] = sf.tools.attack(table, ["sex"], [sf.attacks.Homogeneity("ill")], person="id")
+    assert str(found) == "homogeneity(ill) exposes 1 of 3 people, in 1 of 2 classes"
+    with pytest.raises(ParameterError, match="neither known nor attacked"):
+        sf.tools.attack(table, ["sex"], [sf.attacks.Homogeneity("ill")], person="sex")
 
 
 def test_who_lives_together_is_not_published():

@@ -781,7 +781,9 @@ def label_levels(ladder: Ladder, levels: IntArray, lowest: int = 0) -> IntArray:
     for level in range(ladder.height - 1, lowest - 1, -1):
         same = (names[level] == chosen) & (level < levels)
         found[same] = level
-    stars = np.array([[_is_star(value) for value in row] for row in (chosen, ladder.values)])
+    # Of a column without values both are empty, which NumPy would take for numbers.
+    rows = [[_is_star(value) for value in row] for row in (chosen, ladder.values)]
+    stars = np.array(rows, dtype=np.bool_)
     top = stars[0] & (~stars[1] | (levels == ladder.height))
     result: IntArray = np.where(top, ladder.height, found)
     return result

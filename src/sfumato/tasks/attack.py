@@ -15,6 +15,7 @@ def attack(
     attacks: Sequence[ClassAttack],
     *,
     hierarchies: Mapping[str, HierarchyBuilder] | None = None,
+    person: str | None = None,
 ) -> tuple[Finding, ...]:
     """Run attacks on a table as it stands, and give one finding per attack, in their order.
 
@@ -32,6 +33,8 @@ def attack(
         quasi_identifiers: The columns by which an adversary recognises a person's class.
         attacks: What to try, for example `[sf.attacks.Homogeneity("disease")]`.
         hierarchies: Hierarchies of attacked columns, for attacks that look at levels.
+        person: The column that tells people apart, if they may have several rows: people are
+            counted then, and a value that one has twice counts once.
 
     Example:
         >>> import pyarrow as pa
@@ -51,9 +54,12 @@ def attack(
     attacked = tuple(dict.fromkeys(one.column for one in attacks))
     _refuse_known(attacked, names)
     builders = _builders(hierarchies or {}, attacked)
-    counts = count_columns(data, (*names, *attacked))
+    private = () if person is None else (person,)
+    if person in (*names, *attacked):
+        raise ParameterError("person", person, "a column that is neither known nor attacked")
+    counts = count_columns(data, (*names, *attacked, *private))
     ladders = {name: _ladder(counts, name, builder) for name, builder in builders.items()}
-    target = Target.of_table(counts, names, attacked, ladders)
+    target = Target.of_table(counts, names, attacked, ladders, person=person)
     return tuple(one.find(target) for one in attacks)
 
 

@@ -154,6 +154,9 @@ def _explain(search: PersonSearch, knowledge: Knowledge, asked: Sequence[str]) -
         for at in order.tolist()
     )
     notes = _notes(search, plain, knowledge, found=bool(places))
+    manifest = search.opened.manifest
+    if manifest is not None and "counted" in (manifest.person or {}):
+        notes = (_ROWS_COUNTED, *notes)
     beliefs = tuple(_belief(person, column(name), knowledge) for name in asked)
     return Explanation(
         dict(search.known),
@@ -165,6 +168,12 @@ def _explain(search: PersonSearch, knowledge: Knowledge, asked: Sequence[str]) -
         beliefs if places else (),
         notes,
     )
+
+
+_ROWS_COUNTED = (
+    "People have several rows in this release, and rows are counted here: fewer people may fit, "
+    "and shares are of rows. sfumato verify counts people."
+)
 
 
 def _columns_concerned(knowledge: Knowledge) -> set[str]:

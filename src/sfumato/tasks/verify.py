@@ -495,8 +495,9 @@ def _require_known(release: Published) -> None:
     """
     named = release.named.quasi_identifiers
     plain = isinstance(release, PublishedTable) and release.manifest is None
-    unknown = not release.quasi_identifiers and not release.sets
-    if (named is not None and not named) or (plain and unknown):
+    # A release that cannot be read has no roles to ask for; the verdict says what is wrong.
+    unknown = plain and not release.quasi_identifiers and not release.sets
+    if (named is not None and not named) or unknown:
         raise ParameterError(
             "quasi_identifiers",
             named,

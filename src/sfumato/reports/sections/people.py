@@ -4,6 +4,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from sfumato.classes import EquivalenceClasses
 from sfumato.content import (
     Badge,
     Cell,
@@ -30,24 +31,27 @@ def _parts(dossier: Dossier) -> Sequence[Part]:
     sizes = classes.sizes
     if not len(sizes):
         raise NotHereError("nobody is in the release")
-    rows = classes.rows
     return [
-        _figures(dossier, sizes, rows),
-        Drawing.of(_histogram(sizes, rows)),
-        _by_level(dossier, sizes, rows),
+        _figures(dossier, classes),
+        Drawing.of(_histogram(sizes, classes.inside)),
+        _by_level(dossier, classes),
         *_remark(dossier),
     ]
 
 
-def _figures(dossier: Dossier, sizes: IntArray, rows: IntArray) -> Figures:
+def _figures(dossier: Dossier, classes: EquivalenceClasses) -> Figures:
+    sizes, rows = classes.sizes, classes.inside
+    told = "How many rows are published; each is one person."
+    if classes.by_person:
+        told = f"Who is in the {classes.total} rows that are published; each person counts once."
     suppressed = None if dossier.manifest is None else dossier.manifest.rows.suppressed
     smallest_first = np.argsort(sizes, kind="stable")
     half = np.searchsorted(np.cumsum(rows[smallest_first]), rows.sum() / 2)
-    alone = int(rows[sizes == 1].sum())
+    alone = int(classes.at_worst((sizes == 1).astype(np.int64), 2)[1])
     return Figures(
         "People and classes",
         (
-            ("people", int(rows.sum()), "How many rows are published; each is one person."),
+            ("people", classes.n_people, told),
             ("left out", suppressed, "How many rows had to be suppressed."),
             ("classes", len(sizes), "How many groups of people look alike to others."),
             ("smallest class (k)", int(sizes.min()), "Everybody looks like at least so many."),
@@ -90,15 +94,19 @@ def bins(sizes: IntArray, rows: IntArray) -> tuple[list[str], list[int]]:
     return labels[first:last], people[first:last].tolist()
 
 
-def _by_level(dossier: Dossier, sizes: IntArray, rows: IntArray) -> Table:
-    bounds = dossier.levels.bounds()
+def _by_level(dossier: Dossier, classes: EquivalenceClasses) -> Table:
+    bounds, sizes = dossier.levels.bounds(), classes.sizes
     # As the levels say it, one by one: what is exactly 1/5 is at the level that begins there.
     names = np.array([dossier.levels.of(1 / size) for size in np.unique(sizes).tolist()])
     of_class = names[np.searchsorted(np.unique(sizes), sizes)]
-    total = max(int(rows.sum()), 1)
+    total = max(classes.n_people, 1)
     table: list[list[Cell]] = []
+    # Levels rise, so that who is in several classes is told at the worst of them.
+    rising = sorted(bounds, key=bounds.__getitem__)
+    level = np.array([rising.index(name) for name in of_class.tolist()], dtype=np.int64)
+    of_level = classes.at_worst(level, len(rising))
     for name, start in bounds.items():
-        people = int(rows[of_class == name].sum())
+        people = int(of_level[rising.index(name)])
         table.append([Badge(name), Share(start), people, Share(people / total)])
     return Table.of(
         "How surely the right row is picked",

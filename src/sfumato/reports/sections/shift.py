@@ -125,7 +125,7 @@ def _spread(target: Target, name: str, original: FrequencySet | None) -> Spread:
         release,
         worst,
         _join_named(target.who(at)),
-        int(target.classes.rows[at]),
+        int(target.classes.inside[at]),
     )
 
 
