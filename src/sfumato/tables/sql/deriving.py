@@ -24,6 +24,8 @@ Rows: TypeAlias = Any
 _MOST_TEXTS = 1_000_000
 """Different texts of a column of dates that are fetched to find out how they are written."""
 
+_SOME_TEXTS = 1000
+
 _NUMBERS = "^([0-9]{1,4})[-./]([0-9]{1,2})[-./]([0-9]{1,4})$"
 _COMPACT = "^[0-9]{8}$"
 _WHOLE = "____-__-__%"
@@ -87,15 +89,13 @@ def _read_dates(database: Database, name: str, preparation: Preparation) -> None
     ):
         # Days in ISO 8601, and times, which stay as they are.
         return
-    counted = FetchedCounts(database, [position], most=_MOST_TEXTS + 1)
-    values = {
-        str(value): int(n)
-        for [code], n in zip(counted.codes.T, counted.rows, strict=True)
-        if (value := counted.values[0][code]) is not None and value != ""
-    }
+    # Most texts are no dates, and a few of them say so.
+    if likely and not look_like_dates(_texts(database, position, _SOME_TEXTS)):
+        return
+    values = _texts(database, position, _MOST_TEXTS + 1)
     if likely and not look_like_dates(values):
         return
-    if len(counted.rows) > _MOST_TEXTS:
+    if len(values) > _MOST_TEXTS:
         raise InputError(
             f"{database.where}: column {name!r} has more than {_MOST_TEXTS:,} different texts, too "
             "many to find out how its dates are written. Give a column of dates."
@@ -120,6 +120,14 @@ def _read_dates(database: Database, name: str, preparation: Preparation) -> None
     fields = [*database.fields]
     fields[position] = Field(name, pa.string(), field.native_type, field.key, pa.string())
     database.fields = tuple(fields)
+
+
+def _texts(database: Database, position: int, most: int) -> dict[str, int]:
+    """Return different texts of a column, `most` of them at most, with their rows."""
+    counted = FetchedCounts(database, [position], most=most)
+    values = zip(counted.codes[0].tolist(), counted.rows.tolist(), strict=True)
+    found = {counted.values[0][code]: n for code, n in values}
+    return {str(text): n for text, n in found.items() if text is not None and text != ""}
 
 
 def _places(form: DateForm) -> tuple[int, int, int]:
