@@ -14,10 +14,11 @@ from hypothesis import strategies as st
 import sfumato as sf
 from sfumato.classes import ValueCounts, classes_from, sensitive_column
 from sfumato.counts import FrequencySet
-from sfumato.errors import InfeasibleError
+from sfumato.errors import InfeasibleError, PolicyError
 from sfumato.models import MODELS as MODELS_BY_NAME
 from sfumato.partition import BottomUp, Mondrian, Problem, TopDown
 from sfumato.recode.deciding import Decision, counted_columns, decide, make_problem, prepare
+from sfumato.recode.fragments import _refuse
 from sfumato.recode.recoded import recode_counts
 from sfumato.recode.regional import ColumnTree, Steering
 from sfumato.tables import open_table
@@ -297,3 +298,27 @@ def test_what_was_found_is_refined_on_people(method, rows, alpha, unit):
     policy = policy_of([sf.models.KAnonymity(2)], limit="60%", unit=unit).replace(method=method)
     more = sf.models.AlphaKAnonymity("ill", alpha=alpha, k=1)
     require_models_on_people(policy, policy.replace(models=(*policy.models, more)), rows)
+
+
+@pytest.mark.parametrize("unit", ["rows", "people"])
+@pytest.mark.parametrize("method", ["regional", "top-down", "mondrian", "bottom-up"])
+def test_a_release_is_verified_by_its_people(method, unit):
+    rng = np.random.default_rng(11)
+    drawn = zip(*(rng.integers(0, most, 80) for most in (25, 3, 2, 3)), strict=True)
+    rows = [(f"p{who}", "abc"[a], "01"[b], ["flu", "gout", "hiv"][c]) for who, a, b, c in drawn]
+    models = [sf.models.KAnonymity(9), sf.models.DistinctLDiversity("ill", l=2)]
+    policy = policy_of(models, limit="30%", unit=unit)
+    release = sf.anonymize(table_of(rows), policy, method=method)
+    assert release.verdict.holds
+    assert release.table.column_names == [*NAMES[1:], ROW]
+    classes = defaultdict(set)
+    for row in release.table.to_pylist():
+        classes[row["letter"], row["digit"]].add(rows[row[ROW]][0])
+    assert min(map(len, classes.values())) >= 9
+
+
+def test_people_who_would_be_in_several_fragments_are_refused():
+    rows = [(who, letter, "0", None) for who in range(3) for letter in "ac"]
+    policy = policy_of([sf.models.KAnonymity(2)]).replace(method="mondrian")
+    with pytest.raises(PolicyError, match="person: people are counted, and a table that is"):
+        _refuse(policy, prepare(policy, counts_of(policy, rows)))
