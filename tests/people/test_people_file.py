@@ -1,6 +1,7 @@
 """The people file: who has which published rows, and promises recounted from it alone."""
 
 import datetime as dt
+import json
 import os
 import stat
 from collections import Counter
@@ -25,7 +26,7 @@ from sfumato.errors import (
 )
 from sfumato.releases.manifest import Promise
 from sfumato.releases.opening import PublishedTable, open_release
-from sfumato.verifier import Promises, verify_file
+from sfumato.verifier import Promises, verify_file, verify_folder
 from tests.people.test_counting import MODELS, NAMES, ROWS, checks_of, policy_of
 from tests.people.textbook import classes_of, people_in, settle
 
@@ -303,6 +304,36 @@ def test_a_release_of_rows_takes_no_people_file(tmp_path):
         verify(release, tmp_path / "people.csv")
 
 
+def test_a_damaged_manifest_is_broken_whatever_the_people_file(written):
+    release, people = written
+    (release.folder / "manifest.json").write_text('{"format": 1}')
+    verdict = open_release(release.folder, people_file=people).recompute()
+    assert [check.name for check in verdict.checks if check.status == "broken"] == ["manifest"]
+
+
+@pytest.mark.parametrize("person", [[], {"counted": "cats"}, {"counted": 3}, "people"])
+def test_a_manifest_that_counts_otherwise_is_damaged(written, person):
+    release, people = written
+    path = release.folder / "manifest.json"
+    path.write_text(json.dumps({**json.loads(path.read_text()), "person": person}))
+    verdict = verify_folder(release.folder, people=people)
+    assert verdict["manifest"].status == "broken"
+
+
+def test_a_manifest_that_hides_that_people_are_counted_is_held_to_rows(written):
+    """Who takes the word out claims figures that no row shows."""
+    release, people = written
+    path = release.folder / "manifest.json"
+    plain = json.loads(path.read_text())
+    del plain["person"]
+    path.write_text(json.dumps(plain))
+    verdict = verify_folder(release.folder)
+    assert verdict["figures"].status == "unchecked"
+    assert not verdict.holds
+    with pytest.raises(ParameterError, match="people_file must be left out"):
+        verify(release, people)
+
+
 def test_it_is_refused_where_rows_are_counted(tmp_path):
     policy = policy_of(KEPT, limit=0).replace(person={"rows": "a test"})
     with pytest.raises(ParameterError, match="says what a person is"):
@@ -552,6 +583,24 @@ def test_the_verifier_judges_as_the_textbook_does(rows, models):
     for name, check in checks_of(models):
         holds = all(check(each, classes) for each in classes)
         assert found[name] == ("holds" if holds else "broken")
+
+
+@pytest.mark.parametrize("other", [(0, "flu"), (7, "hiv"), (7, None)])
+def test_whose_a_suppressed_row_is_shows_nowhere(other):
+    """What is public depends on published rows and on who has them, and on no others."""
+    shown = [(who, "ab"[who % 2], "0", ill) for who in range(6) for ill in ("flu", "gout")]
+    releases = [
+        sf.anonymize(
+            table_of([*shown, (who, "c", "0", ill)]),
+            policy_of([sf.models.KAnonymity(2)], limit=1),
+            seed=3,
+        )
+        for who, ill in [(9, "flu"), other]
+    ]
+    assert [release.suppressed for release in releases] == [1, 1]
+    one, two = (release.manifest.to_dict() for release in releases)
+    assert one == two
+    assert releases[0].verdict.to_dict() == releases[1].verdict.to_dict()
 
 
 def test_a_report_recounts_with_it_and_a_public_one_never(written):

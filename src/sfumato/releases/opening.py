@@ -342,13 +342,15 @@ class Published(ABC):
 
     def _recompute(self, policy: Policy | None, population: object) -> Verdict:
         exact, people = self._readers_exact, self.people_file
-        if people is not None and not _counts_people(self.record):
+        readable = self.record is not None or self.is_plain
+        if people is not None and readable and not _counts_people(self.record):
+            shown = str(people)[:80] if isinstance(people, str | PathLike) else "a table"
             raise ParameterError(
                 "people_file",
-                str(people)[:80],
+                shown,
                 "left out",
-                why="this does not count people, or says not so: its promises are about rows, "
-                "which it shows",
+                why="nothing here says that people are counted: promises are about rows, which can "
+                "be seen",
             )
         if self.database is not None:
             return recompute_stored(self.database, policy, population, exact, people)
