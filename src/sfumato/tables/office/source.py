@@ -1,7 +1,6 @@
 """Sources of rows that offices have: files of SPSS, Stata and SAS, and sheets of Excel."""
 
 import json
-import zipfile
 from collections.abc import Iterator, Mapping, Sequence
 from importlib.util import find_spec
 from pathlib import Path
@@ -94,6 +93,8 @@ def _is_old_stata(head: bytes) -> bool:
 
 
 def _holds_a_sheet(path: Path) -> bool:
+    import zipfile
+
     try:
         with zipfile.ZipFile(path) as archive:
             names = set(archive.namelist())
