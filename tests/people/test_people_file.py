@@ -603,6 +603,12 @@ def test_whose_a_suppressed_row_is_shows_nowhere(other):
     assert releases[0].verdict.to_dict() == releases[1].verdict.to_dict()
 
 
+def test_a_release_that_counts_people_is_not_decoupled(written):
+    release, _ = written
+    with pytest.raises(InputError, match="takes each row for a person"):
+        sf.decouple(release.folder)
+
+
 def test_a_report_recounts_with_it_and_a_public_one_never(written):
     release, people = written
     told = sf.report(release.folder, people_file=people)

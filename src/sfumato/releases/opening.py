@@ -112,6 +112,12 @@ class Published(ABC):
         return False
 
     @property
+    def counts_people(self) -> bool:
+        """Whether its promises are about people, who may have several rows."""
+        person = None if self.record is None else self.record.person
+        return person is not None and "counted" in person
+
+    @property
     def kind(self) -> type[Kind]:
         """The facts of its kind: a table in one piece, or the decoupling."""
         return kind_of(None if self.manifest is None else self.manifest.kind)
@@ -336,14 +342,15 @@ class Published(ABC):
         broken = {check.name: check.detail for check in verdict.checks if check.status == "broken"}
         if self.people_file is not None and set(broken) == {"people"}:
             raise InputError(
-                f"the people file cannot be used: {broken['people']}. Give the file that was "
-                "written when this release was made (people_file, --people-file), unchanged."
+                f"the people file cannot be used: {broken['people'].rstrip('.')}. Give the file "
+                "that was written when this release was made (people_file, --people-file), "
+                "unchanged."
             )
 
     def _recompute(self, policy: Policy | None, population: object) -> Verdict:
         exact, people = self._readers_exact, self.people_file
         readable = self.record is not None or self.is_plain
-        if people is not None and readable and not _counts_people(self.record):
+        if people is not None and readable and not self.counts_people:
             shown = str(people)[:80] if isinstance(people, str | PathLike) else "a table"
             raise ParameterError(
                 "people_file",
@@ -421,7 +428,7 @@ class PublishedTable(Published):
 
     @cached_property
     def _people(self) -> PublishedPeople | None:
-        if self.people_file is None or not _counts_people(self.record):
+        if self.people_file is None or not self.counts_people:
             return None
         [counts] = self.counts(self.columns).tables
         return read_people(self.people_file, self.columns, counts)
@@ -685,12 +692,6 @@ def open_release(  # noqa: PLR0911 - one for each kind of thing
     if isinstance(what, str | PathLike) and Path(what).expanduser().is_dir():
         return _open_folder(Path(what).expanduser(), more)
     return PublishedTable(data=what, **more)
-
-
-def _counts_people(manifest: Manifest | None) -> bool:
-    """Return whether a manifest says that people are counted."""
-    person = None if manifest is None else manifest.person
-    return person is not None and "counted" in person
 
 
 _UNSEEN = "not to be seen in the files: how it was made, how many rows were removed"

@@ -107,6 +107,11 @@ def decouple(  # noqa: PLR0913 - all but two have a default and are named
     _require_roles(release, decoupling)
     if release.is_plain and release.policy is not None:
         require_single_rows(table, release.policy, "a decoupling")
+    if release.counts_people:
+        raise InputError(
+            "people have several rows in this release, and a decoupling takes each row for a "
+            "person. Give one row per person before it is anonymised: sf.widen(data, person=…)."
+        )
     place.require_room(table)
     columns = tuple(dict.fromkeys((*release.columns, *_require_columns(decoupling, table))))
     counts = table.count(columns, progress=lambda done, total: report("count", done, total))
