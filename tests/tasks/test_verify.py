@@ -128,6 +128,7 @@ STRICTER = [
     (sf.models.AverageRisk(0.3), sf.models.AverageRisk(0.5)),
     (sf.models.SampleUniqueness(0.01), sf.models.SampleUniqueness(0.05)),
     (sf.models.KMap(3), sf.models.KMap(2)),
+    (sf.models.KmAnonymity(3, 2), sf.models.KmAnonymity(2, 1)),
     (sf.models.DeltaPresence(0.2, 0.6), sf.models.DeltaPresence(0.1, 0.7)),
 ]
 
@@ -151,6 +152,9 @@ def test_a_stricter_release_keeps_the_weaker_policy_whatever_the_model(tmp_path,
         "age": {"role": "quasi-identifier", "hierarchy": {"kind": "masking"}},
         "ill": "sensitive",
     }
+    if stricter.protects_sets:
+        table = table.append_column("items", pa.array([["a", "b"], ["a"], ["b"]] * 12))
+        columns["items"] = "set"
     kept, asked = (
         sf.Policy(columns=columns, models=[model], **given) for model in (stricter, weaker)
     )
