@@ -18,7 +18,11 @@ from tests.search.problems import COLUMNS, Problem, problems
 
 every_method = pytest.mark.parametrize("method", METHODS, ids=str)
 every_name = pytest.mark.parametrize("method", ["full-domain", "regional", *PARTITIONERS])
-ALONE = [kind.example() for kind in MODELS.values() if not kind.needs_population]
+ALONE = [
+    kind.example()
+    for kind in MODELS.values()
+    if not kind.needs_population and not kind.protects_sets  # these are in test_sets
+]
 
 
 def policy_for(*models, **settings) -> Policy:

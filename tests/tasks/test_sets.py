@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import sfumato as sf
-from sfumato.errors import InputError, OutputError, PolicyError, SfumatoError
+from sfumato.errors import InfeasibleError, InputError, OutputError, PolicyError, SfumatoError
 from tests.builders import hold_all
 
 TREE = {"heart": ["I10", "I20"], "lung": {"asthma": ["J45"], "other": ["J40", "J41"]}}
@@ -316,6 +316,15 @@ def test_a_separator_in_an_item_of_a_list_cannot_be_written_as_csv(tmp_path):
 def test_a_policy_that_contradicts_itself_is_refused(columns, models, text):
     with pytest.raises(PolicyError, match=text):
         sf.Policy(columns=columns, models=models)
+
+
+@pytest.mark.parametrize("method", ["full-domain", "regional", "top-down"])
+def test_what_no_release_can_keep_is_refused(method):
+    with pytest.raises(InfeasibleError, match="no release can keep km-anonymity with k=3, m=2"):
+        sf.anonymize(table_of(MANY[:2]), policy_of(k=3), method=method)
+    items = sf.Policy(columns={"ill": SET}, models=[{"model": "km-anonymity", "k": 3, "m": 2}])
+    with pytest.raises(InfeasibleError, match="no release can keep km-anonymity with k=3, m=2"):
+        sf.anonymize(table_of(MANY[:2]).select(["ill"]), items, method=method)
 
 
 def test_people_with_several_rows_are_refused():
