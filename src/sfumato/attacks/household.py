@@ -42,7 +42,7 @@ class HouseholdKnowledge(Attack):
     person, and people without a household live alone.
 
     Finds: for every person the value that harms most and that knowing the household made likelier
-    than the class alone does; exactly. The settings say in how many households somebody is at risk.
+    than the class alone does; exactly. The settings say how many households have a member at risk.
     Does not find: what runs in families, such as a disease that is inherited; what a household
     shares, such as an income that is the same for all; what neighbours know. Who tells the values
     of a household tells them: who is left is the one who did not.
@@ -337,7 +337,7 @@ def _believe(victims: _Victims, told: ValueCounts, rule: HarmRule) -> _Rest:
     removed = np.zeros(n, dtype=np.int64)
     np.maximum.at(removed, victims.class_id, victims.others)
     left = np.maximum(known.totals - removed, 1)
-    # No value of a smaller share than this harms, whoever is removed: few values have it.
+    # No value of a smaller share than this harms, however many are removed: few values have it.
     least = min(rule.moderate, rule.high, rule.very_high) - 1e-9
     largest = known.rows == known.largest[known.class_id]
     asked = np.flatnonzero(largest | (known.rows >= least * left[known.class_id]))
