@@ -50,7 +50,7 @@ MODEL_SETS = [
     *(
         [kind.example()]
         for kind in MODELS.values()
-        if not kind.needs_population and not kind.needs_numbers
+        if not kind.needs_population and not kind.needs_numbers and not kind.protects_sets
     ),
     [KAnonymity(3)],
     [KAnonymity(2), EntropyLDiversity("disease", l=1.5)],
