@@ -173,3 +173,16 @@ def test_who_lives_together_is_not_published():
 def test_a_wrong_household_is_refused(settings, text):
     with pytest.raises(PolicyError, match=text):
         policy_of(**settings)
+
+
+@pytest.mark.parametrize("ending", ["csv", "parquet"])
+def test_people_without_a_household_live_alone_in_every_format(tmp_path, ending):
+    table = panel()
+    homes = [None if home % 5 == 0 else home for home in table["home"].to_pylist()]
+    table = table.set_column(1, "home", pa.array(homes))
+    file = tmp_path / f"people.{ending}"
+    policy = policy_of(household="home")
+    sf.anonymize(table, policy, output=tmp_path / "release", people_file=file, seed=1)
+    found = sf.verify(tmp_path / "release", policy, people_file=file, attacks=["household"])
+    assert found.attack("household").settings["of_households"] == 80
+    assert found.attack("household").of == 300
