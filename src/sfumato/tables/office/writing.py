@@ -5,6 +5,7 @@ values that occur and the codes of missing that occur. Nothing else of the input
 written: no labels of values that no row has, no notes, no names, no times.
 """
 
+import io
 import math
 import re
 from collections.abc import Callable, Mapping, Sequence
@@ -107,12 +108,10 @@ class OfficeWriter(Writer):
         table = pa.Table.from_batches(self._batches, self._schema)
         self._batches.clear()
         columns = [self._column(table, name) for name in self._names]
-        if self._form == "sav":
-            _write_sav(self._target, columns)
-        elif self._form == "dta":
-            _write_dta(self._target, columns)
-        else:
+        if self._form == "xlsx":
             _write_xlsx(self._target, columns)
+        else:
+            _write_checked(self._target, columns, self._form)
         self.missing = {
             column.name: tuple(
                 LabelledValue(code, label or "", missing=True)
@@ -184,6 +183,24 @@ def _as_numbers(cells: pa.Array) -> pa.Array:
         whole = not pc.any(pc.match_substring(cells, ".")).as_py()
         return cells.cast(pa.int64() if whole else pa.float64())
     return cells
+
+
+def _write_checked(target: Path, columns: Sequence[_Column], form: str) -> None:
+    """Write a file of SPSS or Stata, and read its last row: a full disk is no error to pyreadstat."""
+    import pyreadstat
+
+    write, read = (
+        (_write_sav, pyreadstat.read_sav) if form == "sav" else (_write_dta, pyreadstat.read_dta)
+    )
+    rows = len(columns[0].cells)
+    try:
+        write(target, columns)
+        found, _ = read(str(target), output_format="dict", row_offset=max(0, rows - 1))
+        whole = all(len(cells) == min(rows, 1) for cells in found.values())
+    except (pyreadstat.ReadstatError, pyreadstat.PyreadstatError) as error:
+        raise OSError(f"{_CALLED[form]} file: {error}") from error
+    if not whole:
+        raise OSError(f"the {_CALLED[form]} file was not written to its end")
 
 
 def _order(code: str) -> tuple[int, float, str]:
@@ -578,8 +595,9 @@ def _write_xlsx(target: Path, columns: Sequence[_Column]) -> None:
             f"a sheet of Excel has at most {_ROWS} rows below its header, and the release has "
             f"{rows}. Publish as csv or parquet."
         )
+    out = io.BytesIO()
     book = xlsxwriter.Workbook(
-        str(target),
+        out,
         {"in_memory": True, "strings_to_formulas": False, "strings_to_urls": False},
     )
     # The clock of this machine is nothing that a table of people has to tell.
@@ -592,6 +610,7 @@ def _write_xlsx(target: Path, columns: Sequence[_Column]) -> None:
             if cell is not None:
                 put(row, at, cell)
     book.close()
+    target.write_bytes(out.getbuffer())
 
 
 def _excel_cells(
