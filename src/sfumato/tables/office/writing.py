@@ -186,7 +186,7 @@ def _as_numbers(cells: pa.Array) -> pa.Array:
 
 
 def _write_checked(target: Path, columns: Sequence[_Column], form: str) -> None:
-    """Write a file of SPSS or Stata, and read its last row: a full disk is no error to pyreadstat."""
+    """Write a file of SPSS or Stata and read its last row: pyreadstat overlooks a full disk."""
     import pyreadstat
 
     write, read = (
