@@ -385,7 +385,7 @@ class _PairRows:
 
     @property
     def n(self) -> int:
-        """How many keys there are."""
+        """The number of keys."""
         return max(len(self._keys), 1)
 
     def find(self, key: IntArray) -> IntArray:

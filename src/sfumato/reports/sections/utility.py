@@ -39,13 +39,13 @@ def _parts(dossier: Dossier) -> Sequence[Part]:
     )
     parts: list[Part] = [figures, Drawing.of(_draw(errors))]
     if found.weighted is not None:
-        parts.append(_weighted(found.weighted))
+        parts.append(_weighted_table(found.weighted))
     if dossier.manifest is not None and dossier.manifest.known_losses:
         parts.append(_losses(dossier.manifest))
     return parts
 
 
-def _weighted(found: WeightedUtility) -> Table:
+def _weighted_table(found: WeightedUtility) -> Table:
     """Return what the weights say of each column, before and after."""
     rows: list[list[Cell]] = [
         [each.name, each.before, each.after, FineShare(each.share_off)] for each in found.columns

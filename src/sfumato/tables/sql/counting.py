@@ -154,7 +154,7 @@ class FetchedCounts:
             codes[i] = column.codes(rank[column.lookup])[order]
         return FrequencySet(tuple(columns), codes, self.rows[order])
 
-    def weighted(self) -> tuple[FrequencySet, FloatArray]:
+    def with_weights(self) -> tuple[FrequencySet, FloatArray]:
         """Return the counts, and the sum of the weights of each combination."""
         counts = self.frequency_set()
         ranks = [_ranks(c, known) for c, known in zip(counts.columns, self.values, strict=True)]

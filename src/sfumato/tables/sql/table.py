@@ -243,7 +243,7 @@ class SqlTable(DatabaseTable):
         counted = FetchedCounts(self._database, positions, weight=self.columns.index(weight))
         if progress is not None:
             progress(int(counted.rows.sum()), int(counted.rows.sum()))
-        return counted.weighted()
+        return counted.with_weights()
 
     def weigh(self, columns: Sequence[str]) -> dict[str, WeightFacts]:
         self.require(columns)
