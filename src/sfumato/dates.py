@@ -252,7 +252,8 @@ def read_text(text: str, pivot: int | None = None) -> Readings:  # noqa: PLR0911
     text = " ".join(text.split())
     found = _NUMBERS.fullmatch(text)
     if found is not None:
-        return _read_numbers(found, pivot)
+        numbers = _read_numbers(found, pivot)
+        return numbers if numbers.year_first or text[4] != "-" else _read_iso(text)
     if _YEAR.fullmatch(text):
         return _same(_write((int(text), 0, 0)))
     found = _YEAR_MONTH.fullmatch(text)
@@ -268,10 +269,16 @@ def read_text(text: str, pivot: int | None = None) -> Readings:  # noqa: PLR0911
     if rest and word.rstrip(".,").lower() in _WEEKDAYS:
         return read_text(rest, pivot)
     if len(text) >= 10 and text[4] == "-":
-        # Rarer forms of ISO 8601, such as those with weeks.
-        with suppress(ValueError):
-            return _same(text_of(datetime.fromisoformat(text)))
+        rare = _read_iso(text)
+        return _read_named(text, pivot) if rare is _NONE else rare
     return _read_named(text, pivot)
+
+
+def _read_iso(text: str) -> Readings:
+    """Return a date in a rarer form of ISO 8601, such as those with weeks, or with hours only."""
+    with suppress(ValueError):
+        return _same(text_of(datetime.fromisoformat(text)))
+    return _NONE
 
 
 # A format that is given: as %d.%m.%Y, or as dd.mm.yyyy.

@@ -141,7 +141,11 @@ def test_a_policy_file_that_is_not_there(patients, run):
 @pytest.mark.parametrize(
     ("option", "value", "words"),
     [
-        ("--format", "xml", ["format must be one of csv, parquet, feather, got 'xml'"]),
+        (
+            "--format",
+            "xml",
+            ["format must be one of csv, parquet, feather, sav, dta, xlsx, got 'xml'"],
+        ),
         ("--seed", "-1", ["seed must be", "got -1"]),
     ],
 )
