@@ -33,6 +33,8 @@ STAGES = {
     "lattice": "Judging nodes",
     "partition": "Parting the rows",
     "compare": "Comparing releases",
+    "widen": "Putting rows side by side",
+    "write": "Writing the table",
     "publish": "Writing the release",
     "verify": "Verifying",
 }

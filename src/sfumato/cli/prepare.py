@@ -128,16 +128,18 @@ def widen(  # noqa: PLR0917 - options of a command line
 
     refuse_existing(output, force=force, private="the widened table")
     _refuse_to_replace(output, data)
-    made = task(
-        data,
-        person=person,
-        order=order,
-        columns=None if columns is None else split_names(columns),
-        most=most,
-        count=count,
-        output=output,
-        force=force,
-    )
+    with progress_bar(quiet=quiet or json) as progress:
+        made = task(
+            data,
+            person=person,
+            order=order,
+            columns=None if columns is None else split_names(columns),
+            most=most,
+            count=count,
+            output=output,
+            force=force,
+            progress=progress,
+        )
     finish(made, json=json, quiet=quiet, note=f"Wrote {clean(output)}.")
 
 

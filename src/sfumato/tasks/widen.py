@@ -10,6 +10,7 @@ from sfumato.content import Content, Sentence, Showable
 from sfumato.errors import ParameterError, names_in, require_int
 from sfumato.tables import open_table
 from sfumato.text import join_words
+from sfumato.typing import Progress, silent
 
 
 @dataclass(frozen=True, eq=False)
@@ -108,6 +109,7 @@ def widen(
     count: str = "rows",
     output: str | PathLike[str] | None = None,
     force: bool = False,
+    progress: Progress | None = None,
 ) -> WideTable:
     """Make a table with one row per person of one in which people have several rows.
 
@@ -128,6 +130,7 @@ def widen(
         count: The name of the column with the number of rows that each person had.
         output: A file to write it to: .csv, .parquet or .feather.
         force: Replace that file if it exists.
+        progress: Told how far it is.
 
     Example:
         >>> import pyarrow as pa
@@ -157,8 +160,11 @@ def widen(
     if order is not None:
         table.require([order])
     target = None if output is None else Path(output)
+    report = progress or silent
+    report("widen", 0, None)
     made = table.widen(person, order, asked, most, count)
     if target is not None:
+        report("write", 0, None)
         from sfumato.tables.arrow.writing import write_table
 
         write_table(made.table, target, force=force, private="the widened table")
