@@ -99,7 +99,7 @@ class WideTable(Showable):
         return f"<WideTable {self.headline}>"
 
 
-def widen(
+def widen(  # noqa: PLR0913 - each is one thing that users say
     data: object,
     *,
     person: str,
