@@ -16,7 +16,7 @@ from tests.fuzz.every import GUARDS
 from tests.fuzz.guards import CORPUS, Fault, Guard, hunt, keep, try_case
 from tests.fuzz.kills import Kills
 from tests.fuzz.readers import TARGETS, seeds
-from tests.fuzz.recount import CLASS_MODELS, PEOPLE_MODELS, TABLE_MODELS, recount
+from tests.fuzz.recount import CLASS_MODELS, PEOPLE_MODELS, SET_MODELS, TABLE_MODELS, recount
 from tests.fuzz.releases import Releases
 
 SEED = 20
@@ -140,7 +140,17 @@ def test_a_case_can_be_kept_and_drawn_again_from_its_seed(tmp_path):
 
 
 def test_every_model_is_counted_again():
-    assert {*CLASS_MODELS, *TABLE_MODELS, *PEOPLE_MODELS} == set(MODELS)
+    assert {*CLASS_MODELS, *TABLE_MODELS, *PEOPLE_MODELS, *SET_MODELS} == set(MODELS)
+
+
+def test_few_items_that_find_few_rows_are_seen():
+    model = {"model": "km-anonymity", "k": 2, "m": 2}
+    rows = [{"age": "A", "ill": ill} for ill in ("flu;gout", "flu;gout", "flu", None)]
+    recount(rows, ["age"], [model], sets=["ill"])
+    with pytest.raises(Fault, match="km-anonymity does not hold"):
+        recount([*rows, {"age": "A", "ill": "gout;hiv"}], ["age"], [model], sets=["ill"])
+    with pytest.raises(Fault, match="km-anonymity does not hold"):
+        recount(rows[:1] + rows[2:], ["age"], [model], sets=["ill"])
 
 
 @pytest.mark.parametrize(
