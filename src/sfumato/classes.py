@@ -442,6 +442,11 @@ def classes_from(
         if isinstance(sensitive, Mapping)
         else {name: sensitive_column(counts.column(name)) for name in sensitive}
     )
+    if person is not None and groups.n == 1 and not described:
+        # All of them in one class: no one has to be told from others like them.
+        every = np.count_nonzero(np.bincount(counts.codes_of(person)))
+        rows = class_sizes.astype(np.int64)
+        return EquivalenceClasses(np.array([every]), own=rows, by_person=True)
     if person is not None:
         values = {
             name: (sensitive_codes(counts, name, folded=each.folded) + 1, len(each.values) + 1)

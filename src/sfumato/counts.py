@@ -371,7 +371,9 @@ class FrequencySet:
         columns: list[Column] = []
         recoded = np.empty(codes.shape, dtype=np.int32)
         for position, (name, dictionary) in enumerate(zip(names, values, strict=True)):
-            cleaned = [None if is_missing(value) else value for value in dictionary]
+            cleaned: Sequence[Value] = dictionary
+            if "" in dictionary or {str} != set(map(type, dictionary)):
+                cleaned = [None if is_missing(value) else value for value in dictionary]
             ordered = in_order(cleaned)
             rank = {value: i for i, value in enumerate(ordered)}
             lookup = np.array([rank[value] for value in cleaned], dtype=np.int32)

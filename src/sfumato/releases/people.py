@@ -120,8 +120,11 @@ def require_people(table: Table, policy: Policy) -> CountedPeople:
     keys = keys_of(roles)
     if person is not None and person.column in table.columns:
         name = str(person.column)
-        repeated = _repetition(table, {name: Key.SURELY})
-        return count_by(policy, repeated or Repetition(name, 0, 0, 0))
+        told = Repetition(name, 0, 0, several=int(table.repeats(name)))
+        if told.several and _list_uncountable(policy, told):
+            # The message says how many people there are, which takes a whole pass.
+            told = _repetition(table, {name: Key.SURELY}) or told
+        return count_by(policy, told)
     found = _repetition(table, keys)
     if found is None:
         return CountedPeople(policy)

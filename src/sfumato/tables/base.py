@@ -317,6 +317,11 @@ class Table(ABC):
         names = (*columns, weight)
         return add_weights(self.count(names, progress=progress).project(names), weight)
 
+    def repeats(self, column: str) -> bool:
+        """Return whether two rows have the same value in a column; missing ones are none."""
+        domain = self.domains((column,)).get(column)
+        return domain is not None and bool((domain.rows > 1).any())
+
     @abstractmethod
     def publish(
         self,

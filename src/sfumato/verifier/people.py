@@ -97,9 +97,12 @@ def count_people(
         who = _Numbers.of([lines[person].dictionary_encode(null_encoding="encode").indices])
         if lines[person].null_count:
             raise InputError("a line of it does not say whose the rows are")
-        _require_rows(columns, numbers, public)
+        cells = _Numbers.of([column.codes for column in columns], len(numbers))
+        _require_rows(columns, cells, numbers, public)
     width = len(quasi_identifiers)
-    classes = _Numbers.of([column.codes for column in columns[:width]], len(numbers))
+    classes = cells
+    if sensitive:
+        classes = _Numbers.of([column.codes for column in columns[:width]], len(numbers))
     keys = classes.members(columns[:width])
     pairs = _Numbers.of([classes.of_line, who.of_line])
     sizes = _tally(pairs.codes[0], len(keys))
@@ -327,16 +330,17 @@ def _tally(codes: pa.Array, n: int) -> list[int]:
 
 
 def _require_rows(
-    columns: Sequence[_Column], numbers: pa.Array, public: Mapping[Combination, int]
+    columns: Sequence[_Column],
+    cells: _Numbers,
+    numbers: pa.Array,
+    public: Mapping[Combination, int],
 ) -> None:
     """Raise if the lines do not add up to the public rows of every combination."""
-    cells = _Numbers.of([column.codes for column in columns], len(numbers))
-    order = pc.sort_indices(cells.of_line)
-    ends = pc.run_end_encode(cells.of_line.take(order), run_end_type=pa.int64())
-    before = pc.cumulative_sum(numbers.take(order))
-    last = before.take(pc.subtract(ends.run_ends, _array([1])[0])).to_pylist()
-    sums = [b - a for a, b in zip([0, *last], last, strict=False)]
-    found: dict[int, int] = dict(zip(ends.values.to_pylist(), sums, strict=True))
+    lines = pa.table({"cell": cells.of_line, "rows": numbers})
+    summed = lines.group_by("cell").aggregate([("rows", "sum")])
+    found: dict[int, int] = dict(
+        zip(summed["cell"].to_pylist(), summed["rows_sum"].to_pylist(), strict=True)
+    )
     told = {member: found[at] for at, member in enumerate(cells.members(columns))}
     if told == public:
         return

@@ -191,6 +191,19 @@ class ArrowTable(Table):
                 tally.add(batch.column(tally.column))
         return {tally.column: _domain(tally) for tally in tallies}
 
+    def repeats(self, column: str) -> bool:
+        self.require((column,))
+        found = Tally(column, self._source.schema.field(column).type)
+        for number, batch in enumerate(self._batches([column], None)):
+            found.add(batch.column(column))
+            if number == 0:
+                # Where people have several rows, the first ones tell nearly always.
+                found.settle()
+                if (found.rows > 1).any():
+                    return True
+        found.settle()
+        return bool((found.rows > 1).any())
+
     def count_weighted(
         self, columns: Sequence[str], weight: str, *, progress: Progress | None = None
     ) -> tuple[FrequencySet, FloatArray]:
