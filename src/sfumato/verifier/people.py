@@ -10,7 +10,9 @@ import hashlib
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from math import prod
 from pathlib import Path
+from typing import Any
 
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -285,18 +287,24 @@ class _Numbers:
         """Number the lines of columns; without any, all lines are one combination."""
         if not columns:
             return cls(_array([0] * lines), [])
-        numbered = columns[0].cast(pa.int64()).dictionary_encode()
-        codes = [numbered.dictionary]
-        for column in columns[1:]:
-            code = column.cast(pa.int64())
-            # Combinations so far times codes of this column: no 64-bit overflow.
-            width = _array([(pc.max(code).as_py() or 0) + 1])[0]
-            both = pc.add(pc.multiply(numbered.indices.cast(pa.int64()), width), code)
-            numbered = both.dictionary_encode()
-            before = pc.divide(numbered.dictionary, width)
-            here = pc.subtract(numbered.dictionary, pc.multiply(before, width))
-            codes = [*(each.take(before) for each in codes), here]
-        return cls(numbered.indices.cast(pa.int64()), codes)
+        left = [(column.cast(pa.int64()), _width(column)) for column in columns]
+        of_line: Any = None
+        codes: list[pa.Array] = []
+        while left:
+            # As many columns as fit are packed into one number, which are numbered then.
+            packed, widths = of_line, [] if of_line is None else [len(codes[0])]
+            while left and prod(widths) * left[0][1] < _WIDEST:
+                code, width = left.pop(0)
+                widths.append(width)
+                packed = code if packed is None else pc.add(pc.multiply(packed, width), code)
+            numbered = packed.dictionary_encode()
+            parts = _unpack(numbered.dictionary, widths)
+            if of_line is not None:
+                codes = [each.take(parts[0]) for each in codes]
+                parts = parts[1:]
+            codes += parts
+            of_line = numbered.indices.cast(pa.int64())
+        return cls(of_line, codes)
 
     def __len__(self) -> int:
         return len(self.codes[0]) if self.codes else min(len(self.of_line), 1)
@@ -310,6 +318,28 @@ class _Numbers:
             for column, codes in zip(columns, self.codes, strict=True)
         )
         return list(zip(*cells, strict=True))
+
+
+_WIDEST = 2**62
+"""Packed codes stay below this, so that nothing overflows."""
+
+
+def _width(codes: pa.Array) -> int:
+    return int(pc.max(codes).as_py() or 0) + 1
+
+
+def _unpack(packed: pa.Array, widths: Sequence[int]) -> list[pa.Array]:
+    """Return the codes that were packed into numbers, column by column.
+
+    >>> [codes.to_pylist() for codes in _unpack(pa.array([5, 3]), [4, 3])]
+    [[1, 1], [2, 0]]
+    """
+    found = []
+    for width in reversed(widths[1:]):
+        before = pc.divide(packed, width)
+        found.append(pc.subtract(packed, pc.multiply(before, width)))
+        packed = before
+    return [packed, *reversed(found)]
 
 
 def _array(numbers: Sequence[int]) -> pa.Array:
