@@ -9,11 +9,12 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from benchmarks.bench import Bench
-from benchmarks.measure import piece
+from benchmarks.measure import children, piece
 from benchmarks.results import Figure
 from sfumato.models import DistinctLDiversity, KAnonymity
 from sfumato.policy import Policy
 
+_COMMAND = ["-c", "from sfumato.cli import main; main()"]
 _ROWS_EACH = 5
 _MOST = 3.0
 """How much dearer it may be than counting rows."""
@@ -64,16 +65,22 @@ def run(bench: Bench) -> Iterator[Figure]:
     yield Figure("rows", rows)
     yield Figure("people", max(rows // _ROWS_EACH, 1))
     for text, diverse in (("k=5", False), ("k=5, l=3", True)):
-        costs = {}
+        costs, commands = {}, {}
         for unit, person in (("rows", {"rows": "a benchmark"}), ("people", "id")):
             name = f"panel-{unit}-{'l' if diverse else 'k'}"
             rule = bench.files.policy(name, policy(person, diverse=diverse))
             costs[unit] = _anonymize(bench, file, rule, few)
+            release = bench.files.folder / "panel-command"
+            arguments = ["anonymize", file, "-p", rule, "-o", release, "--force"]
+            commands[unit] = children([*_COMMAND, *map(str, arguments)], repeats=bench.few).least
+            shutil.rmtree(release)
         for unit, cost in costs.items():
             yield Figure(f"{text}, {unit} counted: whole anonymize", cost["cpu"], "CPU s")
             yield Figure(f"{text}, {unit} counted: peak memory", cost["peak"], "MB")
         ratio = costs["people"]["cpu"] / costs["rows"]["cpu"]
         yield Figure(f"{text}: people beside rows", ratio, "×", target=_MOST)
+        ratio = commands["people"] / commands["rows"]
+        yield Figure(f"{text}: people beside rows, as a command", ratio, "×", target=_MOST)
 
 
 def _anonymize(bench: Bench, file: Path, rule: Path, few: Path) -> dict[str, float]:

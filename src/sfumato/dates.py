@@ -253,7 +253,7 @@ def read_text(text: str, pivot: int | None = None) -> Readings:  # noqa: PLR0911
     found = _NUMBERS.fullmatch(text)
     if found is not None:
         numbers = _read_numbers(found, pivot)
-        return numbers if numbers.year_first or text[4] != "-" else _read_iso(text)
+        return _read_iso(text) if numbers == _NONE and text[4] == "-" else numbers
     if _YEAR.fullmatch(text):
         return _same(_write((int(text), 0, 0)))
     found = _YEAR_MONTH.fullmatch(text)
