@@ -260,11 +260,16 @@ def tree_part(roots: Sequence[Twig], heads: Sequence[tuple[str, ...]] = ()) -> P
 
 
 def _measure(twig: Twig, depth: int, widths: dict[int, float], loose: dict[int, float]) -> None:
-    wide = max(width_of(shorten(line, _WIDEST, _SIZE), _SIZE) for line in twig.lines) + 2 * _PAD
+    wide = max(width_of(_shown_text(line), _SIZE) for line in twig.lines) + 2 * _PAD
     found = loose if twig.kind == "more" else widths
     found[depth] = max(found.get(depth, 0.0), wide)
     for each in twig.below:
         _measure(each, depth + 1, widths, loose)
+
+
+def _shown_text(line: str) -> str:
+    """Return a line as it is drawn."""
+    return shorten(line, _WIDEST, _SIZE) or "(empty)"
 
 
 def _height(twig: Twig) -> float:
@@ -304,7 +309,7 @@ def _box(twig: Twig, box: Box) -> Markup:
     faint = twig.kind in ("absent", "more", "failed")
     written = [
         label(
-            shorten(line, _WIDEST, _SIZE) or "(empty)",
+            _shown_text(line),
             box.x + _PAD,
             box.y + _PAD / 2 + _LINE * (i + 0.5),
             size=_SIZE if i == 0 else _SMALL,
