@@ -952,9 +952,12 @@ class _Search:
         # Nothing is looked up where no single person could be worse off than those shown.
         for column in others[shown[others] < self.lone_most[others]].tolist():
             value = self.table.values[column, items]
-            best = [int(np.argmax(self.lone_ranks[value]))]
-            rank = int(self.lone_ranks[value[best]][0])
+            ranks = self.lone_ranks[value]
+            rank = int(ranks.max())
             if rank > shown[column]:
+                # Of equals the one that is least expected, in whatever order people come.
+                most = np.flatnonzero(ranks == rank)
+                best = [int(most[np.lexsort((value[most], self.prior[value[most]]))[0]])]
                 level = self.lone_levels[value[best]].astype(np.int64)
                 lowered = level < self.lone_before[value[best]]
                 where = np.array([number]), items[best], value[best]
