@@ -11,6 +11,9 @@ from sfumato.dates import DateForm
 from sfumato.derivations import Age, Preparation, Relative, Shift
 from sfumato.errors import InputError
 from sfumato.tables import open_table
+from tests.tables import databases
+
+pytestmark = databases.LEAVES_SOCKETS_OPEN
 
 
 def people(n: int = 60, seed: int = 3) -> pa.Table:
