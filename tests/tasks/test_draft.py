@@ -73,6 +73,7 @@ def released(table, drafted):
 @example(pa.table({"x": pa.nulls(4, pa.string())}))
 @example(pa.table({"x": pa.nulls(4)}))
 @example(pa.table({"disease": pa.nulls(4, pa.string()), "age": [1, 2, 3, 4]}))
+@example(pa.table({"0": [None] * 10 + ["x"] * 2 + [f"a{n}b" for n in range(18)], "1": [1] * 30}))
 def test_any_table_gets_a_policy_that_works(table):
     drafted = sf.draft(table)
     assert list(drafted.roles) == table.column_names == list(drafted.reasons)

@@ -363,11 +363,16 @@ def policy_text(
 
 
 def _person(repeated: Repetition) -> list[str]:
+    incomplete = (
+        f" {repeated.missing:,} rows have no {repeated.column!r}: fill it in, or leave these rows "
+        "out, before anything is published."
+    )
     return [
         *_comment(
-            f"Rows are not people: {repeated}. Every promise counts rows, and counting people is "
-            "not supported yet. So this table is refused until it has one row per person, or "
-            "until you say why rows are meant."
+            f"Rows are not people: {repeated}. So people are counted: five rows of one person are "
+            "one person, and a value that a person has twice counts once."
+            + incomplete
+            * (repeated.missing > 0)
         ),
         *_entry("person", repeated.column),
         "# or, if rows are what is to be protected:",

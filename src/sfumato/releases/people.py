@@ -1,6 +1,6 @@
 """Rows and people: an identifier that repeats says that a person has several rows.
 
-Every promise counts rows. If a person has several, five rows may be one person.
+Where a policy does not say what a person is, rows are counted, and five may be one person's.
 """
 
 from collections.abc import Mapping
@@ -42,11 +42,15 @@ class Repetition:
     several: int
     """How many values have more than one row."""
 
+    missing: int = 0
+    """How many rows have none."""
+
     @classmethod
     def of(cls, domain: Domain) -> "Repetition":
         """Count the values of a column."""
         several = int(np.count_nonzero(domain.rows > 1))
-        return cls(domain.column, len(domain.rows), int(domain.rows.sum()), several)
+        people, rows = len(domain.rows), int(domain.rows.sum())
+        return cls(domain.column, people, rows, several, domain.missing)
 
     @property
     def clear(self) -> bool:
@@ -81,7 +85,12 @@ def find_repetition(domains: Mapping[str, Domain], keys: Mapping[str, Key]) -> R
             return None
         repeated = [each for key, each in found if key == sure and each.several]
         if sure is Key.MAYBE:
-            repeated = [each for each in repeated if each.rows <= _MOST_ROWS * each.people]
+            # What some people do not have does not tell people apart.
+            repeated = [
+                each
+                for each in repeated
+                if each.rows <= _MOST_ROWS * each.people and not each.missing
+            ]
         if repeated:
             return max(repeated, key=lambda each: each.people)
     return None
@@ -217,7 +226,7 @@ _MEANT = 'Or, if rows are what is to be protected, say why: person: {rows: "…"
 
 def _ask(policy: Policy, found: Repetition) -> NoReturn:
     text = (
-        f"{found}. Every promise counts rows, so a class of 5 rows may hold one person. Say what a "
+        f"{found}. Rows are counted, so a class of 5 rows may hold one person. Say what a "
         f"person is, as in person: {found.column}. {_MEANT}"
     )
     raise policy.error_at("columns", found.column, text=text)
