@@ -192,7 +192,10 @@ class KnownCounts:
 
     def beyond(self, n: int) -> Weights:
         """Rows of each class outside its `n` most frequent known values."""
-        entries = np.bincount(self.class_id, minlength=len(self.totals))
+        # Where one value of each person matters, some of the entries count for none.
+        entries = self.distinct
+        if self.several:
+            entries = np.bincount(self.class_id, minlength=len(self.totals))
         first = np.cumsum(entries) - entries
         rank = np.arange(len(self.rows)) - first[self.class_id]
         tail = np.where(rank >= n, self._falling, 0)

@@ -646,3 +646,10 @@ def test_the_command_line_writes_it_and_asks_for_it(tmp_path):
     assert "not recounted" in without.output
     (tmp_path / "people.csv").write_text("person,rows\n1,1\n")
     assert run(app, [*verify, "--people-file", people]).exit_code == 2
+
+
+def test_a_release_that_is_not_there_is_told_before_its_people_file(tmp_path):
+    people = tmp_path / "people.parquet"
+    people.write_bytes(b"")
+    with pytest.raises(InputError, match="there is no file"):
+        sf.verify(tmp_path / "nowhere", people_file=people)

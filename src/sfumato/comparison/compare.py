@@ -63,7 +63,7 @@ def compare(  # noqa: PLR0913 - all but two have a default and are named
     in a sensitive column that no model protects.
 
     Args:
-        data: A path (CSV, Parquet, Feather) or a pandas, Polars or Arrow table.
+        data: A path (CSV, Parquet, SPSS, Excel …) or a pandas, Polars or Arrow table.
         policies: A policy, its path or its settings as a mapping; a list of them, or names for
             them.
         vary: Settings to vary, each with a list of values, in every combination: a parameter of

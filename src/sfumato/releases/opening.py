@@ -351,6 +351,9 @@ class Published(ABC):
         exact, people = self._readers_exact, self.people_file
         readable = self.record is not None or self.is_plain
         if people is not None and readable and not self.counts_people:
+            if self.is_plain:
+                # What is not there, or no table, is the first thing to say.
+                _ = self.table
             shown = str(people)[:80] if isinstance(people, str | PathLike) else "a table"
             raise ParameterError(
                 "people_file",

@@ -148,7 +148,7 @@ def report(
 
     Args:
         release: A release, or the folder of one, decoupled or not.
-        data: The original table: a path (CSV, Parquet, Feather), pandas, Polars, Arrow.
+        data: The original table: a path (CSV, Parquet, SPSS, Excel …), pandas, Polars, Arrow.
         policy: The policy the release was made with, or its path.
         ledger: The ledger the release is published through.
         people_file: The people file of a release that counts people; None takes the people that

@@ -74,10 +74,10 @@ def anonymize(  # noqa: PLR0913 - every one has a default and is named
     named are not published. `release.policy` is that policy, to be read, saved and changed.
 
     A table in which the identifier of a person repeats is refused until the policy says what a
-    person is (`person`): every promise counts rows.
+    person is (`person`). Then people are counted, and not rows; the proof is `people_file`.
 
     Args:
-        data: A path (CSV, Parquet, Feather), a pandas, Polars or Arrow table, or a table of
+        data: A path (CSV, Parquet, SPSS, Excel …), a pandas, Polars or Arrow table, or a table of
             DuckDB, PostgreSQL or Spark: its address (`duckdb:///file.db?table=people`) or the
             object that its library has for it.
         policy: A policy, its path, or its settings as a mapping.

@@ -65,7 +65,7 @@ def breach(
     memory, and each person's risk before and after stands side by side.
 
     Args:
-        data: A release or its folder, or a table: a path (CSV, Parquet, Feather), pandas,
+        data: A release or its folder, or a table: a path (CSV, Parquet, SPSS, Excel …), pandas,
             Polars, Arrow.
         quasi_identifiers: The columns that make groups; a release knows its own.
         sensitive: The columns that are guessed.

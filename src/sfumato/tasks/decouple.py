@@ -67,7 +67,7 @@ def decouple(  # noqa: PLR0913 - all but two have a default and are named
     them: `verify` tries that.
 
     Args:
-        data: A release, its folder, or a table: a path (CSV, Parquet, Feather), pandas,
+        data: A release, its folder, or a table: a path (CSV, Parquet, SPSS, Excel …), pandas,
             Polars, Arrow.
         method: How to decouple; see `sf.decouplings.DECOUPLINGS`. A name, a mapping of the name
             and its settings such as `{"method": "anatomy", "l": 3}`, or an object. None takes the

@@ -80,7 +80,7 @@ def detect(  # noqa: PLR0913 - all but one have a default and are named
     see `Findings`.
 
     Args:
-        data: A release, its folder, or a table: a path (CSV, Parquet, Feather), pandas,
+        data: A release, its folder, or a table: a path (CSV, Parquet, SPSS, Excel …), pandas,
             Polars, Arrow.
         quasi_identifiers: The columns others may know; a release knows its own.
         sensitive: The columns that should not become known of a person.

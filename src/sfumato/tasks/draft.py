@@ -29,7 +29,7 @@ def draft(data: object, *, progress: Progress | None = None) -> Draft:
     Where that matters write them down before looking at the data.
 
     Args:
-        data: A path (CSV, Parquet, Feather) or a pandas, Polars or Arrow table.
+        data: A path (CSV, Parquet, SPSS, Excel …) or a pandas, Polars or Arrow table.
         progress: Told how far it is.
 
     Example:
@@ -86,7 +86,7 @@ def inspect(  # noqa: PLR0913 - all but one have a default and are named
     named a quasi-identifier is not looked at.
 
     Args:
-        data: A path (CSV, Parquet, Feather) or a pandas, Polars or Arrow table.
+        data: A path (CSV, Parquet, SPSS, Excel …) or a pandas, Polars or Arrow table.
         quasi_identifiers: The columns others may know; None takes the policy's, or
             guesses them as `draft` does.
         sensitive: The columns to protect.

@@ -216,7 +216,7 @@ def hierarchies(
     not promise that they may be published: they hold values of the table.
 
     Args:
-        data: A path (CSV, Parquet, Feather), a pandas, Polars or Arrow table, or a table of a
+        data: A path (CSV, Parquet, SPSS, Excel …), a pandas, Polars or Arrow table, or a table of a
             database, as `sf.anonymize` takes it.
         policy: A policy, its path, or its settings as a mapping.
         progress: Told how far it is.

@@ -30,7 +30,7 @@ def lattice(
     nodes are valid depends on all raw values, those of suppressed people too.
 
     Args:
-        data: A path (CSV, Parquet, Feather), a pandas, Polars or Arrow table, or a table of a
+        data: A path (CSV, Parquet, SPSS, Excel …), a pandas, Polars or Arrow table, or a table of a
             database, as `sf.anonymize` takes it.
         policy: A policy, its path, or its settings as a mapping.
         subsets: Judge the lattices of single columns, pairs and so on as well, and show which of

@@ -208,7 +208,7 @@ def protect(  # noqa: PLR0913 - all but two have a default and are named
     what is still found is told. Does not promise that nothing leaks in the end.
 
     Args:
-        data: A path (CSV, Parquet, Feather), a pandas, Polars or Arrow table, or a table of
+        data: A path (CSV, Parquet, SPSS, Excel …), a pandas, Polars or Arrow table, or a table of
             DuckDB, PostgreSQL or Spark. There, what is only tried is never written.
         policy: A policy, its path, or its settings as a mapping.
         method: How rows are recoded; None takes the policy's.

@@ -32,7 +32,7 @@ def trace(
     published: it shows single rows and what became of them.
 
     Args:
-        data: A path (CSV, Parquet, Feather), a pandas, Polars or Arrow table, or a table of a
+        data: A path (CSV, Parquet, SPSS, Excel …), a pandas, Polars or Arrow table, or a table of a
             database, as `sf.anonymize` takes it.
         policy: A policy, its path, or its settings as a mapping.
         most: The specialisations and classes that are written down; of more, the rounds are

@@ -295,7 +295,7 @@ def correlations(
     hold another value in nearly every row look tied to everything: their value tells the row.
 
     Args:
-        data: A release, its folder, or a table: a path (CSV, Parquet, Feather), pandas,
+        data: A release, its folder, or a table: a path (CSV, Parquet, SPSS, Excel …), pandas,
             Polars, Arrow. Decoupled releases are refused: they have no rows any more.
         quasi_identifiers: The columns others may know; a release knows its own.
         sensitive: The columns to protect.

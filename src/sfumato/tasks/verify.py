@@ -370,8 +370,8 @@ def verify(  # noqa: PLR0913 - all but two have a default and are named
 
     Args:
         what: A release, decoupled or not, the folder of one, or a plain table of any origin:
-            a path (CSV, Parquet, Feather), a pandas, Polars or Arrow table, or a table of DuckDB,
-            PostgreSQL or Spark, which does the counting itself.
+            a path (CSV, Parquet, SPSS, Excel …), a pandas, Polars or Arrow table, or a table of
+            DuckDB, PostgreSQL or Spark, which does the counting itself.
         policy: A policy, its path, or its settings as a mapping. A plain table is held to its
             models; a release
             needs it only to find the population's labels and to be compared with.

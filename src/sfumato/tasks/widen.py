@@ -121,7 +121,7 @@ def widen(  # noqa: PLR0913 - each is one thing that users say
     safe: it is a table about people, to be anonymised like any other.
 
     Args:
-        data: A path (CSV, Parquet, Feather) or a pandas, Polars or Arrow table.
+        data: A path (CSV, Parquet, SPSS, Excel …) or a pandas, Polars or Arrow table.
         person: The column that is the same in all rows of a person.
         order: The column by which the rows of a person are ordered, such as a date or a wave;
             None for the order in which they are given.
