@@ -3,7 +3,7 @@
 import re
 import unicodedata
 from collections.abc import Collection, Mapping, Sequence
-from enum import IntEnum
+from enum import IntEnum, StrEnum
 from functools import cached_property
 from itertools import pairwise
 from statistics import fmean
@@ -392,6 +392,51 @@ _NO_CHANCE = "whole numbers so close that some would be equal by chance"
 _OTHERS_MAY_KNOW = "others may know it"
 
 
+class Kind(StrEnum):
+    """What a column is of, as far as its name, its values and other columns tell."""
+
+    NOTHING = "nothing"
+    """Every cell is missing, or holds what is no single value."""
+
+    CONSTANT = "a constant"
+    IDENTIFIER = "an identifier"
+    FREE_TEXT = "free text"
+    SET = "a set of items"
+    COPY = "a copy of another column"
+    """Each tells the other: a recoded copy, a logarithm, the age of another year."""
+
+    FUNCTION = "a function of another column"
+    """The other column tells it, and not the reverse: a class of ages, a dummy of a category."""
+
+    WEIGHT = "a survey weight"
+    AGE = "an age"
+    SEX = "sex or gender"
+    DATE = "a date"
+    PLACE = "a place"
+    ORIGIN = "origin"
+    FAMILY = "family"
+    WORK = "education or work"
+    BODY = "the body"
+    HEALTH = "health"
+    """Diagnoses, symptoms, habits; yes/no columns too."""
+
+    TREATMENT = "a treatment"
+    MEASUREMENT = "a measurement"
+    """Laboratory values, vital signs, scores: what only who measured it knows."""
+
+    OUTCOME = "an outcome"
+    """What became of a person: death, relapse, time to an event, arrest."""
+
+    MONEY = "money"
+    BELIEF = "belief or conduct"
+    """Opinions, religion, politics, sexuality, offences."""
+
+    TECHNICAL = "technical"
+    """How the data was collected; harmless."""
+
+    UNKNOWN = "unknown"
+
+
 class Guess(NamedTuple):
     """A column's role and why."""
 
@@ -399,6 +444,13 @@ class Guess(NamedTuple):
     reason: str
     certain: bool = False
     """Whether there is little doubt: what the name says, or an empty column."""
+
+    kind: Kind = Kind.UNKNOWN
+    of: str | None = None
+    """The column of which this one is a copy or a function; None if there is none."""
+
+    missing: tuple[Value, ...] = ()
+    """Values that look like codes of a missing one, as in -9 or 999."""
 
 
 def guess(domain: Domain) -> Guess:
