@@ -41,7 +41,11 @@ def published(tmp_path):
             slices = [load(db, release, file) for file in release.manifest.files]
             view = db.execute('SELECT * FROM "possible"')
             heads = [head for head, *_ in view.description]
-            return slices, [dict(zip(heads, row, strict=True)) for row in view]
+            # Ages are numbers to the database, and texts in the files.
+            return slices, [
+                {h: str(v) if h in names and v is not None else v for h, v in zip(heads, row)}
+                for row in view
+            ]
 
     return publish
 

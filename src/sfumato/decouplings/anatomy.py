@@ -51,7 +51,7 @@ and not who."""
     )
 
 
-def bucket_sql(parts: Parts) -> str:
+def bucket_sql(parts: Parts, manifest: Mapping[str, Any]) -> str:
     """Write the definitions of the tables, and the join an analyst would make, as a view."""
     people, values = parts.tables
     names = [column.name for column in people.content.columns]
@@ -69,7 +69,7 @@ def bucket_sql(parts: Parts) -> str:
         f"    FROM {quote(values.name)} GROUP BY {bucket}) AS b ON b.{bucket} = q.{bucket}",
         f"JOIN {quote(values.name)} AS s ON s.{bucket} = q.{bucket}",
     ]
-    return write_schema(parts, _POSSIBLE, "\n".join(lines) + ";")
+    return write_schema(parts, manifest["files"], _POSSIBLE, "\n".join(lines) + ";")
 
 
 GIVES_AWAY = (
@@ -163,7 +163,7 @@ rows have 'flu', more than one in 3. The largest l is 2.
         )
 
     def companions(self, parts: Parts, manifest: Mapping[str, Any]) -> dict[str, str]:
-        return {"schema.sql": bucket_sql(parts), "README.md": bucket_readme(manifest)}
+        return {"schema.sql": bucket_sql(parts, manifest), "README.md": bucket_readme(manifest)}
 
     @classmethod
     def example(cls) -> Self:

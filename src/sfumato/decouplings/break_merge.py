@@ -49,12 +49,9 @@ _MERGED = """\
 -- product of the values: leave out the columns you do not need."""
 
 
-def schema_sql(parts: Parts) -> str:
-    """Write the definitions of the tables, and the join an analyst would make, as a view.
-
-    The names of columns may hold anything, so they are always quoted, and stand in no comment.
-    """
-    return write_schema(parts, _MERGED, _merge_view(parts))
+def schema_sql(parts: Parts, manifest: Mapping[str, Any]) -> str:
+    """Write the definitions of the tables, and the join an analyst would make, as a view."""
+    return write_schema(parts, manifest["files"], _MERGED, _merge_view(parts))
 
 
 def _merge_view(parts: Parts) -> str:
@@ -128,7 +125,7 @@ class BreakMerge(Decoupling):
         return publish(replace(grouped, ids=random_labels(len(grouped), rng)), rng)
 
     def companions(self, parts: Parts, manifest: Mapping[str, Any]) -> dict[str, str]:
-        return {"schema.sql": schema_sql(parts), "README.md": readme(manifest)}
+        return {"schema.sql": schema_sql(parts, manifest), "README.md": readme(manifest)}
 
     @classmethod
     def example(cls) -> Self:

@@ -179,7 +179,7 @@ class Bucketization(Decoupling):
         return publish_buckets(grouped, columns, kinds, people, rng)
 
     def companions(self, parts: Parts, manifest: Mapping[str, Any]) -> dict[str, str]:
-        return {"schema.sql": bucket_sql(parts), "README.md": _readme(manifest)}
+        return {"schema.sql": bucket_sql(parts, manifest), "README.md": _readme(manifest)}
 
     @classmethod
     def example(cls) -> Self:

@@ -134,7 +134,7 @@ def _promise(model: Mapping[str, Any]) -> str:
     return _PROMISES[model["model"]].format(**told, others=model.get("l", 2) - 1)
 
 
-def slice_sql(parts: Parts) -> str:
+def slice_sql(parts: Parts, manifest: Mapping[str, Any]) -> str:
     """Write the definitions of the tables, and a view that joins them again within a bucket.
 
     The joined number of people is that of the first slice, times the share that each further
@@ -164,7 +164,7 @@ def slice_sql(parts: Parts) -> str:
         overlapping |= bool(shared)
         lines += _join_slice(f"s{i}", part, shared, home, (bucket, count, share))
     said = "\n".join([_POSSIBLE, _OVERLAPPING] if overlapping else [_POSSIBLE])
-    return write_schema(parts, said, "\n".join(lines) + ";")
+    return write_schema(parts, manifest["files"], said, "\n".join(lines) + ";")
 
 
 def _number_parts(parts: Parts) -> list[tuple[int, Part]]:
@@ -521,7 +521,7 @@ class Slicing(Decoupling):
         return Parts(grouped, label, count, tables, models, notes=notes)
 
     def companions(self, parts: Parts, manifest: Mapping[str, Any]) -> dict[str, str]:
-        return {"schema.sql": slice_sql(parts), "README.md": slice_readme(manifest)}
+        return {"schema.sql": slice_sql(parts, manifest), "README.md": slice_readme(manifest)}
 
     @classmethod
     def example(cls) -> Self:

@@ -116,7 +116,7 @@ class Increment:
             tables,
             self.manifest,
             companions=lambda manifest: {
-                "schema.sql": schema_sql(self.parts),
+                "schema.sql": schema_sql(self.parts, manifest.to_dict()),
                 "README.md": readme(manifest.to_dict()),
             },
             called="increment",
