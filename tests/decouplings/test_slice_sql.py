@@ -42,10 +42,9 @@ def published(tmp_path):
             view = db.execute('SELECT * FROM "possible"')
             heads = [head for head, *_ in view.description]
             # Ages are numbers to the database, and texts in the files.
-            return slices, [
-                {h: str(v) if h in names and v is not None else v for h, v in zip(heads, row)}
-                for row in view
-            ]
+            rows = [dict(zip(heads, row, strict=True)) for row in view]
+            texts = [{n: row[n] and str(row[n]) for n in names} for row in rows]
+            return slices, [{**row, **text} for row, text in zip(rows, texts, strict=True)]
 
     return publish
 

@@ -113,7 +113,9 @@ def write_schema(parts: Parts, files: Sequence[Mapping[str, Any]], comment: str,
 def _load(name: str, file: Mapping[str, Any]) -> str:
     """Return how DuckDB and PostgreSQL load a file, as a comment; its name is safe everywhere."""
     if file.get("format") == "parquet":
-        return f"--   INSERT INTO {quote(name)} SELECT * FROM '{file['name']}';  -- DuckDB"
+        # A comment, which is never run by us.
+        told = f"INSERT INTO {quote(name)} SELECT * FROM"
+        return f"--   {told} '{file['name']}';  -- DuckDB"
     if file.get("format") != "csv":
         return ""
     given = file.get("delimiter") or ","
@@ -217,7 +219,7 @@ def sql_type(values: Iterable[Value]) -> str:
     given = [value for value in values if value is not None]
     kinds = {type(value) for value in given}
     if kinds == {int}:
-        largest = max(map(abs, given))  # type: ignore[type-var,arg-type] # all are whole numbers
+        largest = max(abs(value) for value in given if isinstance(value, int))
         return "INTEGER" if largest < _SMALL else "BIGINT" if largest < _SMALL**2 * 2 else "NUMERIC"
     for allowed, name in (
         ({bool}, "BOOLEAN"),
