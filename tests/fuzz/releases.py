@@ -535,6 +535,8 @@ class Releases(Guard):
         self, name: str, found: set[str | None], chains: Sequence[Sequence[str | None]]
     ) -> None:
         """Hold the labels of a column to one cut: no value has two of them above it."""
+        if any(chain[0] == "*" for chain in chains):
+            found = found - {"*"}  # It may be a value that somebody wrote so.
         for chain in chains:
             if len(found & {*chain}) > 1:
                 raise Fault("a label above another", f"{name}: {found & {*chain}}")

@@ -145,7 +145,8 @@ class DatedSource(DerivingSource):
         if t.is_dictionary(array.type):
             # Only entries that rows have: another one may be anything.
             used = array.indices.drop_null().unique()
-            number = np.zeros(len(array.dictionary), dtype=np.int32)
+            # At least one, so that rows that are all missing can point at it.
+            number = np.zeros(max(1, len(array.dictionary)), dtype=np.int32)
             number[to_numpy(used.cast(pa.int64()))] = np.arange(len(used))
             known = array.dictionary.take(used)
             filled = to_numpy(pc.fill_null(array.indices.cast(pa.int64()), 0))
