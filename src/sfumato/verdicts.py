@@ -60,7 +60,8 @@ def _junit(assessment: Assessment, subject: str) -> str:
     """Return promises, attacks and columns that nothing protects as suites of tests.
 
     A broken promise, an attack that succeeds and a column that names people are failures, what
-    could not be checked is an error, an attack that could not be tried is skipped.
+    could not be checked is an error; an attack that could not be tried is skipped, as is a promise
+    about people that only the publisher can recount.
     """
     root = Element("testsuites", name=_clean(f"sfumato verify {subject}"))
     promises = SubElement(root, "testsuite", name="promises")
@@ -89,7 +90,8 @@ def _junit_check(suite: Element, check: Check) -> None:
     case = SubElement(suite, "testcase", name=_clean(check.name), classname="sfumato.promises")
     if check.status == "holds":
         return
-    kind = "failure" if check.status == "broken" else "error"
+    kinds = {"broken": "failure", "not recounted": "skipped"}
+    kind = kinds.get(check.status, "error")
     text = check.detail or f"promised {in_words(check.promised)}, found {in_words(check.found)}"
     SubElement(case, kind, message=_clean(text), type=check.status)
 
@@ -134,7 +136,8 @@ def _sarif(assessment: Assessment, subject: str) -> str:
 
     A broken promise, or one that could not be checked, and an attack that succeeds are errors;
     an attack that gives something away without that, or that was accepted, is a warning. So is
-    a column that singles people out; one that names people is an error.
+    a promise about people that was not recounted, and a column that singles people out; one that
+    names people is an error.
     """
     found = [_sarif_check(check) for check in assessment.checks if check.status != "holds"]
     succeeded = set(map(id, assessment.succeeded))
@@ -174,7 +177,8 @@ def _rules(assessment: Assessment) -> list[dict[str, Any]]:
 def _sarif_check(check: Check) -> dict[str, Any]:
     text = check.detail or f"promised {in_words(check.promised)}, found {in_words(check.found)}"
     text = f"{check.name} is {check.status}: {text}"
-    return {"ruleId": f"promise/{check.name}", "level": "error", "message": {"text": text}}
+    level = "warning" if check.status == "not recounted" else "error"
+    return {"ruleId": f"promise/{check.name}", "level": level, "message": {"text": text}}
 
 
 def _sarif_attack(outcome: Outcome, level: str) -> dict[str, Any]:

@@ -13,7 +13,7 @@ from sfumato.counts import FrequencySet, group
 from sfumato.errors import InputError, UnknownColumnError, require_int, require_text
 from sfumato.harm import HarmRule, Level, chance_of_values
 from sfumato.leaks.findings import ALL, TOLD, fit_columns, learn_networks
-from sfumato.leaks.rules import Rule, merge_rules, rules_of
+from sfumato.leaks.rules import PeopleRows, Rule, merge_rules, rules_of
 from sfumato.networks import LEARNERS, Network
 from sfumato.text import text_of
 from sfumato.typing import BoolArray, CodeArray, FloatArray, IntArray
@@ -82,6 +82,9 @@ class Dependency(Attack):
         known = counts.without(counts.codes_of(self.column) == missing)
         if not known.total:
             return []
+        whose = None
+        if target.person is not None:
+            whose = PeopleRows(known, target.person, target.quasi_identifiers)
         found = [
             rule
             for network in target.memoize(("networks", self.learner), self._learn)
@@ -91,14 +94,12 @@ class Dependency(Attack):
                 sensitive=(self.column,),
                 alpha=0,
                 support=self.support,
+                whose=whose,
             )
             if rule.told.name == self.column
         ]
         before = priors(target.classes.counts_of(self.column))
-        merged = merge_rules(found)
-        if target.person is not None:
-            merged = [_of_people(rule, known, target.person, self.support) for rule in merged]
-        return [_telling(_with_prior(rule, before)) for rule in merged]
+        return [_telling(_with_prior(rule, before)) for rule in merge_rules(found)]
 
     def _learn(self, target: Target) -> list[Network]:
         """Learn the networks once for all columns."""
@@ -196,39 +197,6 @@ def _with_prior(rule: Rule, before: FloatArray) -> Rule:
     """Replace the prior of a rule by that of the whole table, as the other attacks do."""
     # Missing is the last code, so that known codes are places among the known values.
     return replace(rule, entries=replace(rule.entries, prior=before[rule.entries.value]))
-
-
-def _of_people(rule: Rule, counts: FrequencySet, person: str, support: int) -> Rule:
-    """Count the people of each entry of a rule, every one once; too few behind it drop out."""
-    names = tuple(column.name for column in rule.known)
-    told = rule.told.name
-    each = counts.project([*names, told, person])
-    have = each.project([*names, told])
-    some = counts.project([*names, person])
-    with_known = some.group_by(names)
-    asked = have.codes, np.vstack([rule.entries.known, rule.entries.value])
-    rows = _look_up(*asked, have, np.bincount(each.group_by([*names, told]).of_item))
-    known = some.project(names).codes, rule.entries.known
-    behind = _look_up(*known, some.project(names), np.bincount(with_known.of_item))
-    kept = behind >= support
-    entries = replace(
-        rule.entries,
-        known=rule.entries.known[:, kept],
-        value=rule.entries.value[kept],
-        rows=rows[kept],
-        support=behind[kept],
-        prior=rule.entries.prior[kept],
-    )
-    return replace(rule, entries=entries)
-
-
-def _look_up(codes: CodeArray, asked: CodeArray, table: FrequencySet, people: IntArray) -> IntArray:
-    """Return the people of some combinations of a table; all are there."""
-    both = group(list(np.hstack([codes, asked])), [len(column.values) for column in table.columns])
-    place = np.empty(both.n, dtype=np.int64)
-    place[both.of_item[: codes.shape[1]]] = np.arange(codes.shape[1])
-    found: IntArray = people[place[both.of_item[codes.shape[1] :]]]
-    return found
 
 
 def _telling(rule: Rule) -> Rule:

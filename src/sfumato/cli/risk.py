@@ -94,6 +94,7 @@ def detect(  # noqa: PLR0917 - options of a command line
         Path | None,
         typer.Option(metavar="FILE", help="Write the network over all columns: .bif .graphml .dot"),
     ] = None,
+    people_file: PeopleFileOption = None,
     json: JsonOption = False,
     quiet: QuietOption = False,
 ) -> None:
@@ -123,6 +124,7 @@ def detect(  # noqa: PLR0917 - options of a command line
             order=None if order is None else split_names(order),
             prior=prior,
             support=support,
+            people_file=people_file,
             progress=progress,
         )
         inferred = findings.infer(known_values(findings.counts.columns, knows)) if knows else None

@@ -25,6 +25,7 @@ from sfumato.harm import HarmRule, Level
 from sfumato.leaks.breach import listing, show_value
 from sfumato.leaks.facts import MOST_FACTS, Fact, Facts, find_facts, rank_fact
 from sfumato.leaks.rules import (
+    PeopleRows,
     Rule,
     WantedKnowledge,
     merge_rules,
@@ -82,12 +83,16 @@ class Advice:
     classes: tuple[Vulnerable, ...]
     """The classes whose people are exposed, those with most people first."""
 
+    people: int = 0
+    """How many people are exposed in all, every one once."""
+
     def to_dict(self) -> dict[str, Any]:
         """Return everything as plain values that JSON can hold."""
         return {
             "decouple": list(self.decouple),
             "generalise": list(self.generalise),
             "classes": [one.to_dict() for one in self.classes],
+            "people": self.people,
         }
 
     def __str__(self) -> str:
@@ -104,8 +109,7 @@ class Advice:
                 f"Generalise further for {', '.join(self.generalise)}: the quasi-identifiers "
                 "alone tell it. sf.anonymize(..., refine=findings) does it where it is needed."
             )
-        people = sum(one.people for one in self.classes)
-        lines.append(f"{people} people in {len(self.classes)} classes are exposed.")
+        lines.append(f"{self.people} people in {len(self.classes)} classes are exposed.")
         return "\n".join(lines)
 
 
@@ -116,16 +120,18 @@ def advise(
     exposed: BoolArray,
     quasi_identifiers: Sequence[str],
     sensitive: Sequence[str],
+    whose: PeopleRows | None = None,
 ) -> Advice:
     """Turn rules and facts that reveal something into advice.
 
     Args:
-        counts: The table.
+        counts: The table; with people, if they may have several rows.
         leaks: Rules that reveal a sensitive value.
         facts: Facts that start from sensitive values.
         exposed: The combinations of the people they expose.
         quasi_identifiers: The columns that make up classes.
         sensitive: The columns that must not be learned about a person.
+        whose: The same table, to count people in it, where they may have several rows.
     """
     decouple: set[str] = set()
     generalise: set[str] = set()
@@ -141,16 +147,19 @@ def advise(
     return Advice(
         tuple(name for name in sensitive if name in decouple),
         tuple(name for name in sensitive if name in generalise),
-        _vulnerable(counts, exposed, quasi_identifiers),
+        _vulnerable(counts, exposed, quasi_identifiers, whose),
+        int(counts.rows[exposed].sum()) if whose is None else whose.among(exposed),
     )
 
 
 def _vulnerable(
-    counts: FrequencySet, hit: BoolArray, quasi_identifiers: Sequence[str]
+    counts: FrequencySet, hit: BoolArray, quasi_identifiers: Sequence[str], whose: PeopleRows | None
 ) -> tuple[Vulnerable, ...]:
     classes = counts.group_by(quasi_identifiers)
     sizes = sums(classes.of_item, counts.rows, classes.n)
     people = sums(classes.of_item, counts.rows * hit, classes.n)
+    if whose is not None:
+        people = whose.of_groups(classes.of_item, classes.n, hit)
     found = []
     for i in np.argsort(-people, kind="stable")[: np.count_nonzero(people)].tolist():
         values = counts.values_at(quasi_identifiers, int(classes.first[i]))
@@ -254,6 +263,14 @@ class Findings(Showable):
     belief: BifNetwork | None = None
     """What whoever gave the networks believed before any release, if that was given too."""
 
+    whose: PeopleRows | None = None
+    """Whose the rows are, where people may have several: rules and facts then count people."""
+
+    @property
+    def people(self) -> int:
+        """All people, every one once; rows, where each is a person."""
+        return self.counts.total if self.whose is None else self.whose.total
+
     @cached_property
     def tables(self) -> Mapping[str, Mapping[str, ConditionalTable]]:
         """The conditional probability tables of each network, by child."""
@@ -290,6 +307,7 @@ class Findings(Showable):
                 prior=self.prior,
                 levels=self.levels,
                 secrecy=self.secrecy,
+                whose=self.whose,
             )
         ]
         return tuple(rank_rules(merge_rules(found)))
@@ -305,12 +323,18 @@ class Findings(Showable):
         if self.dealt or not self.counts.total:
             return None
         return find_facts(
-            self.counts,
+            self._looked_at,
             self.quasi_identifiers,
             self.sensitive,
             rule=harm_rule(self.levels),
             secrecy=self.secrecy,
+            person=None if self.whose is None else self.whose.person,
         )
+
+    @property
+    def _looked_at(self) -> FrequencySet:
+        """The combinations that rules and facts are about: with people, where they are counted."""
+        return self.counts if self.whose is None else self.whose.counts
 
     @property
     def harmful_facts(self) -> list[Fact]:
@@ -406,6 +430,7 @@ class Findings(Showable):
                 alpha=self.alpha,
                 support=self.support,
                 size=size,
+                whose=self.whose,
             ):
                 judged = replace(fact, level=self._level(fact, rule))
                 if judged.level:
@@ -419,7 +444,7 @@ class Findings(Showable):
         judged = rule.judge(
             np.array([fact.prior]),
             np.array([fact.posterior]),
-            self.counts.total,
+            self.people,
             secrecy=None if secrecy is None else secrecy[[code]],
         )
         return Level(int(judged.levels[0]))
@@ -437,17 +462,19 @@ class Findings(Showable):
             alpha=self.alpha,
             size=size,
             rule=harm_rule(self.levels),
+            whose=self.whose,
         )
 
     def advice(self) -> Advice:
         """Return which columns to decouple, and which classes to generalise further."""
         return advise(
-            self.counts,
+            self._looked_at,
             self.leaks,
             self.harmful_facts,
             self._exposed,
             self.quasi_identifiers,
             self.sensitive,
+            self.whose,
         )
 
     def to_dict(self, *, entries: int | None = 20) -> dict[str, Any]:
@@ -458,6 +485,7 @@ class Findings(Showable):
         """
         return {
             "rows": self.counts.total,
+            "people": self.people,
             "quasi_identifiers": list(self.quasi_identifiers),
             "sensitive": list(self.sensitive),
             "alpha": self.alpha,
@@ -485,7 +513,7 @@ class Findings(Showable):
     @cached_property
     def _exposed(self) -> BoolArray:
         """The combinations that a revealing rule is true of, or that a fact is about."""
-        exposed = _exposed_by(self.leaks, self.counts)
+        exposed = _exposed_by(self.leaks, self._looked_at)
         if self.harmful_facts and self.counted_facts is not None:
             exposed |= self.counted_facts.harmful
         return exposed
@@ -493,6 +521,8 @@ class Findings(Showable):
     @property
     def exposed(self) -> int:
         """The number of people whom a rule or a fact tells something about, to their harm."""
+        if self.whose is not None:
+            return self.whose.among(self._exposed)
         return int(self.counts.rows[self._exposed].sum())
 
     @property
@@ -508,7 +538,7 @@ class Findings(Showable):
         facts = f", and facts tell {join_words([*told])}" if told else ""
         return (
             f"{len(self.leaks)} rules reveal a sensitive value with more than "
-            f"{self.alpha:g}{facts}: {self.exposed} of {self.counts.total} people"
+            f"{self.alpha:g}{facts}: {self.exposed} of {self.people} people"
         )
 
     def content(self, *, size: int | None = None) -> Content:
@@ -538,7 +568,8 @@ _MOST_FACTS = 10
 
 def rules_table(rules: Sequence[Rule], most: int = MOST_ROWS) -> Table:
     """Return one line per rule that reveals something; *holds* is Algorithm 1's verdict."""
-    heads = ("rule", "networks", "holds", Heading("up to", bar=10), "level", "people", _SUPPORT)
+    behind = f"fewest {_unit(rules)} behind it"
+    heads = ("rule", "networks", "holds", Heading("up to", bar=10), "level", "people", behind)
     rows = [
         (
             rule.columns,
@@ -554,7 +585,9 @@ def rules_table(rules: Sequence[Rule], most: int = MOST_ROWS) -> Table:
     return Table.of("", heads, rows, most=most)
 
 
-_SUPPORT = "fewest rows behind it"
+def _unit(rules: Sequence[Rule]) -> str:
+    """Return what the rules count."""
+    return "people" if any(rule.whose is not None for rule in rules) else "rows"
 
 
 def _restatement_text(rules: Sequence[Rule]) -> str:
@@ -585,7 +618,7 @@ def _entries_table(rules: Sequence[Rule]) -> Table:
         for rule in rules[:_MOST_ENTRIES]
         for entry in rule.top_entries(_MOST_ENTRIES)
     ]
-    heads = ("known", "told", "how surely", "before", "people", "of rows")
+    heads = ("known", "told", "how surely", "before", "people", f"of {_unit(rules)}")
     return Table.of("", heads, rows)
 
 

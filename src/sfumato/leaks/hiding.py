@@ -24,7 +24,7 @@ from sfumato.decouplings.association_hiding import (
 )
 from sfumato.hierarchy import HierarchyBuilder, Ladder
 from sfumato.leaks.breach import listing, plain
-from sfumato.leaks.rules import Entries, exceeding_entries
+from sfumato.leaks.rules import Entries, exceeding_entries, shares_of
 from sfumato.networks import ConditionalTable, conditional_table
 from sfumato.tables import open_table
 from sfumato.text import percent
@@ -155,7 +155,9 @@ def _association(
     counts: FrequencySet, table: ConditionalTable, thresholds: Thresholds
 ) -> Association:
     wanted = (table.probability > thresholds.confidence) & (table.value != table.child.missing)
-    entries = exceeding_entries(table, counts, wanted, thresholds.support)
+    entries = exceeding_entries(
+        table, shares_of(counts, table.child.name), wanted, thresholds.support
+    )
     return Association(table.parents, table.child, entries)
 
 

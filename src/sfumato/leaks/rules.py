@@ -7,7 +7,7 @@ none.
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import cached_property
+from functools import cache, cached_property
 from itertools import combinations
 from typing import Any, TypeAlias
 
@@ -17,6 +17,7 @@ from sfumato.counts import Column, FrequencySet, group, sums
 from sfumato.harm import HarmRule, Level, Secrecy
 from sfumato.leaks.facts import Fact
 from sfumato.networks import ConditionalTable, Network, conditional_table
+from sfumato.people import people_of
 from sfumato.policy import RiskLevels, harm_rule
 from sfumato.text import percent, text_or_none
 from sfumato.typing import BoolArray, CodeArray, FloatArray, IntArray, Value
@@ -33,13 +34,15 @@ class Entries:
     """The value that is told."""
 
     rows: IntArray
-    """Rows with all of it: the people about whom it is true."""
+    """Rows with all of it: the people about whom it is true. Where people have several rows, those
+    who have such a row, every one once."""
 
     support: IntArray
-    """Rows with the known values."""
+    """Rows with the known values, or people who have such a row."""
 
     prior: FloatArray
-    """The share of the value among all rows: what is believed without the release's rows."""
+    """The share of the value among all rows: what is believed without the release's rows. Among
+    all people, where these are counted, each once in every class."""
 
     @property
     def posterior(self) -> FloatArray:
@@ -60,6 +63,79 @@ class Entries:
 
     def __len__(self) -> int:
         return len(self.value)
+
+
+@dataclass(frozen=True, eq=False)
+class PeopleRows:
+    """Rows of people who may have several, to count people instead of rows.
+
+    Example:
+        >>> rows = [("ann", "30s", "flu"), ("ann", "30s", "gout"), ("bob", "30s", "flu")]
+        >>> counts = FrequencySet.from_rows(["who", "age", "ill"], rows)
+        >>> people = PeopleRows(counts, "who", ("age",))
+        >>> table = people.table("ill", ["age"])
+        >>> table.count.tolist(), table.support.tolist(), people.shares("ill").tolist()
+        ([2, 1], [2], [1.0, 0.5])
+    """
+
+    counts: FrequencySet
+    """Over the columns that are looked at, and who has which values."""
+
+    person: str
+    """The column that tells people apart."""
+
+    quasi_identifiers: tuple[str, ...]
+    """The columns that make up classes: a person is counted once in each."""
+
+    @cached_property
+    def who(self) -> IntArray:
+        """The number of the person whose each combination is."""
+        return self.counts.codes_of(self.person).astype(np.int64)
+
+    @property
+    def n(self) -> int:
+        """The number of numbers that people have; some may have no row any more."""
+        return len(self.counts.column(self.person).values)
+
+    @cached_property
+    def total(self) -> int:
+        """All people, every one once."""
+        return len(np.unique(self.who))
+
+    def among(self, which: BoolArray) -> int:
+        """Return how many people have one of some combinations."""
+        return len(np.unique(self.who[which]))
+
+    def of_groups(self, of_item: IntArray, n: int, which: BoolArray | None = None) -> IntArray:
+        """Return the people of each of n groups of combinations, every one once.
+
+        Args:
+            of_item: The group of each combination.
+            n: The number of groups.
+            which: The combinations that count; None for all.
+        """
+        if which is None:
+            return people_of(of_item, self.who, n, self.n)
+        return people_of(of_item[which], self.who[which], n, self.n)
+
+    def table(self, told: str, known: Sequence[str]) -> ConditionalTable:
+        """Return how many people have each value, of those who have the known ones in a row."""
+        joint = self._each_once((*known, told))
+        behind = self._each_once(known).rows if known else np.array([self.total])
+        # Both are in order of their combinations.
+        return replace(conditional_table(joint, told, known), support=behind)
+
+    def shares(self, column: str) -> FloatArray:
+        """Return the share of people who have each value, each of them once in every class."""
+        names = self.quasi_identifiers
+        held = self._each_once((*names, *([] if column in names else [column])))
+        everyone = len(self.counts.project((*names, self.person)))
+        return held.value_counts(column) / max(everyone, 1)
+
+    def _each_once(self, names: Sequence[str]) -> FrequencySet:
+        """Return how many people have each combination of some columns."""
+        each = self.counts.project((*names, self.person))
+        return FrequencySet(each.columns, each.codes, np.ones_like(each.rows)).project(names)
 
 
 @dataclass(frozen=True, eq=False)
@@ -88,6 +164,9 @@ class Rule:
     secrecy: IntArray | None = None
     """How much each value of what is told is a secret; None if all are ordinary."""
 
+    whose: PeopleRows | None = None
+    """Whose the rows are, where people may have several."""
+
     @property
     def columns(self) -> str:
         """The columns it starts from and the one it tells, in words."""
@@ -106,9 +185,12 @@ class Rule:
         levels = np.where(secrecy == Secrecy.SECRET, raised, levels)
         return np.where(secrecy == Secrecy.HARMLESS, 0, levels)
 
-    @property
+    @cached_property
     def people(self) -> int:
         """The number of people it exposes: it is true of them, and harms them."""
+        if self.whose is not None:
+            # Who has rows of several entries is one person all the same.
+            return self.whose.among(self.matches(self.whose.counts))
         return int(self.entries.rows[self.harm > 0].sum())
 
     @property
@@ -123,7 +205,7 @@ class Rule:
 
     @property
     def least_support(self) -> int:
-        """The smallest number of rows one of its entries stands on."""
+        """The smallest number of rows, or people, one of its entries stands on."""
         return int(self.entries.support.min(initial=np.iinfo(np.int64).max))
 
     def matches(self, counts: FrequencySet) -> BoolArray:
@@ -194,6 +276,7 @@ def rules_of(  # noqa: PLR0913 - all but two have a default and are named
     prior: float = 0.0,
     levels: RiskLevels | None = None,
     secrecy: Mapping[str, IntArray | None] | None = None,
+    whose: PeopleRows | None = None,
 ) -> list[Rule]:
     """Find the rules of a network that tell something with more than `alpha`.
 
@@ -218,6 +301,8 @@ def rules_of(  # noqa: PLR0913 - all but two have a default and are named
             verdict hangs on it: entries are shares of rows, and people are counted.
         levels: The risk levels.
         secrecy: Per column the secrecy of each known value; None for ordinary ones.
+        whose: The rows of people, where they may have several: people are counted then, in entries
+            and in support.
 
     Example:
         >>> rows = [("30s", "flu")] * 4 + [("30s", "gout")] * 6 + [("40s", "flu")] * 5
@@ -229,7 +314,9 @@ def rules_of(  # noqa: PLR0913 - all but two have a default and are named
     found: list[Rule] = []
 
     def rule(known: tuple[str, ...], told: str, *, against: bool = False) -> Rule:
-        table = conditional_table(counts, told, known)
+        table = (
+            conditional_table(counts, told, known) if whose is None else whose.table(told, known)
+        )
         behind = table.support[table.combination]
         # A prior takes from the likeliest value: what exceeds alpha with it does so without.
         sure = table.count + prior > alpha * (behind + prior * len(table.child.values))
@@ -237,13 +324,18 @@ def rules_of(  # noqa: PLR0913 - all but two have a default and are named
             networks=(name,),
             known=tuple(counts.column(one) for one in known),
             told=counts.column(told),
-            entries=exceeding_entries(table, counts, table.count > alpha * behind, support),
+            entries=exceeding_entries(table, shares(told), table.count > alpha * behind, support),
             holds=bool((sure & (behind >= support)).any()) and not against,
             against_arrow=against,
             reveals=told in sensitive,
             levels=levels or RiskLevels(),
             secrecy=(secrecy or {}).get(told),
+            whose=whose,
         )
+
+    @cache
+    def shares(told: str) -> FloatArray:
+        return shares_of(counts, told, whose)
 
     for child in network.columns:
         parents = network.parents[child]
@@ -260,14 +352,21 @@ def rules_of(  # noqa: PLR0913 - all but two have a default and are named
 
 
 def exceeding_entries(
-    table: ConditionalTable, counts: FrequencySet, above: BoolArray, support: int
+    table: ConditionalTable, shares: FloatArray, above: BoolArray, support: int
 ) -> Entries:
     """Keep the entries that are above a threshold and that enough rows stand behind."""
     behind = table.support[table.combination]
     at = np.flatnonzero(above & (behind >= support))
-    prior = counts.value_counts(table.child.name)[table.value[at]] / max(counts.total, 1)
     known = table.combinations[:, table.combination[at]]
-    return Entries(known, table.value[at], table.count[at], behind[at], prior)
+    return Entries(known, table.value[at], table.count[at], behind[at], shares[table.value[at]])
+
+
+def shares_of(counts: FrequencySet, column: str, whose: PeopleRows | None = None) -> FloatArray:
+    """Return the share of each value of a column in a table: of rows, or of people."""
+    if whose is not None:
+        return whose.shares(column)
+    shares: FloatArray = counts.value_counts(column) / max(counts.total, 1)
+    return shares
 
 
 def merge_rules(rules: Sequence[Rule]) -> list[Rule]:
@@ -324,6 +423,7 @@ def minimal_knowledge(
     support: int = 5,
     size: int = 3,
     progress: _Progress | None = None,
+    whose: PeopleRows | None = None,
 ) -> list[Fact]:
     """Find all minimal sets of facts that pin a value of a column above alpha.
 
@@ -340,6 +440,7 @@ def minimal_knowledge(
         support: Fewest rows with the known values.
         size: Most columns known.
         progress: Told how many sets were looked at.
+        whose: The rows of people, where they may have several: people are counted then.
 
     Example:
         >>> rows = [("30s", "f", "flu")] * 5 + [("30s", "m", "gout"), ("40s", "m", "flu")] * 3
@@ -351,7 +452,7 @@ def minimal_knowledge(
         age=40s → ill=flu: 100 % of 3 people (before: 73 %)
         age=30s, sex=m → ill=gout: 100 % of 3 people (before: 27 %)
     """
-    walk = _Walk(counts, told, known, alpha, support)
+    walk = _Walk(counts, told, known, alpha, support, whose)
     facts: list[Fact] = []
     for looked, subset in enumerate(walk.subsets(size), start=1):
         facts += walk.look(subset)
@@ -364,9 +465,20 @@ class _Walk:
     """A walk through sets of columns that remembers which combinations are pinned already."""
 
     def __init__(
-        self, counts: FrequencySet, told: str, known: Sequence[str], alpha: float, support: int
+        self,
+        counts: FrequencySet,
+        told: str,
+        known: Sequence[str],
+        alpha: float,
+        support: int,
+        whose: PeopleRows | None,
     ) -> None:
         needed = counts.project([*known, told])
+        self._whose = None
+        self._shares: FloatArray = shares_of(needed, told, whose)
+        if whose is not None:
+            needed = whose.counts.project([*known, told, whose.person])
+            self._whose = PeopleRows(needed, whose.person, ())
         self._counts = needed
         self._known = list(known)
         self._told = told
@@ -374,7 +486,6 @@ class _Walk:
         self._support = support
         self._value = needed.codes_of(told).astype(np.int64)
         self._n_values = len(needed.column(told).values)
-        self._shares: FloatArray = needed.value_counts(told) / max(needed.total, 1)
         self._alive: dict[tuple[int, ...], BoolArray] = {}
         """Which combinations may still be pinned by more than these columns."""
 
@@ -405,9 +516,9 @@ class _Walk:
             # One of the columns tells nothing that the others do not.
             return []
         self._groups[subset] = groups.n
-        behind = sums(groups.of_item, counts.rows, groups.n)
+        behind = count_in_groups(counts, self._whose, groups.of_item, groups.n)
         cells = group([groups.of_item, self._value], [groups.n, self._n_values])
-        rows = sums(cells.of_item, counts.rows, cells.n)
+        rows = count_in_groups(counts, self._whose, cells.of_item, cells.n)
         there = behind[groups.of_item]
         enough = there >= self._support
         known = np.array([v is not None for v in counts.column(self._told).values])[self._value]
@@ -427,6 +538,20 @@ class _Walk:
             int(support[item]),
             float(self._shares[self._value[item]]),
         )
+
+
+def count_in_groups(
+    counts: FrequencySet, whose: PeopleRows | None, of_item: IntArray, n: int
+) -> IntArray:
+    """Return the rows of each of n groups of combinations, or their people.
+
+    Args:
+        counts: The table.
+        whose: The same rows with people; None counts rows.
+        of_item: The group of each combination.
+        n: The number of groups.
+    """
+    return sums(of_item, counts.rows, n) if whose is None else whose.of_groups(of_item, n)
 
 
 @dataclass(frozen=True)
@@ -463,6 +588,7 @@ def most_wanted(
     alpha: float = 0.5,
     size: int = 2,
     rule: HarmRule | None = None,
+    whose: PeopleRows | None = None,
 ) -> list[WantedKnowledge]:
     """For each class find the few columns that pin most of its people's sensitive values.
 
@@ -477,6 +603,7 @@ def most_wanted(
         alpha: What a probability must exceed.
         size: Most columns known besides the class.
         rule: What harms; None counts whatever exceeds alpha.
+        whose: The rows of people, where they may have several: people are counted then.
 
     Example:
         >>> rows = [("A", "state", "single")] * 2 + [("A", "private", "single")]
@@ -486,11 +613,14 @@ def most_wanted(
         >>> wanted.columns, wanted.told, wanted.people
         (('work',), 'marital', 2)
     """
+    counts = counts if whose is None else whose.counts
     classes = counts.group_by(quasi_identifiers)
-    sizes = sums(classes.of_item, counts.rows, classes.n)
+    rows = sums(classes.of_item, counts.rows, classes.n)
+    sizes = count_in_groups(counts, whose, classes.of_item, classes.n)
     best = np.zeros(classes.n, dtype=np.int64)
     choice: list[tuple[tuple[str, ...], str]] = [((), "")]
     chosen = np.zeros(classes.n, dtype=np.int64)
+    person = None if whose is None else whose.person
     for n in range(size + 1):
         # Where all people are pinned already, more knowledge would add nothing.
         left = np.flatnonzero((best < sizes)[classes.of_item])
@@ -498,7 +628,7 @@ def most_wanted(
             break
         rest = FrequencySet(counts.columns, counts.codes[:, left], counts.rows[left])
         for told in sensitive:
-            pinned = _PinnedPeople(counts, told, alpha, rule)
+            pinned = _PinnedPeople(told, alpha, rule, shares_of(counts, told, whose), person)
             for columns in combinations([s for s in sensitive if s != told], n):
                 people = pinned.count(rest, classes.of_item[left], classes.n, columns)
                 better = people > best
@@ -509,7 +639,7 @@ def most_wanted(
     for i in np.flatnonzero(best)[np.argsort(-best[best > 0], kind="stable")].tolist():
         values = counts.values_at(quasi_identifiers, int(classes.first[i]))
         columns, told = choice[chosen[i]]
-        found.append(WantedKnowledge(values, int(sizes[i]), columns, told, int(best[i])))
+        found.append(WantedKnowledge(values, int(rows[i]), columns, told, int(best[i])))
     return found
 
 
@@ -517,28 +647,30 @@ def most_wanted(
 class _PinnedPeople:
     """Counts the people of each class whose value is pinned by the class and some columns."""
 
-    counts: FrequencySet
     told: str
     alpha: float
     rule: HarmRule | None
+    shares: FloatArray
+    """The share of each value in the whole table."""
+
+    person: str | None = None
 
     def count(
         self, counts: FrequencySet, of_item: IntArray, n: int, columns: Sequence[str]
     ) -> IntArray:
         """Count them among the rest of the table that is left."""
+        whose = None if self.person is None else PeopleRows(counts, self.person, ())
         sizes = [n, *(len(counts.column(name).values) for name in columns)]
         groups = group([of_item, *(counts.codes_of(name) for name in columns)], sizes)
-        behind = sums(groups.of_item, counts.rows, groups.n)
+        behind = count_in_groups(counts, whose, groups.of_item, groups.n)
         value, values = counts.codes_of(self.told), counts.column(self.told).values
         cells = group([groups.of_item, value], [groups.n, len(values)])
-        rows = sums(cells.of_item, counts.rows, cells.n)
+        rows = count_in_groups(counts, whose, cells.of_item, cells.n)
         told, of = value[cells.first], behind[groups.of_item[cells.first]]
         known = np.array([v is not None for v in values])[told]
         pinned = known & (rows > self.alpha * of)
         if self.rule is not None:
-            pinned &= self.rule.levels(self._shares[told], rows / of) > 0
+            pinned &= self.rule.levels(self.shares[told], rows / of) > 0
+        if whose is not None:
+            return whose.of_groups(of_item, n, pinned[cells.of_item])
         return sums(of_item[cells.first[pinned]], rows[pinned], n)
-
-    @cached_property
-    def _shares(self) -> FloatArray:
-        return self.counts.value_counts(self.told) / max(self.counts.total, 1)

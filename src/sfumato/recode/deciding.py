@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, NamedTuple, NoReturn
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -84,8 +84,8 @@ def prepare(
     """Drop what the policy suppresses anyway, build the hierarchies, describe the columns."""
     names = policy.quasi_identifiers
     person = policy.counted_person
-    if person is not None and counts.column(person).missing >= 0:
-        _refuse_rows_of_none(counts, person)
+    if person is not None:
+        require_owners(counts, person)
     everything = counts.total
     if person is not None and policy.suppresses_people:
         everything = len(counts.column(person).values)
@@ -126,8 +126,10 @@ def prepare(
     return PreparedTable(counts, items, limit, attributes, sensitive, population, lacking)
 
 
-def _refuse_rows_of_none(counts: FrequencySet, person: str) -> NoReturn:
-    """Raise because it is not known whose some rows are."""
+def require_owners(counts: FrequencySet, person: str) -> None:
+    """Raise if it is not known whose some rows are."""
+    if counts.column(person).missing < 0:
+        return
     rows = int(counts.value_counts(person)[-1])
     raise InputError(
         f"{rows} of {counts.total} rows have no {person!r}, so it cannot be counted how many "

@@ -37,7 +37,13 @@ from sfumato.policy import (
 from sfumato.reading import RELEASED, Reading, TextFile
 from sfumato.releases.levels import compare_levels
 from sfumato.releases.manifest import MANIFEST, FileRecord, Manifest, Promise, promised_class_size
-from sfumato.releases.people_file import PublishedPeople, read_people
+from sfumato.releases.people import require_people
+from sfumato.releases.people_file import (
+    PublishedPeople,
+    read_people,
+    read_table_of_people,
+    tell_rows_apart,
+)
 from sfumato.releases.preparing import open_original
 from sfumato.releases.recompute import (
     recompute_folder,
@@ -341,6 +347,12 @@ class Published(ABC):
         """Raise if a people file was given and is not that of this release, which is in order."""
         broken = {check.name: check.detail for check in verdict.checks if check.status == "broken"}
         if self.people_file is not None and set(broken) == {"people"}:
+            if self.is_plain:
+                raise InputError(
+                    f"what says whose the rows are cannot be used: {broken['people'].rstrip('.')}. "
+                    "Give a table with the same rows as the one that is judged, and the column "
+                    "that tells people apart."
+                )
             raise InputError(
                 f"the people file cannot be used: {broken['people'].rstrip('.')}. Give the file "
                 "that was written when this release was made (people_file, --people-file), "
@@ -362,8 +374,11 @@ class Published(ABC):
                 why="nothing here says that people are counted: promises are about rows, which can "
                 "be seen",
             )
+        people = self.people_told
         if self.database is not None:
-            return recompute_stored(self.database, policy, population, exact, people)
+            return recompute_stored(
+                self.database, policy, population, exact, people, counts_people=self.counts_people
+            )
         if self.folder is not None:
             return recompute_folder(self.folder, policy, population, exact, people)
         if self.manifest is not None:
@@ -377,7 +392,14 @@ class Published(ABC):
                 return Verdict(())
             path = given if isinstance(given, TextFile) else Path(self.given).expanduser()
             return verify_unjudged(path, self.quasi_identifiers)
-        return recompute_plain(given, table, policy, population, exact)
+        return recompute_plain(
+            given, table, policy, population, exact, people, counts_people=self.counts_people
+        )
+
+    @property
+    def people_told(self) -> object:
+        """The people file, or a table of the same, by which the verifier counts people."""
+        return self.people_file
 
     @property
     def _reading(self) -> Reading | None:
@@ -430,11 +452,61 @@ class PublishedTable(Published):
         return None if self._people is None else self._people.household
 
     @cached_property
+    def counts_people(self) -> bool:
+        """Whether promises are about people: so says the manifest, or the policy of a table."""
+        policy = self.policy
+        if not self.is_plain or policy is None or policy.counted_person is None:
+            return super().counts_people
+        if policy.counted_person not in self.table.columns:
+            return True
+        return require_people(self.table, policy).policy.counted_person is not None
+
+    @cached_property
     def _people(self) -> PublishedPeople | None:
-        if self.people_file is None or not self.counts_people:
+        if not self.counts_people:
+            return None
+        if self.is_plain and (told := self._told_of_table) is not None:
+            return told
+        if self.people_file is None:
             return None
         [counts] = self.counts(self.columns).tables
         return read_people(self.people_file, self.columns, counts)
+
+    @cached_property
+    def _told_of_table(self) -> PublishedPeople | None:
+        """The rows of each person of a plain table, by a column of it or of a file beside it."""
+        policy = self.policy
+        assert policy is not None  # noqa: S101 - it says that people are counted
+        assert policy.counted_person is not None  # noqa: S101 - it says by what
+        person, names = policy.counted_person, self._looked_at
+        if person in self.table.columns:
+            return read_table_of_people(self.table, names, person, policy.household)
+        if self.people_file is None:
+            return None
+        beside = open_table(self.people_file, policy.reading)
+        [counts] = self.counts(names).tables
+        return read_table_of_people(beside, names, person, policy.household, counts)
+
+    @property
+    def _looked_at(self) -> tuple[str, ...]:
+        """The columns of a plain table that are judged, and those that models look at."""
+        models = () if self.policy is None else self.policy.models
+        return (*dict.fromkeys((*self.columns, *(c for model in models for c in model.columns))),)
+
+    @property
+    def people_told(self) -> object:
+        """The people file; of a plain table the same, as a table made of its rows."""
+        if not self.is_plain or not self.counts_people or self.policy is None:
+            return self.people_file
+        told = self._told_of_table
+        if told is None:
+            return None
+        names = (
+            *self.policy.quasi_identifiers,
+            *(n for m in self.policy.models for n in m.columns),
+        )
+        rng = np.random.default_rng()
+        return tell_rows_apart(told.counts, tuple(dict.fromkeys(names)), told.person, rng)
 
     def _require_roles(self, known: tuple[str, ...], sensitive: tuple[str, ...]) -> None:
         both = set(known) & set(sensitive)

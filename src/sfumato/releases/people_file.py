@@ -5,7 +5,7 @@ to no one by itself; but who knows some rows of a person finds the others in it.
 """
 
 import os
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from hashlib import file_digest
 from os import PathLike
@@ -20,11 +20,12 @@ from sfumato.counts import FrequencySet, group, sums
 from sfumato.errors import InputError, OutputError, ParameterError, reason_of
 from sfumato.files import PRIVATE, refuse_special, unfinished_folder
 from sfumato.private import refuse_inside_release
+from sfumato.recode.deciding import require_owners
 from sfumato.recode.recoded import recode_entries
 from sfumato.recoding import Recoding
-from sfumato.tables import open_table
+from sfumato.tables import Table, open_table
 from sfumato.text import text_or_none
-from sfumato.typing import IntArray
+from sfumato.typing import CodeArray, IntArray, Value
 from sfumato.verifier.people import name_columns, name_household
 
 _FORMS = {".csv": "csv", ".parquet": "parquet", ".pq": "parquet"}
@@ -62,6 +63,43 @@ def tell_people_apart(
         [('flu', 2), ('hiv', 1)]
     """
     labels, item, rows = recode_entries(counts, recoding, counts.names, rng)
+    return _lines(counts, labels, item, rows, columns, person, rng, household)
+
+
+def tell_rows_apart(
+    counts: FrequencySet,
+    columns: Sequence[str],
+    person: str,
+    rng: np.random.Generator,
+) -> pa.Table:
+    """Return the same of a table as it stands: what the people file of it would be.
+
+    Args:
+        counts: The table, with the column that tells people apart.
+        columns: The columns that are looked at.
+        person: The column that tells people apart.
+        rng: Draws the numbers that stand for people, and the order.
+
+    >>> counts = FrequencySet.from_rows(["age", "who"], [(31, "ann"), (31, "ann"), (31, "bob")])
+    >>> found = tell_rows_apart(counts, ["age"], "who", np.random.default_rng(0))
+    >>> sorted(found["rows"].to_pylist())
+    [1, 2]
+    """
+    item = np.arange(len(counts))
+    return _lines(counts, {}, item, counts.rows, columns, person, rng, None)
+
+
+def _lines(
+    counts: FrequencySet,
+    labels: Mapping[str, tuple[Sequence[Value], CodeArray]],
+    item: IntArray,
+    rows: IntArray,
+    columns: Sequence[str],
+    person: str,
+    rng: np.random.Generator,
+    household: str | None,
+) -> pa.Table:
+    """Return a line for each combination of each person, in random order."""
     cells = [
         labels.get(name) or (counts.column(name).values, counts.codes_of(name)[item])
         for name in columns
@@ -231,12 +269,52 @@ def read_people(
     weighted = FrequencySet(
         counts.columns, counts.codes, counts.rows * several[counts.codes_of(rows)]
     ).project((*columns, *private))
-    if published is None:
-        return PublishedPeople(weighted, person, household)
+    if published is not None:
+        weighted = _as_published(weighted, published)
+    return PublishedPeople(weighted, person, household)
+
+
+def _as_published(counts: FrequencySet, published: FrequencySet) -> FrequencySet:
+    """Return counts in which values have the form that they have in a published table."""
     values = []
-    for column in weighted.columns:
+    for column in counts.columns:
         own = published.column(column.name).values if column.name in published.names else ()
         known = {text_or_none(value): value for value in own}
         values.append([known.get(text_or_none(value), value) for value in column.values])
-    same = FrequencySet.from_codes(weighted.names, values, weighted.codes, weighted.rows)
-    return PublishedPeople(same, person, household)
+    return FrequencySet.from_codes(counts.names, values, counts.codes, counts.rows)
+
+
+def read_table_of_people(
+    table: Table,
+    columns: Sequence[str],
+    person: str,
+    household: str | None = None,
+    published: FrequencySet | None = None,
+) -> PublishedPeople:
+    """Return who has which rows, from a table with the column that tells people apart.
+
+    Args:
+        table: The table that is judged, or another one with the same rows.
+        columns: The quasi-identifiers and then the sensitive columns.
+        person: The column that tells people apart.
+        household: The column that says who lives together; it need not be there.
+        published: The rows that are judged, if they are those of another table.
+
+    Example:
+        >>> table = open_table(pa.table({"id": [4, 4, 9], "ill": ["flu", "flu", "gout"]}))
+        >>> read_table_of_people(table, ["ill"], "id").counts.rows.tolist()
+        [2, 1]
+    """
+    home = household if household is not None and household in table.columns else None
+    private = (person,) if home is None else (person, home)
+    for name in (*columns, person):
+        if name not in table.columns:
+            raise InputError(
+                f"what says whose the rows are has no column {name!r}. Give a table with the "
+                f"columns that are judged and {person!r}, which tells people apart in the policy."
+            )
+    counts = table.count((*columns, *private)).project((*columns, *private))
+    require_owners(counts, person)
+    if published is not None:
+        counts = _as_published(counts, published)
+    return PublishedPeople(counts, person, home)

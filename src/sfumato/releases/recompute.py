@@ -85,6 +85,8 @@ def recompute_stored(
     population: object,
     exact: Sequence[str] = (),
     people: object = None,
+    *,
+    counts_people: bool = False,
 ) -> Verdict:
     """Recompute the promises of a table of a database, which does the counting.
 
@@ -94,6 +96,7 @@ def recompute_stored(
         population: A table of all people the data was drawn from.
         exact: Sensitive columns in which spellings are different values to the reader.
         people: The people file, or a table of the same, if there is one.
+        counts_people: Whether the policy counts people, if it is a plain table.
     """
     text = table.manifest()
     relation = relation_of(table)
@@ -101,7 +104,9 @@ def recompute_stored(
         return (
             Verdict(())
             if policy is None
-            else recompute_plain(relation, table, policy, population, exact)
+            else recompute_plain(
+                relation, table, policy, population, exact, people, counts_people=counts_people
+            )
         )
     try:
         manifest = Manifest.read_stored(text)
@@ -217,15 +222,32 @@ def _weaker_models(manifest: Manifest, policy: Policy | None) -> list[dict[str, 
 
 
 def recompute_plain(
-    data: object, table: Table, policy: Policy, population: object, exact: Sequence[str] = ()
+    data: object,
+    table: Table,
+    policy: Policy,
+    population: object,
+    exact: Sequence[str] = (),
+    people: object = None,
+    *,
+    counts_people: bool = False,
 ) -> Verdict:
-    """Recompute what a policy asks of a plain table, as it stands."""
+    """Recompute what a policy asks of a plain table, as it stands.
+
+    Args:
+        data: What the verifier reads.
+        table: The same, opened.
+        policy: What it is held to.
+        population: A table of all people the data was drawn from.
+        exact: Sensitive columns in which spellings are different values to the reader.
+        people: A table of who has which rows, as a people file has it, if there is one.
+        counts_people: Whether the policy counts people, who may have several rows.
+    """
     names = policy.quasi_identifiers
     looked_at = dict.fromkeys(column for model in policy.models for column in model.columns)
     for name in (*names, *looked_at, *policy.sets):
         if name not in table.columns:
             raise UnknownColumnError(name, table.columns)
-    people = None if population is None else count_population(for_verifier(population), names)
+    everyone = None if population is None else count_population(for_verifier(population), names)
     promises = Promises(
         names,
         tuple(looked_at),
@@ -233,9 +255,11 @@ def recompute_plain(
         missing=policy.missing.value,
         suppression=policy.suppression.rows,
         hierarchies=_distances(table, policy, exact),
-        population=people,
+        population=everyone,
         exact=exact,
         sets={name: policy.columns[name].separator for name in policy.sets},
+        counts_people=counts_people,
+        people=people,
     )
     if isinstance(data, Relation):
         verdict = verify_relation(data, promises)
@@ -244,14 +268,22 @@ def recompute_plain(
     return Verdict((*_unpublishable(table, policy), *verdict.checks))
 
 
+def private_columns(policy: Policy) -> tuple[str, ...]:
+    """Return the columns that tell people and households apart, and that are not published."""
+    names = filter(None, [policy.counted_person, policy.household])
+    return tuple(name for name in names if policy.role_of(name) in (Role.IDENTIFIER, Role.DROPPED))
+
+
 def _unpublishable(table: Table, policy: Policy) -> list[Check]:
     """Check for columns that the policy keeps out of every release."""
     roles = {
         name: policy.columns[name].role if name in policy.columns else policy.other
         for name in table.columns
     }
-    people = [name for name, role in roles.items() if role is Role.IDENTIFIER]
-    dropped = [name for name, role in roles.items() if role is Role.DROPPED]
+    # What tells people apart is judged as left out; the answer says that it must be.
+    private = private_columns(policy)
+    people = [n for n, role in roles.items() if role is Role.IDENTIFIER and n not in private]
+    dropped = [n for n, role in roles.items() if role is Role.DROPPED and n not in private]
     detail = f"the table has columns that name people: {some(people)}" if people else ""
     checks = [Check("identifiers", status(holds=not people), detail=detail)]
     if dropped:

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from sfumato.adversary.target import secrecy_of
+from sfumato.counts import FrequencySet
 from sfumato.decouplings.base import file_names
 from sfumato.drawing import heatmap_svg, network_svg
 from sfumato.drawing.heatmap import MOST_ROWS
@@ -31,6 +32,7 @@ from sfumato.leaks.findings import (
     learn_networks,
     parts_of,
 )
+from sfumato.leaks.rules import PeopleRows
 from sfumato.networks import (
     LEARNERS,
     ConditionalTable,
@@ -44,7 +46,7 @@ from sfumato.networks import (
 from sfumato.networks.given import Given
 from sfumato.policy import DetectionRule, GivenPolicy
 from sfumato.policy.parts import member_settings
-from sfumato.releases.opening import open_release
+from sfumato.releases.opening import Published, PublishedTable, open_release
 from sfumato.text import join_words, text_of
 from sfumato.typing import Progress, Value, silent
 
@@ -65,6 +67,7 @@ def detect(  # noqa: PLR0913 - all but one have a default and are named
     support: int | None = None,
     levels: RiskLevels | None = None,
     prior: float | None = None,
+    people_file: object = None,
     progress: Progress | None = None,
 ) -> Findings:
     """Learn Bayesian networks on a table and report the rules and facts an adversary can use.
@@ -100,6 +103,9 @@ def detect(  # noqa: PLR0913 - all but one have a default and are named
         prior: Added to every cell of a table; 0 gives plain shares, which is what an
             adversary sees, 0.5 smooths. Also which rules *hold* is decided on such tables; who
             is exposed is counted without it.
+        people_file: The people file of a release that counts people; None takes the people that a
+            release has when it was just made. Rules and facts then count people, every one once.
+            Without it rows are counted, and a note says so.
         progress: Told how far each stage is.
 
     Example:
@@ -120,7 +126,13 @@ def detect(  # noqa: PLR0913 - all but one have a default and are named
         require_number("prior", prior, at_least=0)
     if support is not None:
         require_int("support", support, at_least=1)
-    release = open_release(data, policy, quasi_identifiers=quasi_identifiers, sensitive=sensitive)
+    release = open_release(
+        data,
+        policy,
+        quasi_identifiers=quasi_identifiers,
+        sensitive=sensitive,
+        people_file=people_file,
+    )
     asked = DetectionRule() if release.policy is None else release.policy.detect
     if network is None and learner is None:
         network, learner = asked.network, asked.learner
@@ -130,7 +142,10 @@ def detect(  # noqa: PLR0913 - all but one have a default and are named
     learn = _learner("ic" if learner is None else learner, asked)
     given = None if network is None else given_network(network, release.columns)
     first = _columns_first(asked.order if order is None else order, release.columns)
-    if release.kind.in_one_piece:
+    whose = _people_in(release)
+    if whose is not None:
+        counts = whose.counts.project(release.columns)
+    elif release.kind.in_one_piece:
         counts = release.table.count(
             release.columns, progress=lambda done, total: report("count", done, total)
         ).fold(release.folded)
@@ -142,9 +157,11 @@ def detect(  # noqa: PLR0913 - all but one have a default and are named
     fit = fit_columns(counts, release.quasi_identifiers, release.sensitive, keep=named)
     fit = fit.in_order(first)
     if given is None:
-        networks, notes = learn_networks(counts, fit, learn, report), fit.notes
+        networks, notes = learn_networks(_samples(counts, whose), fit, learn, report), fit.notes
     else:
         networks, notes = parts_of(given.network, fit), (*fit.notes, _given_note(fit, named))
+    if release.counts_people:
+        notes = (*notes, _ROWS_COUNTED if whose is None else _PEOPLE_COUNTED)
     return Findings(
         counts=counts,
         quasi_identifiers=release.quasi_identifiers,
@@ -161,7 +178,36 @@ def detect(  # noqa: PLR0913 - all but one have a default and are named
         dealt=not release.kind.in_one_piece,
         learner=None if given is not None else member_settings(learn, "learner"),
         belief=None if given is None else given.belief,
+        whose=whose,
     )
+
+
+_PEOPLE_COUNTED = (
+    "people have several rows here. Rules and facts count people, every one once; networks are "
+    "learned from rows, of which a person's equal ones count once, and their tables count rows"
+)
+
+_ROWS_COUNTED = (
+    "people have several rows here, and everything is counted in rows, for nothing says whose they "
+    "are: fewer people may be meant. Give the people file (people_file=, --people-file)"
+)
+
+
+def _people_in(release: Published) -> PeopleRows | None:
+    """Return the rows of people who may have several, if anything says whose they are."""
+    people = release.people if isinstance(release, PublishedTable) else None
+    if people is None or not isinstance(release, PublishedTable) or release.person is None:
+        return None
+    counts = people.fold(release.folded).project((*release.columns, release.person))
+    return PeopleRows(counts, release.person, release.quasi_identifiers)
+
+
+def _samples(counts: FrequencySet, whose: PeopleRows | None) -> FrequencySet:
+    """Return what is learned from: rows, of which a person's equal ones count once."""
+    if whose is None:
+        return counts
+    once = whose.counts
+    return FrequencySet(once.columns, once.codes, np.ones_like(once.rows)).project(counts.names)
 
 
 def _learner(wanted: str | Mapping[str, Any] | Learner, asked: DetectionRule) -> Learner:

@@ -37,7 +37,8 @@ from sfumato.errors import (
 from sfumato.harm import HarmRule
 from sfumato.policy import Acceptance, GivenPolicy, Policy, RiskLevels, Tolerance, policy_of
 from sfumato.releases.opening import Published, PublishedTable, Roles, open_release
-from sfumato.releases.people import require_single_rows
+from sfumato.releases.people import require_people, require_unlinked
+from sfumato.releases.recompute import private_columns
 from sfumato.tables import open_table
 from sfumato.text import join_words
 from sfumato.typing import Progress, silent
@@ -54,13 +55,14 @@ Answer = Literal["yes", "with care", "no"]
 class Assessment(Showable):
     """Everything that was found out about a release, and whether it may be published.
 
-    The answer is *no* if a promise is broken or could not be checked (a promise about people needs
-    the people file, which only the publisher has), if an attack the release is
+    The answer is *no* if a promise is broken or could not be checked, if an attack the release is
     to withstand puts more people at risk than are allowed, or if a published column names people.
     It is *with care* if without that a belief about a person is of level *moderate* or more (see
     `sfumato.harm`), if a finding was accepted, if an attack that applies was not tried, or only in
-    part, if a published column that nothing protects singles people out or has no role, or if the
-    release was drawn with a fixed seed; else *yes*.
+    part, if people were not recounted (which takes the people file, and only the publisher has
+    it), if a published column that nothing protects singles people out or has no role, if the
+    table still has the column that tells people apart, or if the release was drawn with a fixed
+    seed; else *yes*.
 
     Does not promise: that the roles are right, or that there is no better attack.
 
@@ -93,6 +95,9 @@ class Assessment(Showable):
 
     reproducible: bool = False
     """Whether others may know the seed that the release was drawn with."""
+
+    apart: tuple[str, ...] = ()
+    """The columns that tell people apart in a table, which is judged as if they were left out."""
 
     @property
     def checks(self) -> tuple[Check, ...]:
@@ -150,7 +155,9 @@ class Assessment(Showable):
         A table that promises nothing is judged by the attacks alone; if there were none, nothing
         was looked at, and that is no yes.
         """
-        kept = self.verdict.holds if self.checks else bool(self.attacks)
+        # What only the publisher can recount was not tried here, and is no reason to refuse.
+        kept = all(check.status in ("holds", "not recounted") for check in self.checks)
+        kept = kept if self.checks else bool(self.attacks)
         return kept and not self.succeeded and not self.named
 
     @property
@@ -159,8 +166,9 @@ class Assessment(Showable):
         if not self.holds:
             return "no"
         care = self.concerns or self.accepted or self.untried or self._unreached
+        care = care or self._not_recounted
         columns = any(each.answer != "yes" for each in self.columns)
-        return "with care" if care or columns or self.reproducible else "yes"
+        return "with care" if care or columns or self.reproducible or self.apart else "yes"
 
     @property
     def why(self) -> tuple[str, ...]:
@@ -171,10 +179,9 @@ class Assessment(Showable):
             for check in self.checks
             if check.status not in ("holds", "not recounted")
         ]
-        broken += self._not_recounted
         attacked = [outcome.reason for outcome in _distinct(self.succeeded)]
         columns = told_first(self.columns)
-        seeded = (_SEEDED,) if self.reproducible else ()
+        seeded = (*([_SEEDED] if self.reproducible else []), *self._apart, *self._not_recounted)
         if broken or attacked or self.named:
             return (*broken, *told_first(self.named), *attacked, *seeded, *self._accepted)
         if self.answer == "with care":
@@ -194,7 +201,16 @@ class Assessment(Showable):
             return ()
         promised = [name for name in names if name != "people"]
         which = f"not recounted: {join_words(promised)}" if promised else "people not recounted"
-        return (f"{which}; {NOT_RECOUNTED}",)
+        rows = ". Attacks took each row for a person" if self.attacks else ""
+        return (f"{which}; {NOT_RECOUNTED}{rows}",)
+
+    @property
+    def _apart(self) -> tuple[str, ...]:
+        if not self.apart:
+            return ()
+        told = "tells people apart" if len(self.apart) == 1 else "tell people and households apart"
+        which = join_words([repr(name) for name in self.apart])
+        return (f"{which} {told}, and the table was judged without: publish it without, too",)
 
     @property
     def _accepted(self) -> tuple[str, ...]:
@@ -398,7 +414,8 @@ def verify(  # noqa: PLR0913 - all but two have a default and are named
             or tables with the same column names. What they tell together with this one is found.
         people_file: The people file of a release that counts people, which `sf.anonymize` wrote;
             None takes the people that the release has when it was just made. Without either,
-            what is promised of people is *not recounted*, and the answer is *no*.
+            what is promised of people is *not recounted*, and the answer is *with care* at best.
+            Of a plain table without the policy's `person`: a table with the same rows that has it.
         progress: Told how far each stage is.
 
     Example:
@@ -428,8 +445,7 @@ def verify(  # noqa: PLR0913 - all but two have a default and are named
     )
     release = _with_spelling(release, exact_spelling)
     verdict = release.recompute(_people_promised(release, data, population))
-    if policy is not None and release.is_plain:
-        require_single_rows(release.table, policy, "the verdict on a table without a manifest")
+    apart = _columns_apart(release)
     _require_something(attacks, verdict, policy)
     _require_known(release)
     try:
@@ -445,6 +461,7 @@ def verify(  # noqa: PLR0913 - all but two have a default and are named
                 columns=columns,
                 believed=believed,
                 reproducible=seeded,
+                apart=apart,
             )
         target = target_of(release)
     except SfumatoError:
@@ -467,7 +484,27 @@ def verify(  # noqa: PLR0913 - all but two have a default and are named
     if policy is not None:
         found = tuple(accept(outcome, policy.accept) for outcome in found)
     untried = _list_untried(target, found, rule)
-    return Assessment(verdict, found, levels, allowed, untried, columns, believed, seeded)
+    return Assessment(verdict, found, levels, allowed, untried, columns, believed, seeded, apart)
+
+
+def _columns_apart(release: Published) -> tuple[str, ...]:
+    """Return the columns of a plain table that tell people apart; raise if it is not said which."""
+    policy = release.policy
+    if policy is None or not release.is_plain:
+        return ()
+    require_unlinked(release.table, policy)
+    person = policy.counted_person
+    if person is None:
+        require_people(release.table, policy)
+    elif person not in release.table.columns and release.people_file is None:
+        raise ParameterError(
+            "people_file",
+            None,
+            f"a table with these rows and the column {person!r}",
+            why=f"the policy counts people by {person!r}, and nothing here says whose the rows "
+            f"are. Give it (--people-file), or judge the table with its {person!r}",
+        )
+    return tuple(name for name in private_columns(policy) if name in release.table.columns)
 
 
 def _believed_roles(release: Published) -> dict[str, tuple[str, ...]]:

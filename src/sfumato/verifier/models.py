@@ -555,7 +555,9 @@ def judge_groups(promise: Promise, table: Groups, bounds: Sequence[Bound]) -> Fi
         return Finding(found, holds=True)
     rows = sum(group.own for group in table.groups if group.key in failing)
     classes = sum(group.own > 0 for group in table.groups)
-    detail = f"fails in {len(failing)} of {classes} classes ({rows} of {table.rows} {table.unit})"
+    # People may be in several classes, so that adding them up would count some twice.
+    share = f" ({rows} of {table.rows} rows)" if table.unit == "rows" else ""
+    detail = f"fails in {len(failing)} of {classes} classes{share}"
     return Finding(found, holds=False, worst=worst, detail=detail)
 
 
