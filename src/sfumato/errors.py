@@ -58,11 +58,11 @@ class ParameterError(SfumatoError, ValueError):
 class UnknownNameError(SfumatoError, KeyError):
     """A name is not among those that exist."""
 
-    def __init__(self, what: str, given: str, known: Iterable[str], *, where: str = "") -> None:
-        names = [str(name) for name in known]
-        super().__init__(
-            f"no {what} {given!r}{f' in {where}' if where else ''}. {suggest(given, names)}"
-        )
+    def __init__(
+        self, what: str, given: str, known: Iterable[str], *, where: str = "", hint: str = ""
+    ) -> None:
+        hint = hint or suggest(given, [str(name) for name in known])
+        super().__init__(f"no {what} {given!r}{f' in {where}' if where else ''}. {hint}")
         self.given = given
 
 
@@ -75,6 +75,13 @@ class UnknownColumnError(UnknownNameError):
 
 class InputError(SfumatoError, ValueError):
     """A file or table cannot be read as data about people."""
+
+
+class UnknownValueError(UnknownNameError, InputError):
+    """A column is asked for a value that it cannot have."""
+
+    def __init__(self, column: str, given: str, hint: str) -> None:
+        super().__init__("value", given, (), where=repr(column), hint=hint)
 
 
 class PolicyError(SfumatoError, ValueError):

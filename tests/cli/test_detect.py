@@ -95,7 +95,10 @@ def test_a_release_needs_no_roles(census, run):
     ("given", "words"),
     [
         (["--knows", "Goverment=x"], ["no column 'Goverment'", "Did you mean 'Government'"]),
-        (["--knows", "Government=Stategov"], ["no row has 'Stategov'", "State-gov"]),
+        (
+            ["--knows", "Government=Stategov"],
+            ["no value 'Stategov' in 'Government'", "Did you mean 'State-gov'"],
+        ),
         (["--knows", "Government"], ["column=value"]),
         (["--knows", "Salary=>50K", "--knows", "Salary=≤50K"], ["two values"]),
         (

@@ -74,8 +74,11 @@ def test_plain_files_with_roles(patients, run):
         (["membership", "patients.csv", "patients.csv", *ROLES, "--fakes", "0"], "at least 1"),
         (["membership", "patients.csv", "patients.csv", "./patients.csv"], "different releases"),
         (["utility", "patients.csv", "nothing", *ROLES], "there is no file nothing"),
-        (["estimate", "patients.csv", "--where", "age"], "COLUMN=VALUE"),
-        (["estimate", "patients.csv", "--where", "age=1", "--where", "age=2"], "one condition"),
+        (["estimate", "patients.csv", "--where", "age"], "column=value"),
+        (
+            ["estimate", "patients.csv", "--where", "age=1", "--where", "age=2"],
+            "two values are given for it",
+        ),
         (["estimate", "patients.csv", "--where", "agee=21"], "Did you mean 'age'"),
         (["estimate", "patients.csv", "--where", "ill=flue"], "Did you mean 'flu'"),
         (["estimate", "patients.csv", "--where", "age=.."], "at least one end"),

@@ -14,7 +14,7 @@ import sfumato as sf
 from sfumato.counts import FrequencySet
 from sfumato.decouplings import kind_of
 from sfumato.decouplings.base import GroupedTables, LinkedTables
-from sfumato.errors import InputError, ParameterError, UnknownColumnError
+from sfumato.errors import InputError, ParameterError, UnknownColumnError, UnknownValueError
 from sfumato.releases.opening import Published, Roles
 from sfumato.tasks import explain as task
 from tests.verifier.anatomy_releases import write_anatomy
@@ -366,13 +366,13 @@ def test_labels_of_the_policy_are_found(patients):
 
 def test_whoever_is_not_in_the_data_is_said_not_to_be(patients):
     folder, policy = patients
-    found = sf.explain(folder, {"nationality": "Japanes"}, policy=policy)
-    assert not found.found
-    assert "nothing that is published stands for 'Japanes'. Did you mean 'Japanese'" in str(found)
+    with pytest.raises(UnknownValueError, match=r"no value 'Japanes' in .*Did you mean 'Japanese'"):
+        sf.explain(folder, {"nationality": "Japanes"}, policy=policy)
     original = sf.samples.table("homogeneity")
-    found = sf.explain(folder, {"nationality": "Rusian"}, data=original)
-    assert "Did you mean 'Russian'" in str(found)
-    assert "not in the data, was suppressed, or a value is misspelt" in str(found)
+    with pytest.raises(UnknownValueError, match="Did you mean 'Russian'"):
+        sf.explain(folder, {"nationality": "Rusian"}, data=original)
+    stranger = sf.explain(printed(), {"zipcode": 99999}, **ROLES)
+    assert "not in the data, was suppressed, or a value is misspelt" in str(stranger)
     nobody = sf.explain(printed(), {"age": 41, "zipcode": 24064}, **ROLES)
     assert "Each of the values occurs, but nobody has all of them together" in str(nobody)
     with pytest.raises(UnknownColumnError, match="There are none"):

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from sfumato.conditions import Line, overlap, unknown_value
 from sfumato.counts import Column, FrequencySet, add_up, group
 from sfumato.decouplings.base import LinkedTables
 from sfumato.errors import (
@@ -22,7 +23,7 @@ from sfumato.hierarchy.labels import Labels
 from sfumato.policy import Policy
 from sfumato.releases.opening import Published, count_columns
 from sfumato.slicing import Columns
-from sfumato.text import STAR, fold_spelling, is_missing, text_of
+from sfumato.text import STAR, fold_spelling, in_order, is_missing, text_of, text_or_none
 from sfumato.typing import BoolArray, CodeArray, FloatArray, IntArray, Value
 
 _KINDS = ("not", "is", "prior", "others")
@@ -399,6 +400,12 @@ class OnePerson:
         raise UnknownColumnError(name, known, where="the sensitive columns")
 
 
+_HIDDEN = (
+    "What only '*' could stand for is not known to exist: to ask for it, give the policy (-p, "
+    "policy=...) or the table (--data, data=...)."
+)
+
+
 @dataclass(frozen=True, eq=False)
 class PersonSearch:
     """The published tables, and which of their entries agree with what is known of a person.
@@ -492,14 +499,70 @@ class PersonSearch:
         first = np.unique(self.groups[at], return_index=True)[1]
         return self.tables.tables[at], shown, first
 
+    def refuse_strange_values(self) -> None:
+        """Raise if something is known of the person that no person can have.
+
+        A number that no row has is no mistake. A word is one unless it is published, a label
+        stands for it, or policy or data say that it exists: `*` may hide everything, and says of
+        nothing that it is there.
+        """
+        for name, value in self.known.items():
+            labels = self._published(name)
+            said = [text for text in map(text_of, labels.known) if text != STAR]
+            if value is None or (not said and self.policy is None and self.data is None):
+                continue
+            line, listed = self._lines.get(name), self._raw_texts(name, value, itself=True)
+            if line is not None:
+                words = [text for text in listed if line.read(text) is None]
+                if line.read(value) is None and text_of(value) not in words:
+                    raise line.refuse(name, value, words)
+            elif text_of(value) not in {*listed, *said} and not self._is_covered(name, labels):
+                hidden = STAR in map(text_of, labels.known) and not listed
+                known = list(dict.fromkeys([*listed, *said]))
+                if known:
+                    raise unknown_value(name, text_of(value), known, more=_HIDDEN * hidden)
+
+    def _is_covered(self, name: str, labels: Column) -> bool:
+        """Return whether a label other than a star stands for what is known of the person."""
+        telling = Column(name, tuple(each for each in labels.known if text_of(each) != STAR))
+        return bool(self._fits(name, telling).any())
+
+    def silent_columns(self) -> list[str]:
+        """Return the columns of which something is known and that are published as `*` only."""
+        return [
+            name
+            for name, value in self.known.items()
+            if value is not None and {STAR} == {*map(text_of, self._published(name).known)}
+        ]
+
+    def _published(self, name: str) -> Column:
+        """Return the labels that a column has in all tables it stands in."""
+        tables = [table.column(name) for table in self.tables.tables if name in table.names]
+        values = {text_or_none(value): value for column in tables for value in column.values}
+        return Column(name, tuple(in_order(values.values())))
+
+    @cached_property
+    def _lines(self) -> dict[str, Line]:
+        """The line that each column lies on, by its labels, else by what is known of its values."""
+        found = {}
+        for name, value in self.known.items():
+            lines = [] if value is None else Line.all_of(self._published(name))
+            fitting = [line for line in lines if line.read(value) is not None]
+            if not lines and self.data is not None:
+                line = Line.of_values(count_columns(self.data, [name]).column(name))
+                fitting = [] if line is None else [line]
+            if fitting or lines:
+                found[name] = [*fitting, *lines][0]
+        return found
+
     def unreadable(self) -> dict[str, list[str]]:
         """Return the columns no label of which stands for the value, with what they do have."""
         found = {}
         for name, value in self.known.items():
-            columns = [table.column(name) for table in self.tables.tables if name in table.names]
-            if not any(self._fits(name, labels).any() for labels in columns):
-                texts = [text_of(label) for labels in columns for label in labels.known]
-                found[name] = self._raw_texts(name, value) or list(dict.fromkeys(texts))
+            labels = self._published(name)
+            if not self._fits(name, labels).any():
+                texts = [text_of(label) for label in labels.known]
+                found[name] = self._raw_texts(name, value) or texts
         return found
 
     @cached_property
@@ -537,8 +600,15 @@ class PersonSearch:
 
     def _fits(self, name: str, labels: Column) -> BoolArray:
         """Return for each label whether the person may have got it."""
-        covered = self._labels.read(Column(name, (self.known[name],)), labels)
-        return np.array([len(codes) > 0 for codes in covered], dtype=np.bool_)
+        value, line = self.known[name], self._lines.get(name)
+        covered = self._labels.read(Column(name, (value,)), labels)
+        fits = np.array([len(codes) > 0 for codes in covered], dtype=np.bool_)
+        stretch = None if line is None or value is None else line.read(value)
+        if line is not None and stretch is not None and stretch.low != stretch.high:
+            # Something between two ends is known: whatever has a part of it may be the person's.
+            parts = [line.stretches.get(text_or_none(label) or "") for label in labels.values]
+            fits |= [part is not None and overlap(part, stretch) for part in parts]
+        return fits
 
     @cached_property
     def _labels(self) -> Labels:
@@ -568,10 +638,18 @@ class PersonSearch:
         except HierarchyError:
             return None
 
-    def _raw_texts(self, name: str, value: Value) -> list[str]:
-        """Return other raw values that a column can have, as far as anything says so."""
+    def _raw_texts(self, name: str, value: Value, *, itself: bool = False) -> list[str]:
+        """Return the raw values that a column can have, as far as anything says so.
+
+        Args:
+            name: The column.
+            value: What is known of the person; a hierarchy that is computed says nothing of it.
+            itself: Whether the value is listed, if it is known from elsewhere.
+        """
         hierarchy = self._hierarchy(Column(name, (value,)))
         texts = [] if hierarchy is None else [text_of(each) for each in hierarchy.values]
+        own = "" if value is None else text_of(value)
+        texts = [] if texts == [own] else texts
         if self.data is not None:
             texts += [text_of(each) for each in count_columns(self.data, [name]).column(name).known]
-        return [text for text in dict.fromkeys(texts) if value is None or text != text_of(value)]
+        return [text for text in dict.fromkeys(texts) if itself or value is None or text != own]

@@ -2,6 +2,7 @@
 
 import csv
 import os
+import re
 import sys
 from collections.abc import Iterable, Sequence
 from dataclasses import fields
@@ -204,32 +205,24 @@ def _value(text: str) -> object:
 def conditions(given: Iterable[str]) -> dict[str, object]:
     """Read what is asked of each column, as `sfumato.estimate` takes it.
 
-    A value that holds a comma or two dots stands in double quotes; nothing is a missing value.
+    A value that holds a comma stands in double quotes; nothing is a missing value.
 
-    >>> conditions(["age=30..45", "sex=f,m", "ill=flu", "pay=..900", "zip=", 'job="cook, baker"'])
-    {'age': ('30', '45'), 'sex': ['f', 'm'], 'ill': ['flu'], 'pay': (None, '900'), 'zip': [None],
+    >>> conditions(["age=30..45", "pay=[70, 80)", "sex=f,m", "zip=", 'job="cook, baker"'])
+    {'age': ['30..45'], 'pay': ['[70, 80)'], 'sex': ['f', 'm'], 'zip': [None],
      'job': ['cook, baker']}
     """
-    found: dict[str, object] = {}
-    for each in given:
-        name, equals, text = (part.strip() for part in each.partition("="))
-        if not name or not equals:
-            raise ParameterError(
-                "where", each, "COLUMN=VALUE", why="for example age=30..45, sex=f,m or ill=flu"
-            )
-        if name in found:
-            raise ParameterError(
-                "where", each, "one condition on each column", why="write several values as a,b"
-            )
-        found[name] = _parse_condition(text)
-    return found
+    from sfumato.conditions import split_conditions
+
+    return {name: _split_values(text) for name, text in split_conditions(given).items()}
 
 
-def _parse_condition(text: str) -> object:
-    low, dots, high = text.partition("..")
-    if dots and '"' not in text:
-        return low.strip() or None, high.strip() or None
-    return split_names([text]) or [None]
+def _split_values(text: str) -> list[str | None]:
+    # The comma of an interval in brackets parts no values.
+    interval = re.fullmatch(r"\s*[\[\](][^\[\]()\"]*[,;][^\[\]()\",;]*[\[\])]\s*", text)
+    if interval:
+        return [text.strip()]
+    found: list[str | None] = list(split_names([text]))
+    return found or [None]
 
 
 # Writing a text file: whole or not at all, and never over something without being told.

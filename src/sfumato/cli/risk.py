@@ -104,8 +104,8 @@ def detect(  # noqa: PLR0917 - options of a command line
     something with more than alpha is reported, with how many people it exposes. The exit code
     is 0: finding leaks is what the command is for.
     """
+    from sfumato.conditions import find_values
     from sfumato.files import refuse_release
-    from sfumato.tasks.breach import known_values
     from sfumato.tasks.detect import detect as task
 
     if draw is not None:
@@ -127,7 +127,7 @@ def detect(  # noqa: PLR0917 - options of a command line
             people_file=people_file,
             progress=progress,
         )
-        inferred = findings.infer(known_values(findings.counts.columns, knows)) if knows else None
+        inferred = findings.infer(find_values(findings.counts.columns, knows)) if knows else None
     written: list[Path] = []
     if draw is not None or export is not None:
         from sfumato.tasks.detect import draw_findings, export_network
@@ -213,8 +213,8 @@ def breach(  # noqa: PLR0917 - options of a command line
     what it told before stands beside. With --group the answer is about one person. The exit
     code is 0: looking for breaches is what the command is for.
     """
+    from sfumato.conditions import find_values
     from sfumato.tasks.breach import breach as task
-    from sfumato.tasks.breach import known_values
 
     with progress_bar(quiet=quiet or json) as progress:
         exposure = task(
@@ -227,9 +227,9 @@ def breach(  # noqa: PLR0917 - options of a command line
             progress=progress,
         )
     columns = [table.column for table in exposure.grouped.sensitive]
-    known = known_values(columns, knows or [])
+    known = find_values(columns, knows or [])
     if group:
-        wanted = known_values(exposure.grouped.quasi_identifiers, group)
+        wanted = find_values(exposure.grouped.quasi_identifiers, group)
         person = exposure.person(wanted, known)
         if json:
             write_json({"person": person.to_dict(most=most, alpha=alpha)})
@@ -395,15 +395,9 @@ def explain(  # noqa: PLR0917 - options of a command line
 
 def _read_pairs(given: Sequence[str]) -> dict[str, str | None]:
     """Read `column=value`; nothing after the sign is a missing value."""
-    found: dict[str, str | None] = {}
-    for text in given:
-        name, sign, value = text.partition("=")
-        if not sign or not name:
-            raise InputError(f"{text!r} must be a column and a value. Write it as column=value.")
-        if name in found:
-            raise InputError(f"{name}: two values are given for it. Give one.")
-        found[name] = value or None
-    return found
+    from sfumato.conditions import split_conditions
+
+    return {name: value or None for name, value in split_conditions(given).items()}
 
 
 def _read_shares(given: Sequence[str]) -> list[tuple[str, str]]:

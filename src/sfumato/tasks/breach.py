@@ -2,50 +2,14 @@
 
 from collections.abc import Sequence
 
-from sfumato.counts import Column, FrequencySet
+from sfumato.counts import FrequencySet
 from sfumato.decouplings.base import GroupedTables
-from sfumato.errors import InputError, ParameterError, suggest
+from sfumato.errors import ParameterError
 from sfumato.leaks import Exposure, RiskLevels
 from sfumato.policy import GivenPolicy
 from sfumato.releases.opening import open_release
 from sfumato.tables import Table
-from sfumato.text import text_or_none
-from sfumato.typing import Progress, Value, silent
-
-
-def known_values(columns: Sequence[Column], given: Sequence[str]) -> dict[str, Value]:
-    """Find the columns and values that were written as `column=value`.
-
-    Values are matched by how they are written; `column=` with nothing after it is a
-    missing value.
-
-    >>> job = [Column("job", ("State-gov",))]
-    >>> known_values(job, ["job=State-gov"])
-    {'job': 'State-gov'}
-    >>> known_values(job, ["job=Stat-gov"])
-    Traceback (most recent call last):
-    sfumato.errors.InputError: job: no row has 'Stat-gov'. Did you mean 'State-gov'? Known:
-    'State-gov'.
-    """
-    by_name = {column.name: column for column in columns}
-    known: dict[str, Value] = {}
-    for text in given:
-        # A column's own name may hold an equals sign: the longest name that fits is meant.
-        fitting = [name for name in by_name if text.startswith(f"{name}=")]
-        if not fitting:
-            name = text.partition("=")[0]
-            hint = suggest(name, list(by_name))
-            form = "" if "=" in text else " Write it as column=value."
-            raise InputError(f"{text!r}: there is no column {name!r}.{form} {hint}")
-        name = max(fitting, key=len)
-        if name in known:
-            raise InputError(f"{name}: two values are given for it. Give one.")
-        by_text = {text_or_none(value) or "": value for value in by_name[name].values}
-        value = text[len(name) + 1 :]
-        if value not in by_text:
-            raise InputError(f"{name}: no row has {value!r}. {suggest(value, list(by_text))}")
-        known[name] = by_text[value]
-    return known
+from sfumato.typing import Progress, silent
 
 
 def breach(

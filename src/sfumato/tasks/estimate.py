@@ -5,6 +5,7 @@ from typing import TypeAlias
 
 import numpy as np
 
+from sfumato.conditions import Question
 from sfumato.counts import Column, FrequencySet
 from sfumato.decouplings.base import LinkedTables
 from sfumato.errors import HierarchyError, ParameterError
@@ -20,9 +21,7 @@ from sfumato.usefulness.answers import (
     InformedReader,
     LabelAnswer,
     Part,
-    Wanted,
     bounds,
-    wanted_of,
 )
 
 _Answers: TypeAlias = Mapping[str | None, LabelAnswer]
@@ -54,7 +53,8 @@ def estimate(
     Args:
         release: What was published: a release or its folder, decoupled or not, or a table.
         where: Per column a range `(low, high)` with both ends inside (None leaves one open), a
-            list of values, or a value. None is the missing value.
+            list of values, or a value. None is the missing value. A range may also be written as
+            labels are, such as "30-45", "30 to 45" or "<30". A word that is not there is refused.
         original: The table that was released, if it is at hand: which values there are is then
             taken from it, and nothing else.
         policy: The policy it was released with: its hierarchies say what labels stand for.
@@ -76,7 +76,7 @@ def estimate(
             "at least one condition",
             why="{'age': (30, 45), 'ill': ['flu', 'gout'], 'sex': 'f'}",
         )
-    wanted = {name: wanted_of(name, given) for name, given in where.items()}
+    wanted = {name: Question.of(name, given) for name, given in where.items()}
     policy = policy_of(policy)
     found = open_release(release, quasi_identifiers=tuple(wanted), sensitive=())
     tables = found.counts(tuple(wanted))
@@ -112,7 +112,7 @@ def _published_labels(tables: LinkedTables, name: str) -> Column:
 def _readers(
     release: Published,
     shown: Mapping[str, Column],
-    wanted: Mapping[str, Wanted],
+    wanted: Mapping[str, Question],
     original: object,
     policy: Policy | None,
 ) -> dict[str, AnswerReader]:

@@ -41,7 +41,8 @@ def explain(
     Args:
         release: A release or its folder, decoupled or not, or a table: a path (CSV, Parquet,
             Feather), pandas, Polars, Arrow.
-        person: What is known of the person: raw values of some quasi-identifiers, or labels.
+        person: What is known of the person: raw values of some quasi-identifiers, or ranges of
+            them, such as "30-39".
         knows: What else is known. `{"not": "flu"}` (or a list) rules values out;
             `{"is": {"work": "Sales"}}` is a sensitive value; `{"prior": {"flu": 0.001}}` is how
             likely a value was to the adversary before the release, in place of its share among
@@ -88,6 +89,7 @@ def explain(
         matches_any=opened.missing == Missing.MATCHES_ANY.value,
         stars_are_people=manifest is not None and manifest.rows.suppression == "remove",
     )
+    search.refuse_strange_values()
     knowledge = Knowledge.read(knows, [search.tables.column(name) for name in opened.sensitive])
     found = _explain(search, knowledge, _columns_asked(opened, column, knowledge))
     if opened.policy is None:
@@ -223,6 +225,10 @@ def _notes(
         if not unread:
             notes.append("Each of the values occurs, but nobody has all of them together.")
         notes.append("The person is not in the data, was suppressed, or a value is misspelt.")
+    for name in search.silent_columns():
+        notes.append(
+            f"{name} is published as {STAR} for everybody: what is known of it is no help."
+        )
     if search.left_out:
         rows = search.left_out
         notes.append(

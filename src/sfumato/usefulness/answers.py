@@ -1,80 +1,20 @@
 """Questions about one column, and the answers that its labels give."""
 
 import math
-import re
 from collections.abc import Container, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, NamedTuple, Protocol, TypeAlias
+from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 
+from sfumato.conditions import Line, Question, Range, fits_mask, overlap, unknown_value
 from sfumato.content import Content, Showable
 from sfumato.counts import Column, add_up
-from sfumato.errors import InputError, ParameterError, UnknownNameError
+from sfumato.errors import InputError
 from sfumato.hierarchy import Ladder
-from sfumato.hierarchy.labels import (
-    LabelReader,
-    Reader,
-    Stretch,
-    day_of,
-    reader_of,
-    stretch_of,
-)
-from sfumato.text import STAR, number_of, text_of
+from sfumato.hierarchy.labels import LabelReader, Stretch, day_of
+from sfumato.text import STAR, text_of, text_or_none
 from sfumato.typing import BoolArray, FloatArray, IntArray, Value
-from sfumato.usefulness.queries import between
-
-
-@dataclass(frozen=True)
-class Range:
-    """Everything from one end to the other, both inside; None leaves an end open."""
-
-    low: Value
-    high: Value
-
-    def __str__(self) -> str:
-        ends = ["" if end is None else text_of(end) for end in (self.low, self.high)]
-        return "..".join(ends)
-
-
-@dataclass(frozen=True)
-class Values:
-    """Some values; None is the missing one."""
-
-    values: tuple[Value, ...]
-
-    @property
-    def texts(self) -> frozenset[str | None]:
-        """The values as they are written."""
-        return frozenset(None if value is None else text_of(value) for value in self.values)
-
-    def __str__(self) -> str:
-        return ",".join("" if value is None else text_of(value) for value in self.values)
-
-
-Wanted: TypeAlias = Range | Values
-
-
-def wanted_of(name: str, given: object) -> Wanted:
-    """Read a condition: a pair is a range, a list or set are values, anything else is one.
-
-    >>> [str(wanted_of("age", given)) for given in ((30, 45), (None, 45), ["f", "m"], "flu")]
-    ['30..45', '..45', 'f,m', 'flu']
-    """
-    if isinstance(given, tuple):
-        if len(given) != 2 or given == (None, None):
-            raise ParameterError(
-                f"where[{name!r}]",
-                given,
-                "a range (low, high) with at least one end, a list of values, or a value",
-            )
-        return Range(*given)
-    if isinstance(given, list | set | frozenset):
-        if not given:
-            raise ParameterError(f"where[{name!r}]", given, "at least one value")
-        return Values(tuple(given))
-    return Values((given,))
-
 
 # What a published label says to a question about raw values.
 
@@ -104,19 +44,20 @@ class AnswerReader(Protocol):
 class InformedReader:
     """Reads labels knowing all raw values of the column.
 
-    Rows behind a label are taken to be spread evenly over the raw values it covers. A label
-    may also be asked for by its own name.
+    Rows behind a label are taken to be spread evenly over the raw values it covers. A label that
+    is asked for stands for the raw values it covers.
 
     Args:
         raw: The column of the original table.
         shown: The column as it was published.
-        wanted: What is asked for.
+        asked: What is asked for.
         ladder: The column's hierarchy, if it has one.
         level: The level it was published at, if it is one for all rows.
 
     Example:
         >>> age = Column("age", (31, 32, 38, 40))
-        >>> reading = InformedReader(age, Column("age", ("30-39", "40-49")), Range(35, 45))
+        >>> asked = Question.of("age", (35, 45))
+        >>> reading = InformedReader(age, Column("age", ("30-39", "40-49")), asked)
         >>> [reading.answer(label).share for label in ("30-39", "40-49")]
         [0.3333333333333333, 1.0]
     """
@@ -125,19 +66,50 @@ class InformedReader:
         self,
         raw: Column,
         shown: Column,
-        wanted: Wanted,
+        asked: Question,
         ladder: Ladder | None = None,
         level: int | None = None,
     ) -> None:
         self._reader = LabelReader(raw, ladder, level)
-        if isinstance(wanted, Range):
-            low = raw.known[0] if wanted.low is None and raw.known else wanted.low
-            high = raw.known[-1] if wanted.high is None and raw.known else wanted.high
-            self._named: frozenset[str | None] = frozenset()
-            self._allowed = between(raw, low, high).allowed
+        published = {text_of(value) for value in shown.known}
+        # Rows that are hidden altogether may be asked for: they are those with a star.
+        self._named = asked.texts & {STAR} & published
+        self._allowed = np.zeros(len(raw.values), dtype=bool)
+        line = Line.of_values(raw)
+        for item in asked.items:
+            if item not in self._named:
+                self._allowed |= self._raw_values(raw, published, line, item)
+
+    def _raw_values(
+        self, raw: Column, published: Container[str], line: Line | None, item: Value | Range
+    ) -> BoolArray:
+        """Return which raw values one thing that is asked for stands for."""
+        found = np.zeros(len(raw.values), dtype=bool)
+        if item is None:
+            found[raw.missing] = raw.missing >= 0
+            return found
+        texts = [text_of(value) for value in raw.known]
+        text = str(item) if isinstance(item, Range) else text_of(item)
+        stretch = None if line is None or text in texts else line.read(item)
+        if stretch is not None and line is not None:
+            points = [line.stretches.get(each) for each in texts]
+            found[: len(texts)] = [at is not None and stretch.holds(at.low) for at in points]
+        elif text in texts:
+            found[texts.index(text)] = True
+        elif not isinstance(item, Range) and self._is_label(text, published):
+            found[self._reader.codes(text)] = True
+        elif line is not None:
+            raise line.refuse(
+                raw.name, item, [each for each in texts if each not in line.stretches]
+            )
+        elif isinstance(item, Range):
+            raise _no_order_error(raw, item)
         else:
-            self._named = wanted.texts
-            self._allowed = _allow(raw, shown, wanted)
+            raise unknown_value(raw.name, text, texts)
+        return found
+
+    def _is_label(self, text: str, published: Container[str]) -> bool:
+        return text in published or (text != STAR and len(self._reader.possible(text)) > 0)
 
     def answer(self, label: Value) -> LabelAnswer:
         """Return what one label says."""
@@ -149,24 +121,6 @@ class InformedReader:
         )
 
 
-def _allow(raw: Column, shown: Column, wanted: Values) -> BoolArray:
-    texts = [None if value is None else text_of(value) for value in raw.values]
-    named = {text_of(value) for value in shown.known}
-    reader = reader_of(raw)
-    for value in wanted.values:
-        text = None if value is None else text_of(value)
-        # A number that no row has is no mistake, a word that no row has most likely is.
-        read = None if reader is None or value is None else reader(value)
-        if text is not None and text not in texts and text not in named and read is None:
-            raise unknown(raw.name, text, [each for each in texts if each is not None])
-    return np.array([text in wanted.texts for text in texts], dtype=bool)
-
-
-def unknown(column: str, text: str, known: list[str]) -> UnknownNameError:
-    """Return the error for a value that no row can have."""
-    return UnknownNameError("value", text, known, where=repr(column))
-
-
 # Reading labels with nothing but the release.
 
 
@@ -176,34 +130,29 @@ class ReleaseOnlyReader:
     What is asked for is held against an interval pro rata: whole numbers and days are counted
     where all ends are whole (`20-29` are ten values), lengths are compared where not. An open
     end (`>=65`) reaches as far as anything that is published or asked for, `*` from the least to
-    the most of that, and a mask of digits (`476**`) stands for all numbers that fit. `*`
-    among words stands for the words that are published or asked for. A word stands for itself.
+    the most of what is published, and a mask of digits (`476**`) stands for all numbers that fit.
+    `*` among words stands for the words that are published. A word stands for itself; one that
+    is not published cannot be asked for, though `*` may hide it: the release does not say so.
 
     Args:
         shown: The column as it was published.
-        wanted: What is asked for.
+        asked: What is asked for.
 
     Example:
-        >>> reading = ReleaseOnlyReader(Column("age", ("20-29", "30-39", "40-49")), Range(25, 39))
+        >>> shown, asked = Column("age", ("20-29", "30-39", "40-49")), Question.of("age", (25, 39))
+        >>> reading = ReleaseOnlyReader(shown, asked)
         >>> [reading.answer(label).share for label in ("20-29", "30-39", "40-49")]
         [0.5, 1.0, 0.0]
     """
 
-    def __init__(self, shown: Column, wanted: Wanted) -> None:
+    def __init__(self, shown: Column, asked: Question) -> None:
         if shown.known and {text_of(value) for value in shown.known} == {STAR}:
             raise InputError(
                 f"column {shown.name!r} is published as '*' for everybody, which says nothing "
-                f"about {str(wanted)!r}. Give the table it was made of (--original, original=...), "
+                f"about {str(asked)!r}. Give the table it was made of (--original, original=...), "
                 "or leave the column out."
             )
-        axis = _Axis.of_column(shown, wanted)
-        self._reading: _Axis | _Words
-        if axis is not None:
-            self._reading = axis
-        elif isinstance(wanted, Values):
-            self._reading = _Words(shown, wanted)
-        else:
-            raise _no_order_error(shown, wanted)
+        self._reading = _Axis.of_column(shown, asked) or _Words(shown, asked)
 
     def answer(self, label: Value) -> LabelAnswer:
         """Return what one label says."""
@@ -213,28 +162,27 @@ class ReleaseOnlyReader:
 class _Axis:
     """Labels that are all numbers or days, or stretches of them."""
 
-    def __init__(self, wanted: Wanted, reader: Reader, stretches: Mapping[str, Stretch]) -> None:
-        self._stretches = stretches
-        self._whole = _whole(stretches.values())
-        self._named = wanted.texts if isinstance(wanted, Values) else frozenset()
-        given = wanted.values if isinstance(wanted, Values) else (wanted.low, wanted.high)
-        points = [None if value is None else reader(value) for value in given]
-        known = [point for point in points if point is not None]
-        self._asked = _Points(known) if isinstance(wanted, Values) else _Between(*points)
-        ends = [end for each in stretches.values() for end in (each.low, each.high)]
-        finite = [end for end in [*ends, *known] if math.isfinite(end)]
-        self._least, self._most = min(finite), max(finite)
+    def __init__(self, asked: Question, line: Line) -> None:
+        self._stretches = line.stretches
+        self._whole = line.reader is day_of or _whole(line.stretches.values())
+        self._named = asked.texts & {None, STAR}
+        read = [
+            _on_line(line, asked.column, item) for item in asked.items if item not in self._named
+        ]
+        self._asked = _merge(read, whole=self._whole)
+        ends = [end for each in read for end in each[:2] if math.isfinite(end)]
+        self._ends = min([*ends, line.least]), max([*ends, line.most])
+        # Nothing that is published lies farther out, unless a label says that something does.
+        self._star = self._ends if line.is_open else (line.least, line.most)
 
     @classmethod
-    def of_column(cls, shown: Column, wanted: Wanted) -> "_Axis | None":
-        """Find how all labels can be put on a line, if they can."""
-        texts = [text_of(value) for value in shown.known if text_of(value) != STAR]
-        for reader in (number_of, day_of):
-            read = {text: _stretch(text, reader) for text in texts}
-            stretches = {text: each for text, each in read.items() if each is not None}
-            if stretches and len(stretches) == len(read) and _fits(wanted, reader, read):
-                return cls(wanted, reader, stretches)
-        return None
+    def of_column(cls, shown: Column, asked: Question) -> "_Axis | None":
+        """Find how all labels can be put on a line, if they can, and refuse what is not on it."""
+        lines = Line.all_of(shown)
+        items = [item for item in asked.items if item is not None and item != STAR]
+        fitting = [line for line in lines if all(line.read(item) is not None for item in items)]
+        line = next(iter(fitting or lines), None)
+        return None if line is None else cls(asked, line)
 
     def answer(self, label: Value) -> LabelAnswer:
         text = None if label is None else text_of(label)
@@ -244,116 +192,111 @@ class _Axis:
         stretch = everything if text == STAR else self._stretches[text]
         if self._whole and not stretch.closed:
             stretch = Stretch(stretch.low, stretch.high - 1, closed=True)
-        share = self._asked.share(self._clip(stretch), whole=self._whole)
-        certain, possible = self._asked.bounds(stretch, whole=self._whole)
-        return LabelAnswer(share if possible else 0.0, certain=certain, possible=possible)
-
-    def _clip(self, stretch: Stretch) -> Stretch:
-        """Cut open ends at the farthest known point, and keep at least a point."""
-        low, high = max(stretch.low, self._least), min(stretch.high, self._most)
-        if low > high:
-            low = high = low if math.isinf(stretch.high) else high
-        return Stretch(low, high, stretch.closed)
+        clipped = _clip(stretch, *(self._star if text == STAR else self._ends))
+        share = sum(_share(clipped, each, whole=self._whole) for each in self._asked)
+        possible = any(overlap(stretch, each) for each in self._asked)
+        certain = any(_holds_all(each, stretch) for each in self._asked)
+        return LabelAnswer(min(share, 1.0) if possible else 0.0, certain=certain, possible=possible)
 
 
-class _Between:
-    """A range, held against stretches."""
-
-    def __init__(self, low: float | None, high: float | None) -> None:
-        self._low = -math.inf if low is None else low
-        self._high = math.inf if high is None else high
-
-    def share(self, stretch: Stretch, *, whole: bool) -> float:
-        low, high = max(self._low, stretch.low), min(self._high, stretch.high)
-        if whole:
-            return max(math.floor(high) - math.ceil(low) + 1, 0) / (stretch.high - stretch.low + 1)
-        if stretch.low == stretch.high:
-            return float(low <= high)
-        return max(high - low, 0.0) / (stretch.high - stretch.low)
-
-    def bounds(self, stretch: Stretch, *, whole: bool) -> tuple[bool, bool]:
-        """Return whether it holds all of a stretch, and whether any of it."""
-        certain = self._low <= stretch.low and stretch.high <= self._high
-        low, high = max(self._low, stretch.low), min(self._high, stretch.high)
-        if whole and math.isfinite(low) and math.isfinite(high):
-            return certain, math.ceil(low) <= math.floor(high)
-        return certain, low < high or (low == high and stretch.holds(low))
+def _on_line(line: Line, column: str, item: Value | Range) -> Stretch:
+    stretch = line.read(item)
+    if stretch is None:
+        raise line.refuse(column, item)
+    return stretch
 
 
-class _Points:
-    """Some values, held against stretches."""
+def _merge(stretches: Iterable[Stretch], *, whole: bool) -> list[Stretch]:
+    """Return the same points as stretches that neither overlap nor touch, in order."""
+    found: list[Stretch] = []
+    for each in sorted(_round(each) if whole else each for each in stretches):
+        if each.low > each.high:
+            continue
+        # The lower end of a stretch is inside, so what touches is one.
+        if found and each.low <= found[-1].high + whole:
+            last = found[-1]
+            far = max(last, each, key=lambda stretch: (stretch.high, stretch.closed))
+            found[-1] = Stretch(last.low, far.high, far.closed)
+        else:
+            found.append(each)
+    return found
 
-    def __init__(self, points: Iterable[float]) -> None:
-        self._points = sorted(set(points))
 
-    def share(self, stretch: Stretch, *, whole: bool) -> float:
-        inside = sum(map(stretch.holds, self._points))
-        if stretch.low == stretch.high:
-            return float(inside > 0)
-        # A single point of a line has no length.
-        return inside / (stretch.high - stretch.low + 1) if whole else 0.0
+def _round(stretch: Stretch) -> Stretch:
+    """Return the whole numbers of a stretch, from the first to the last."""
+    low, high = stretch.low, stretch.high
+    low = math.ceil(low) if math.isfinite(low) else low
+    if math.isfinite(high):
+        high = math.floor(high) if stretch.closed or not high.is_integer() else high - 1
+    return Stretch(float(low), float(high), closed=True)
 
-    def bounds(self, stretch: Stretch, *, whole: bool) -> tuple[bool, bool]:
-        """Return whether they are all of a stretch, and whether any is in it."""
-        inside = sum(map(stretch.holds, self._points))
-        width = stretch.high - stretch.low + 1 if whole else 1.0
-        return bool(inside) and inside == width and (
-            whole or stretch.low == stretch.high
-        ), inside > 0
+
+def _clip(stretch: Stretch, least: float, most: float) -> Stretch:
+    """Cut open ends at the farthest known point, and keep at least a point."""
+    low, high = max(stretch.low, least), min(stretch.high, most)
+    if low > high:
+        low = high = low if math.isinf(stretch.high) else high
+    return Stretch(low, high, stretch.closed)
+
+
+def _share(stretch: Stretch, asked: Stretch, *, whole: bool) -> float:
+    low, high = max(asked.low, stretch.low), min(asked.high, stretch.high)
+    if whole:
+        return max(high - low + 1, 0) / (stretch.high - stretch.low + 1)
+    if stretch.low == stretch.high:
+        return float(overlap(Stretch(stretch.low, stretch.high, closed=True), asked))
+    # A single point of a line has no length.
+    return max(high - low, 0.0) / (stretch.high - stretch.low)
+
+
+def _holds_all(asked: Stretch, stretch: Stretch) -> bool:
+    return asked.low <= stretch.low and (
+        stretch.high < asked.high
+        or (stretch.high == asked.high and (asked.closed or not stretch.closed))
+    )
 
 
 class _Words:
     """Labels that stand for themselves, and masks of them."""
 
-    def __init__(self, shown: Column, wanted: Values) -> None:
-        labels = [None if value is None else text_of(value) for value in shown.values]
-        self._wanted = wanted.texts
+    def __init__(self, shown: Column, asked: Question) -> None:
+        labels = [text_or_none(value) for value in shown.values]
+        ranges = [item for item in asked.items if isinstance(item, Range)]
+        if ranges:
+            raise _no_order_error(shown, ranges[0])
+        self._asked = asked.texts
         words = {label for label in labels if label is None or STAR not in label}
-        self._domain = words | self._wanted
-        for text in self._wanted:
+        self._domain = words | self._asked
+        for text in self._asked:
             if text is not None and not any(self._fits(text, label) for label in labels):
-                raise unknown(shown.name, text, [each for each in labels if each is not None])
+                known = [each for each in labels if each is not None and each != STAR]
+                more = _HIDDEN if STAR in labels else ""
+                raise unknown_value(shown.name, text, known, more=more)
 
     def answer(self, label: Value) -> LabelAnswer:
-        text = None if label is None else text_of(label)
-        if text in self._wanted:
+        text = text_or_none(label)
+        if text in self._asked:
             return YES
         if text is None or STAR not in text:
             return NO
-        under = [word for word in self._domain if self._fits(word, text)]
-        inside = [word for word in under if word in self._wanted]
+        under = [word for word in self._domain if text == STAR or self._fits(word, text)]
+        inside = [word for word in under if word in self._asked]
         share = len(inside) / len(under) if under else 0.0
         # Other words than those published may be meant, so nothing is certain.
         return LabelAnswer(share, certain=False, possible=bool(inside))
 
     @staticmethod
     def _fits(word: str | None, label: str | None) -> bool:
-        if label in {word, STAR}:
-            return True
-        if word is None or label is None:
-            return False
-        return re.fullmatch(re.escape(label).replace(re.escape(STAR), "."), word) is not None
+        """Return whether a label stands for a word and for few others, as a star does not."""
+        if label in (word, STAR) or word is None or label is None:
+            return label == word
+        return fits_mask(word, label)
 
 
-def _stretch(text: str, reader: Reader) -> Stretch | None:
-    """Read a label as a stretch: a point, an interval, or a mask of digits."""
-    point = reader(text)
-    if point is not None:
-        return Stretch(point, point, closed=True)
-    if reader is number_of and re.fullmatch(r"\d+\*+", text):
-        return Stretch(float(text.replace(STAR, "0")), float(text.replace(STAR, "9")), closed=True)
-    return stretch_of(text, reader)
-
-
-def _fits(wanted: Wanted, reader: Reader, labels: Container[str]) -> bool:
-    """Return whether what is asked for can be put on the line, or is named as it is published."""
-    if isinstance(wanted, Range):
-        ends = [end for end in (wanted.low, wanted.high) if end is not None]
-        return all(reader(end) is not None for end in ends)
-    return all(
-        value is None or text_of(value) in labels or reader(value) is not None
-        for value in wanted.values
-    )
+_HIDDEN = (
+    "What only '*' could stand for is not known to exist: to ask for it, give the table "
+    "(--original, original=...)."
+)
 
 
 def _whole(stretches: Iterable[Stretch]) -> bool:
