@@ -27,6 +27,16 @@ ROWS = st.lists(
     max_size=16,
 )
 QI, SENSITIVE = ("zip",), ("work", "wed")
+POLICY = sf.Policy(
+    columns={
+        "who": "identifier",
+        "zip": "quasi-identifier",
+        "work": "sensitive",
+        "wed": "sensitive",
+    },
+    models=[sf.models.KAnonymity(3)],
+    person="who",
+)
 
 
 def people_with(rows, **values):
@@ -182,24 +192,71 @@ def test_people_exposed_are_counted_once_in_all_and_once_in_each_class(rows):
         }
 
 
+def shares_of(units, name):
+    """Return for each value the share of people in a class who have it, of those with any."""
+    held = [{row[NAMES.index(name)] for row in mine} - {None} for mine in units]
+    held = [values for values in held if values]
+    return {
+        value: sum(value in values for values in held) / len(held) for value in set().union(*held)
+    }
+
+
+def people_of_classes(rows):
+    """Return the rows of each person in each class."""
+    found = defaultdict(list)
+    for row in rows:
+        found[row[1], row[0]].append(row)
+    return found
+
+
+@given(
+    ROWS,
+    st.sampled_from(["A", "B", None]),
+    st.sampled_from(["state", "own", None]),
+    st.sampled_from(["single", "married", None]),
+)
+def test_one_person_is_explained_by_people_with_such_a_row(rows, at, works, not_wed):
+    rows = [*rows, (5, "A", "state", "single"), (6, "B", "own", "married")]
+    table = pa.table(dict(zip(NAMES, map(list, zip(*rows, strict=True)), strict=True)))
+    knows = {"is": {"work": works} if works else {}, "not": {"wed": not_wed} if not_wed else {}}
+    person = {"zip": at} if at else {}
+    found = sf.explain(table, person, policy=POLICY, knows=knows, column="wed")
+    if len({row[0] for row in rows}) == len(rows):
+        assert found.fitting is None
+        return
+    units = {}
+    for key, mine in people_of_classes(rows).items():
+        fits = [r for r in mine if at in (None, r[1]) and works in (None, r[2])]
+        if fits and (not_wed is None or not_wed not in {row[3] for row in fits}):
+            units[key] = fits
+    assert found.of == len({row[0] for row in rows})
+    classes = {key[0] for key in units}
+    assert {place.labels["zip"]: place.people for place in found.places} == {
+        each: len({row[0] for row in rows if row[1] == each}) for each in classes
+    }
+    for place in found.places:
+        mine = [key for key in units if key[0] == place.labels["zip"]]
+        assert place.probability == pytest.approx(len(mine) / len(units))
+    if not units:
+        return
+    assert found.fitting == len({row[0] for row in rows if row[1] in classes})
+    belief, after = found.belief("wed"), shares_of(units.values(), "wed")
+    before = [
+        mine
+        for mine in people_of_classes(rows).values()
+        if not_wed is None or not_wed not in {row[3] for row in mine}
+    ]
+    for value in ("single", "married", "widowed"):
+        expected = shares_of(before, "wed").get(value, 0), after.get(value, 0)
+        assert belief.of(value) == pytest.approx(expected)
+
+
 def panel(seed=0):
     rng = np.random.default_rng(seed)
     who = np.repeat(np.arange(120), rng.integers(1, 5, 120))
     work = rng.choice(["state", "own", "farm"], len(who))
     wed = np.where(work == "state", "single", rng.choice(["married", "widowed"], len(who)))
     return pa.table({"who": who, "zip": np.array(["A", "B"])[who % 2], "work": work, "wed": wed})
-
-
-POLICY = sf.Policy(
-    columns={
-        "who": "identifier",
-        "zip": "quasi-identifier",
-        "work": "sensitive",
-        "wed": "sensitive",
-    },
-    models=[sf.models.KAnonymity(3)],
-    person="who",
-)
 
 
 def test_a_release_is_looked_at_by_people_and_says_what_rows_are_for(tmp_path):

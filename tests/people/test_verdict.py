@@ -140,9 +140,15 @@ def test_a_report_counts_people_unless_it_is_public(tmp_path):
         sf.report(release, people_file=file, public=True)
 
 
-def test_what_is_explained_by_rows_says_so():
-    release = sf.anonymize(panel(), policy_of())
-    assert "rows are counted here" in str(sf.explain(release, {"sex": "f", "age": 30}))
+def test_what_is_explained_by_rows_says_so(tmp_path):
+    file = tmp_path / "people.parquet"
+    sf.anonymize(panel(), policy_of(), output=tmp_path / "release", people_file=file)
+    asked = {"sex": "f", "age": 30}
+    by_rows = sf.explain(tmp_path / "release", asked)
+    assert "rows are counted here" in str(by_rows)
+    by_people = sf.explain(tmp_path / "release", asked, people_file=file)
+    assert by_people.of == 300 < by_rows.of
+    assert "rows are counted here" not in str(by_people)
 
 
 def test_attacks_on_a_table_count_people():
@@ -186,3 +192,28 @@ def test_people_without_a_household_live_alone_in_every_format(tmp_path, ending)
     found = sf.verify(tmp_path / "release", policy, people_file=file, attacks=["household"])
     assert found.attack("household").settings["of_households"] == 80
     assert found.attack("household").of == 300
+
+
+def test_utility_says_how_many_people_are_left_and_that_the_rest_are_rows(tmp_path):
+    rows = [(n, "f", 20, "flu") for n in range(6)] * 2 + [(9, "m", 30, "gout")] * 3
+    names = ["id", "sex", "age", "ill"]
+    table = pa.table(dict(zip(names, map(list, zip(*rows, strict=True)), strict=True)))
+    exact = dict.fromkeys(["sex", "age"], {"role": "quasi-identifier", "levels": [0, 0]})
+    columns = {"id": "identifier", "ill": "sensitive", **exact}
+    policy = policy_of(columns=columns, suppression="50%")
+    file = tmp_path / "people.parquet"
+    release = sf.anonymize(table, policy, output=tmp_path / "release", people_file=file)
+    for found in (
+        sf.utility(table, release, policy=policy, queries=20),
+        sf.utility(table, tmp_path / "release", policy=policy, queries=20, people_file=file),
+    ):
+        assert (found.rows, found.published) == (15, 12)
+        assert (found.people.people, found.people.published) == (7, 6)
+        assert "6 of 7 people published" in str(found)
+    blind = sf.utility(table, {"one": tmp_path / "release"}, policy=policy, queries=20)
+    assert blind["one"].people.published is None
+    assert "takes the people file" in str(blind)
+    both = {"one": release, "two": release}
+    assert " people " in str(sf.utility(table, both, policy=policy, queries=20))
+    with pytest.raises(ParameterError, match="that of one release"):
+        sf.utility(table, both, policy=policy, people_file=file)

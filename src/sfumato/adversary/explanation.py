@@ -171,6 +171,8 @@ class Explanation(Showable):
     """One per sensitive column that is not known; none if nobody fits."""
 
     notes: tuple[str, ...] = ()
+    fitting: int | None = None
+    """The people of these places, every one once; None if they add up."""
 
     @property
     def found(self) -> bool:
@@ -195,6 +197,7 @@ class Explanation(Showable):
         if not self.places:
             return f"{who}: nobody in the release fits."
         people = sum(place.people for place in self.places)
+        people = people if self.fitting is None else self.fitting
         mixed = " people" if kind.keeps_classes else " people, not all of whom fit"
         return (
             f"{who} fits {len(self.places)} of {self.of_places} {kind.groups[1]}, "

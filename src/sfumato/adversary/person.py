@@ -21,7 +21,7 @@ from sfumato.errors import (
 from sfumato.hierarchy import Hierarchy, Ladder
 from sfumato.hierarchy.labels import Labels
 from sfumato.policy import Policy
-from sfumato.releases.opening import Published, count_columns
+from sfumato.releases.opening import Published, PublishedTable, count_columns
 from sfumato.slicing import Columns
 from sfumato.text import STAR, fold_spelling, in_order, is_missing, text_of, text_or_none
 from sfumato.typing import BoolArray, CodeArray, FloatArray, IntArray, Value
@@ -407,6 +407,105 @@ _HIDDEN = (
 
 
 @dataclass(frozen=True, eq=False)
+class OneOfSeveral:
+    """The belief about a person in a table in which people may have several rows.
+
+    The adversary knows a row of the person: some quasi-identifiers, and perhaps sensitive values.
+    Every person who has such a row in a class is as likely the one, whatever the number of their
+    rows. A value is as likely as the share of them who have it in such a row, so that shares may
+    sum to more than 1. What is ruled out, the person has in no such row.
+
+    Args:
+        counts: The rows of each person.
+        classes: The class of each entry.
+        n: How many classes there are.
+        person: The column that tells people apart.
+        fits: Whether what is known agrees with the entry.
+        ruled_out: Per sensitive column the codes that the person has not.
+
+    Example:
+        >>> rows = [("ann", "flu"), ("ann", "gout"), ("bob", "flu"), ("bob", "flu")]
+        >>> counts = FrequencySet.from_rows(["who", "ill"], rows)
+        >>> every = np.ones(3, dtype=bool)
+        >>> one = OneOfSeveral(counts, np.zeros(3, dtype=np.int64), 1, "who", every)
+        >>> one.shares("ill").tolist(), one.groups.tolist(), one.people
+        ([1.0, 0.5], [1.0], 2)
+    """
+
+    counts: FrequencySet
+    classes: IntArray
+    n: int
+    person: str
+    fits: BoolArray
+    ruled_out: Mapping[str, tuple[int, ...]] = field(default_factory=dict)
+
+    @cached_property
+    def _who(self) -> IntArray:
+        return self.counts.codes_of(self.person).astype(np.int64)
+
+    @cached_property
+    def _candidate(self) -> IntArray:
+        """The number of each pair of a class and a person in it."""
+        people = len(self.counts.column(self.person).values)
+        return group([self.classes, self._who], [self.n, people], n=len(self.counts)).of_item
+
+    @cached_property
+    def _rows(self) -> BoolArray:
+        """The entries of those who may be the person."""
+        gone = np.zeros(int(self._candidate.max(initial=-1)) + 1, dtype=np.bool_)
+        for name, codes in self.ruled_out.items():
+            having = self.fits & np.isin(self.counts.codes_of(name), codes)
+            gone[self._candidate[having]] = True
+        left: BoolArray = self.fits & ~gone[self._candidate]
+        return left
+
+    def _people_with(self, entries: BoolArray) -> IntArray:
+        """Return per class the people who have one of some entries."""
+        first = np.unique(self._candidate[entries], return_index=True)[1]
+        return np.bincount(self.classes[entries][first], minlength=self.n)
+
+    @cached_property
+    def sizes(self) -> IntArray:
+        """The number of people each class has."""
+        return self._people_with(np.ones(len(self.counts), dtype=np.bool_))
+
+    @property
+    def groups(self) -> FloatArray:
+        """The probability that the person is in each class; all 0 if no person fits."""
+        fitting = self._people_with(self._rows)
+        shares: FloatArray = fitting / max(int(fitting.sum()), 1)
+        return shares
+
+    @property
+    def people(self) -> int:
+        """The people of the classes that fit, every one once."""
+        mine = (self._people_with(self._rows) > 0)[self.classes]
+        return len(np.unique(self._who[mine]))
+
+    @property
+    def total(self) -> int:
+        """All people, every one once."""
+        return len(np.unique(self._who))
+
+    def shares(self, name: str) -> FloatArray:
+        """Return how likely the person has each known value of a column, by code."""
+        column = self.counts.column(name)
+        codes, known = self.counts.codes_of(name), len(column.known)
+        some = self._rows & (codes != column.missing)
+        of = max(int(self._people_with(some).sum()), 1)
+        pairs = np.unique(self._candidate[some] * max(known, 1) + codes[some])
+        shares: FloatArray = np.bincount(pairs % max(known, 1), minlength=known)[:known] / of
+        return shares
+
+    def missing(self, name: str) -> float:
+        """Return how likely no value of the person is known."""
+        column = self.counts.column(name)
+        some = self._rows & (self.counts.codes_of(name) != column.missing)
+        every = int(self._people_with(self._rows).sum())
+        return 1 - int(self._people_with(some).sum()) / max(every, 1)
+
+
+@dataclass(frozen=True, eq=False)
 class PersonSearch:
     """The published tables, and which of their entries agree with what is known of a person.
 
@@ -430,6 +529,10 @@ class PersonSearch:
     def tables(self) -> LinkedTables:
         """The tables, over the quasi-identifiers and the sensitive columns."""
         names = (*self.opened.quasi_identifiers, *self.opened.sensitive)
+        people = self.opened.people if isinstance(self.opened, PublishedTable) else None
+        if people is not None:
+            # The same rows; suppressed ones, which say nothing, are not among them.
+            return LinkedTables((people.project(names),)).fold(self.opened.folded)
         found = self.opened.counts(names).fold(self.opened.folded)
         tables = tuple(map(self.opened.without_general_stars, found.tables))
         return replace(found, tables=tables)
@@ -588,6 +691,25 @@ class PersonSearch:
             if name in table.names
         }
         return Piece(groups, people, fits, values)
+
+    def among_people(self, held: Mapping[str, int]) -> OneOfSeveral | None:
+        """Return the belief about a person who may have several rows; None if rows are counted.
+
+        Args:
+            held: The sensitive values that are known, as codes of the folded columns.
+        """
+        opened = self.opened
+        people = opened.people if isinstance(opened, PublishedTable) else None
+        if not isinstance(opened, PublishedTable) or people is None or opened.person is None:
+            return None
+        counts = people.fold(opened.folded)
+        classes = counts.group_by(opened.quasi_identifiers)
+        fits = np.ones(len(counts), dtype=np.bool_)
+        for name in self.known:
+            fits &= self._fits(name, counts.column(name))[counts.codes_of(name)]
+        for name, code in held.items():
+            fits &= counts.codes_of(name) == code
+        return OneOfSeveral(counts, classes.of_item, classes.n, opened.person, fits)
 
     def _silent(self, table: FrequencySet) -> BoolArray:
         """Return which rows say nothing about whose they are."""

@@ -352,6 +352,7 @@ def explain(  # noqa: PLR0917 - options of a command line
             metavar="FILE", help="The original, for hierarchies that are built from the data."
         ),
     ] = None,
+    people_file: PeopleFileOption = None,
     svg: Annotated[
         Path | None, typer.Option(metavar="FILE", help="Draw what is believed as SVG there.")
     ] = None,
@@ -384,6 +385,7 @@ def explain(  # noqa: PLR0917 - options of a command line
             quasi_identifiers=None if qi is None else split_names(qi),
             sensitive=None if sensitive is None else split_names(sensitive),
             data=data,
+            people_file=people_file,
         )
     if svg is not None and found.beliefs:
         write_text(svg, found.svg(column), force=force, private="the drawing")

@@ -10,6 +10,7 @@ from sfumato.cli.options import (
     ForceOption,
     JsonOption,
     OriginalArgument,
+    PeopleFileOption,
     PublishedArgument,
     QiOption,
     QuietOption,
@@ -47,6 +48,7 @@ def utility(  # noqa: PLR0917 - options of a command line
         typer.Option(metavar="COLUMN", help="Let a decision tree learn to tell this column."),
     ] = None,
     seed: SeedOption = 0,
+    people_file: PeopleFileOption = None,
     json: JsonOption = False,
     quiet: QuietOption = False,
 ) -> None:
@@ -68,6 +70,7 @@ def utility(  # noqa: PLR0917 - options of a command line
             queries=queries,
             classify=classify,
             seed=seed,
+            people_file=people_file,
             progress=progress,
         )
     finish(found, json=json, quiet=quiet)

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from sfumato.adversary.explanation import Belief, Explanation, Place
-from sfumato.adversary.person import Knowledge, OnePerson, PersonSearch
+from sfumato.adversary.person import Knowledge, OneOfSeveral, OnePerson, PersonSearch
 from sfumato.adversary.target import secrecy_by
 from sfumato.counts import Column
 from sfumato.errors import ParameterError, UnknownColumnError, suggest
@@ -17,7 +17,7 @@ from sfumato.text import STAR, is_missing, text_of
 from sfumato.typing import FloatArray, Value
 
 
-def explain(
+def explain(  # noqa: PLR0913 - all but two have a default and are named
     release: object,
     person: Mapping[str, Value],
     *,
@@ -27,6 +27,7 @@ def explain(
     quasi_identifiers: Sequence[str] | None = None,
     sensitive: Sequence[str] | None = None,
     data: object = None,
+    people_file: object = None,
 ) -> Explanation:
     """Compute what an adversary who knows a person learns of the person's sensitive values.
 
@@ -57,6 +58,9 @@ def explain(
         quasi_identifiers: The columns others may know, if nothing else says so.
         sensitive: The columns that should not become known, likewise.
         data: The table the release was made of, for hierarchies that are built from the data.
+        people_file: The people file of a release that counts people; None takes the people that a
+            release has when it was just made. What is known is then a row of the person, each
+            person with such a row being as likely the one, and a person may have several values.
 
     Example:
         >>> import pyarrow as pa
@@ -77,7 +81,13 @@ def explain(
         flu              67 %    0 %
         heart disease     0 %    0 %
     """
-    opened = open_release(release, policy, quasi_identifiers=quasi_identifiers, sensitive=sensitive)
+    opened = open_release(
+        release,
+        policy,
+        quasi_identifiers=quasi_identifiers,
+        sensitive=sensitive,
+        people_file=people_file,
+    )
     _require_roles(opened, column)
     known = _read_person(person, opened)
     manifest = opened.manifest
@@ -144,6 +154,9 @@ def _columns_asked(opened: Published, column: str | None, knowledge: Knowledge) 
 
 
 def _explain(search: PersonSearch, knowledge: Knowledge, asked: Sequence[str]) -> Explanation:
+    several = search.among_people(knowledge.held)
+    if several is not None:
+        return _explain_several(search, several, knowledge, asked)
     kind, column = search.opened.kind, search.tables.column
     plain = OnePerson(search.pieces, search.n)
     names = [name for name in search.opened.sensitive if name in _columns_concerned(knowledge)]
@@ -156,8 +169,7 @@ def _explain(search: PersonSearch, knowledge: Knowledge, asked: Sequence[str]) -
         for at in order.tolist()
     )
     notes = _notes(search, plain, knowledge, found=bool(places))
-    manifest = search.opened.manifest
-    if manifest is not None and "counted" in (manifest.person or {}):
+    if search.opened.counts_people:
         notes = (_ROWS_COUNTED, *notes)
     beliefs = tuple(_belief(person, column(name), knowledge) for name in asked)
     return Explanation(
@@ -174,8 +186,55 @@ def _explain(search: PersonSearch, knowledge: Knowledge, asked: Sequence[str]) -
 
 _ROWS_COUNTED = (
     "People have several rows in this release, and rows are counted here: fewer people may fit, "
-    "and shares are of rows. sfumato verify counts people."
+    "and shares are of rows. With the people file (people_file=, --people-file) people are counted."
 )
+
+_PEOPLE_COUNTED = (
+    "People have several rows here: what is known is one of the person's, and a person may have "
+    "several values, so that shares may sum to more than 100 %."
+)
+
+
+def _explain_several(
+    search: PersonSearch, every: OneOfSeveral, knowledge: Knowledge, asked: Sequence[str]
+) -> Explanation:
+    """Explain a table in which people may have several rows."""
+    if knowledge.of_others:
+        raise ParameterError(
+            'knows["others"]',
+            str(knowledge),
+            "left out where people have several rows",
+            why="a person who has several values is not weighed by one of them",
+        )
+    person = replace(every, ruled_out=knowledge.ruled_out)
+    likely = person.groups
+    order = np.lexsort((np.arange(person.n), -likely))[: int((likely > 0).sum())]
+    places = tuple(
+        Place(search.labels_of(at), int(person.sizes[at]), float(likely[at]))
+        for at in order.tolist()
+    )
+    # Before, the person may be anybody in any class.
+    anybody = replace(every, fits=np.ones_like(every.fits))
+    beliefs = []
+    for name in asked:
+        column = search.tables.column(name)
+        own = {name: codes for name, codes in knowledge.ruled_out.items() if name == column.name}
+        before = replace(anybody, ruled_out=own).shares(name)
+        if name in knowledge.believed:
+            before = knowledge.prior(column, before)
+        beliefs.append(_order(column, before, person.shares(name), person.missing(name)))
+    plain = OnePerson(search.pieces, search.n)
+    return Explanation(
+        dict(search.known),
+        str(knowledge),
+        search.opened.kind.name,
+        every.total,
+        person.n,
+        places,
+        tuple(beliefs) if places else (),
+        (_PEOPLE_COUNTED, *_notes(search, plain, knowledge, found=bool(places))),
+        person.people,
+    )
 
 
 def _columns_concerned(knowledge: Knowledge) -> set[str]:
@@ -188,7 +247,12 @@ def _belief(person: OnePerson, column: Column, knowledge: Knowledge) -> Belief:
     missing = float(after[column.missing]) if column.missing >= 0 else 0.0
     after = after[: len(before)]
     total = after.sum()
-    before, after = _snap_to_0_or_1(before), _snap_to_0_or_1(after / total if total else after)
+    return _order(column, before, after / total if total else after, missing)
+
+
+def _order(column: Column, before: FloatArray, after: FloatArray, missing: float) -> Belief:
+    """Return what is believed, the likeliest values first."""
+    before, after = _snap_to_0_or_1(before), _snap_to_0_or_1(after)
     order = np.lexsort((np.arange(len(before)), -before, -after.round(12)))
     return Belief(
         column.name,

@@ -1,7 +1,7 @@
 """Utility: how much can still be learnt from what is published, for those who may."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from os import PathLike
 from pathlib import Path
 from typing import Any, TypedDict, Unpack, overload
@@ -27,7 +27,14 @@ from sfumato.slicing import Correlations
 from sfumato.slicing import correlations as measured
 from sfumato.slicing.correlation import MEASURES
 from sfumato.typing import FloatArray, Progress
-from sfumato.usefulness import Classification, Exam, Utilities, Utility, Workload
+from sfumato.usefulness import (
+    Classification,
+    Exam,
+    PeopleLeft,
+    Utilities,
+    Utility,
+    Workload,
+)
 
 
 class _Settings(TypedDict, total=False):
@@ -37,6 +44,7 @@ class _Settings(TypedDict, total=False):
     queries: int | Workload
     classify: str | Classification | None
     seed: int
+    people_file: object
     progress: Progress | None
 
 
@@ -60,6 +68,7 @@ def utility(  # noqa: PLR0913 - all but two have a default and are named
     queries: int | Workload = 1000,
     classify: str | Classification | None = None,
     seed: int = 0,
+    people_file: object = None,
     progress: Progress | None = None,
 ) -> Utility | Utilities:
     """Compare the answers of the original and of a release, or of several, to the same questions.
@@ -70,6 +79,7 @@ def utility(  # noqa: PLR0913 - all but two have a default and are named
     published apart to have nothing to do with each other within a group. Then the
     correlations between columns are compared in the same way. If the release has a weight, the
     same queries are asked for people instead of rows, and weighted means and shares are compared.
+    Where people have several rows, it is said how many of them are left; all else counts rows.
 
     Does not promise: that an analysis of another kind fares the same. Figures are for
     comparing releases of one table with each other.
@@ -88,6 +98,8 @@ def utility(  # noqa: PLR0913 - all but two have a default and are named
         classify: A column that a decision tree learns to tell from the others, or a
             `sfumato.usefulness.Classification`; needs scikit-learn. None leaves it out.
         seed: Where queries, and rows to learn from, are drawn from.
+        people_file: The people file of a release that counts people, if it is the only one; None
+            takes the people that a release has when it was just made.
         progress: Told how many releases are done.
 
     Example:
@@ -116,8 +128,17 @@ def utility(  # noqa: PLR0913 - all but two have a default and are named
         expected = "a release, or a mapping of names to releases"
         raise ParameterError("release", release, expected, why="{'k=5': release}")
     policy = policy_of(policy)
+    if people_file is not None and len(releases) > 1:
+        why = "it is that of one release. Ask about each by itself"
+        raise ParameterError("people_file", str(people_file), "left out beside several", why=why)
     found = {
-        name: open_release(each, policy, quasi_identifiers=quasi_identifiers, sensitive=sensitive)
+        name: open_release(
+            each,
+            policy,
+            quasi_identifiers=quasi_identifiers,
+            sensitive=sensitive,
+            people_file=people_file,
+        )
         for name, each in releases.items()
     }
     first = next(iter(found.values()))
@@ -141,10 +162,29 @@ def utility(  # noqa: PLR0913 - all but two have a default and are named
         weighted = None
         if weight is not None and each.weight == weight[0]:
             weighted = each.weighted_estimator(counts.columns, ladders)
-        marked[name] = exam.of(each.estimator(counts.columns, ladders), weighted)
+        marked[name] = replace(
+            exam.of(each.estimator(counts.columns, ladders), weighted),
+            people=_people_left(original, each),
+        )
         if progress is not None:
             progress("compare", len(marked), len(found))
     return Utilities(marked) if isinstance(release, Mapping) else marked["release"]
+
+
+def _people_left(original: object, release: Published) -> PeopleLeft | None:
+    """Count the people of the original and of a release, if it counts people."""
+    policy = release.policy or getattr(release.given, "policy", None)
+    person = policy.counted_person if isinstance(policy, Policy) else None
+    if not release.counts_people or person is None or isinstance(original, FrequencySet):
+        return None
+    table = open_original(original, policy, (person,))
+    if person not in table.columns:
+        return None
+    everyone = len(table.domains((person,))[person].rows)
+    people = release.people if isinstance(release, PublishedTable) else None
+    if people is None or not isinstance(release, PublishedTable) or release.person is None:
+        return PeopleLeft(everyone, None)
+    return PeopleLeft(everyone, len(people.project((release.person,))))
 
 
 def _weight_in(releases: Mapping[str, Published]) -> str | None:

@@ -367,6 +367,32 @@ def _weighted_column(original: Estimator, release: Estimator, name: str) -> Weig
 # What came out of comparing releases with the original.
 
 
+@dataclass(frozen=True)
+class PeopleLeft:
+    """How many of the people of a table a release still has, where they may have several rows.
+
+    >>> print(PeopleLeft(600, 580))
+    580 of 600 people published; all other figures count rows, of which a person may have several
+    """
+
+    people: int
+    """The people of the original, every one once."""
+
+    published: int | None
+    """Those who have a row in the release; None if nothing says whose its rows are."""
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the figures as plain values that JSON can hold."""
+        return {"people": self.people, "published": self.published}
+
+    def __str__(self) -> str:
+        rows = "all other figures count rows, of which a person may have several"
+        if self.published is None:
+            told = "how many of them are published takes the people file"
+            return f"{self.people} people in the original, and {told}; {rows}"
+        return f"{self.published} of {self.people} people published; {rows}"
+
+
 @dataclass(frozen=True, eq=False)
 class Utility(Showable):
     """What a release is still good for: how far its answers are from those of the original."""
@@ -392,6 +418,9 @@ class Utility(Showable):
     weighted: WeightedUtility | None = None
     """How far estimates for a population are off, if original and release have a weight."""
 
+    people: PeopleLeft | None = None
+    """How many people are left, where they may have several rows; all other figures count rows."""
+
     def to_dict(self) -> dict[str, Any]:
         """Return the figures as plain values that JSON can hold."""
         return {
@@ -401,6 +430,7 @@ class Utility(Showable):
             "associations": self.associations.to_dict(),
             **({} if self.accuracy is None else {"accuracy": self.accuracy.to_dict()}),
             **({} if self.weighted is None else {"weighted": self.weighted.to_dict()}),
+            **({} if self.people is None else {"people": self.people.to_dict()}),
             "seed": self.seed,
         }
 
@@ -409,7 +439,8 @@ class Utility(Showable):
 
     def content(self) -> Content:
         """Return the errors of counting queries and of correlations."""
-        found = [self.queries, self.associations, *filter(None, [self.accuracy, self.weighted])]
+        found: list[object] = [*filter(None, [self.people]), self.queries, self.associations]
+        found += filter(None, [self.accuracy, self.weighted])
         published = f"{self.published} of {self.rows} rows published"
         return Content(published, tuple(Sentence(str(each)) for each in found))
 
@@ -439,10 +470,15 @@ class Utilities(Showable):
     def content(self) -> Content:
         """Return one line per release; of a single one everything."""
         titles = ["release", "rows", "median error", "mean error", "90 % below", "correlations off"]
+        people = any(r.people for r in self.results.values())
+        titles[2:2] = ["people"] if people else []
         titles += ["told right"] if any(r.accuracy for r in self.results.values()) else []
         weighted = any(r.weighted is not None for r in self.results.values())
         titles += ["median error, weighted"] if weighted else []
-        rows = [_row(name, result, weighted=weighted) for name, result in self.results.items()]
+        rows = [
+            _row(name, result, weighted=weighted, people=people)
+            for name, result in self.results.items()
+        ]
         table = Table.of("", titles, rows, most=None)
         single = [
             Sentence(f"{name}: {one}") for name, one in self.results.items() if len(self) == 1
@@ -455,8 +491,11 @@ class Utilities(Showable):
         return f"<Utilities of {', '.join(self.results)}>"
 
 
-def _row(name: str, result: Utility, *, weighted: bool) -> list[Cell]:
+def _row(name: str, result: Utility, *, weighted: bool, people: bool) -> list[Cell]:
     errors = result.queries
+    left: list[Cell] = []
+    if people:
+        left.append(None if result.people is None else result.people.published)
     survey: list[Cell] = []
     if weighted:
         survey.append(
@@ -465,6 +504,7 @@ def _row(name: str, result: Utility, *, weighted: bool) -> list[Cell]:
     return [
         name,
         result.published,
+        *left,
         *map(FineShare, (errors.median, errors.mean, errors.quantile(0.9))),
         round(result.associations.mean_difference, 3),
         *([] if result.accuracy is None else [FineShare(result.accuracy.after)]),
