@@ -198,8 +198,8 @@ def test_utility_says_how_many_people_are_left_and_that_the_rest_are_rows(tmp_pa
     rows = [(n, "f", 20, "flu") for n in range(6)] * 2 + [(9, "m", 30, "gout")] * 3
     names = ["id", "sex", "age", "ill"]
     table = pa.table(dict(zip(names, map(list, zip(*rows, strict=True)), strict=True)))
-    exact = dict.fromkeys(["sex", "age"], {"role": "quasi-identifier", "levels": [0, 0]})
-    columns = {"id": "identifier", "ill": "sensitive", **exact}
+    exact = {"role": "quasi-identifier", "levels": [0, 0]}
+    columns = {"id": "identifier", "ill": "sensitive", "sex": exact, "age": exact}
     policy = policy_of(columns=columns, suppression="50%")
     file = tmp_path / "people.parquet"
     release = sf.anonymize(table, policy, output=tmp_path / "release", people_file=file)

@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, TypeAlias
 
 import typer
 
@@ -28,6 +28,15 @@ from sfumato.errors import ParameterError
 
 if TYPE_CHECKING:
     from sfumato.releases.release import DecoupledRelease, Release
+
+KeptPeopleOption: TypeAlias = Annotated[
+    Path | None,
+    typer.Option(
+        metavar="FILE",
+        help="Where people are counted: keep who has which rows in this private file (.parquet "
+        "or .csv), for sfumato verify.",
+    ),
+]
 
 
 @command(
@@ -74,14 +83,7 @@ def anonymize(
             "levels are started from.",
         ),
     ] = None,
-    people_file: Annotated[
-        Path | None,
-        typer.Option(
-            metavar="FILE",
-            help="Where people are counted: keep who has which rows in this private file (.parquet "
-            "or .csv), for sfumato verify.",
-        ),
-    ] = None,
+    people_file: KeptPeopleOption = None,
     seed: Annotated[
         int | None,
         typer.Option(
@@ -159,6 +161,7 @@ def protect(  # noqa: PLR0917 - options of a command line
     keep_together: Annotated[
         bool, typer.Option("--keep-together", help="Never decouple: write one table, and warn.")
     ] = False,
+    people_file: KeptPeopleOption = None,
     form: FormatOption = None,
     force: ReplaceOption = False,
     json: JsonOption = False,
@@ -167,8 +170,9 @@ def protect(  # noqa: PLR0917 - options of a command line
     """Make a release, look for what still leaks, and mend it.
 
     Classes in which quasi-identifiers tell a sensitive value are generalised further. Where
-    sensitive columns tell about each other, they are published in tables of their own. The exit
-    code is 1 if something is left that harms a person very highly.
+    sensitive columns tell about each other, they are published in tables of their own, unless
+    people have several rows: then it is said. The exit code is 1 if something is left that harms a
+    person very highly.
     """
     from sfumato.tasks.protect import protect as task
 
@@ -184,6 +188,7 @@ def protect(  # noqa: PLR0917 - options of a command line
             output=output,
             format=form,
             force=force,
+            people_file=people_file,
             progress=progress,
         )
     finish(done, json=json, quiet=quiet, note=_where(done.release))

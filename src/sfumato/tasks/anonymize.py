@@ -142,7 +142,7 @@ def anonymize(  # noqa: PLR0913 - every one has a default and is named
         _warn_of_unnamed(policy, table.columns)
     policy.check_against(table.columns)
     if people_file is not None and policy.counted_person is None:
-        _refuse_people_file(people_file)
+        refuse_people_file(people_file)
     rng = np.random.default_rng(secrets.randbits(128) if seed is None else seed)
     with unfinished_people(people_file, output=output, force=force) as unfinished:
         policy, repeated = require_people(table, policy)
@@ -157,14 +157,15 @@ def anonymize(  # noqa: PLR0913 - every one has a default and is named
             report=report,
             people_file=unfinished,
         )
-    repeated = (*repeated, *_warn_of_people(made, people_file))
+    repeated = (*repeated, *warn_of_people(made, people_file))
     if budget is not None and isinstance(table, DatabaseTable) and _has_plain(made):
         # To hold plain columns against each other, every combination would have to come here.
         return replace(made, unprotected=(_NOT_LOOKED_AT, *repeated))
     return with_unprotected(made, repeated, table)
 
 
-def _refuse_people_file(path: str | PathLike[str]) -> NoReturn:
+def refuse_people_file(path: str | PathLike[str]) -> NoReturn:
+    """Raise because rows are counted, and a people file would say nothing."""
     raise ParameterError(
         "people_file",
         str(path),
@@ -174,7 +175,7 @@ def _refuse_people_file(path: str | PathLike[str]) -> NoReturn:
     )
 
 
-def _warn_of_people(made: Release, people_file: object) -> list[str]:
+def warn_of_people(made: Release, people_file: object) -> list[str]:
     """Return what is to be said of the people file: that none was kept, or none was needed."""
     if made.people is None:
         if people_file is None:

@@ -24,12 +24,18 @@ from sfumato.recode.deciding import count_population, counted_columns, decide, w
 from sfumato.recode.recoded import recode_counts
 from sfumato.releases.manifest import build_manifest
 from sfumato.releases.opening import open_release
-from sfumato.releases.people import require_single_rows
+from sfumato.releases.people import require_people
+from sfumato.releases.people_file import UnfinishedPeople, tell_people_apart, unfinished_people
 from sfumato.releases.places import Memory, Place, place_for
 from sfumato.releases.preparing import open_prepared
 from sfumato.releases.release import DecoupledRelease, Release, open_stored
 from sfumato.tables import DatabaseTable
-from sfumato.tasks.anonymize import make_release, with_unprotected
+from sfumato.tasks.anonymize import (
+    make_release,
+    refuse_people_file,
+    warn_of_people,
+    with_unprotected,
+)
 from sfumato.tasks.decouple import decouple
 from sfumato.tasks.detect import detect
 from sfumato.tasks.verify import accept, outcomes
@@ -72,11 +78,17 @@ class Attempts:
         rng = np.random.default_rng(self._seed)
         decision = decide(policy, asked, counts, self._population, rng=rng, report=self._report)
         published = recode_counts(every, decision.recoding, decided, rng)
+        people, person = None, policy.counted_person
+        if person is not None:
+            told = (*policy.quasi_identifiers, *policy.sensitive)
+            published = published.project(told)
+            people = tell_people_apart(every, decision.recoding, told, person, rng)
         manifest = build_manifest(asked, roles, decision, reproducible=False)
         # Suppressed rows are not among these counts, not even as stars.
         manifest = replace(manifest, rows=replace(manifest.rows, suppression="remove"))
         tried = self._table.simulate(published)
-        return Release(manifest, Verdict(()), place=self._table.name, source=tried)
+        verdict, place = Verdict(()), self._table.name
+        return Release(manifest, verdict, place=place, source=tried, people=people)
 
 
 @dataclass(frozen=True, eq=False)
@@ -167,7 +179,7 @@ class ProtectedRelease(Showable):
         """Return the steps, and the rules that are still found after the last one."""
         rows = []
         for step in self.steps:
-            share = Share(step.exposed / max(step.findings.counts.total, 1))
+            share = Share(step.exposed / max(step.findings.people, 1))
             found = len(step.findings.leaks), len(step.findings.harmful_facts)
             rows.append((step.action, step.why, *found, step.exposed, share))
         heads = ("step", "why", "rules", "facts", "people exposed", Heading("share", bar=20))
@@ -177,7 +189,7 @@ class ProtectedRelease(Showable):
         if self.findings.harmful_facts:
             parts.append(facts_table(self.findings.harmful_facts))
         remarks = tuple(f"Warning: {warning}" for warning in self.warnings)
-        people = f"{self.steps[-1].exposed} of {self.findings.counts.total} people"
+        people = f"{self.steps[-1].exposed} of {self.findings.people} people"
         headline = f"{len(self.steps)} steps; {people} are exposed after the last one"
         return Content(headline, tuple(parts), remarks=remarks)
 
@@ -194,6 +206,7 @@ def protect(  # noqa: PLR0913 - all but two have a default and are named
     output: str | PathLike[str] | None = None,
     format: str | None = None,  # noqa: A002 - the word users know
     force: bool = False,
+    people_file: str | PathLike[str] | None = None,
     progress: Progress | None = None,
 ) -> ProtectedRelease:
     """Anonymise a table, look for what still leaks, and mend it.
@@ -203,6 +216,10 @@ def protect(  # noqa: PLR0913 - all but two have a default and are named
     other, by a learned rule or by a fact about a few people, the table is decoupled. If the tables
     then teach what joins them (`attacks.DeFinetti`), groups are made more alike, and after that
     columns are left out, until they do not. After each step it is looked at again.
+
+    Where the policy counts people, who may have several rows, so does this. A table is not
+    decoupled then (see `sf.decouple`): what sensitive columns tell about each other is left, and
+    said.
 
     Promises: what `anonymize` and `decouple` promise of the release that comes out, and that
     what is still found is told. Does not promise that nothing leaks in the end.
@@ -220,6 +237,8 @@ def protect(  # noqa: PLR0913 - all but two have a default and are named
             a database also `table:released`, or such an address, in the same database.
         format: csv, parquet, feather, sav, dta or xlsx; None takes the input's.
         force: Replace a release that is already in `output`.
+        people_file: Where to keep who has which of the published rows, if people are counted: a
+            private .parquet or .csv file; see `sf.anonymize`.
         progress: Told how far each stage is.
 
     Example:
@@ -239,20 +258,19 @@ def protect(  # noqa: PLR0913 - all but two have a default and are named
     """
     require_int("rounds", rounds, at_least=0)
     place = place_for(output, data, format=format, force=force, whole_rows=True)
-    policy = policy_of(policy)
-    if method is not None:
-        policy = policy.with_method(method)
+    policy = _read_policy(policy, method, people_file)
     # All attempts draw the same: what is published in the end is what was looked at.
     seed = secrets.randbits(128)
     stored, attempts = open_stored(data), None
     # One connection for all that follows: a file may not be open twice.
     opened = open_prepared(stored or data, policy, output)
     table = opened if isinstance(opened, DatabaseTable) else None
+    policy.check_against(opened.columns)
+    policy, repeated = require_people(opened, policy)
     if table is not None:
         # Before anything is tried, and even if it is decoupled in the end.
         place.require_room(table, policy.check_against(table.columns))
         attempts = Attempts(table, policy, seed, progress or silent)
-    repeated = require_single_rows(opened, policy, "protect")
 
     rule = _detection_of(policy)
 
@@ -271,9 +289,11 @@ def protect(  # noqa: PLR0913 - all but two have a default and are named
             progress=progress,
         )
 
-    def publish(place: Place, asked: Policy) -> Release:
-        rng = np.random.default_rng(seed)
-        return make_release(opened, asked, place, refine=refine, rng=rng, report=progress or silent)
+    def publish(place: Place, asked: Policy, people: UnfinishedPeople | None = None) -> Release:
+        rng, report = np.random.default_rng(seed), progress or silent
+        return make_release(
+            opened, asked, place, refine=refine, rng=rng, report=report, people_file=people
+        )
 
     def attempt(asked: Policy) -> Release:
         return publish(Memory(), asked) if attempts is None else attempts.release(asked, refine)
@@ -283,9 +303,14 @@ def protect(  # noqa: PLR0913 - all but two have a default and are named
     steps = [Step("anonymize", look(release), "as the policy says")]
     release, blocked = _generalise(release, lambda: attempt(policy), look, steps, refine, rounds)
     apart = steps[-1].findings.advice().decouple
+    if decouple_with is not None and apart and policy.counted_person is not None:
+        blocked = "; ".join(filter(None, [blocked, _left_together(apart)]))
+        apart = ()
     if decouple_with is None or not apart:
-        if output is not None:
-            release = publish(place, policy)
+        if output is not None or people_file is not None:
+            with unfinished_people(people_file, output=output, force=force) as unfinished:
+                release = publish(place, policy, unfinished)
+        repeated = (*repeated, *warn_of_people(release, people_file))
         return ProtectedRelease(with_unprotected(release, repeated, opened), tuple(steps), blocked)
 
     def take_apart(release: Release, **where: Any) -> DecoupledRelease:  # noqa: ANN401 - options
@@ -303,6 +328,26 @@ def protect(  # noqa: PLR0913 - all but two have a default and are named
     if output is not None:
         decoupled = take_apart(found.release, output=output, format=format, force=force)
     return ProtectedRelease(decoupled, tuple(steps), blocked or found.blocked)
+
+
+def _read_policy(
+    given: GivenPolicy,
+    method: str | Mapping[str, Any] | Partitioner | None,
+    people_file: str | PathLike[str] | None,
+) -> Policy:
+    """Return the policy with the method that was asked for, if people files go with it."""
+    policy = policy_of(given)
+    if people_file is not None and policy.counted_person is None:
+        refuse_people_file(people_file)
+    return policy if method is None else policy.with_method(method)
+
+
+def _left_together(columns: Sequence[str]) -> str:
+    """Return why columns that tell about each other stay in one table."""
+    return (
+        f"{join_words(columns)} tell about each other, and a table in which people have several "
+        "rows is not taken apart. Leave one of them out, or give one row per person (sf.widen)"
+    )
 
 
 def _detection_of(policy: Policy) -> DetectionRule:
