@@ -63,8 +63,8 @@ def test_an_increment_from_start_to_end(clinic, run):
         done.stdout.split()
     )
     assert "the newcomers would be 1, fewer than k=2" in " ".join(done.stdout.split())
-    assert "30-39" in done.stdout
-    assert "70-79" in done.stdout
+    assert "30 to 39" in done.stdout
+    assert "70 to 79" in done.stdout
     assert "Written: two" in done.stderr
     head = done.stderr.split("hash ")[1][:64]
     assert run("verify", "two").exit_code == 0
@@ -82,7 +82,7 @@ def test_the_report_as_json(clinic, run):
     plain = json.loads(run("publish", "new.csv", "-l", "x.ledger", "--json").stdout)
     assert (plain["admitted"], plain["waiting"], plain["answer"]) == (2, 2, "yes")
     held = {each["group"][0]: each["values"] for each in plain["held"]}
-    assert held["30-39"] == {"ill": "cold", "pay": "high"}
+    assert held["30 to 39"] == {"ill": "cold", "pay": "high"}
 
 
 def test_people_who_come_again_are_refused_with_the_reason(clinic, run):
@@ -118,8 +118,8 @@ def test_headroom_is_shown_and_drawn(clinic, run):
     assert done.exit_code == 0, done.stderr
     assert "2 groups, alpha 0.5" in done.stdout
     assert (clinic / "room.svg").read_text().startswith("<svg")
-    plain = json.loads(run("headroom", "x.ledger", "--group", "age=20-29", "--json").stdout)
-    assert {room["group"]["age"] for room in plain["rooms"]} == {"20-29"}
+    plain = json.loads(run("headroom", "x.ledger", "--group", "age=20 to 29", "--json").stdout)
+    assert {room["group"]["age"] for room in plain["rooms"]} == {"20 to 29"}
 
 
 def test_deleting_on_the_command_line(clinic, run):

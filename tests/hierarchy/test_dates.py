@@ -19,10 +19,10 @@ def test_a_leap_day_becomes_ever_longer_times():
         "2020-02-29",
         "2020-02-29",
         "2020-02",
-        "2020-Q1",
+        "2020 Q1",
         "2020",
         "2020s",
-        "2000-2099",
+        "2000 to 2099",
         "*",
     ]
 
@@ -30,7 +30,7 @@ def test_a_leap_day_becomes_ever_longer_times():
 def test_by_default_month_quarter_year_decade():
     assert Dates().build("x", [date(1999, 12, 31)]).labels[1:] == (
         ("1999-12",),
-        ("1999-Q4",),
+        ("1999 Q4",),
         ("1999",),
         ("1990s",),
         ("*",),
@@ -59,12 +59,12 @@ def test_midnight_is_the_day():
 
 def stands_for(label, day):
     """Read a label the way a person does."""
-    if match := re.fullmatch(r"(\d{4})-Q(\d)", label):
+    if match := re.fullmatch(r"(\d{4}) Q(\d)", label):
         first = 3 * int(match[2]) - 2
         return day.year == int(match[1]) and first <= day.month <= first + 2
     if match := re.fullmatch(r"(\d{4})s", label):
         return int(match[1]) <= day.year <= int(match[1]) + 9
-    if match := re.fullmatch(r"(\d{4})-(\d{4})", label):
+    if match := re.fullmatch(r"(\d{4}) to (\d{4})", label):
         return int(match[1]) <= day.year <= int(match[2])
     return label == "*" or day.isoformat().startswith(label)
 
@@ -133,8 +133,8 @@ def test_of_a_date_that_is_known_in_part_the_known_part_stays():
     )
     assert paths == {
         "1937": ["1937", "1937", "1937", "1937", "1937", "*"],
-        "1937-02": ["1937-02", "1937-02", "1937-02", "1937-Q1", "1937", "*"],
-        "1937-02-03": ["1937-02-03", "1937-02-03", "1937-02", "1937-Q1", "1937", "*"],
+        "1937-02": ["1937-02", "1937-02", "1937-02", "1937 Q1", "1937", "*"],
+        "1937-02-03": ["1937-02-03", "1937-02-03", "1937-02", "1937 Q1", "1937", "*"],
     }
 
 

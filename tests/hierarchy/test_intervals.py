@@ -19,13 +19,13 @@ NUMBER = r"-?\d+(?:\.\d+)?"
 
 def ends_of(label):
     """Read a label back: its lower end (inside) and its upper end (outside)."""
-    if match := re.fullmatch(rf"<({NUMBER})", label):
+    if match := re.fullmatch(rf"under ({NUMBER})", label):
         return None, Fraction(match[1])
-    if match := re.fullmatch(rf">=({NUMBER})", label):
+    if match := re.fullmatch(rf"({NUMBER}) or more", label):
         return Fraction(match[1]), None
-    if match := re.fullmatch(rf"\[({NUMBER}), ({NUMBER})\)", label):
+    if match := re.fullmatch(rf"({NUMBER}) to under ({NUMBER})", label):
         return Fraction(match[1]), Fraction(match[2])
-    if match := re.fullmatch(r"(\d+)-(\d+)", label) or re.fullmatch(r"(-?\d+) to (-?\d+)", label):
+    if match := re.fullmatch(r"(-?\d+) to (-?\d+)", label):
         return Fraction(match[1]), Fraction(match[2]) + 1
     whole = int(label)
     return Fraction(whole), Fraction(whole + 1)
@@ -43,47 +43,62 @@ def levels(builder, values):
 
 def test_whole_numbers_have_both_ends_inside():
     assert labels_of(Intervals(widths=[5, 10, 20]).build("age", [39, "40"])) == {
-        "39": ["39", "35-39", "30-39", "20-39", "*"],
-        "40": ["40", "40-44", "40-49", "40-59", "*"],
+        "39": ["39", "35 to 39", "30 to 39", "20 to 39", "*"],
+        "40": ["40", "40 to 44", "40 to 49", "40 to 59", "*"],
     }
 
 
 def test_other_numbers_have_their_upper_end_outside():
-    assert levels(Intervals(widths=[5]), [24.5, 25]) == [["[20, 25)", "[25, 30)"], ["*"]]
-    assert levels(Intervals(widths=["0.5"]), [1, 2]) == [["[1, 1.5)", "[2, 2.5)"], ["*"]]
+    assert levels(Intervals(widths=[5]), [24.5, 25]) == [
+        ["20 to under 25", "25 to under 30"],
+        ["*"],
+    ]
+    assert levels(Intervals(widths=["0.5"]), [1, 2]) == [
+        ["1 to under 1.5", "2 to under 2.5"],
+        ["*"],
+    ]
 
 
 def test_negative_numbers_are_readable():
-    assert levels(Intervals(widths=[5]), [-7, -5, 0]) == [["-10 to -6", "-5 to -1", "0-4"], ["*"]]
-    assert levels(Intervals(widths=[2.5]), [-0.5]) == [["[-2.5, 0)"], ["*"]]
+    assert levels(Intervals(widths=[5]), [-7, -5, 0]) == [
+        ["-10 to -6", "-5 to -1", "0 to 4"],
+        ["*"],
+    ]
+    assert levels(Intervals(widths=[2.5]), [-0.5]) == [["-2.5 to under 0"], ["*"]]
 
 
 def test_a_range_of_one_number_is_that_number():
-    assert levels(Intervals(widths=[1, 2]), [6, -1]) == [["6", "-1"], ["6-7", "-2 to -1"], ["*"]]
+    assert levels(Intervals(widths=[1, 2]), [6, -1]) == [["6", "-1"], ["6 to 7", "-2 to -1"], ["*"]]
 
 
 def test_a_tenth_is_a_tenth():
     values = [0.1, 0.2, 0.3, 0.6, 0.7]  # 0.3 / 0.1 is 2.9999999999999996 to a computer
     h = Intervals(widths=[0.1]).build("x", values)
-    assert h.labels[1] == ("[0.1, 0.2)", "[0.2, 0.3)", "[0.3, 0.4)", "[0.6, 0.7)", "[0.7, 0.8)")
+    assert h.labels[1] == (
+        "0.1 to under 0.2",
+        "0.2 to under 0.3",
+        "0.3 to under 0.4",
+        "0.6 to under 0.7",
+        "0.7 to under 0.8",
+    )
 
 
 def test_beyond_the_limits_is_one_open_range_at_every_level():
     builder = Intervals(widths=[5, 10], lower=18, upper=87)
     assert labels_of(builder.build("age", [3, 17, 18, 20, 86, 87, 99])) == {
-        "3": ["3", "<18", "<18", "*"],
-        "17": ["17", "<18", "<18", "*"],
-        "18": ["18", "18-19", "18-19", "*"],
-        "20": ["20", "20-24", "20-29", "*"],
-        "86": ["86", "85-86", "80-86", "*"],
-        "87": ["87", ">=87", ">=87", "*"],
-        "99": ["99", ">=87", ">=87", "*"],
+        "3": ["3", "under 18", "under 18", "*"],
+        "17": ["17", "under 18", "under 18", "*"],
+        "18": ["18", "18 to 19", "18 to 19", "*"],
+        "20": ["20", "20 to 24", "20 to 29", "*"],
+        "86": ["86", "85 to 86", "80 to 86", "*"],
+        "87": ["87", "87 or more", "87 or more", "*"],
+        "99": ["99", "87 or more", "87 or more", "*"],
     }
 
 
 def test_ranges_can_start_elsewhere():
     assert levels(Intervals(widths=[10], start=18), [17, 18, 28]) == [
-        ["8-17", "18-27", "28-37"],
+        ["8 to 17", "18 to 27", "28 to 37"],
         ["*"],
     ]
 
@@ -91,10 +106,10 @@ def test_ranges_can_start_elsewhere():
 def test_bounds_are_inner_cuts_with_open_ends():
     builder = Intervals(bounds=[[18, 30, 65], [18, 65], [65]])
     assert labels_of(builder.build("age", [17, 18, 30, 65])) == {
-        "17": ["17", "<18", "<18", "<65", "*"],
-        "18": ["18", "18-29", "18-64", "<65", "*"],
-        "30": ["30", "30-64", "18-64", "<65", "*"],
-        "65": ["65", ">=65", ">=65", ">=65", "*"],
+        "17": ["17", "under 18", "under 18", "under 65", "*"],
+        "18": ["18", "18 to 29", "18 to 64", "under 65", "*"],
+        "30": ["30", "30 to 64", "18 to 64", "under 65", "*"],
+        "65": ["65", "65 or more", "65 or more", "65 or more", "*"],
     }
 
 
@@ -114,13 +129,13 @@ def test_dates_can_be_cut_and_limited():
     assert levels(
         Intervals(bounds=[["2020-03-01", date(2021, 1, 1)]]), ["2020-02-29", "2020-03-01"]
     ) == [
-        ["<2020-03-01", "2020-03-01 to 2020-12-31"],
+        ["before 2020-03-01", "2020-03-01 to 2020-12-31"],
         ["*"],
     ]
     builder = Intervals(widths=["1d", "30 d"], start="2020-01-01", upper="2020-01-31")
     assert levels(builder, ["2020-01-05T23:59", "2020-02-01"]) == [
-        ["2020-01-05", ">=2020-01-31"],
-        ["2020-01-01 to 2020-01-30", ">=2020-01-31"],
+        ["2020-01-05", "2020-01-31 or later"],
+        ["2020-01-01 to 2020-01-30", "2020-01-31 or later"],
         ["*"],
     ]
 
@@ -214,11 +229,11 @@ def test_every_day_lies_in_its_range_of_days(days, width, start):
 
 def test_two_spellings_of_a_number_share_its_range():
     h = Intervals(widths=[5]).build("x", ["7", "07", " 7.0", "7e0"])
-    assert h.labels[1] == ("5-9",)
+    assert h.labels[1] == ("5 to 9",)
 
 
 def test_a_number_too_small_to_see_is_zero():
-    assert levels(Intervals(widths=[5]), ["1e-999999999", 1]) == [["0-4"], ["*"]]
+    assert levels(Intervals(widths=[5]), ["1e-999999999", 1]) == [["0 to 4"], ["*"]]
 
 
 def test_values_that_are_no_numbers_are_named():

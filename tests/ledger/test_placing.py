@@ -21,7 +21,7 @@ PATHS = {
     "Passau": ["Passau", "south", "south", "*"],
 }
 LEAVES = {"coast": 2, "inland": 1, "north": 3, "south": 2, "*": 5}
-AGES = ["20-29", "30-39", "*", "21", "35"]
+AGES = ["20 to 29", "30 to 39", "*", "21", "35"]
 
 
 @pytest.fixture(scope="module")
@@ -61,7 +61,7 @@ GROUPS = st.lists(
 def test_the_most_specific_group_that_fits_is_found(tmp_path_factory, policy, groups, rows):
     found = place(tmp_path_factory.mktemp("p"), policy, groups, rows)
     for (town, age), key in zip(rows, found, strict=True):
-        decade = f"{age - age % 10}-{age - age % 10 + 9}"
+        decade = f"{age - age % 10} to {age - age % 10 + 9}"
         fitting = [g for g in groups if g[0] in PATHS[town] and g[1] in (str(age), decade, "*")]
         if not fitting:
             assert key not in {keys_of(g) for g in groups}
@@ -82,7 +82,7 @@ def test_the_most_specific_group_that_fits_is_found(tmp_path_factory, policy, gr
 def age_share(rows, label):
     """What share of the ages that are known an interval stands for."""
     ages = sorted({age for _, age in rows})
-    low, _, high = label.partition("-")
+    low, _, high = label.partition(" to ")
     if not high:
         return 0.0
     inside = sum(int(low) <= age <= int(high) for age in ages)
@@ -116,6 +116,14 @@ def test_rows_are_placed_together_as_they_are_one_by_one(tmp_path, policy):
 def test_a_missing_value_is_a_label_of_its_own(tmp_path, policy):
     groups = [(None, "20-29"), ("Kiel", "20-29")]
     assert place(tmp_path, policy, groups, [(None, 25)]) == [keys_of(groups[0])]
+
+
+def test_a_ledger_goes_on_writing_labels_as_it_began(tmp_path, policy):
+    """Groups that were published when labels were written otherwise stay the same groups."""
+    groups = [("Kiel", "20-29"), ("Ulm", "30-39")]
+    rows = [("Kiel", 25), ("Kiel", 41), ("Ulm", 39)]
+    found = place(tmp_path, policy, groups, rows)
+    assert found == [keys_of(("Kiel", "20-29")), keys_of(("Kiel", "40-49")), keys_of(groups[1])]
 
 
 def test_numbers_of_any_type_are_the_same_value(tmp_path, policy):
@@ -163,11 +171,13 @@ def test_a_source_fixes_hierarchies_that_depend_on_it(tmp_path):
 @pytest.mark.parametrize(
     ("label", "ends"),
     [
-        ("20-29", ("20", "29")),
-        ("-5 to 7", ("-5", "7")),
-        ("2020-01-01 to 2020-12-31", ("2020-01-01", "2020-12-31")),
-        ("-5", (None, None)),
-        ("*", (None, None)),
+        ("20 to 29", ("20", "29", True)),
+        ("20-29", ("20", "29", True)),
+        ("2.5 to under 5", ("2.5", "5", False)),
+        ("-5 to 7", ("-5", "7", True)),
+        ("2020-01-01 to 2020-12-31", ("2020-01-01", "2020-12-31", True)),
+        ("-5", (None, None, True)),
+        ("*", (None, None, True)),
     ],
 )
 def test_intervals_are_read_as_they_are_written(label, ends):

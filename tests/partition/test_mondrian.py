@@ -149,14 +149,11 @@ def ends(label):
     """Read an interval of whole or other numbers: what it covers, the upper end left out."""
     if isinstance(label, int | float):
         return label, label + 1
-    if label.startswith("["):
-        left, right = label[1:-1].split(", ")
+    if " to under " in label:
+        left, right = label.split(" to under ")
         return float(left), float(right)
     if " to " in label:
         left, right = label.split(" to ")
-        return int(left), int(right) + 1
-    if "-" in label[1:]:
-        left, right = label.split("-")
         return int(left), int(right) + 1
     return int(label), int(label) + 1
 
@@ -193,9 +190,9 @@ def test_ends_are_round_numbers_beyond_all_values_and_between_those_that_were_cu
     ages = [23, 24, 27, 38, 41, 47, 52, 58, 61, 66, 71, 77]
     problem = problem_of([(age,) for age in ages], 3)
     found = sorted(labels[0] for _, labels in labelled(problem, Mondrian()))
-    assert found == ["20-29", "30-49", "50-64", "65-79"]
+    assert found == ["20 to 29", "30 to 49", "50 to 64", "65 to 79"]
     exact = sorted(labels[0] for _, labels in labelled(problem, Mondrian(exact_bounds=True)))
-    assert exact == ["23-27", "38-47", "52-61", "66-77"]
+    assert exact == ["23 to 27", "38 to 47", "52 to 61", "66 to 77"]
 
 
 def test_the_oldest_person_does_not_show():
@@ -218,4 +215,4 @@ def test_refined_classes_end_at_round_numbers_too():
     problem = problem_of([(age,) for age in ages], 2)
     partition = replace(Mondrian().run(problem), cuts=None)
     (labels,) = labels_of(problem, partition, (True,), exact=False)
-    assert all(int(name.split("-")[0]) % 5 == 0 for name in labels.names)
+    assert all(int(name.split(" to ")[0]) % 5 == 0 for name in labels.names)

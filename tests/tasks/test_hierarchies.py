@@ -54,7 +54,7 @@ def test_they_are_the_printed_ones():
         ("*",),
     )
     assert found["race"].labels == (("Asian", "Black", "White"), ("Person",))
-    assert found["age"].labels[1] == ("20-24", "45-49")
+    assert found["age"].labels[1] == ("20 to 24", "45 to 49")
     assert found["age"].missing
     assert found["gender"].labels == (("f", "m"), ("*",))
     tree = found["marital"].to_dict()["tree"]

@@ -507,14 +507,14 @@ def test_raw_rows_are_generalised_as_the_release_was(raw_ledger):
     new = people([29, 20, 23], ["4719", "4710", "4712"], ["flu", "gout", "hiv"])
     done = sf.Ledger(raw_ledger).publish(new)
     assert counted(done.tables) == {
-        ("20-29", "471*"): (3, {"ill": {"flu": 1, "gout": 1, "hiv": 1}})
+        ("20 to 29", "471*"): (3, {"ill": {"flu": 1, "gout": 1, "hiv": 1}})
     }
 
 
 def test_a_new_group_gets_labels_of_the_same_levels(raw_ledger):
     new = people([55, 57, 51], ["4911", "4912", "4913"], ["flu", "gout", "hiv"])
     done = sf.Ledger(raw_ledger).publish(new)
-    assert list(counted(done.tables)) == [("50-59", "491*")]
+    assert list(counted(done.tables)) == [("50 to 59", "491*")]
 
 
 def test_a_new_group_must_keep_every_model(raw_ledger):
@@ -568,7 +568,7 @@ def test_models_that_merging_may_break_are_asked_of_the_whole_group(tmp_path, mo
 
 
 def test_rows_that_are_generalised_already_fit_as_they_are(raw_ledger):
-    new = people(["20-29"] * 3, ["471*"] * 3, ["flu", "gout", "hiv"])
+    new = people(["20 to 29"] * 3, ["471*"] * 3, ["flu", "gout", "hiv"])
     assert sf.Ledger(raw_ledger).publish(new).admitted == 3
 
 
@@ -624,9 +624,9 @@ def test_intervals_of_values_that_were_present_are_recognised(tmp_path):
     path = tmp_path / "x.ledger"
     sf.Ledger.start(tmp_path / "broken", path, alpha=0.5, policy=policy)
     labels = {labels[0] for labels in counted(sf.Ledger(path).contents().tables)}
-    assert "20-24" in labels
+    assert "20 to 24" in labels
     done = sf.Ledger(path).publish(pa.table({"age": [21, 23], "ill": ["x", "y"]}))
-    assert list(counted(done.tables)) == [("20-24",)]
+    assert list(counted(done.tables)) == [("20 to 24",)]
 
 
 def test_groups_are_compared_with_the_first_release(tmp_path):

@@ -382,8 +382,8 @@ def with_earlier(
     Example:
         >>> import pyarrow as pa
         >>> from sfumato.releases.opening import open_release
-        >>> first = pa.table({"age": ["20-29", "30-39"], "ill": ["flu", "hiv"]})
-        >>> later = pa.table({"age": ["25-34", "25-34"], "ill": ["flu", "hiv"]})
+        >>> first = pa.table({"age": ["20 to 29", "30 to 39"], "ill": ["flu", "hiv"]})
+        >>> later = pa.table({"age": ["25 to 34", "25 to 34"], "ill": ["flu", "hiv"]})
         >>> release = open_release(later, quasi_identifiers=["age"], sensitive=["ill"])
         >>> target = with_earlier(target_of(release), release, [first])
         >>> target.earlier[0].pairs.other.tolist()
@@ -515,7 +515,7 @@ def with_members(target: Target, release: Published, original: object) -> Target
         >>> import pyarrow as pa
         >>> from sfumato.releases.opening import open_release
         >>> original = pa.table({"age": [31, 38], "ill": ["flu", "hiv"]})
-        >>> coarse = pa.table({"age": ["31-38"] * 2, "ill": ["flu", "hiv"]})
+        >>> coarse = pa.table({"age": ["31 to 38"] * 2, "ill": ["flu", "hiv"]})
         >>> release = open_release(coarse, quasi_identifiers=["age"], sensitive=["ill"])
         >>> target = with_members(target_of(release), release, original)
         >>> target.people.total, target.matcher.matches(target.people.codes).tolist()

@@ -3,7 +3,6 @@
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from datetime import date
 from typing import NamedTuple, Self
 
 import numpy as np
@@ -81,7 +80,8 @@ def overlapping_labels(one: Column, other: Column, reading: Reading | None = Non
     one may be more general than another, and the labels cannot be read.
 
     Example:
-        >>> first, second = Column("age", ("20-29", "30-39")), Column("age", ("25-34", "35", "*"))
+        >>> first = Column("age", ("20 to 29", "30 to 39"))
+        >>> second = Column("age", ("25 to 34", "35", "*"))
         >>> found = overlapping_labels(first, second).pairs
         >>> list(zip(found.one.tolist(), found.other.tolist()))
         [(0, 0), (0, 2), (1, 0), (1, 1), (1, 2)]
@@ -158,40 +158,14 @@ def number_items(width: IntArray) -> tuple[IntArray, IntArray]:
     return at, np.arange(len(at)) - np.repeat(np.cumsum(width) - width, width)
 
 
-_UNITS = (
-    (re.compile(r"(\d{4})-(\d{2})"), lambda y, m: (y, m, 1, y + m // 12, m % 12 + 1)),
-    (re.compile(r"(\d{4})-Q([1-4])"), lambda y, q: (y, 3 * q - 2, 1, y + q // 4, 3 * q % 12 + 1)),
-    (re.compile(r"(\d{4})()"), lambda y, _: (y, 1, 1, y + 1, 1)),
-    (re.compile(r"(\d{3}0)s()"), lambda y, _: (y, 1, 1, y + 10, 1)),
-)
-"""How months, quarters, years and decades are written; their first day, and the month after."""
-
-
-def _unit_of(text: str) -> Stretch | None:
-    """Read a month, quarter, year or decade."""
-    for pattern, ends in _UNITS:
-        match = pattern.fullmatch(text)
-        if match:
-            numbers = [int(part) if part else 0 for part in match.groups()]
-            try:
-                year, month, day, next_year, next_month = ends(*numbers)
-                first, after = date(year, month, day), date(next_year, next_month, 1)
-            except ValueError:
-                return None
-            return Stretch(float(first.toordinal()), float(after.toordinal()), closed=False)
-    return None
-
-
 def _stretch(text: str, reader: Reader) -> Stretch | None:
     """Read a label as a part of a line: a point, an interval, a masked number, a month."""
     point = reader(text)
     if point is not None:
         return Stretch(point, point, closed=True)
     found = stretch_of(text, reader)
-    if found is not None:
+    if found is not None or reader is day_of:
         return found
-    if reader is day_of:
-        return _unit_of(text)
     masked = re.fullmatch(r"(\d+)(\*+)", text)
     if masked is None:
         return None
@@ -361,7 +335,7 @@ def overlapping_classes(
         readings: Per column, what is known of its labels.
 
     Example:
-        >>> ages = Column("age", ("20-29", "30-39")), Column("age", ("25-34", "35-44"))
+        >>> ages = Column("age", ("20 to 29", "30 to 39")), Column("age", ("25 to 34", "35 to 44"))
         >>> faces = [Face((each,), np.array([[0, 1]]), np.arange(2)) for each in ages]
         >>> found = overlapping_classes([faces[0]], [faces[1]], (2, 2)).pairs
         >>> list(zip(found.one.tolist(), found.other.tolist()))

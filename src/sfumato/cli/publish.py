@@ -318,7 +318,7 @@ def _warn_of_access(ledger: Path) -> None:
 
 @command(
     examples="sfumato headroom clinic.ledger\n"
-    "sfumato headroom clinic.ledger --group age=30-39 --values illness=flu,pay=low\n"
+    "sfumato headroom clinic.ledger --group 'age=30 to 39' --values illness=flu,pay=low\n"
     "sfumato headroom clinic.ledger --draw headroom.svg",
     python='print(sf.Ledger.open("clinic.ledger").headroom([{"illness": "flu"}]))',
 )

@@ -14,7 +14,7 @@ from sfumato.typing import Value
 
 def _quarter(day: str) -> str:
     month = day[5:7]
-    return f"{day[:4]}-Q{(int(month) + 2) // 3}" if month else day[:4]
+    return f"{day[:4]} Q{(int(month) + 2) // 3}" if month else day[:4]
 
 
 UNITS: dict[str, Callable[[str], str]] = {
@@ -23,7 +23,7 @@ UNITS: dict[str, Callable[[str], str]] = {
     "quarter": _quarter,
     "year": lambda day: day[:4],
     "decade": lambda day: f"{day[:3]}0s",
-    "century": lambda day: f"{day[:2]}00-{day[:2]}99",
+    "century": lambda day: f"{day[:2]}00 to {day[:2]}99",
 }
 """What can be a level, finest first, and how it is written, of a date in ISO 8601 or a part of one:
 what is not known of it stays away. Weeks are none: they do not nest."""
@@ -76,7 +76,7 @@ def likely_days(values: Sequence[Value]) -> list[str] | None:
 
 @dataclass(frozen=True)
 class Dates(HierarchyBuilder):
-    """Coarser and coarser calendar units: 2020-02-29 → 2020-02 → 2020-Q1 → 2020 → 2020s → `*`.
+    """Coarser and coarser calendar units: 2020-02-29 → 2020-02 → 2020 Q1 → 2020 → 2020s → `*`.
 
     Values are dates, times of day with a date, or text: in ISO 8601 (`2020-02-29`,
     `2020-02-29T23:15`), with the day first (`29.02.2020`), the month first (`02/29/2020`), or with
@@ -88,7 +88,7 @@ class Dates(HierarchyBuilder):
 
     Args:
         levels: Units from fine to coarse out of day, month, quarter, year, decade and
-            century (1900-1999). By default month, quarter, year and decade, with day
+            century (1900 to 1999). By default month, quarter, year and decade, with day
             before them if some value has a time of day. `*` is always added.
 
     Example:

@@ -16,7 +16,7 @@ from sfumato.typing import Value
 
 # Number lines: where a value stands, and how a stretch of the line is written.
 #
-# Decimals are exact decimals, never floats, so that 0.3 really is the lower end of [0.3, 0.4) and
+# Decimals are exact decimals, never floats, so that 0.3 really is in 0.3 to under 0.4 and
 # not, as 0.1 + 0.1 + 0.1 would have it, just below.
 
 
@@ -70,6 +70,12 @@ class Scale(Protocol):
     what: str
     """What its values are called in a message."""
 
+    below: str
+    """The word before an upper end, for everything under it."""
+
+    above: str
+    """The words after a lower end, for all the rest."""
+
     a_point: str
     a_width: str
 
@@ -89,16 +95,18 @@ class Scale(Protocol):
 def label(scale: Scale, low: Decimal | None, high: Decimal | None) -> str:
     """Write an interval; an end that is None is open."""
     if low is None:
-        return f"<{scale.point(high)}" if high is not None else "*"
+        return f"{scale.below} {scale.point(high)}" if high is not None else STAR
     if high is None:
-        return f">={scale.point(low)}"
+        return f"{scale.point(low)} {scale.above}"
     return scale.stretch(low, high)
 
 
 class Numbers:
-    """Any numbers; intervals are written `[20, 25)`."""
+    """Any numbers; intervals are written `20 to under 25`."""
 
     what: str = "numbers"
+    below: str = "under"
+    above: str = "or more"
     a_point: str = "a number"
     a_width: str = "a number above 0"
 
@@ -112,23 +120,23 @@ class Numbers:
         return text_of(at)
 
     def stretch(self, low: Decimal, high: Decimal) -> str:
-        return f"[{self.point(low)}, {self.point(high)})"
+        return f"{self.point(low)} to under {self.point(high)}"
 
 
 class WholeNumbers(Numbers):
-    """Whole numbers; intervals are written with both ends inside: `20-24`, `-5 to -1`."""
+    """Whole numbers; intervals are written with both ends inside: `20 to 24`."""
 
     def stretch(self, low: Decimal, high: Decimal) -> str:
         last = plus(high, Decimal(-1))
-        if last == low:
-            return self.point(low)
-        return f"{self.point(low)}{'-' if low >= 0 else ' to '}{self.point(last)}"
+        return self.point(low) if last == low else f"{self.point(low)} to {self.point(last)}"
 
 
 class Days:
     """Calendar days; widths are written `7d`, intervals `2020-01-06 to 2020-01-12`."""
 
     what: str = "dates"
+    below: str = "before"
+    above: str = "or later"
     a_point: str = "a date such as 2020-02-29"
     a_width: str = "a number of days above 0, such as 7d"
 
@@ -210,9 +218,10 @@ class Intervals(HierarchyBuilder):
     the level below ([[18, 30, 65], [18, 65]]: below 18, 18 to 64, 65 and more). A cut
     point belongs to the range above it. `*` is always added as the top level.
 
-    Whole numbers are written `20-24` (or `-5 to -1`), other numbers `[2.5, 5)`, days
-    `2020-01-06 to 2020-01-12`, open ends `<18` and `>=65`. A column counts as whole
-    when all its values and all cut points are. Numbers may be written as text.
+    Whole numbers are written `20 to 24`, other numbers `2.5 to under 5`, days
+    `2020-01-06 to 2020-01-12`, open ends `under 18` and `65 or more`, of days `before 2020-01-06`
+    and `2020-01-06 or later`. A column counts as whole when all its values and all cut points
+    are. Numbers may be written as text.
 
     Args:
         widths: One width per level, finest first; for dates in days, as `7d`.
@@ -226,9 +235,9 @@ class Intervals(HierarchyBuilder):
     Example:
         >>> h = Intervals(widths=[5, 10], upper=90).build("age", [23, 27, "90", 104])
         >>> h.labels[1:]
-        (('20-24', '25-29', '>=90'), ('20-29', '>=90'), ('*',))
+        (('20 to 24', '25 to 29', '90 or more'), ('20 to 29', '90 or more'), ('*',))
         >>> Intervals(bounds=[[18, 65]]).build("age", [17, 18.5]).labels[1]
-        ('<18', '[18, 65)')
+        ('under 18', '18 to under 65')
     """
 
     name: ClassVar[str] = "intervals"

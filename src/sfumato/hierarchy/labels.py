@@ -4,6 +4,7 @@ import math
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from datetime import date
 from functools import cached_property
 from typing import NamedTuple, Self, TypeAlias
 
@@ -11,7 +12,7 @@ import numpy as np
 
 from sfumato.counts import Column
 from sfumato.errors import InputError
-from sfumato.hierarchy import Ladder
+from sfumato.hierarchy.base import Ladder
 from sfumato.text import STAR, date_of, number_of, text_of, text_or_none
 from sfumato.typing import BoolArray, FloatArray, IntArray, Value
 
@@ -53,55 +54,203 @@ def reader_of(column: Column) -> Reader | None:
 def stretch_of(label: str, reader: Reader) -> Stretch | None:
     """Read a label as an interval, in any of the ways Sfumato and others write them.
 
-    >>> [stretch_of(label, number_of) for label in ("20-24", "[2.5, 5[", ">=65", "young")]
-    [Stretch(low=20.0, high=24.0, closed=True), Stretch(low=2.5, high=5.0, closed=False),
-     Stretch(low=65.0, high=inf, closed=True), None]
+    >>> for label in ("20 to 24", "2.5 to under 5", "65 or more", "20-24", "[2.5, 5[", "<18"):
+    ...     print(stretch_of(label, number_of))
+    Stretch(low=20.0, high=24.0, closed=True)
+    Stretch(low=2.5, high=5.0, closed=False)
+    Stretch(low=65.0, high=inf, closed=True)
+    Stretch(low=20.0, high=24.0, closed=True)
+    Stretch(low=2.5, high=5.0, closed=False)
+    Stretch(low=-inf, high=18.0, closed=False)
+    >>> stretch_of("young", number_of), stretch_of("2020-02", day_of)
+    (None, Stretch(low=737456.0, high=737485.0, closed=False))
     """
     text = label.strip().translate(_SIGNS)
-    brackets = re.fullmatch(r"([\[\](])(.+)[,;](.+)([\[\])])", text)
-    if brackets:
-        opening, low, high, closing = (part.strip() for part in brackets.groups())
-        ends = _between(low, high, reader, closed=closing == "]")
-        return ends if ends is None or opening == "[" else _after(ends)
-    one_sided = re.fullmatch(r"([<>]=?|[≤≥])(.+)", text)
-    if one_sided:
-        return _one_sided(one_sided[1], reader(one_sided[2].strip()))
+    if reader is day_of and (unit := _unit_of(text)) is not None:
+        return unit
+    for sides in _sides(text):
+        stretch = _between(sides, reader)
+        if stretch is not None:
+            return stretch
+    return None
+
+
+class _Sides(NamedTuple):
+    """The two ends of an interval as they are written; None is an open end."""
+
+    low: str | None
+    high: str | None
+    from_low: bool = True
+    """Whether the lower end is inside."""
+
+    to_high: bool = True
+
+
+_BRACKETS = re.compile(r"([\[\](])(.+)[,;](.+)([\[\])])")
+_SIGNED = re.compile(r"([<>]=?|[≤≥])(.+)")
+_UNDER = re.compile(r"(?:under|below|before|less than|fewer than|younger than) (.+)", re.IGNORECASE)
+_UP_TO = re.compile(
+    r"(?:up to|at most|until|through) (.+)"
+    r"|(.+) (?:or|and) (?:less|under|fewer|earlier|younger|below)",
+    re.IGNORECASE,
+)
+_OVER = re.compile(r"(?:over|above|after|more than|greater than|older than) (.+)", re.IGNORECASE)
+_FROM = re.compile(
+    r"(?:at least|from) (.+)|(.+) (?:or|and) (?:more|over|later|older|above|up)|(.+)\+",
+    re.IGNORECASE,
+)
+_TO_UNDER = re.compile(r"(.+?) to (?:under|below|less than) (.+)", re.IGNORECASE)
+_TO = re.compile(r"(.+?)(?: to |\.\.)(.+)", re.IGNORECASE)
+
+
+def _sides(text: str) -> Iterator[_Sides]:
+    """Yield the ways in which a text may be an interval, the likeliest first."""
+    if found := _BRACKETS.fullmatch(text):
+        opening, low, high, closing = (part.strip() for part in found.groups())
+        yield _Sides(
+            None if low in ("-inf", "-∞", "") else low,
+            None if high in ("inf", "+inf", "∞", "+∞", "") else high,
+            opening == "[",
+            closing == "]",
+        )
+        return
+    if found := _SIGNED.fullmatch(text):
+        sign, end = found[1], found[2].strip()
+        if sign[0] in "<≤":
+            yield _Sides(None, end, to_high=sign != "<")
+        else:
+            yield _Sides(end, None, from_low=sign != ">")
+        return
+    if found := _TO_UNDER.fullmatch(text):
+        yield _Sides(found[1].strip(), found[2].strip(), to_high=False)
+        return
+    for pattern, low, inside in _ONE_SIDED:
+        if found := pattern.fullmatch(text):
+            end = next(part for part in found.groups() if part is not None).strip()
+            yield _Sides(end, None, from_low=inside) if low else _Sides(None, end, to_high=inside)
     if re.fullmatch(r"\[.+\]", text):
         text = text[1:-1]
-    found = (_between(low, high, reader, closed=True) for low, high in _halves(text))
-    return next((stretch for stretch in found if stretch is not None), None)
-
-
-def _one_sided(sign: str, end: float | None) -> Stretch | None:
-    if end is None:
-        return None
-    if sign in "<=≤":
-        return Stretch(-math.inf, end, closed=sign != "<")
-    upwards = Stretch(end, math.inf, closed=True)
-    return _after(upwards) if sign == ">" else upwards
-
-
-def _after(stretch: Stretch) -> Stretch:
-    """Return the stretch without its lower end."""
-    return stretch._replace(low=math.nextafter(stretch.low, math.inf))
-
-
-def _halves(text: str) -> Iterator[tuple[str, str]]:
-    """Cut a text at ` to `, or at every dash: -5 and 1e-05 have dashes of their own."""
-    if " to " in text:
-        low, high = text.split(" to ", 1)
-        yield low, high
+    if found := _TO.fullmatch(text):
+        yield _Sides(found[1].strip(), found[2].strip())
         return
+    # -5 and 1e-05 have dashes of their own.
     for dash in re.finditer("-", text):
-        yield text[: dash.start()], text[dash.end() :]
+        yield _Sides(text[: dash.start()].strip(), text[dash.end() :].strip())
 
 
-def _between(low: str, high: str, reader: Reader, *, closed: bool) -> Stretch | None:
-    first = -math.inf if low in ("-inf", "-∞") else reader(low)
-    last = math.inf if high in ("inf", "+inf", "∞", "+∞") else reader(high)
-    if first is None or last is None or first > last:
+_ONE_SIDED = (
+    (_UNDER, False, False),
+    (_UP_TO, False, True),
+    (_OVER, True, False),
+    (_FROM, True, True),
+)
+"""Words for open ends: whether they name the lower end, and whether it is inside."""
+
+
+def _between(sides: _Sides, reader: Reader) -> Stretch | None:
+    low, high = (None if end is None else _end(end, reader) for end in sides[:2])
+    if (sides.low is not None and low is None) or (sides.high is not None and high is None):
+        return None
+    first, last, closed = -math.inf, math.inf, True
+    if low is not None:
+        first = low.low if sides.from_low else _after(low)
+    if high is not None:
+        last, closed = (high.high, high.closed) if sides.to_high else (high.low, False)
+    if first > last:
         return None
     return Stretch(first, last, closed)
+
+
+def _end(text: str, reader: Reader) -> Stretch | None:
+    """Read one end: a point, or a month, quarter, year or decade of days."""
+    point = reader(text)
+    if point is not None:
+        return Stretch(point, point, closed=True)
+    return _unit_of(text) if reader is day_of else None
+
+
+def _after(end: Stretch) -> float:
+    """Return where a stretch begins that leaves an end out."""
+    return math.nextafter(end.high, math.inf) if end.closed else end.high
+
+
+_UNITS = (
+    (re.compile(r"(\d{4})-(\d{2})"), lambda y, m: (y, m, y + m // 12, m % 12 + 1)),
+    (re.compile(r"(\d{4})[- ]Q([1-4])"), lambda y, q: (y, 3 * q - 2, y + q // 4, 3 * q % 12 + 1)),
+    (re.compile(r"(\d{4})()"), lambda y, _: (y, 1, y + 1, 1)),
+    (re.compile(r"(\d{3}0)s()"), lambda y, _: (y, 1, y + 10, 1)),
+)
+"""How months, quarters, years and decades are written; their first month, and the one after."""
+
+
+def _unit_of(text: str) -> Stretch | None:
+    """Read a month, quarter, year or decade."""
+    for pattern, months in _UNITS:
+        match = pattern.fullmatch(text)
+        if match:
+            year, month, next_year, next_month = months(
+                *(int(n) if n else 0 for n in match.groups())
+            )
+            try:
+                first = date(year, month, 1).toordinal()
+                last = next_year > date.max.year
+                after = (
+                    date.max.toordinal() + 1 if last else date(next_year, next_month, 1).toordinal()
+                )
+            except ValueError:
+                return None
+            return Stretch(float(first), float(after), closed=False)
+    return None
+
+
+# Labels were written otherwise before: a release of then says the same as one of now.
+
+_NUMBER = r"(?:0|[1-9]\d*)(?:\.\d+)?"
+_FORMER = (
+    (re.compile(rf"({_NUMBER})-({_NUMBER})"), r"\1 to \2"),
+    (re.compile(rf"\[(-?{_NUMBER}), (-?{_NUMBER})\)"), r"\1 to under \2"),
+    (re.compile(rf"<(-?{_NUMBER})"), r"under \1"),
+    (re.compile(rf">=(-?{_NUMBER})"), r"\1 or more"),
+    (re.compile(r"<(\d{4}-\d{2}-\d{2})"), r"before \1"),
+    (re.compile(r">=(\d{4}-\d{2}-\d{2})"), r"\1 or later"),
+    (re.compile(r"(\d{4})-Q([1-4])"), r"\1 Q\2"),
+)
+_LATTER = (
+    (re.compile(rf"({_NUMBER}) to ({_NUMBER})"), r"\1-\2"),
+    (re.compile(rf"(-?{_NUMBER}) to under (-?{_NUMBER})"), r"[\1, \2)"),
+    (re.compile(rf"(?:under|before) (-?{_NUMBER}|\d{{4}}-\d{{2}}-\d{{2}})"), r"<\1"),
+    (re.compile(rf"(-?{_NUMBER}|\d{{4}}-\d{{2}}-\d{{2}}) or (?:more|later)"), r">=\1"),
+    (re.compile(r"(\d{4}) Q([1-4])"), r"\1-Q\2"),
+)
+
+
+def respell(label: str) -> str:
+    """Return a label of a release that was made before as it would be written now.
+
+    >>> [respell(label) for label in ("20-24", "[1, 1.4)", "<18", ">=65", "2020-Q1", "2020-03")]
+    ['20 to 24', '1 to under 1.4', 'under 18', '65 or more', '2020 Q1', '2020-03']
+    """
+    written = _rewrite(label, _FORMER)
+    low, found, high = written.partition(" to ")
+    # A code such as 94110-2222 is no range.
+    return label if found and label.endswith(f"-{high}") and float(low) >= float(high) else written
+
+
+def spell_as_before(label: str) -> str:
+    """Return a label as it was written before, for a ledger that began then.
+
+    >>> [spell_as_before(label) for label in ("20 to 24", "1 to under 1.4", "-5 to -1", "f")]
+    ['20-24', '[1, 1.4)', '-5 to -1', 'f']
+    """
+    return _rewrite(label, _LATTER)
+
+
+def _rewrite(label: str, forms: Sequence[tuple[re.Pattern[str], str]]) -> str:
+    for pattern, written in forms:
+        found = pattern.fullmatch(label)
+        if found:
+            return found.expand(written)
+    return label
 
 
 def day_of(value: Value) -> float | None:
@@ -119,8 +268,9 @@ class LabelReader:
 
     A label is looked for in the hierarchy at the level the column was published at, then
     among the raw values, then in the hierarchy from the bottom up. What is not there is read:
-    `*` stands for every value, `20-29`, `-5 to -1`, `[2.5, 5)`, `[20, 30[`, `(20, 30]`, `<18` and
-    `>=65` for the values in between, `476**` for the values that fit, each star for one character.
+    `*` stands for every value, `20 to 29`, `2.5 to under 5`, `under 18`, `65 or more` and what
+    others write (`20-29`, `[2.5, 5)`, `(20, 30]`, `<18`, `65+`) for the values in between, `476**`
+    for the values that fit, each star for one character.
 
     Args:
         raw: The column of the original table.
@@ -129,7 +279,7 @@ class LabelReader:
 
     Example:
         >>> reader = LabelReader(Column("age", (31, 32, 39, 40)))
-        >>> [reader.codes(label).tolist() for label in ("30-39", 40, "*", "3*")]
+        >>> [reader.codes(label).tolist() for label in ("30 to 39", 40, "*", "3*")]
         [[0, 1, 2], [3], [0, 1, 2, 3], [0, 1, 2]]
     """
 
@@ -169,6 +319,8 @@ class LabelReader:
         return self._find(text_of(label))
 
     def _find(self, text: str) -> IntArray:
+        if text not in self._places and text not in self._codes:
+            text = respell(text)
         level = self._places.get(text, (-1, -1))[0]
         if text in self._codes and level != self._first:
             return np.array([self._codes[text]])
@@ -215,7 +367,7 @@ class LabelReader:
         return InputError(
             f"the label {text!r} of column {self._raw.name!r} stands for no value that the "
             "original table has. A label must be a raw value, a label of the column's hierarchy, "
-            "an interval such as '20-29', a mask such as '47***', or '*'. Give the policy that "
+            "an interval such as '20 to 29', a mask such as '47***', or '*'. Give the policy that "
             "the release was made with (policy=...), and the table it was made of."
         )
 
@@ -238,10 +390,10 @@ class Labels:
     """Everything a reader of labels knows besides them.
 
     Example:
-        >>> raw, shown = Column("age", (31, 32, 45)), Column("age", ("30-39", 45))
+        >>> raw, shown = Column("age", (31, 32, 45)), Column("age", ("30 to 39", 45))
         >>> [codes.tolist() for codes in Labels().read(raw, shown)]
         [[0, 1], [2]]
-        >>> shown = Column("age", ("3*", "[30, 45)", "young", None))
+        >>> shown = Column("age", ("3*", "30 to under 45", "young", None))
         >>> [codes.tolist() for codes in Labels(strict=False).read(raw, shown)]
         [[0, 1], [0, 1], [], []]
     """

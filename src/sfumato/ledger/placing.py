@@ -23,6 +23,7 @@ from sfumato.counts import group
 from sfumato.errors import HierarchyError, InputError, some
 from sfumato.hierarchy import HierarchyBuilder, Ladder
 from sfumato.hierarchy.intervals import number_point
+from sfumato.hierarchy.labels import respell, spell_as_before
 from sfumato.ledger.store import Settings, key_of
 from sfumato.policy import Policy
 from sfumato.text import STAR, date_of, text_or_none
@@ -233,6 +234,8 @@ def _new_ways(
             f"{error} The new rows cannot be generalised as the published ones were, and nothing "
             "was changed."
         ) from None
+    if _writes_as_before(db, column, known.values()):
+        ways = {key: _spell_as_before(way) for key, way in ways.items()}
     moved = [json.loads(key) for key, path in known.items() if _names(ways[key]) != _names(path)]
     if moved:
         raise InputError(
@@ -241,6 +244,25 @@ def _new_ways(
             "new ledger."
         )
     return {key_of(value): ways[key_of(value)] for value in values}
+
+
+def _writes_as_before(
+    db: sqlite3.Connection, column: int, paths: Iterable[Sequence[Sequence[object]]]
+) -> bool:
+    """Return whether a ledger began when labels were written otherwise: it goes on so."""
+    labels = db.execute("SELECT label FROM labels WHERE column = ?", (column,))
+    texts = [json.loads(key) for [key] in labels]
+    texts += [label for path in paths for label in _names(path)[1:]]
+    return any(isinstance(text, str) and respell(text) != text for text in texts)
+
+
+def _spell_as_before(
+    way: Sequence[tuple[str | None, int, float]],
+) -> list[tuple[str | None, int, float]]:
+    return [
+        (label if label is None or not level else spell_as_before(label), level, share)
+        for label, level, share in way
+    ]
 
 
 def ways_up(ladder: Ladder) -> _Ways:
@@ -340,27 +362,31 @@ class _Stretch(NamedTuple):
     label: str
     low: Decimal
     high: Decimal
+    closed: bool
+    """Whether the upper end is inside too."""
 
 
 def _intervals(db: sqlite3.Connection, column: int) -> list[_Stretch]:
     found = []
     for [key] in db.execute("SELECT label FROM labels WHERE column = ?", (column,)):
         label = json.loads(key)
-        low, high = map(_point, ends_of(label) if label is not None else (None, None))
-        if low is not None and high is not None and low <= high:
-            found.append(_Stretch(label, low, high))
+        low, high, closed = ends_of(label) if label is not None else (None, None, True)
+        first, last = _point(low), _point(high)
+        if first is not None and last is not None and first <= last:
+            found.append(_Stretch(label, first, last, closed))
     return found
 
 
-def ends_of(label: str) -> tuple[str | None, str | None]:
-    """Read an interval of values that were present, as local methods write them.
+def ends_of(label: str) -> tuple[str | None, str | None, bool]:
+    """Read an interval as local methods write it; with whether the upper end is inside.
 
-    >>> ends_of("20-29"), ends_of("-5 to -1"), ends_of("2020-01-06 to 2020-01-12"), ends_of("x")
-    (('20', '29'), ('-5', '-1'), ('2020-01-06', '2020-01-12'), (None, None))
+    >>> ends_of("20 to 29"), ends_of("2.5 to under 5"), ends_of("20-29"), ends_of("x")
+    (('20', '29', True), ('2.5', '5', False), ('20', '29', True), (None, None, True))
     """
-    separator = " to " if " to " in label else "-"
-    low, found, high = label.partition(separator)
-    return (low, high) if found and low else (None, None)
+    low, found, high = respell(label).partition(" to ")
+    if not found:
+        return None, None, True
+    return low, high.removeprefix("under "), not high.startswith("under ")
 
 
 def _around(values: Sequence[Value], stretches: Sequence[_Stretch]) -> list[list[Rung]]:
@@ -378,10 +404,12 @@ def _around(values: Sequence[Value], stretches: Sequence[_Stretch]) -> list[list
     inside = [point for point in points if point is not None]
     ranks = {number: i for i, number in enumerate(sorted({*ends, *inside}))}
     low, high = np.array([ranks[end] for end in ends], dtype=np.int64).reshape(-1, 2).T
+    # What is outside counts as the half below it, so that one comparison does for both.
+    high = 2 * high - [not each.closed for each in stretches]
     return [
         []
         if point is None
-        else [rungs[i] for i in np.flatnonzero((low <= ranks[point]) & (ranks[point] <= high))]
+        else [rungs[i] for i in np.flatnonzero((low <= ranks[point]) & (2 * ranks[point] <= high))]
         for point in points
     ]
 

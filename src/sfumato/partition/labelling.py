@@ -176,9 +176,7 @@ def _interval(low: Value, high: Value) -> Value:
         return low
     if high is None:
         return STAR
-    number = number_point(low)
-    separator = "-" if number is not None and number >= 0 else " to "
-    return f"{text_of(low)}{separator}{text_of(high)}"
+    return f"{text_of(low)} to {text_of(high)}"
 
 
 _YEARS = 5 * 365

@@ -415,7 +415,7 @@ class Ledger:
         Args:
             combinations: Values to look at in every group, as `{"ill": "flu", "pay": "low"}`; a
                 column that is left out takes its most frequent value.
-            group: Only groups with these labels, as `{"age": "30-39"}`.
+            group: Only groups with these labels, as `{"age": "30 to 39"}`.
             most: Return at most this many, those closest to the limit.
         """
         if most is not None:

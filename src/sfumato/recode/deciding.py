@@ -405,7 +405,7 @@ def ladders_of(
         >>> rule = {"role": "quasi-identifier", "hierarchy": {"kind": "intervals", "widths": [5]}}
         >>> policy = Policy(columns={"age": rule}, models=[{"model": "k-anonymity", "k": 2}])
         >>> ladders_of(policy, counts, ["age"])["age"].labels[1]
-        ('30-34', '35-39')
+        ('30 to 34', '35 to 39')
     """
     if policy is None:
         return {}

@@ -7,6 +7,7 @@ from typing import NamedTuple
 
 from sfumato.errors import HierarchyError, some
 from sfumato.hierarchy import Hierarchy, HierarchyBuilder, Masking, Suppress
+from sfumato.hierarchy.labels import respell
 from sfumato.policy import FULL_DOMAIN, REGIONAL, Policy
 from sfumato.text import STAR, date_of, number_of, text_of
 from sfumato.typing import Value
@@ -76,14 +77,14 @@ def find_places(
     """Return the lowest and the highest level at which each label may stand, if at any.
 
     >>> from sfumato.hierarchy import Intervals
-    >>> find_places(Intervals(widths=[5, 10]), "age", ["31", "30-34", "30-39", "*", "young"])
-    {'31': (0, 0), '30-34': (1, 1), '30-39': (2, 2), '*': (3, 3)}
+    >>> find_places(Intervals(widths=[5, 10]), "age", ["31", "30 to 34", "30-39", "*", "young"])
+    {'31': (0, 0), '30 to 34': (1, 1), '30-39': (2, 2), '*': (3, 3)}
     """
     places: dict[str, tuple[int, int]] = {}
-    wanted = set(labels)
+    wanted = _spellings(labels)
     for hierarchy in _hierarchies(builder, column, labels):
         for level, there in enumerate(hierarchy.labels):
-            for label in wanted & {text_of(each) for each in there}:
+            for label in {wanted[text] for each in there if (text := text_of(each)) in wanted}:
                 lowest, highest = places.get(label, (level, level))
                 places[label] = min(lowest, level), max(highest, level)
     if STAR in wanted:
@@ -102,16 +103,21 @@ def find_overlap(
     >>> find_overlap(Masking(), "zip", ["13053", "130**", "2****"])
     [('130**', '13053')]
     """
-    wanted = set(labels)
+    wanted = _spellings(labels)
     for hierarchy in _hierarchies(builder, column, labels):
         texts = [[text_of(each) for each in there] for there in hierarchy.labels]
         ways = zip(*hierarchy.codes.tolist(), strict=True)
         for codes in ways:
             way = [texts[level][code] for level, code in enumerate(codes)]
-            met = [label for label in dict.fromkeys(way) if label in wanted]
+            met = [wanted[label] for label in dict.fromkeys(way) if label in wanted]
             if len(met) > 1:
                 return [(met[1], met[0])]
     return []
+
+
+def _spellings(labels: Sequence[str]) -> dict[str, str]:
+    """Return the labels by how a hierarchy may write them: now, or when they were published."""
+    return {text: label for label in labels for text in (respell(label), label)}
 
 
 def _hierarchies(

@@ -21,6 +21,7 @@ from sfumato.classes import SensitiveColumn
 from sfumato.decouplings.association_hiding import hiding_text
 from sfumato.errors import InputError, SfumatoError, some
 from sfumato.hierarchy import Hierarchy, Ladder, Suppress
+from sfumato.hierarchy.labels import respell
 from sfumato.losses import AverageClassSize, Discernibility
 from sfumato.losses.base import ClassLoss
 from sfumato.models import MODELS, PrivacyModel
@@ -908,7 +909,8 @@ def _rename_groups(paths: Mapping[str, Sequence[str]]) -> dict[str, list[str]]:
     Where values decide the hierarchy, its labels and bounds may be values that only suppressed
     people have. Distances depend on which values are together, and not on what that is called.
 
-    >>> _rename_groups({"10": ["<95", "*"], "20": ["<95", "*"], "99": [">=95", "*"]})
+    >>> low, high = ["under 95", "*"], ["95 or more", "*"]
+    >>> _rename_groups({"10": low, "20": low, "99": high})
     {'10': ['10 to 20', '*'], '20': ['10 to 20', '*'], '99': ['99', '*']}
     """
     values = [text_of(value) for value in in_order(paths)]
@@ -1012,14 +1014,20 @@ def _recoding_of(column: ColumnRecord, ladder: Ladder) -> ColumnRecoding:
     """Return what the values of a column became: labels of one level, or of a cut."""
     if column.cut is None:
         return ColumnRecoding.at(ladder, column.level or 0)
-    shown = {*column.cut_labels}
+    # As they are published, also if that was before labels were written as they are now.
+    shown = {each: label for label in column.cut_labels for each in (respell(label), label)}
     labels: dict[Value, int] = {}
     codes = []
     for value in range(len(ladder.values)):
         way = [ladder.labels[level][codes_[value]] for level, codes_ in enumerate(ladder.codes)]
         # Of values without a published label it is enough that they have none.
         label = next(
-            (each for each in way if each is None or text_of(each) in shown), _NOT_PUBLISHED
+            (
+                None if each is None else shown[text_of(each)]
+                for each in way
+                if each is None or text_of(each) in shown
+            ),
+            _NOT_PUBLISHED,
         )
         codes.append(labels.setdefault(label, len(labels)))
     return ColumnRecoding(

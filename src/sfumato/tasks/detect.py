@@ -110,7 +110,7 @@ def detect(  # noqa: PLR0913 - all but one have a default and are named
 
     Example:
         >>> import pyarrow as pa
-        >>> ages = ["30-50"] * 5 + ["51-90"] * 5
+        >>> ages = ["30 to 50"] * 5 + ["51 to 90"] * 5
         >>> work = ["State", "State", "Private", "Private", "Self"] * 2
         >>> wed = ["single"] * 5 + ["married"] * 5
         >>> table = pa.table({"age": ages, "work": work, "marital": wed})

@@ -62,7 +62,8 @@ def estimate(
     Example:
         >>> import pyarrow as pa
         >>> import sfumato as sf
-        >>> ages, ills = ["30-39"] * 4 + ["40-49"] * 2, ["flu", "flu", "flu", "gout", "flu", "flu"]
+        >>> ages = ["30 to 39"] * 4 + ["40 to 49"] * 2
+        >>> ills = ["flu", "flu", "flu", "gout", "flu", "flu"]
         >>> table = pa.table({"age": ages, "ill": ills})
         >>> print(sf.estimate(table, {"age": (35, 45), "ill": "flu"}))
         about 2.7 of 6 rows have age=35..45 and ill=flu; at least 0 and at most 5

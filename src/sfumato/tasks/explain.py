@@ -65,7 +65,7 @@ def explain(  # noqa: PLR0913 - all but two have a default and are named
     Example:
         >>> import pyarrow as pa
         >>> table = pa.table({
-        ...     "age": ["30-39", "30-39", "40-49", "40-49"],
+        ...     "age": ["30 to 39", "30 to 39", "40 to 49", "40 to 49"],
         ...     "ill": ["flu", "flu", "heart disease", "cancer"],
         ... })
         >>> found = explain(table, {"age": 41}, knows={"not": "heart disease"},

@@ -145,7 +145,7 @@ def membership(  # noqa: PLR0913 - all but two have a default and are named
         >>> import pyarrow as pa
         >>> import sfumato as sf
         >>> table = pa.table({"age": [31, 32, 38, 39], "sex": ["f", "f", "m", "m"]})
-        >>> coarse = pa.table({"age": ["31-39"] * 4, "sex": ["f", "f", "m", "m"]})
+        >>> coarse = pa.table({"age": ["31 to 39"] * 4, "sex": ["f", "f", "m", "m"]})
         >>> both = {"as it is": table, "coarse": coarse}
         >>> print(sf.tools.membership(table, both, quasi_identifiers=["age", "sex"]))
         Real and made-up people, held against each release:

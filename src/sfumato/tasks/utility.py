@@ -107,7 +107,7 @@ def utility(  # noqa: PLR0913 - all but two have a default and are named
         >>> import sfumato as sf
         >>> ages, ills = [31, 32, 38, 39] * 5, ["flu", "flu", "gout", "gout"] * 5
         >>> table = pa.table({"age": ages, "ill": ills})
-        >>> coarse = pa.table({"age": ["31-39"] * 20, "ill": ills})
+        >>> coarse = pa.table({"age": ["31 to 39"] * 20, "ill": ills})
         >>> print(sf.utility(table, coarse, quasi_identifiers=["age"], sensitive=["ill"]))
         20 of 20 rows published
         relative error of 1000 counting queries: median 50.0 %, mean ...

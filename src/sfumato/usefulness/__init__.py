@@ -7,7 +7,7 @@ Example:
     >>> from sfumato.counts import FrequencySet
     >>> from sfumato.usefulness import Estimator, Query, between
     >>> table = FrequencySet.from_rows(["age"], [(31,), (32,), (39,), (39,)])
-    >>> release = FrequencySet.from_rows(["age"], [("31-39",)] * 4)
+    >>> release = FrequencySet.from_rows(["age"], [("31 to 39",)] * 4)
     >>> query = Query((between(table.columns[0], 31, 32),))
     >>> Estimator.of_table(release, table.columns).count(query)
     2.6666666666666665

@@ -167,7 +167,7 @@ class Estimator:
 
         >>> from sfumato.usefulness.queries import Query, among
         >>> table = FrequencySet.from_rows(["age"], [(31,), (32,), (38,), (39,)])
-        >>> release = FrequencySet.from_rows(["age"], [("30-39",)] * 4)
+        >>> release = FrequencySet.from_rows(["age"], [("30 to 39",)] * 4)
         >>> release = Estimator.of_table(release, table.columns)
         >>> release.count(Query((among(table.columns[0], [39]),)))
         1.0

@@ -21,7 +21,7 @@ from sfumato.verifier.counting import (
 from sfumato.verifier.people import CountedPeople, count_people
 from sfumato.verifier.promises import Check, Promise, Promises, is_number, status
 from sfumato.verifier.sets import ItemsByClass, collect_sets
-from sfumato.verifier.spelling import folded_text
+from sfumato.verifier.spelling import current_label, folded_text
 
 # The classes of a published table, as dictionaries of counts.
 #
@@ -204,6 +204,7 @@ class Groups:
         promises = promises or Promises(quasi_identifiers)
         folded = [name for name in columns if name not in promises.exact]
         tallies = _fold_tallies(tallies, folded)
+        promises = replace(promises, population=_as_published(promises.population, tallies))
         people = _people(tallies, promises.population)
         completed: tuple[Group, ...] = ()
         if promises.missing == "matches-any" and any(None in key for key in tallies):
@@ -358,6 +359,26 @@ def _add_up(several: Iterable[Mapping[object, int]]) -> dict[object, int]:
         for value, rows in counts.items():
             sums[value] = sums.get(value, 0) + rows
     return sums
+
+
+def _as_published(population: Population | None, keys: Iterable[Key]) -> Population | None:
+    """Return a population with its labels as the table writes them: older ones write otherwise."""
+    if population is None:
+        return None
+    published: dict[int, dict[str | None, str | None]] = {}
+    for key in keys:
+        for at, text in enumerate(text_key(key)):
+            published.setdefault(at, {})[text] = text
+    for texts in published.values():
+        for text in [*texts]:
+            texts.setdefault(current_label(text), text)
+    if all(len(texts) == len({*texts.values()}) for texts in published.values()):
+        return population
+    found: dict[tuple[str | None, ...], int] = {}
+    for person, n in population.items():
+        named = tuple(published[at].get(text, text) for at, text in enumerate(person))
+        found[named] = found.get(named, 0) + n
+    return found
 
 
 def _people(keys: Iterable[Key], population: Population | None) -> Mapping[Key, int]:

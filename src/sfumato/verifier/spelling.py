@@ -53,3 +53,32 @@ def _shows_nothing(letter: str) -> bool:
     if unicodedata.category(letter) in _DROPPED:
         return True
     return code in _IGNORED or code in _SELECTORS
+
+
+_RANGES = (
+    ("-", re.compile(r"(0|[1-9][0-9]*)(\.[0-9]+)?-(0|[1-9][0-9]*)(\.[0-9]+)?")),
+    (", ", re.compile(r"\[-?[0-9]+(\.[0-9]+)?, -?[0-9]+(\.[0-9]+)?\)")),
+)
+_END = re.compile(r"(?P<sign>>=|<)(?P<end>-?[0-9]+(\.[0-9]+)?|(?P<day>[0-9]{4}-[0-9]{2}-[0-9]{2}))")
+_QUARTER = re.compile(r"[0-9]{4}-Q[1-4]")
+
+
+def current_label(text: str | None) -> str | None:
+    """Return a label of an older release as labels are written now; any other text as it is.
+
+    >>> [current_label(text) for text in ("20-24", "[1, 1.4)", "<18", ">=65", "2020-Q1", "f", None)]
+    ['20 to 24', '1 to under 1.4', 'under 18', '65 or more', '2020 Q1', 'f', None]
+    """
+    if text is None or not text.isascii():
+        return text
+    for separator, form in _RANGES:
+        if form.fullmatch(text):
+            low, high = text.strip("[)").split(separator)
+            if separator == "-" and float(low) >= float(high):
+                return text  # a code such as 94110-2222
+            return f"{low} to {'' if separator == '-' else 'under '}{high}"
+    if end := _END.fullmatch(text):
+        if end["sign"] == "<":
+            return f"{'before' if end['day'] else 'under'} {end['end']}"
+        return f"{end['end']} or {'later' if end['day'] else 'more'}"
+    return text.replace("-", " ") if _QUARTER.fullmatch(text) else text
