@@ -19,6 +19,7 @@ from docs.papers.results import HERE
 from sfumato import samples
 from sfumato.attacks import Homogeneity, Similarity
 from sfumato.hierarchy import HierarchyBuilder, Intervals, Masking, Taxonomy
+from sfumato.hierarchy.labels import respell
 from sfumato.models import (
     AverageRisk,
     CategoryShare,
@@ -168,8 +169,10 @@ def answers() -> tuple[str, str]:
 
 
 def table_ii() -> Beside:
-    """Put Table II beside what comes of Table I."""
-    printed = [tuple(cell.strip("[]") for cell in row) for row in rows_of(samples.table("census"))]
+    """Put Table II beside what comes of Table I; ranges are written as we write them."""
+    printed = [
+        tuple(respell(cell.strip("[]")) for cell in row) for row in rows_of(samples.table("census"))
+    ]
     return beside(printed, census().table)
 
 
@@ -497,8 +500,8 @@ TABLE_24 = _table(
 )
 """Table 2.4."""
 
-TABLE_25 = [*[("Asian", "Been married", "45-50")] * 2, ("Black", "Never married", "20-25")]
-"""Table 2.5, without brackets."""
+TABLE_25 = [*[("Asian", "Been married", "45 to 50")] * 2, ("Black", "Never married", "20 to 25")]
+"""Table 2.5, with ranges as we write them."""
 
 
 def vector() -> tuple[tuple[int, ...], pa.Table]:

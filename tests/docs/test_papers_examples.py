@@ -40,7 +40,7 @@ def test_a_printed_table_comes_out_row_by_row(made):
 
 def test_table_ii_has_five_women_and_five_men():
     # Written out here, so that the page is not its own judge.
-    women, men = ("30-50", "F", "13000-23000"), ("51-90", "M", "24000-58000")
+    women, men = ("30 to 50", "F", "13000 to 23000"), ("51 to 90", "M", "24000 to 58000")
     assert Counter(row[:3] for row in examples.rows_of(examples.census().table)) == {
         women: 5,
         men: 5,
@@ -222,8 +222,8 @@ def test_the_vector_generalises_marital_status_and_age_once():
     levels, table = examples.vector()
     assert levels == (0, 1, 1)
     assert Counter(examples.rows_of(table)) == {
-        ("Asian", "Been married", "45-49"): 2,
-        ("Black", "Never married", "20-24"): 1,
+        ("Asian", "Been married", "45 to 49"): 2,
+        ("Black", "Never married", "20 to 24"): 1,
     }
 
 
