@@ -1464,6 +1464,8 @@ def _cut_faults(tree: Mapping[str, Any], shown: set[str]) -> list[str]:
 
     >>> _cut_faults({"*": {"1*": {"10": {}, "11": {}}, "2*": {}}}, {"1*", "10", "2*"})
     ["'1*' is published, and '10' below it too", "'11' is in the cut, and no row has it"]
+    >>> _cut_faults({"*": {"*": {}, "10": {}}}, {"*", "10"})
+    []
     """
     if len(tree) != 1:
         return ["it does not have one top"]
@@ -1481,6 +1483,8 @@ def _cut_faults(tree: Mapping[str, Any], shown: set[str]) -> list[str]:
     repeated = sorted(label for label, times in Counter(leaves).items() if times > 1)
     if repeated:
         return [f"{some(repeated)} stands in two places of it"]
+    # A value may be written like what is above it; then it is the value that is published.
+    inner = {label: one for label, one in inner.items() if label not in {*leaves}}
     faults = [
         f"{label[:60]!r} is published, and {inner[label][:60]!r} below it too"
         for label in sorted(inner)
