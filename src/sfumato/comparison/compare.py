@@ -15,6 +15,7 @@ from sfumato.comparison.trial import (
 from sfumato.comparison.variations import name_policies
 from sfumato.counts import FrequencySet
 from sfumato.decouplings import DECOUPLINGS
+from sfumato.derivations import Preparation
 from sfumato.errors import (
     InputError,
     ParameterError,
@@ -30,7 +31,7 @@ from sfumato.reading import TextFile
 from sfumato.recode.deciding import counted_columns
 from sfumato.releases.people import require_people, require_single_rows
 from sfumato.releases.preparing import prepare_alike
-from sfumato.tables import Table, open_table
+from sfumato.tables import Table, count_people
 from sfumato.typing import Progress, silent
 
 
@@ -201,14 +202,20 @@ def _populations(
 ) -> dict[str | TextFile, FrequencySet]:
     """Count each population once, over all that some policy recognises people by."""
     wanted: dict[str | TextFile, dict[str, None]] = {}
+    prepared: dict[str | TextFile, Preparation] = {}
     for policy in named.values():
         if policy.population_table is not None:
             wanted.setdefault(policy.population_table, {}).update(
                 dict.fromkeys(policy.quasi_identifiers)
             )
+            # Policies that read dates in different ways are not compared.
+            prepared[policy.population_table] = policy.preparation
     return {
-        path: open_table(path).count(
-            tuple(columns), progress=lambda done, total: report("population", done, total)
+        path: count_people(
+            path,
+            tuple(columns),
+            preparation=prepared[path],
+            progress=lambda done, total: report("population", done, total),
         )
         for path, columns in wanted.items()
     }

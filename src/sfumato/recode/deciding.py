@@ -519,7 +519,7 @@ def count_population(policy: Policy, report: Progress) -> FrequencySet | None:
     return count_people(
         policy.population_table,
         policy.quasi_identifiers,
-        dates=policy.preparation.dates.keys(),
+        preparation=policy.preparation,
         progress=lambda done, total: report("population", done, total),
     )
 

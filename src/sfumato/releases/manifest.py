@@ -33,7 +33,7 @@ from sfumato.recode.deciding import Decision, ladder_of
 from sfumato.recode.sets import RecodedSets
 from sfumato.recoding import ColumnRecoding, FullDomainRecoding
 from sfumato.schema import Role
-from sfumato.tables import count_people
+from sfumato.tables import count_people, dates_of_people
 from sfumato.text import STAR, fold_spelling, in_order, percent, text_of, visible_json
 from sfumato.typing import IntArray, Value
 from sfumato.verifier.promises import Manifest as Claims
@@ -990,7 +990,7 @@ def labels_of_population(
     manifest: Manifest, policy: Policy, population: object
 ) -> PopulationLabels:
     """Return the label each raw text of the population has at the levels of a release."""
-    counts = count_people(population, policy.quasi_identifiers)
+    counts = count_people(population, policy.quasi_identifiers, preparation=policy.preparation)
     columns = {column.name: column for column in manifest.columns}
     ladders = [ladder_of(policy, counts, name) for name in policy.quasi_identifiers]
     for ladder in ladders:
@@ -1007,7 +1007,25 @@ def labels_of_population(
     )
     if policy.missing is Missing.SUPPRESS:
         recoding = recoding.dropping_missing()
-    return generalization_of(recoding)
+    return labels_as_written(generalization_of(recoding), policy, population)
+
+
+def labels_as_written(
+    labels: PopulationLabels, policy: Policy, population: object
+) -> PopulationLabels:
+    """Return the same labels by what a population itself has where dates are in another form."""
+    dates = dates_of_people(population, policy.quasi_identifiers, policy.preparation)
+    return {
+        name: {
+            **given,
+            **{
+                text: given[one_form]
+                for text, one_form in dates.get(name, {}).items()
+                if one_form in given
+            },
+        }
+        for name, given in labels.items()
+    }
 
 
 def _recoding_of(column: ColumnRecord, ladder: Ladder) -> ColumnRecoding:

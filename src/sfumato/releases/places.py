@@ -32,7 +32,13 @@ from sfumato.policy import Policy
 from sfumato.private import is_release
 from sfumato.recoding import FullDomainRecoding, Recoding
 from sfumato.releases.evidence import attestation
-from sfumato.releases.manifest import MANIFEST, FileRecord, Manifest, generalization_of
+from sfumato.releases.manifest import (
+    MANIFEST,
+    FileRecord,
+    Manifest,
+    generalization_of,
+    labels_as_written,
+)
 from sfumato.releases.release import for_verifier, is_stored, open_stored, origin_of, relation_of
 from sfumato.schema import Role
 from sfumato.tables import (
@@ -204,7 +210,8 @@ class LabelledPopulation(NamedTuple):
         """Return the population of a policy at the levels of a release; none if it has none."""
         if policy.population is None or not isinstance(recoding, FullDomainRecoding):
             return cls()
-        return cls(policy.population_table, generalization_of(recoding))
+        people = policy.population_table
+        return cls(people, labels_as_written(generalization_of(recoding), policy, people))
 
     def for_verifier(self) -> "LabelledPopulation":
         """Return it as the verifier reads it; not before that, for a file may be written first."""

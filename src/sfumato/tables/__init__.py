@@ -3,13 +3,14 @@
 `open_table` finds the engine for a source.
 """
 
-from collections.abc import Collection, Sequence
+from collections.abc import Sequence
 from os import PathLike
 from pathlib import Path
 from typing import ClassVar
 
 from sfumato.counts import FrequencySet
-from sfumato.dates import iso_of
+from sfumato.dates import Detection, iso_of, look_like_dates
+from sfumato.derivations import Preparation
 from sfumato.errors import InputError, some
 from sfumato.reading import Reading, TextFile, said_of_all
 from sfumato.registry import Registry
@@ -28,6 +29,7 @@ from sfumato.tables.base import (
 )
 from sfumato.tables.derived import derived_table, in_types_of, write_derived
 from sfumato.tables.sql import DATABASES, DatabaseEngine, refuse_address
+from sfumato.text import text_of
 
 __all__ = [
     "DATABASES",
@@ -47,6 +49,7 @@ __all__ = [
     "Window",
     "WrittenFile",
     "count_people",
+    "dates_of_people",
     "derived_table",
     "find_engine",
     "in_types_of",
@@ -153,20 +156,27 @@ def count_people(
     population: object,
     columns: Sequence[str],
     *,
-    dates: Collection[str] = (),
+    preparation: Preparation | None = None,
     progress: Progress | None = None,
 ) -> FrequencySet:
     """Count the people of a population.
 
     A policy of others may name any file of this machine as its population: what is wrong with it
-    is said without naming its columns, which are the first line of the file.
+    is said without naming its columns, which are the first line of the file, or its values.
 
     Args:
         population: All people the data was drawn from, as for `open_table`.
         columns: The quasi-identifiers.
-        dates: Those of them that are dates, which must be written in the one form in which they
-            are published: who recomputes promises reads no other.
+        preparation: What says which of them are dates: these are read as those of the data are,
+            in whatever order they are written here.
         progress: Called with the number of rows that were read.
+
+    Example:
+        >>> import pyarrow as pa
+        >>> from sfumato.dates import DateForm
+        >>> people, dates = pa.table({"born": ["31.12.2001"]}), {"born": DateForm()}
+        >>> count_people(people, ["born"], preparation=Preparation(dates)).columns[0].values
+        ('2001-12-31',)
     """
     table = open_table(population)
     lacking = [name for name in columns if name not in table.columns]
@@ -176,14 +186,57 @@ def count_people(
             "quasi-identifier, as it is before anything is generalised."
         )
     counts = table.count(columns, progress=progress)
+    dates = _dates_in(counts, preparation)
+    if not dates:
+        return counts
+    values = [
+        [dates.get(c.name, {}).get(None if v is None else text_of(v), v) for v in c.values]
+        for c in counts.columns
+    ]
+    return FrequencySet.from_codes(counts.names, values, counts.codes, counts.rows)
+
+
+def dates_of_people(
+    population: object, columns: Sequence[str], preparation: Preparation
+) -> dict[str, dict[str | None, str]]:
+    """Return per column of dates the one form of each text that a population has.
+
+    Columns in which all dates are written in that form are left out.
+
+    Args:
+        population: All people the data was drawn from, as for `open_table`.
+        columns: The quasi-identifiers.
+        preparation: What says which of them are dates.
+    """
+    asked = [name for name in columns if name in {*preparation.dates, *preparation.likely}]
+    return _dates_in(open_table(population).count(asked), preparation) if asked else {}
+
+
+def _dates_in(
+    counts: FrequencySet, preparation: Preparation | None
+) -> dict[str, dict[str | None, str]]:
+    found: dict[str, dict[str | None, str]] = {}
     for column in counts.columns:
-        texts = [value for value in column.known if isinstance(value, str)]
-        if column.name in dates and any(iso_of(text) != text for text in texts):
+        rows = counts.value_counts(column.name).tolist()
+        texts = {
+            text_of(value): n
+            for value, n in zip(column.values, rows, strict=True)
+            if isinstance(value, str | int)
+        }
+        if preparation is None or all(iso_of(text) == text for text in texts):
+            continue
+        form = preparation.dates.get(column.name)
+        if form is None and (column.name not in preparation.likely or not look_like_dates(texts)):
+            continue
+        settled = Detection.of(texts, form).settled
+        if settled is None:
             raise InputError(
-                "the population has dates, or texts in a column of dates, that are not written as "
-                "2020-02-29. Write them so, whatever form those of the data have."
+                "the population has texts in a column of dates that are none, or dates that can be "
+                "read in two ways. Write them as 2020-02-29, or say in the policy how they are "
+                "written, as in dates: day-first under the column."
             )
-    return counts
+        found[column.name] = {text: settled.read(text) or text for text in texts}
+    return found
 
 
 def find_engine(source: object) -> Engine | None:

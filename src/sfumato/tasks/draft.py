@@ -4,6 +4,7 @@ from collections.abc import Mapping, Sequence
 from typing import Literal, NamedTuple
 
 from sfumato.counts import FrequencySet
+from sfumato.derivations import Preparation
 from sfumato.drafting.inspection import Inspection, inspect_counts
 from sfumato.drafting.policy import Draft, draft_policy
 from sfumato.errors import InputError, ParameterError, PolicyError, require_int, some
@@ -134,7 +135,8 @@ def inspect(  # noqa: PLR0913 - all but one have a default and are named
             columns, weight, progress=lambda done, total: report("count", done, total)
         )
         stands_for = weight, by_weight
-    people = _people(population if population is not None else roles.population, names, report)
+    everyone = population if population is not None else roles.population
+    people = _people(everyone, names, None if rules is None else rules.preparation, report)
     return inspect_counts(
         counts,
         names,
@@ -260,9 +262,17 @@ def _with(roles: Mapping[str, Role], role: Role) -> tuple[str, ...]:
     return tuple(name for name, given in roles.items() if given is role)
 
 
-def _people(population: object, names: tuple[str, ...], report: Progress) -> FrequencySet | None:
+def _people(
+    population: object,
+    names: tuple[str, ...],
+    preparation: Preparation | None,
+    report: Progress,
+) -> FrequencySet | None:
     if population is None:
         return None
     return count_people(
-        population, names, progress=lambda done, total: report("population", done, total)
+        population,
+        names,
+        preparation=preparation,
+        progress=lambda done, total: report("population", done, total),
     )

@@ -150,7 +150,8 @@ def steps_from(data: object, policy: Policy, columns: Sequence[ColumnRecord]) ->
     counts = count_columns(data, counted_columns(policy))
     people = None
     if policy.population is not None:
-        people = count_people(policy.population_table, policy.quasi_identifiers)
+        names, prepared = policy.quasi_identifiers, policy.preparation
+        people = count_people(policy.population_table, names, preparation=prepared)
     checker = make_checker(policy, counts, people)
     node = _node(checker, columns)
     if node is None:
