@@ -92,6 +92,9 @@ FIELDS: dict[str, str] = {
     "files[].table": "Decoupled releases only: `qi` (one row per person) or `sensitive`.",
     "files[].column": "Decoupled releases only: the sensitive column that the table counts.",
     "files[].delimiter": "What separates the cells of a CSV file; not there for other formats.",
+    "documents": "The texts beside the data in a folder: a README, two codebooks, a schema.",
+    "documents[].name": "Its name in the folder.",
+    "documents[].sha256": "Its SHA-256.",
 }
 """Every key of a manifest and what it means; `[]` stands for each item of a list."""
 

@@ -164,6 +164,7 @@ def test_the_signature_of_another_key_is_replaced_only_by_force(anonymized, key)
     assert sf.sign(anonymized, other, force=True).signed_by == str(other.public)
     assert sf.check_evidence(anonymized, other.public).holds
     assert sorted(path.name for path in anonymized.iterdir()) == [
+        *("README.md", "codebook.csv", "codebook.md"),
         *("data.csv", "evidence.json", "manifest.json"),
     ]
 
@@ -310,7 +311,7 @@ def test_a_disk_that_is_full_leaves_the_evidence_as_it_was(anonymized, key, monk
     with pytest.raises(OutputError, match=r"No space left on device\)\. Nothing was changed"):
         sf.sign(anonymized, sf.evidence.SigningKey.generate(), force=True)
     assert (anonymized / "evidence.json").read_bytes() == before
-    assert len(list(anonymized.iterdir())) == 3
+    assert len(list(anonymized.iterdir())) == 6
 
 
 def test_evidence_is_as_readable_as_the_manifest(anonymized):
@@ -354,7 +355,9 @@ def test_no_file_is_signed_that_nobody_accounts_for(tmp_path, key, name, evidenc
     (folder / name).write_text("Ada, 31, has hiv.")
     if not evidence:
         (folder / "evidence.json").unlink()
-    with pytest.raises(VerificationError, match=r"report|none of its files|not what was published"):
+    with pytest.raises(
+        VerificationError, match=r"report|none of its files|changed since|not what was"
+    ):
         sf.sign(folder, key)
 
 
@@ -367,7 +370,7 @@ def test_a_report_in_a_signed_release_is_signed_by_the_report_command_only(anony
     report.unlink()
     assert sf.sign(anonymized, key).holds
     (anonymized / "README.md").write_text("All is well.")
-    with pytest.raises(VerificationError, match="not what was published"):
+    with pytest.raises(VerificationError, match=r"changed since: 'README\.md'"):
         sf.sign(anonymized, key)
 
 

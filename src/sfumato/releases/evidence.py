@@ -37,12 +37,14 @@ from sfumato.evidence import (
 )
 from sfumato.policy import Policy
 from sfumato.private import release_around
+from sfumato.releases.codebook import CODEBOOK, CODEBOOK_TEXT, Codebook
 from sfumato.releases.manifest import (
     MANIFEST,
     Manifest,
     PopulationLabels,
     labels_of_population,
 )
+from sfumato.releases.readme import README, write_readme
 from sfumato.releases.release import for_verifier, relation_of, tables_of
 from sfumato.tables import DatabaseTable
 from sfumato.verifier import Check, Verdict, verify_folder, verify_stored, verify_tables
@@ -269,13 +271,15 @@ def sign_folder(
         if not force:
             _refuse_another_signer(folder, signer)
     trusted = before if before is not None and is_signed_by(before, signer.public) else None
+    vouched = trusted is not None and _vouches(trusted, signer.public, verdict)
+    if not vouched:
+        _require_checked(verdict)
     _require_accounted(folder, before, trusted, make_report)
-    if trusted is not None and _vouches(trusted, signer.public, verdict):
+    if trusted is not None and vouched:
         report = hash_file(folder / REPORT) if REPORT in files_in(folder)[0] else None
         sign_evidence(folder, with_report(trusted, report), signer)
     else:
         # Claims that another person may have written are computed again.
-        _require_checked(verdict)
         write_evidence(folder, verdict, signer)
     return check(folder, signer.public)
 
@@ -341,16 +345,44 @@ def _require_accounted(
     known = {MANIFEST, EVIDENCE, *(file.name for file in manifest.files)}
     signed = {} if trusted is None else {each.name: each for each in trusted.files}
     said = {} if before is None or manifest.kind is None else {each.name for each in before.files}
+    own = _documents_of(folder, manifest)
     for name in there:
         if name in known or signed.get(name) == hash_file(folder / name):
             continue
         if name == REPORT:
             _require_own_report(folder, make_report)
+        elif name in own:
+            _require_own_document(folder, name, own[name])
         elif name not in said:
             raise VerificationError(
                 f"it was not signed, for {name!r} is none of its files. Remove it, or publish "
                 "the release again."
             )
+
+
+def _documents_of(folder: Path, manifest: Manifest) -> dict[str, str]:
+    """Return the texts that this program writes about a release, as far as they can be again.
+
+    The verifier has compared the codebook with the rows; all others follow from it.
+    """
+    if not (folder / CODEBOOK).is_file():
+        return {}
+    with (folder / CODEBOOK).open(encoding="utf-8", newline="") as file:
+        text = file.read()
+    codebook = Codebook.from_csv(text)
+    found = {CODEBOOK: text, CODEBOOK_TEXT: codebook.to_markdown()}
+    if manifest.kind is None:
+        found[README] = write_readme(manifest, codebook)
+    return found
+
+
+def _require_own_document(folder: Path, name: str, text: str) -> None:
+    """Raise if a text in a folder is not what this program says of the release."""
+    if (folder / name).read_bytes() != text.encode("utf-8"):
+        raise VerificationError(
+            f"it was not signed, for {name} is not what this version writes about this release: a "
+            "signature would vouch for what it says. Publish the release again."
+        )
 
 
 def _require_own_report(folder: Path, make_report: Callable[[], str] | None) -> None:

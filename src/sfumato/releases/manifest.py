@@ -88,6 +88,12 @@ class ColumnRecord:
     separator: str | None = None
     """What stands between the items of a cell, if it is a set and cells are text."""
 
+    order: tuple[str, ...] | None = None
+    """Its published values in their order, if they are categories that have one."""
+
+    members: Mapping[str, tuple[str, ...]] | None = None
+    """The values that each published label stands for, if the policy publishes its hierarchy."""
+
     cut: Mapping[str, Any] | None = None
     """The labels of a cut through its hierarchy, each below those that it is a part of.
 
@@ -382,6 +388,14 @@ class FileRecord:
         return f"{self.name} ({self.holds})" if self.holds else self.name
 
 
+@dataclass(frozen=True)
+class DocumentRecord:
+    """A text that lies beside the tables: a codebook, a README, a schema."""
+
+    name: str
+    sha256: str
+
+
 def _versions() -> dict[str, str]:
     """Return the versions of what a release was made with."""
     import pyarrow as pa
@@ -443,6 +457,9 @@ class Manifest:
     notes: tuple[str, ...] | None = None
     files: tuple[FileRecord, ...] = ()
     """Empty for a single table that is in memory or in a database."""
+
+    documents: tuple[DocumentRecord, ...] | None = None
+    """The texts that lie beside the files; None in memory and in databases."""
 
     table: FileRecord | None = None
     """The single table of a release in a database."""
@@ -566,16 +583,17 @@ class Manifest:
 _TABLE_KEYS = (
     *("format", "sfumato", "columns", "rows", "missing", "models", "loss", "losses", "classes"),
     *("method", "search", "hierarchies", "risk_levels", "accepted", "person", "reproducible"),
-    *("versions", "notes", "files", "table"),
+    *("versions", "notes", "files", "documents", "table"),
 )
 _DECOUPLED_KEYS = (
     *("format", "sfumato", "kind", "columns", "group", "count", "rows", "missing", "models"),
     *("hiding", "classes", "hierarchies", "risk_levels", "accepted", "person", "left_out"),
-    *("notes", "reproducible", "versions", "files"),
+    *("notes", "reproducible", "versions", "files", "documents"),
 )
 _INCREMENT_KEYS = (
     *("format", "sfumato", "kind", "increment", "columns", "rows", "missing", "models", "classes"),
     *("hierarchies", "left_out", "reproducible", "versions", "group", "count", "files"),
+    "documents",
 )
 
 

@@ -34,7 +34,7 @@ from sfumato.policy import (
     Spelling,
     policy_of,
 )
-from sfumato.reading import RELEASED, Reading, TextFile
+from sfumato.reading import Reading, TextFile
 from sfumato.releases.levels import compare_levels
 from sfumato.releases.manifest import MANIFEST, FileRecord, Manifest, Promise, promised_class_size
 from sfumato.releases.people import require_people
@@ -54,6 +54,7 @@ from sfumato.releases.recompute import (
 from sfumato.releases.release import (
     DecoupledRelease,
     Release,
+    file_in,
     for_verifier,
     is_stored,
     open_stored,
@@ -808,25 +809,17 @@ def _with_levels(
 def _open_table(what: Release, more: Mapping[str, Any]) -> Published:
     data = what.table if what.place is None else what.source
     if what.folder is not None:
-        data = _file_in(what.folder, what.manifest.files[0])
+        data = file_in(what.folder, what.manifest.files[0])
     stored = None if what.place is None else what.source
     where = {"folder": what.folder, "stored": stored, **more}
     return PublishedTable(data=data, record=what.manifest, **where)
-
-
-def _file_in(folder: Path, file: FileRecord) -> Path | TextFile:
-    """Return what opens a file of a release as it was written: its dialect is not guessed."""
-    path = folder / file.name
-    if file.delimiter is None:
-        return path
-    return TextFile(path, replace(RELEASED, delimiter=file.delimiter))
 
 
 def _open_decoupled(what: DecoupledRelease, more: Mapping[str, Any]) -> Published:
     """Open the tables that were made; groups need not be read again."""
     sources = what.tables or {}
     if what.folder is not None:
-        sources = {file.name: _file_in(what.folder, file) for file in what.manifest.files}
+        sources = {file.name: file_in(what.folder, file) for file in what.manifest.files}
     stored = None if what.place is None else next(iter(sources.values()))
     where = {"folder": what.folder, "stored": stored, **more}
     return _tables(what.manifest, sources, where, what.grouped)
@@ -869,7 +862,7 @@ def _open_folder(folder: Path, more: Mapping[str, Any]) -> Published:
         manifest = Manifest.read_folder(folder)
     except InputError as fault:
         return UnreadableRelease(fault=str(fault), folder=folder, **more)
-    sources = {file.name: _file_in(folder, file) for file in manifest.files}
+    sources = {file.name: file_in(folder, file) for file in manifest.files}
     if manifest.kind is not None:
         return _tables(manifest, sources, {"folder": folder, **more})
     if len(sources) == 1:

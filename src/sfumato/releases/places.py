@@ -31,27 +31,38 @@ from sfumato.files import open_to_readers, refuse_release, replace_folder, unfin
 from sfumato.policy import Policy
 from sfumato.private import is_release
 from sfumato.recoding import FullDomainRecoding, Recoding
+from sfumato.releases.codebook import CODEBOOK, CODEBOOK_TEXT, describe
 from sfumato.releases.evidence import attestation
 from sfumato.releases.manifest import (
     MANIFEST,
+    DocumentRecord,
     FileRecord,
     Manifest,
     generalization_of,
     labels_as_written,
 )
-from sfumato.releases.release import for_verifier, is_stored, open_stored, origin_of, relation_of
+from sfumato.releases.readme import README, write_readme
+from sfumato.releases.release import (
+    file_in,
+    for_verifier,
+    is_stored,
+    open_stored,
+    origin_of,
+    relation_of,
+)
 from sfumato.schema import Role
 from sfumato.tables import (
     FORMATS,
     DatabaseTable,
     Table,
     derived_table,
+    open_table,
     refuse_address,
     write_derived,
 )
 from sfumato.tables.base import Progress as RowProgress
 from sfumato.tables.base import Suppression, WrittenFile, format_like
-from sfumato.tables.variables import CODEBOOK, PublishedVariable, write_codebook
+from sfumato.tables.variables import PublishedVariable
 from sfumato.typing import Progress, silent
 from sfumato.verifier import (
     Verdict,
@@ -420,11 +431,11 @@ def write_folder(
 ) -> tuple[Manifest, Verdict]:
     """Write a release into an empty private folder, and let the verifier read it again."""
     files = []
-    variables: list[PublishedVariable] = []
+    variables: dict[str, Sequence[PublishedVariable]] = {}
     for number, part in enumerate(release.parts):
         path = folder / f"{part.name}.{form}"
         written = part.to_file(path, form, release.progress(number))
-        variables += written.variables
+        variables[path.name] = written.variables
         files.append(
             replace(
                 part.record,
@@ -436,13 +447,16 @@ def write_folder(
             )
         )
     manifest = replace(release.manifest, files=tuple(files))
-    companions = dict(release.companions(manifest))
-    roles = {column.name: str(column.role) for column in manifest.columns}
-    codebook = None if manifest.kind is not None else write_codebook(variables, roles.__getitem__)
-    if codebook is not None:
-        companions[CODEBOOK] = codebook
-    for name, text in companions.items():
+    texts = dict(release.companions(manifest))
+    tables = {file.name: open_table(file_in(folder, file)) for file in manifest.files}
+    codebook = describe(manifest, tables, variables)
+    texts |= {CODEBOOK: codebook.to_csv(), CODEBOOK_TEXT: codebook.to_markdown()}
+    if manifest.kind is None:
+        texts[README] = write_readme(manifest, codebook)
+    for name, text in texts.items():
         (folder / name).write_text(text, encoding="utf-8", newline="\n")
+    documents = (DocumentRecord(name, _hash_of(folder / name)) for name in sorted(texts))
+    manifest = replace(manifest, documents=tuple(documents))
     (folder / MANIFEST).write_text(manifest.to_json(), encoding="utf-8")
     release.report("verify", 0, None)
     people, labels = release.population.for_verifier()

@@ -13,9 +13,9 @@ from sfumato.content import Cell, Content, Share, Showable, Table
 from sfumato.decouplings.base import GroupedTables
 from sfumato.errors import InputError, some
 from sfumato.policy import FULL_DOMAIN, REGIONAL, Policy
-from sfumato.reading import TextFile
+from sfumato.reading import RELEASED, TextFile
 from sfumato.releases.line_breaks import count_line_breaks_of_groups, warn_of_line_breaks
-from sfumato.releases.manifest import ColumnRecord, LeftOut, Manifest
+from sfumato.releases.manifest import ColumnRecord, FileRecord, LeftOut, Manifest
 from sfumato.releases.spellings import warn_of_spellings
 from sfumato.tables import DatabaseTable, find_engine, open_table
 from sfumato.tables import Table as RowTable
@@ -414,6 +414,17 @@ def _left_out(columns: Sequence[str], *, whole: bool = False) -> list[str]:
             f"{out}: what {'it tells' if one else 'they tell'} of a sensitive value is not hidden"
         ]
     return [f"{out}: beside either {'it' if one else 'they'} would tie rows together again"]
+
+
+# Files of a folder.
+
+
+def file_in(folder: Path, file: FileRecord) -> Path | TextFile:
+    """Return what opens a file of a release as it was written: its dialect is not guessed."""
+    path = folder / file.name
+    if file.delimiter is None:
+        return path
+    return TextFile(path, replace(RELEASED, delimiter=file.delimiter))
 
 
 # Tables of a database: opened once, and asked by the verifier.

@@ -1,8 +1,6 @@
 """Variables of statistical programs: a column with its label, and labels of its values."""
 
-import csv
-import io
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 
@@ -60,35 +58,3 @@ class PublishedVariable:
 
     def __bool__(self) -> bool:
         return self.label is not None or bool(self.values)
-
-
-def write_codebook(
-    variables: Sequence[PublishedVariable], role_of: Callable[[str], str]
-) -> str | None:
-    """Return the codebook of a release as CSV; None if there is nothing to tell.
-
-    Every column has a row, and every labelled value that occurs in the release another one.
-
-    Example:
-        >>> sex = PublishedVariable("sex", "Sex", (LabelledValue("1", "male"),))
-        >>> print(write_codebook([sex], lambda column: "plain"), end="")
-        column,role,description,code,label,missing
-        sex,plain,Sex,,,
-        sex,,,1,male,
-    """
-    if not any(variables):
-        return None
-    out = io.StringIO(newline="")
-    rows = csv.writer(out, lineterminator="\n")
-    rows.writerow(CODEBOOK_HEADER)
-    for each in variables:
-        rows.writerow([each.column, role_of(each.column), each.label or "", "", "", ""])
-        rows.writerows(
-            [each.column, "", "", value.code, value.label, "missing" if value.missing else ""]
-            for value in each.values
-        )
-    return out.getvalue()
-
-
-CODEBOOK = "codebook.csv"
-CODEBOOK_HEADER = ("column", "role", "description", "code", "label", "missing")

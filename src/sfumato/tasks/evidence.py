@@ -94,7 +94,7 @@ def check_evidence(
         Broken: 1 of 5 checks does not hold.
         check      result  promised       found
         evidence   holds
-        files      holds   5              5
+        files      holds   7              7
         sha256     broken
         claims     holds
         signature  holds   ed25519:...    ed25519:...

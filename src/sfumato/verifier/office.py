@@ -1,6 +1,5 @@
 """Read files of SPSS, Stata and Excel as their readers do, with all that is in them."""
 
-import csv
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -93,31 +92,3 @@ def _read(
     except (pa.ArrowException, ValueError, TypeError, KeyError) as error:
         raise InputError(f"{path.name} cannot be read: {error}") from error
     return OfficeFile(table.replace_schema_metadata(None), tuple(notes["hidden"]), notes["kinds"])
-
-
-def codebook_faults(
-    path: Path, roles: Mapping[str, str], shown: Mapping[str, set[str]]
-) -> list[str]:
-    """Return in words what a codebook says that the rows of its release do not show.
-
-    Args:
-        path: The codebook.
-        roles: The role of each published column.
-        shown: The texts that each column has in the release, codes of missing included.
-    """
-    faults = []
-    try:
-        with path.open(encoding="utf-8", newline="") as file:
-            rows = list(csv.reader(file))
-    except (OSError, ValueError, csv.Error) as error:
-        return [f"it cannot be read: {error}"]
-    if not rows or rows[0] != ["column", "role", "description", "code", "label", "missing"]:
-        return ["it has another header than codebooks have"]
-    for number, row in enumerate(rows[1:], 2):
-        if len(row) != 6 or row[0] not in roles:
-            faults.append(f"line {number} is about no published column")
-        elif not row[3] and (row[1] != roles[row[0]] or row[4] or row[5]):
-            faults.append(f"line {number} gives column {row[0]!r} another role")
-        elif row[3] and not {row[3], row[4]} & shown.get(row[0], set()):
-            faults.append(f"line {number} has a value that no row has")
-    return faults

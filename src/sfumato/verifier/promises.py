@@ -366,8 +366,11 @@ def _plain(value: object) -> object:
 
 MANIFEST = "manifest.json"
 CODEBOOK = "codebook.csv"
-COMPANIONS = (MANIFEST, "README.md", "report.html", "evidence.json", "schema.sql", CODEBOOK)
-"""Files that may lie beside the data without being named."""
+DOCUMENTS = ("README.md", "schema.sql", CODEBOOK, "codebook.md")
+"""Texts that may lie beside the data; the manifest has their hashes."""
+
+COMPANIONS = (MANIFEST, "report.html", "evidence.json", *DOCUMENTS)
+"""Files that may lie beside the data without being named among it."""
 
 BREAK_MERGE = "break-merge"
 """The kind of a release in several tables: quasi-identifiers, and each sensitive column."""
@@ -436,6 +439,9 @@ class Column:
     separator: str | None = None
     """What stands between the items of a cell, if it is a set of them and cells are text."""
 
+    members: Mapping[str, Sequence[str]] = field(default_factory=dict)
+    """The values that labels are said to stand for."""
+
 
 @dataclass(frozen=True)
 class Manifest:
@@ -476,6 +482,14 @@ class Manifest:
 
     people_hash: str | None = None
     """The hash of the people file, if it says it."""
+
+    documents: Mapping[str, str] = field(default_factory=dict)
+    """The hash of each text beside the data."""
+
+    def members_of(self, column: str, label: str) -> Sequence[str]:
+        """Return the values that a label is said to stand for."""
+        found = next((each.members for each in self.columns if each.name == column), {})
+        return found.get(label, ())
 
     def with_role(self, role: str) -> tuple[str, ...]:
         """List the columns of one role."""
@@ -555,8 +569,19 @@ def _manifest(plain: dict[str, Any], stored: tuple[DataFile, ...] | None = None)
         regional=_is_regional(plain.get("method")),
         classes=_claims(plain, "classes"),
         losses=_claims(plain, "losses"),
+        documents=_documents(plain),
         **_people(plain.get("person")),
     )
+
+
+def _documents(plain: Mapping[str, Any]) -> dict[str, str]:
+    """Read which texts lie beside the data; earlier releases do not say it."""
+    if plain.get("documents") is None:
+        return {}
+    items = _objects(plain, "documents")
+    names = [_one_of(item, "name", DOCUMENTS) for item in items]
+    _refuse_repeats("documents", names)
+    return {name: _get(item, "sha256", str) for name, item in zip(names, items, strict=True)}
 
 
 def _people(plain: object) -> dict[str, Any]:
@@ -723,7 +748,21 @@ def _column(plain: Mapping[str, Any]) -> Column:
         recoded=said,
         step=step,
         separator=separator,
+        members=_members(name, plain.get("members")),
     )
+
+
+def _members(name: str, plain: object) -> dict[str, list[str]]:
+    """Read the values that labels are said to stand for."""
+    if plain is None:
+        return {}
+    good = isinstance(plain, dict) and all(
+        isinstance(each, list) and all(isinstance(value, str) for value in each)
+        for each in plain.values()
+    )
+    if not good:
+        raise InputError(f"column {name!r}: 'members' must give each label's list of values")
+    return cast("dict[str, list[str]]", plain)
 
 
 def _hierarchies(plain: object) -> dict[str, dict[str, list[str]]]:

@@ -1,6 +1,7 @@
 """Verify a release: a folder, a table of a database or tables in memory; and plain tables."""
 
 import hashlib
+import os
 import re
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -9,6 +10,7 @@ from typing import Any
 from sfumato.errors import InputError, SfumatoError, UnknownColumnError, some
 from sfumato.reading import TextFile
 from sfumato.verifier import office
+from sfumato.verifier.codebook import codebook_faults
 from sfumato.verifier.counting import (
     Countable,
     Relation,
@@ -17,7 +19,6 @@ from sfumato.verifier.counting import (
     find_mixed,
     open_countable,
     open_source,
-    texts_in,
 )
 from sfumato.verifier.decoupled import check_kind
 from sfumato.verifier.hidden import find_hidden, form_of
@@ -325,8 +326,11 @@ def _files_check(folder: Path, manifest: Manifest) -> Check:
         if not _is_plain_file(entry) or entry.name not in known
     )
     detail = f"not named in the manifest, or not plain files: {some(strange)}" if strange else ""
+    lacking = [name for name in manifest.documents if not os.path.lexists(folder / name)]
+    if lacking:
+        detail = "; ".join(filter(None, [detail, f"not there: {some(lacking)}"]))
     names = sorted(file.name for file in manifest.files)
-    return Check("files", status(holds=not strange), names, detail=detail)
+    return Check("files", status(holds=not detail), names, detail=detail)
 
 
 def _content_checks(folder: Path, manifest: Manifest, promises: Promises) -> list[Check]:
@@ -337,7 +341,12 @@ def _content_checks(folder: Path, manifest: Manifest, promises: Promises) -> lis
         detail = f"not there as a plain file: {some(lacking)}"
         return [Check("data", "broken", detail=detail)]
     hashes = {file.name: _hash_file(folder / file.name) for file in files}
-    wrong = [file.name for file in files if hashes[file.name] != file.sha256.lower()]
+    changed = [file.name for file in files if hashes[file.name] != file.sha256.lower()]
+    wrong = changed + [
+        name
+        for name, sha256 in manifest.documents.items()
+        if _is_plain_file(folder / name) and _hash_file(folder / name) != sha256.lower()
+    ]
     detail = f"changed since: {some(wrong)}" if wrong else ""
     one = files[0] if len(files) == 1 else None
     promised, found = (one.sha256[:64], hashes[one.name]) if one else (None, None)
@@ -349,11 +358,13 @@ def _content_checks(folder: Path, manifest: Manifest, promises: Promises) -> lis
         }
         hidden = {file.name: find_hidden(folder / file.name, file.format) for file in files}
         if manifest.kind is not None:
-            return [*checks, *_table_checks(sources, manifest, promises, hidden)]
+            checks += _table_checks(sources, manifest, promises, hidden)
+            return [*checks, *([] if changed else _codebook_checks(folder, manifest, sources))]
         [source] = sources.values()
         hidden[files[0].name] += _told_apart(folder / files[0].name, files[0].format, manifest)
         checks += [_metadata_check(sources, hidden), _columns_check(source, manifest)]
-        checks += _codebook_checks(folder, manifest, source)
+        # Of rows that are others now, it says what they were.
+        checks += [] if changed else _codebook_checks(folder, manifest, sources)
         checks += recompute(source, promises)
     except SfumatoError as error:
         checks.append(Check("data", "broken", detail=str(error)))
@@ -373,19 +384,16 @@ def _told_apart(path: Path, form: str, manifest: Manifest) -> list[str]:
     ]
 
 
-def _codebook_checks(folder: Path, manifest: Manifest, source: Countable) -> list[Check]:
-    """Check that a codebook names nothing but what rows show, if there is one."""
+def _codebook_checks(
+    folder: Path, manifest: Manifest, sources: Mapping[str, Countable]
+) -> list[Check]:
+    """Check that a codebook names nothing but what rows show; nothing if there is none wrong."""
     path = folder / CODEBOOK
     if not _is_plain_file(path):
         return []
-    file = manifest.files[0]
-    roles = {column.name: str(column.role) for column in manifest.columns}
-    shown = {name: texts_in(source, name) for name in roles if name in source.names}
-    if file.format in office.FORMATS:
-        for name, kinds in office.read_office(folder / file.name, file.format).kinds.items():
-            shown.setdefault(name, set()).update(kinds)
-    faults = office.codebook_faults(path, roles, shown)
-    return [Check("codebook", status(holds=not faults), detail="; ".join(faults[:5]))]
+    opened = {name: each for name, each in sources.items() if isinstance(each, Source)}
+    faults = codebook_faults(folder, path, manifest, opened)
+    return [Check("codebook", "broken", detail="; ".join(faults[:5]))] if faults else []
 
 
 def _hash_file(path: Path) -> str:

@@ -1,0 +1,227 @@
+"""The codebook and the README of a release: true, harmless, and enough for a stranger."""
+
+import csv
+import io
+import re
+import shutil
+import subprocess
+
+import duckdb
+import numpy as np
+import pandas as pd
+import pyarrow as pa
+import pytest
+
+import sfumato as sf
+from sfumato.releases.codebook import Codebook, read_labels
+from sfumato.releases.readme import recipes_in
+from sfumato.verifier import verify_folder
+
+NASTY = ["=1+1|'x'!A0", "@sum", "-2+3", "<script>alert(1)</script>", "a|b `c`", "x\ny", "'tis", "+"]
+
+
+def survey(n=1500, seed=5):
+    """Invented people: an age, a place, an income that follows the age, and an illness."""
+    rng = np.random.default_rng(seed)
+    age = rng.integers(18, 90, n)
+    return pd.DataFrame(
+        {
+            "age": age,
+            "place": rng.choice(["north", "south", "east"], n),
+            "income": (2000 + 25 * age + rng.normal(0, 400, n)).round(),
+            "ill": rng.choice(["flu", "gout", "hiv"], n),
+        }
+    )
+
+
+def release(table, folder, **more):
+    """Publish invented people, with their income as it is."""
+    said = {
+        "columns": {
+            "age": {
+                "role": "quasi-identifier",
+                "hierarchy": {"kind": "intervals", "widths": [5, 20]},
+            },
+            "place": "quasi-identifier",
+            "income": {"role": "plain", "because": "it is what the study is about"},
+            "ill": "sensitive",
+        },
+        "models": [{"model": "k-anonymity", "k": 5}],
+        "suppression": {"limit": "5%"},
+        "method": "bottom-up",
+    }
+    return sf.anonymize(table, said | more.pop("policy", {}), output=folder, **more)
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    path = tmp_path_factory.mktemp("release") / "r"
+    release(survey(), path, format="csv")
+    return path
+
+
+def lines_of(folder):
+    return list(csv.DictReader(io.StringIO((folder / "codebook.csv").read_text("utf-8"))))
+
+
+def test_a_codebook_counts_what_the_rows_show(folder):
+    rows = pd.read_csv(folder / "data.csv", dtype=str)
+    for name in ("age", "place", "ill"):
+        told = {
+            line["value"]: int(line["rows"])
+            for line in lines_of(folder)
+            if line["column"] == name and line["entry"] == "value"
+        }
+        assert told == rows[name].value_counts().to_dict()
+    [age] = [x for x in lines_of(folder) if (x["column"], x["entry"]) == ("age", "column")]
+    assert float(age["hidden"]) == pytest.approx((rows["age"] == "*").mean(), abs=1e-6)
+    assert age["type"] == "whole number or range"
+
+
+def test_bounds_hold_every_raw_value_that_has_the_label():
+    """The hierarchy itself is the second source: each value is inside its own labels."""
+    ages = list(range(100))
+    builder = sf.hierarchy.Intervals(widths=[5, 20], lower=10, upper=90)
+    tree = builder.build("age", ages)
+    for level, labels in enumerate(tree.labels):
+        found = read_labels(map(str, labels))
+        for age, place in zip(ages, tree.codes[level].tolist(), strict=True):
+            label = labels[place]
+            if label != "*":
+                assert found.stretches[label].holds(age), (age, label)
+
+
+def test_names_and_values_are_harmless_wherever_they_stand(tmp_path):
+    table = pa.table(
+        {
+            "=cmd|' /C calc'!A0": NASTY * 6,
+            "<img src=x onerror=alert(1)>": [*NASTY[1:], NASTY[0]] * 6,
+            "age\n| x |": [*range(8)] * 6,
+        }
+    )
+    first, second, third = table.column_names
+    said = sf.Policy(
+        columns={first: "quasi-identifier", second: "sensitive", third: "plain"},
+        models=[sf.models.KAnonymity(2)],
+    )
+    made = sf.anonymize(table, said, output=tmp_path / "r", format="csv")
+    assert made.verdict.holds
+    text = (tmp_path / "r" / "codebook.csv").read_text("utf-8")
+    for row in csv.reader(io.StringIO(text, newline="")):
+        for cell in row:
+            assert not cell.startswith(("=", "@", "+", "-"))
+    assert {line.value for line in Codebook.from_csv(text).lines} >= set(NASTY)
+    for name in ("codebook.md", "README.md"):
+        shown = (tmp_path / "r" / name).read_text("utf-8")
+        outside = re.sub(r"(`+)(?!`).+?(?<!`)\1(?!`)", "", re.sub(r"(?ms)^```.*?^```", "", shown))
+        assert "<script" not in outside
+        assert "<img" not in outside
+
+
+@pytest.mark.parametrize(
+    ("change", "said"),
+    [
+        (("place,value,east,,", "place,value,west,,"), "has a value that no row has"),
+        ((",quasi-identifier,text,", ",plain,text,"), "another role"),
+        (("place,value,east,,", "place,value,east,17,"), "bounds that its label does not have"),
+        (("income,column,,", "income,column,,1"), "bounds that no cell has"),
+    ],
+)
+def test_the_verifier_finds_a_codebook_that_says_more_than_the_rows(change, said, folder, tmp_path):
+    copy = tmp_path / "r"
+    shutil.copytree(folder, copy)
+    text = (copy / "codebook.csv").read_text("utf-8")
+    assert change[0] in text
+    (copy / "codebook.csv").write_text(text.replace(*change), "utf-8")
+    found = {
+        each.name: each.detail for each in verify_folder(copy).checks if each.status != "holds"
+    }
+    assert said in found["codebook"]
+    assert "codebook.csv" in found["sha256"]
+
+
+def test_a_document_that_is_gone_or_new_is_found(folder, tmp_path):
+    copy = tmp_path / "r"
+    shutil.copytree(folder, copy)
+    (copy / "README.md").unlink()
+    assert "README.md" in verify_folder(copy)["files"].detail
+    (copy / "codebook.txt").write_text("Ann has hiv")
+    assert "codebook.txt" in verify_folder(copy)["files"].detail
+
+
+@pytest.mark.parametrize("suppression", ["remove", "star"])
+def test_documents_are_the_same_whatever_suppressed_people_had(suppression, tmp_path):
+    """Two tables that differ in people who are not published: no byte may tell them apart."""
+    texts = []
+    for number, (age, ill) in enumerate([(200, "flu"), (317, "canary")]):
+        common = {"age": [31] * 6 + [35] * 6, "place": ["north"] * 12, "income": [1.0] * 12}
+        common["ill"] = ["flu", "gout"] * 6
+        table = pd.DataFrame(common)
+        extra = {"age": [age], "place": ["south"], "income": [2.0 + number], "ill": [ill]}
+        table = pd.concat([table, pd.DataFrame(extra)], ignore_index=True)
+        place = tmp_path / str(number)
+        more = {"suppression": {"limit": 1, "rows": suppression}, "method": "full-domain"}
+        made = release(table, place, format="csv", policy=more, seed=1)
+        assert made.suppressed == 1
+        texts.append(
+            [(place / n).read_bytes() for n in ("README.md", "codebook.csv", "codebook.md")]
+        )
+    assert texts[0] == texts[1]
+
+
+# A release read back by a stranger with its README alone.
+
+
+def numbers_in(text):
+    """Return the numbers that a recipe printed."""
+    return [
+        float(each) for each in re.findall(r"(?<![\w.])-?\d+\.\d+|(?<![\w.])-?\d+(?![\w.])", text)
+    ]
+
+
+def near_the_truth(found, table):
+    """Compare what a recipe found with the original: mean, count, and slope."""
+    mean, at_least, at_most, estimate, fewest, most, slope = found
+    low, high = 36, 71
+    truth = table["age"].mean(), table["age"].between(low, high).sum()
+    true_slope = np.polyfit(table["age"], table["income"], 1)[0]
+    assert at_least - 0.5 <= truth[0] <= at_most + 0.5
+    assert mean == pytest.approx(truth[0], rel=0.02)
+    assert fewest <= truth[1] <= most
+    assert estimate == pytest.approx(truth[1], rel=0.1)
+    assert slope == pytest.approx(true_slope, rel=0.1)
+
+
+def test_a_stranger_computes_in_pandas_what_the_readme_says(folder, monkeypatch):
+    monkeypatch.chdir(folder)
+    said = []
+    space = {"print": lambda *what: said.append(what[0])}
+    exec(recipes_in((folder / "README.md").read_text("utf-8"))["python"][0], space)
+    means, counts, by_place, line = said
+    near_the_truth([*means.values(), *counts.values(), line["slope"]], survey())
+    assert by_place.sum() == len(space["people"])
+
+
+def test_a_stranger_computes_in_duckdb_what_the_readme_says(folder, monkeypatch):
+    monkeypatch.chdir(folder)
+    with duckdb.connect() as connection:
+        answers = []
+        for statement in recipes_in((folder / "README.md").read_text("utf-8"))["sql"][0].split(
+            ";\n"
+        ):
+            found = connection.execute(statement).fetchall()
+            if found and not statement.startswith("CREATE"):
+                answers.append(found)
+    [mean], [count], _, [line] = answers
+    near_the_truth([*mean, *count, line[0]], survey())
+
+
+@pytest.mark.skipif(shutil.which("Rscript") is None, reason="R is not installed")
+def test_a_stranger_computes_in_base_r_what_the_readme_says(folder):
+    recipe = recipes_in((folder / "README.md").read_text("utf-8"))["r"][0]
+    made = subprocess.run(
+        ["Rscript", "-e", recipe], cwd=folder, capture_output=True, text=True, check=True
+    )
+    lines = [line for line in made.stdout.splitlines() if numbers_in(line) and "<" not in line]
+    mean, count, *_, line = map(numbers_in, lines)
+    near_the_truth([*mean, *count, line[1]], survey())
