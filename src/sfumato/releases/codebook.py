@@ -316,20 +316,28 @@ def describe(
 
     Args:
         manifest: What the release says of itself, its files included.
-        tables: The tables by the names of the manifest.
+        tables: The tables by the names of the manifest; without those that have no rows.
         variables: The labels of their columns, if the source had a dictionary.
     """
     lines: list[Line] = []
     columns = {column.name: column for column in manifest.columns}
     for file in manifest.files:
-        table = tables[file.name]
+        table = tables.get(file.name)
         told = {each.column: each for each in variables.get(file.name, ())}
-        domains = table.domains(table.columns) if file.rows else {}
-        for name in table.columns:
+        domains = {} if table is None else table.domains(table.columns)
+        for name in _columns_of(file, manifest) if table is None else table.columns:
             record = columns.get(name) or _link(manifest, name)
+            nested = table is not None and not table.has_single_values(name)
             domain = domains.get(name)
-            lines += _Description(file, record, domain, told.get(name), table).lines()
+            lines += _Description(file, record, domain, told.get(name), nested=nested).lines()
     return Codebook(tuple(lines))
+
+
+def _columns_of(file: FileRecord, manifest: Manifest) -> list[str]:
+    """Return the columns of a table that has no rows."""
+    if file.column is None and file.columns is None:
+        return [column.name for column in manifest.columns if file.table != "qi"]
+    return list(file.columns or (str(file.column),))
 
 
 def _link(manifest: Manifest, name: str) -> ColumnRecord:
@@ -346,13 +354,13 @@ class _Description:
         record: ColumnRecord,
         domain: Domain | None,
         told: PublishedVariable | None,
-        table: Table,
+        *,
+        nested: bool,
     ) -> None:
         self._file, self._record, self._told = file, record, told
         self._found: list[Value] = []
         self._rows: list[int] = []
-        single = bool(not file.rows or table.has_single_values(record.name))
-        self._nested = domain is None and not single
+        self._nested = nested
         self._n = 0 if domain is None else len(domain.rows)
         self._large = self._n > _READ
         if domain is not None:

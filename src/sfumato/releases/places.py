@@ -448,7 +448,7 @@ def write_folder(
         )
     manifest = replace(release.manifest, files=tuple(files))
     texts = dict(release.companions(manifest))
-    tables = {file.name: open_table(file_in(folder, file)) for file in manifest.files}
+    tables = {file.name: open_table(file_in(folder, file)) for file in manifest.files if file.rows}
     codebook = describe(manifest, tables, variables)
     texts |= {CODEBOOK: codebook.to_csv(), CODEBOOK_TEXT: codebook.to_markdown()}
     if manifest.kind is None:

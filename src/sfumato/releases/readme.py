@@ -50,8 +50,8 @@ _FILES = """\
 - {file}: the rows, in random order.
 - `{codebook}` and `{text}`: what columns and labels mean, for programs and for people.
 - `manifest.json`: how the release was made, what is promised, and the hashes of these files.
-- `evidence.json`: the hash of every file, and a signature if there is one. Whoever has Sfumato
-  recomputes all promises from the rows: `sfumato verify` and this folder."""
+- `evidence.json`: the hash of every file, and a signature if there is one. Sfumato
+  recomputes all promises from the rows: `sfumato verify` with the name of this folder."""
 
 
 def _about(manifest: Manifest) -> list[str]:
@@ -87,7 +87,7 @@ def _promises(manifest: Manifest) -> list[str]:
     said += [f"- {escape_markdown(str(each))}." for each in manifest.hiding or ()]
     plain = ", ".join(map(code, manifest.with_role("plain")))
     beyond = (
-        "This is about who is who, and about sensitive values of single people. It is no promise "
+        "This is about finding single people, and about their sensitive values. It is no promise "
         "about groups of people, nor about what other data tells."
     )
     if plain:
