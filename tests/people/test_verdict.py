@@ -217,3 +217,18 @@ def test_utility_says_how_many_people_are_left_and_that_the_rest_are_rows(tmp_pa
     assert " people " in str(sf.utility(table, both, policy=policy, queries=20))
     with pytest.raises(ParameterError, match="that of one release"):
         sf.utility(table, both, policy=policy, people_file=file)
+
+
+def test_whom_plain_columns_single_out_is_not_known_by_rows():
+    who = np.repeat(np.arange(60), 5)
+    columns = {"id": who, "sex": np.array(["f", "m"])[who % 2], "village": who // 2}
+    table = pa.table({**columns, "ill": np.resize(ILL, len(who))})
+    roles = {"id": "identifier", "sex": "quasi-identifier", "ill": "sensitive"}
+    models = [sf.models.KAnonymity(5)]
+    policy = sf.Policy(columns={**roles, "village": "plain"}, models=models, person="id")
+    # Everyone is the only one of their sex and village, with five rows.
+    release = sf.anonymize(table, policy)
+    assert any("may all be of one person" in warning for warning in release.warnings)
+    found = sf.verify(release, policy)
+    assert found.answer == "with care"
+    assert any("rows were counted, of which people have several" in why for why in found.why)

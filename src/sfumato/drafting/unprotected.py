@@ -301,6 +301,7 @@ def find_unprotected(release: Published) -> tuple[ColumnFinding, ...]:
         *meant,
         *(() if _policy_means_rows(release) else _repetitions(columns, domains)),
         *_single_out(release, others, reasons),
+        *_counted_in_rows(release, others),
         *_sensitive(domains, reasons, total),
     ]
     unnamed = tuple(name for name, column in columns.items() if column.role is None)
@@ -753,6 +754,21 @@ def _single_out(
         reason = f"of {n} columns together, {sets} were not looked at: they are too many"
         found.append(ColumnFinding(known.names, "not looked at", reason, of=total))
     return found
+
+
+def _counted_in_rows(release: PublishedTable, domains: Mapping[str, Domain]) -> list[ColumnFinding]:
+    """Return that people who are singled out were not counted, where they have several rows.
+
+    Whose rows have which plain values is in no file, and a group of as many rows may be one person.
+    """
+    names = tuple(n for n, each in domains.items() if len(each.rows) + bool(each.missing) > 1)
+    if not names or not release.counts_people:
+        return []
+    reason = (
+        f"it is not known how many people have the same {some(names, most=12)}: rows were counted, "
+        "of which people have several, and those of a group may all be of one person"
+    )
+    return [ColumnFinding(names, "not looked at", reason)]
 
 
 def _is_apart(domain: Domain) -> bool:
