@@ -3,301 +3,37 @@
 import re
 import unicodedata
 from collections.abc import Collection, Mapping, Sequence
-from enum import IntEnum, StrEnum
 from functools import cached_property
 from itertools import pairwise
-from statistics import fmean
+from statistics import fmean, pstdev
+from types import MappingProxyType
 from typing import NamedTuple
 
 import numpy as np
 
 from sfumato.dates import look_like_dates, read_text
+from sfumato.meanings import (
+    COORDINATES,
+    FOR_NAMES,
+    LIFE_DATES,
+    Key,
+    Kind,
+    Meaning,
+    counts_up,
+    hint_of,
+    is_bare_number,
+    is_numbering,
+    is_of_a_person,
+    key_of_people,
+    meaning_of,
+    words,
+)
+from sfumato.relations import Relation, Relations, find_relations
 from sfumato.schema import Role
-from sfumato.tables import Domain
+from sfumato.tables import Domain, Table
+from sfumato.tables.variables import Variable
 from sfumato.text import number_of, percent, text_of
 from sfumato.typing import Value
-
-# What the names of columns say: words in English, German, French and Spanish.
-
-
-class Meaning(NamedTuple):
-    """What a word in a column's name stands for."""
-
-    role: Role
-    what: str
-
-
-_FREE_TEXT = Meaning(Role.DROPPED, "free text")
-_ID, _QI, _SENSITIVE = Role.IDENTIFIER, Role.QUASI_IDENTIFIER, Role.SENSITIVE
-_A_WEIGHT = Meaning(Role.WEIGHT, "a survey weight")
-
-# First match wins. A blank joins words that mean something only side by side.
-_WORDS: tuple[tuple[Meaning, str], ...] = (
-    (_FREE_TEXT, """
-        note, notes, comment, comments, remark, remarks, free text, freetext, narrative,
-        message, notiz, notizen, bemerkung, bemerkungen, kommentar, freitext, anmerkung,
-        remarque, remarques, commentaire, commentaires, nota, notas, comentario, comentarios,
-        observacion, observaciones"""),
-    (Meaning(_ID, "a person's name"), """
-        surname, firstname, lastname, fullname, forename, first name, last name, full name,
-        given name, family name, middle name, maiden name, birth name, user name, username,
-        nickname, vorname, nachname, familienname, geburtsname, rufname, prenom, prenoms,
-        nom de famille, nom complet, nom et prenom, apellido, apellidos, nombre completo,
-        nombre y apellidos"""),
-    (Meaning(_ID, "an e-mail address"), """
-        email, e mail, mail, emailadresse, mailadresse, correo, correo electronico, courriel"""),
-    (Meaning(_ID, "a telephone number"), """
-        phone, telephone, tel, mobile, cellphone, fax, telefon, telefonnummer, telefonnr, handy,
-        handynummer, mobilnummer, rufnummer, telefono, movil, celular"""),
-    (Meaning(_ID, "an address"), """
-        street, address, addr, house number, strasse, hausnummer, adresse, anschrift, rue,
-        direccion, domicilio, calle, ip, ip address, mac address, url, website, homepage"""),
-    (Meaning(_ID, "a number given to one person"), """
-        ssn, social security, nhs, mrn, iban, bic, passport, passport number, driver license,
-        drivers license, licence plate, license plate, tax number, taxpayer, nino, dni, nie,
-        nif, account number, credit card, card number, insurance number,
-        sozialversicherungsnummer, versichertennummer, versicherungsnummer,
-        krankenversichertennummer, steuernummer, reisepass, kontonummer, patientennummer,
-        fallnummer, kundennummer, personalnummer, matrikelnummer, ausweisnummer, aktenzeichen,
-        steuer id, pseudonym, medical record, hospital number, national id, social insurance,
-        numero de securite sociale, numero de dossier, numero patient, matricule, identifiant,
-        nir, passeport, pasaporte, cuenta, cedula, historia clinica, expediente"""),
-    (Meaning(_QI, "an age"), "age, ages, alter, edad, lebensalter"),
-    (Meaning(_QI, "a date in a life"), """
-        birth, birthday, birthdate, dob, born, yob, geburt, geburtsdatum, geburtstag, gebdat,
-        geburtsjahr, geboren, naissance, ddn, nacimiento, death, dod, died on, deathdate,
-        sterbedatum, sterbetag, todesdatum, todestag, gestorben, verstorben, deces, defuncion,
-        fallecimiento, muerte, date,
-        datum, fecha, year, month, day, jahr, monat, annee, mois, jour, ano, mes, admission,
-        admitted, discharge, discharged, visit, aufnahme, aufnahmedatum, entlassung,
-        entlassungsdatum, entree, sortie, ingreso hospital, timestamp"""),
-    (Meaning(_SENSITIVE, "health"), """
-        disease, diseases, diagnosis, diagnoses, diag, icd, condition, ill, illness, disorder,
-        symptom, symptoms, comorbidity, health condition, krankheit, erkrankung, diagnose,
-        diagnosen, befund, maladie, diagnostic, affection, enfermedad, diagnostico, dolencia,
-        hiv, aids, sti, cancer, tumor, pregnant, pregnancy, disability, behinderung, handicap,
-        discapacidad, outcome, prognosis, treatment, therapy, procedure, behandlung, therapie,
-        traitement, tratamiento, surgery, asthma, diabetes, diabetic, hepatitis, hypertension,
-        stroke, epilepsy, dementia, depression, depressed, anxiety, psychiatric, tuberculosis,
-        syphilis, blood pressure, cholesterol, smoker, smoking, drinker, alcohol, suicide,
-        abortion, disabled, blutdruck, bluthochdruck, schlaganfall, raucher, alkohol, diabetiker,
-        diabete, asthme, fumeur, alcool, asma, hipertension, fumador"""),
-    (Meaning(_SENSITIVE, "a test result"), """
-        test result, result, results, lab, lab value, ergebnis, laborwert, resultat, resultado,
-        viral load, genotype, mutation"""),
-    (Meaning(_SENSITIVE, "medication"), """
-        medication, medications, drug, drugs, medicine, prescription, medikament, medikamente,
-        medikation, medicament, medicaments, medicamento, medicacion"""),
-    (Meaning(_SENSITIVE, "money"), """
-        salary, income, wage, wages, earnings, pay, debt, wealth, credit score, gehalt, lohn,
-        einkommen, verdienst, schulden, vermoegen, vermogen, salaire, revenu, revenus, dette,
-        salario, sueldo, ingresos, renta, deuda"""),
-    (Meaning(_SENSITIVE, "belief or conduct"), """
-        religion, religious, faith, konfession, glaube, sexual orientation, orientation,
-        political, politics, party, partei, parti, partido, union member, crime, conviction,
-        offence, offense, straftat, delito"""),
-    (Meaning(_QI, "sex or gender"), "sex, gender, geschlecht, sexe, genre, sexo, genero"),
-    (Meaning(_QI, "a postcode"), """
-        zip, zipcode, zip code, postcode, post code, postal, postal code, plz, postleitzahl,
-        code postal, codigo postal, cp"""),
-    (Meaning(_QI, "a place"), """
-        city, town, village, place, country, county, state, region, district, province,
-        location, latitude, longitude, lat, lon, lng, residence, birthplace, stadt, ort,
-        wohnort, gemeinde, land, bundesland, kreis, geburtsort, ville, commune, pays,
-        departement, lieu, ciudad, pais, municipio, provincia, lugar"""),
-    (Meaning(_QI, "origin"), """
-        nationality, citizenship, race, ethnicity, ethnic, ethnic group, origin, native,
-        language, mother tongue, nationalitat, nationalitaet, staatsangehorigkeit,
-        staatsangehoerigkeit, herkunft, muttersprache, sprache, nationalite, origine, langue,
-        nacionalidad, etnia, origen, idioma"""),
-    (Meaning(_QI, "family"), """
-        marital, marital status, married, spouse, children, household, relationship, siblings,
-        familienstand, zivilstand, kinder, haushalt, etat civil, enfants, situation familiale,
-        estado civil, hijos, hogar"""),
-    (Meaning(_QI, "education or work"), """
-        education, degree, school, university, qualification, occupation, job, profession,
-        employer, employment, workclass, industry, department, position, rank, government,
-        bildung, schulabschluss, abschluss, beruf, tatigkeit, taetigkeit, arbeitgeber, branche,
-        formation, diplome, metier, emploi, employeur, educacion, estudios, ocupacion,
-        profesion, trabajo, empleo"""),
-    (_A_WEIGHT, """
-        survey weight, sampling weight, sample weight, person weight, design weight, fnlwgt,
-        pweight, perwt, wgt, wt, finalwgt, weighting, hochrechnungsfaktor, gewichtung,
-        ponderation, ponderacion, factor de expansion, peso muestral, wght, wgts, wts, wtvar,
-        finlwgt, finalwt, finalweight, final weight, household weight, hhwt, hwgt, hweight,
-        dweight, anweight, pspwght, pspweight, weight factor, case weight, cross sectional weight,
-        longitudinal weight, replicate weight, replicate weights, repwt, repwtp, repwgt, repweight,
-        pwgtp, wgtp, wtint, wtmec, wtdrd, llcpwt, asecwt, wtfinl, wtsupp, inverse probability,
-        ipw, expansion factor, grossing factor, weightvar, designgewicht, anpassungsgewicht,
-        hochrechnungsgewicht, gewichtungsfaktor, personengewicht, haushaltsgewicht,
-        poids de sondage, coefficient de ponderation, facteur d expansion, factor expansion,
-        factor de ponderacion, fexp"""),
-    (Meaning(_QI, "the body"), """
-        height, weight, bmi, blood group, blood type, eye color, eye colour, hair color, hair
-        colour, grosse, gewicht, taille, poids, altura, estatura, peso"""),
-)  # fmt: skip
-
-_NAMING = Meaning(_ID, "a name or number given to one person")
-_NAMES_ONE = frozenset({
-    "id", "ids", "uid", "uuid", "guid", "pid", "key", "login",
-    "name", "names", "nom", "noms", "nombre", "nombres", "kennung", "kennziffer",
-})  # fmt: skip
-_FOR_NAMES = frozenset({"name", "names", "nom", "noms", "nombre", "nombres"})
-_WHOLE = frozenset({
-    "patient", "person", "customer", "client", "employee", "student", "member", "subject",
-    "participant", "user", "patientin", "kunde", "kundin", "mitarbeiter", "cliente", "paciente",
-})  # fmt: skip
-"""Say something only when they are the whole name."""
-
-_PERSONS = _WHOLE | {
-    "people", "persons", "pat", "respondent", "proband", "individual", "insured", "citizen",
-    "resident", "child", "mother", "father", "pupil", "worker", "staff", "volunteer", "donor",
-    "victim", "suspect", "offender", "inmate", "personne", "persona", "individu", "individuo",
-    "enfant", "eleve", "alumno", "empleado", "usuario", "utilisateur", "salarie", "etudiant",
-    "estudiante", "sujet", "sujeto", "versicherter", "teilnehmer", "teilnehmerin", "schueler",
-    "studierende", "befragte", "bewohner", "kind", "panelist", "applicant", "borrower", "owner",
-    "tenant", "player", "author", "voter", "driver",
-}  # fmt: skip
-_THINGS = frozenset({
-    "household", "hh", "family", "hospital", "clinic", "ward", "doctor", "physician", "gp",
-    "practice", "school", "class", "employer", "company", "firm", "organisation", "organization",
-    "site", "centre", "center", "region", "district", "area", "station", "visit", "event", "order",
-    "product", "diagnosis", "drug", "item", "building", "house", "department", "team", "group",
-    "cluster", "stratum", "psu", "batch", "lab", "device", "vehicle", "session", "encounter",
-    "admission", "stay", "episode", "sample", "specimen", "test", "study", "trial", "survey",
-    "wave", "haushalt", "familie", "klinik", "krankenhaus", "arzt", "praxis", "schule", "klasse",
-    "betrieb", "firma", "foyer", "menage", "hopital", "medecin", "ecole", "hogar", "familia",
-    "medico", "escuela", "empresa", "gemeinde", "couple", "litter", "pair",
-})  # fmt: skip
-"""What several people share, or what one person has several of."""
-
-_KEYS = frozenset({"pid", "ssn", "login", "pseudonym"})
-_BESIDE = frozenset({"of", "the", "de", "del", "des", "du", "der", "unique", "anon", "pseudo"})
-
-
-def is_of_a_person(name: str) -> bool:
-    """Return whether a name is that of a person's name or number, and of nothing else's.
-
-    >>> [is_of_a_person(name) for name in ("id", "Patient-ID", "nom", "ssn", "hospital_id", "age")]
-    [True, True, True, True, False, False]
-    """
-    meaning, said = meaning_of(name), set(words(name))
-    if meaning is None or meaning.role is not Role.IDENTIFIER:
-        return False
-    return meaning is not _NAMING or not said - _NAMES_ONE - _PERSONS - _BESIDE
-
-
-_COUNTS_UP = frozenset({
-    "number", "no", "nr", "num", "numero", "nummer", "index", "idx", "record", "row", "rownum",
-    "ref", "obs", "rowid", "recno", "caseno", "seqno", "seq", "seqn", "sequence", "serial",
-    "case", "caseid", "lfd", "dossier", "folio", "referenz",
-})  # fmt: skip
-_ENDS = ("nummer", "nr", "kennung", "schluessel", "schlussel", "kennzeichen")
-"""Ends of German words for something that is numbered."""
-
-_LIFE_DATES = frozenset({
-    "birth", "birthday", "birthdate", "dob", "born", "geburt", "geburtsdatum", "geburtstag",
-    "gebdat", "geboren", "naissance", "ddn", "nacimiento", "death", "dod", "died", "deathdate",
-    "sterbedatum", "sterbetag", "todesdatum", "todestag", "gestorben", "verstorben", "deces",
-    "defuncion", "fallecimiento", "muerte",
-})  # fmt: skip
-_COORDINATES = frozenset({
-    "latitude", "longitude", "lat", "lon", "long", "lng", "gps", "coordinates", "coordinate",
-    "coord", "coords", "geo", "breitengrad", "laengengrad", "langengrad", "koordinaten",
-    "coordonnees", "latitud", "longitud", "coordenadas",
-})  # fmt: skip
-
-_PHRASES: dict[tuple[str, ...], Meaning] = {}
-for _meaning, _list in _WORDS:
-    for _phrase in _list.split(","):
-        _PHRASES.setdefault(tuple(_phrase.split()), _meaning)
-_RANK = {meaning: rank for rank, (meaning, _) in enumerate(_WORDS)}
-_LONGEST = max(map(len, _PHRASES))
-
-
-def words(name: str) -> tuple[str, ...]:
-    """Split a column's name into plain words.
-
-    >>> words("PatientID"), words("Straße & Nº"), words("net_income-2020")
-    (('patient', 'id'), ('strasse', 'no'), ('net', 'income'))
-    """
-    plain = unicodedata.normalize("NFKD", name)
-    plain = "".join(char for char in plain if not unicodedata.combining(char))
-    plain = re.sub(r"(?<=[a-z])(?=[A-Z])", " ", plain)
-    return tuple(re.findall(r"[^\W\d_]+", plain.casefold()))
-
-
-def meaning_of(name: str) -> Meaning | None:
-    """Return what a column's name stands for, or None if it says nothing known.
-
-    >>> meaning_of("age_at_diagnosis").what, meaning_of("city_name").what
-    ('an age', 'a place')
-    >>> meaning_of("patient name").role, meaning_of("x1")
-    (<Role.IDENTIFIER: 'identifier'>, None)
-    """
-    said = words(name)
-    found = [
-        _PHRASES[said[start:end]]
-        for start in range(len(said))
-        for end in range(start + 1, min(start + _LONGEST, len(said)) + 1)
-        if said[start:end] in _PHRASES
-    ]
-    if found:
-        return min(found, key=_RANK.__getitem__)
-    if _NAMES_ONE.intersection(said) or (len(said) == 1 and said[0] in _WHOLE):
-        return _NAMING
-    return None
-
-
-def counts_up(name: str) -> bool:
-    """Return whether a name is that of a running number or key, if its values are one.
-
-    >>> counts_up("Record No."), counts_up("diagnosis id"), counts_up("age")
-    (True, True, False)
-    """
-    said = words(name)
-    known = not (_NAMES_ONE | _COUNTS_UP).isdisjoint(said)
-    return known or any(word.endswith(_ENDS) and len(word) > 4 for word in said)
-
-
-class Key(IntEnum):
-    """How surely each person has one value of a column, and all rows of a person have the same."""
-
-    NONE = 0
-    MAYBE = 1
-    SURELY = 2
-
-
-def key_of_people(name: str, *, identifier: bool) -> Key:
-    """Return how surely a column is the key of people, by its name.
-
-    Names and addresses are no keys: two people may be called Ann. The number of a household or of
-    a visit is none either.
-
-    Args:
-        name: The name of the column.
-        identifier: Whether the publisher says that it is an identifier.
-
-    >>> [key_of_people(name, identifier=True).name for name in ("patient_id", "id", "household id")]
-    ['SURELY', 'MAYBE', 'NONE']
-    >>> key_of_people("pidp", identifier=True).name, key_of_people("pidp", identifier=False).name
-    ('MAYBE', 'NONE')
-    """
-    meaning, said = meaning_of(name), frozenset(words(name))
-    numbered = meaning is not None and meaning.what == "a number given to one person"
-    if not _THINGS.isdisjoint(said):
-        return Key.NONE
-    if meaning is None:
-        counted = not _COUNTS_UP.isdisjoint(said) and not _PERSONS.isdisjoint(said)
-        return Key.SURELY if counted else Key.MAYBE if identifier else Key.NONE
-    if not (numbered or meaning is _NAMING) or not _FOR_NAMES.isdisjoint(said):
-        return Key.NONE
-    persons = not _PERSONS.isdisjoint(said) and not _NAMES_ONE.isdisjoint(said)
-    if numbered or persons or not _KEYS.isdisjoint(said):
-        return Key.SURELY
-    # A column called user may tell new ones from others, and id may count anything.
-    return Key.NONE if said - _NAMES_ONE - _PERSONS - _BESIDE else Key.MAYBE
-
 
 _LOOKED_AT = 1000
 """Values that are looked at to see of what kind they are."""
@@ -392,51 +128,6 @@ _NO_CHANCE = "whole numbers so close that some would be equal by chance"
 _OTHERS_MAY_KNOW = "others may know it"
 
 
-class Kind(StrEnum):
-    """What a column is of, as far as its name, its values and other columns tell."""
-
-    NOTHING = "nothing"
-    """Every cell is missing, or holds what is no single value."""
-
-    CONSTANT = "a constant"
-    IDENTIFIER = "an identifier"
-    FREE_TEXT = "free text"
-    SET = "a set of items"
-    COPY = "a copy of another column"
-    """Each tells the other: a recoded copy, a logarithm, the age of another year."""
-
-    FUNCTION = "a function of another column"
-    """The other column tells it, and not the reverse: a class of ages, a dummy of a category."""
-
-    WEIGHT = "a survey weight"
-    AGE = "an age"
-    SEX = "sex or gender"
-    DATE = "a date"
-    PLACE = "a place"
-    ORIGIN = "origin"
-    FAMILY = "family"
-    WORK = "education or work"
-    BODY = "the body"
-    HEALTH = "health"
-    """Diagnoses, symptoms, habits; yes/no columns too."""
-
-    TREATMENT = "a treatment"
-    MEASUREMENT = "a measurement"
-    """Laboratory values, vital signs, scores: what only who measured it knows."""
-
-    OUTCOME = "an outcome"
-    """What became of a person: death, relapse, time to an event, arrest."""
-
-    MONEY = "money"
-    BELIEF = "belief or conduct"
-    """Opinions, religion, politics, sexuality, offences."""
-
-    TECHNICAL = "technical"
-    """How the data was collected; harmless."""
-
-    UNKNOWN = "unknown"
-
-
 class Guess(NamedTuple):
     """A column's role and why."""
 
@@ -453,30 +144,61 @@ class Guess(NamedTuple):
     """Values that look like codes of a missing one, as in -9 or 999."""
 
 
-def guess(domain: Domain) -> Guess:
-    """Guess the role of a column, on the safe side where nothing is known.
+def guess(domain: Domain, variable: Variable | None = None) -> Guess:
+    """Guess the role of a column by itself; `guess_table` goes by other columns too.
 
-    A column without known words is generalised (quasi-identifier) rather than
-    published as it is: others may know it, and ranges of a measurement betray less than
-    the measurement itself, which is nearly unique.
+    A column without known words is sensitive rather than published as it is or generalised:
+    that keeps its values, and both models and attacks look at what they tell of people.
+
+    Args:
+        domain: Its name and its values.
+        variable: What the dictionary of a file says about it.
     """
     look = _Look(domain)
+    found = _guess(domain, look, variable)
+    codes = look.codes_of_missing({} if variable is None else variable.labels)
+    if codes and found.role not in (Role.IDENTIFIER, Role.DROPPED):
+        shown = " and ".join(text_of(code) for code in codes)
+        found = found._replace(
+            reason=f"{found.reason}. {shown} may mean that the value is missing", missing=codes
+        )
+    return found
+
+
+def _guess(domain: Domain, look: "_Look", variable: Variable | None) -> Guess:
     facts = look.facts()
     if not domain.rows.size:
-        return Guess(
-            Role.DROPPED, "every cell is missing: there is nothing to publish", certain=True
-        )
+        reason = "every cell is missing: there is nothing to publish"
+        return Guess(Role.DROPPED, reason, certain=True, kind=Kind.NOTHING)
     separator = separator_in(domain)
     if separator is not None:
         what = f"several items with {separator!r} between them"
-        return Guess(Role.SET, f"{facts}, {what}{_SOME_KNOWN}")
+        return Guess(Role.SET, f"{facts}, {what}{_SOME_KNOWN}", kind=Kind.SET)
     pattern = look.pattern()
     if pattern:
-        return Guess(Role.IDENTIFIER, f"{facts}: the values look like {pattern}")
+        reason = f"{facts}: the values look like {pattern}"
+        return Guess(Role.IDENTIFIER, reason, kind=Kind.IDENTIFIER)
     if look.is_free_text():
-        return Guess(Role.DROPPED, f"{facts}, long texts: free text can name people")
-    named = _certain(domain.column, look)
-    return named if named is not None else _by_values(look)
+        reason = f"{facts}, long texts: free text can name people"
+        return Guess(Role.DROPPED, reason, kind=Kind.FREE_TEXT)
+    constant = _constant(domain.column, look)
+    if constant is not None:
+        return constant
+    label = "" if variable is None or variable.label is None else " ".join(variable.label.split())
+    found = _by_name(domain.column, look) or (_by_label(label, look) if label else None)
+    found = found or _by_values(look)
+    return found._replace(reason=f"{label[:80]}: {found.reason}") if label else found
+
+
+def _constant(column: str, look: "_Look") -> Guess | None:
+    """Return the guess for a column that has the same value in every row."""
+    if look.distinct != 1 or look.missing or look.known < 2:
+        return None
+    meaning, same = meaning_of(column), "the same in every row"
+    if meaning is not None and meaning.role in (Role.IDENTIFIER, Role.DROPPED):
+        reason = f"{same}, and called like {meaning.what}: nothing is lost without it"
+        return Guess(Role.DROPPED, reason, certain=True, kind=Kind.CONSTANT)
+    return Guess(Role.PLAIN, f"{same}: tells no person apart", certain=True, kind=Kind.CONSTANT)
 
 
 _SOME_KNOWN = (
@@ -519,67 +241,400 @@ def separator_in(domain: Domain) -> str | None:
 
 
 def guess_all(
-    columns: Sequence[str], domains: Mapping[str, Domain], lists: Collection[str] = ()
+    columns: Sequence[str],
+    domains: Mapping[str, Domain],
+    lists: Collection[str] = (),
+    *,
+    variables: Mapping[str, Variable] = MappingProxyType({}),
 ) -> dict[str, Guess]:
-    """Guess every column's role; `lists` are those that hold lists of items."""
+    """Guess every column's role by itself; `lists` are those that hold lists of items."""
     reason = "has no single value per row, so it cannot be protected"
-    nested = Guess(Role.DROPPED, reason, certain=True)
-    several = Guess(Role.SET, f"lists of items{_SOME_KNOWN}", certain=True)
+    nested = Guess(Role.DROPPED, reason, certain=True, kind=Kind.NOTHING)
+    several = Guess(Role.SET, f"lists of items{_SOME_KNOWN}", certain=True, kind=Kind.SET)
     return {
-        name: guess(domains[name]) if name in domains else (several if name in lists else nested)
+        name: guess(domains[name], variables.get(name))
+        if name in domains
+        else (several if name in lists else nested)
         for name in columns
     }
 
 
-def _certain(column: str, look: "_Look") -> Guess | None:
+def guess_table(
+    table: Table, domains: Mapping[str, Domain], lists: Collection[str] = ()
+) -> dict[str, Guess]:
+    """Guess every column's role by its name, values, labels and relation to other columns.
+
+    A copy or a function of another column is left out: published beside a generalised column it
+    would undo what was done to it, and beside a sensitive one it tells nothing more.
+
+    Args:
+        table: The table.
+        domains: The values of the columns with one value per row.
+        lists: The columns that hold lists of items.
+
+    Example:
+        >>> import pyarrow as pa
+        >>> from sfumato.tables import open_table
+        >>> ages = [20 + (7 * i) % 50 for i in range(500)]
+        >>> rows = pa.table({"age": ages, "agesq": [age * age for age in ages]})
+        >>> table = open_table(rows)
+        >>> found = guess_table(table, table.domains(table.columns))
+        >>> found["agesq"].role.value, found["agesq"].of
+        ('dropped', 'age')
+    """
+    guesses = guess_all(table.columns, domains, lists, variables=table.variables)
+    looked = [name for name, domain in domains.items() if _may_be_told(guesses[name], domain)]
+    telling = [name for name in looked if not _is_own(domains[name])]
+    total = next((domain.total for domain in domains.values()), 0)
+    relations = find_relations(table, looked, total, telling=telling)
+    flags = {name for name, domain in domains.items() if len(domain.rows) <= 2}
+    return with_few_known(with_relations(guesses, relations), relations, flags)
+
+
+def _may_be_told(found: Guess, domain: Domain) -> bool:
+    return (
+        found.role in (Role.QUASI_IDENTIFIER, Role.SENSITIVE, Role.PLAIN)
+        and len(domain.rows) + (domain.missing > 0) > 1
+    )
+
+
+def _is_own(domain: Domain) -> bool:
+    """Return whether a column is different in most of very many rows."""
+    return len(domain.rows) > max(20_000, 0.5 * domain.total)
+
+
+def with_relations(guesses: Mapping[str, Guess], relations: Relations) -> dict[str, Guess]:
+    """Return guesses that leave out what other columns tell.
+
+    What has a meaning of its own stays: who dies is told by a cause of death, and a state by a
+    city, and neither is a copy of it.
+    """
+    found = dict(guesses)
+    ranks = {name: _rank(each, at) for at, (name, each) in enumerate(guesses.items())}
+    left_out = {
+        name
+        for name, told in relations.of.items()
+        if any(_makes_needless(guesses, ranks, name, each) for each in told)
+    }
+    for name, each in guesses.items():
+        told = relations.of.get(name, ())
+        kept = [relation for relation in told if left_out.isdisjoint(relation.of)]
+        if name in left_out:
+            needless = [r for r in kept if _makes_needless(guesses, ranks, name, r)]
+            best = max(needless or told, key=lambda r: _likeness(name, r, guesses))
+            kind = Kind.COPY if best.both else Kind.FUNCTION
+            found[name] = Guess(Role.DROPPED, _told_by(best), kind=kind, of=best.of[0])
+        elif each.role in (Role.PLAIN, Role.SENSITIVE):
+            of = _known_telling(guesses, kept)
+            if of is not None and meaning_of(name) is None:
+                reason = f"a function of {of!r}, which tells it"
+                found[name] = Guess(Role.DROPPED, reason, kind=Kind.FUNCTION, of=of)
+            elif of is not None:
+                reason = f"{each.reason}. But {of!r} tells it, and {_OTHERS_MAY_KNOW}"
+                found[name] = each._replace(role=Role.QUASI_IDENTIFIER, reason=reason, of=of)
+    return found
+
+
+def with_few_known(
+    guesses: Mapping[str, Guess], relations: Relations, flags: Collection[str] = ()
+) -> dict[str, Guess]:
+    """Return guesses with no more quasi-identifiers than can be protected together.
+
+    The more there are, the less of each is left. Those whose names say most plainly what others
+    know stay; of the rest no person should learn anything.
+
+    Args:
+        guesses: The guesses.
+        relations: What tells what. A column that a quasi-identifier tells stays one.
+        flags: The columns that have two values. Those of one kind, as of origin, count as one.
+    """
+    known = [n for n, each in guesses.items() if each.role is Role.QUASI_IDENTIFIER]
+    told = {n for n in known if _known_telling(guesses, relations.of.get(n, ())) is not None}
+    sure = [n for n in known if n in told or _is_plainly_known(n, guesses[n])]
+    unsure = [n for n in known if n not in sure]
+    unsure.sort(key=lambda name: _ORDER.index(guesses[name].kind))
+    found = dict(guesses)
+    things: set[str] = set()
+    for name in (*sure, *unsure):
+        each = guesses[name]
+        thing = each.kind.value if name in flags else f"column {name}"
+        if name in sure or thing in things or len(things) < _MOST_KNOWN:
+            things.add(thing)
+            continue
+        reason = each.reason.removesuffix(f": {_OTHERS_MAY_KNOW}")
+        reason += ", but others are known better, and more are too many to protect together"
+        found[name] = each._replace(role=Role.SENSITIVE, reason=reason, certain=False)
+    return found
+
+
+_MOST_KNOWN = 8
+_ORDER = (
+    Kind.AGE, Kind.SEX, Kind.DATE, Kind.ORIGIN, Kind.PLACE, Kind.FAMILY, Kind.WORK, Kind.BODY,
+    *(kind for kind in Kind if kind.name not in "AGE SEX DATE ORIGIN PLACE FAMILY WORK BODY"),
+)  # fmt: skip
+"""Kinds of columns by how many people know them."""
+
+
+def _is_plainly_known(name: str, found: Guess) -> bool:
+    """Return whether whole words of a name, or dates, say that others know a column."""
+    meaning = meaning_of(name)
+    return found.kind is Kind.DATE or (meaning is not None and meaning.kind is found.kind)
+
+
+def _known_telling(guesses: Mapping[str, Guess], told: Sequence[Relation]) -> str | None:
+    """Return the quasi-identifier that tells a column; None if there is none.
+
+    Who knows the one knows the other. Published as it is it would narrow down a class.
+    """
+    for relation in told:
+        exact = not relation.by_gap and not relation.nearly
+        if exact and all(guesses[of].role is Role.QUASI_IDENTIFIER for of in relation.of):
+            return relation.of[0]
+    return None
+
+
+def _told_by(relation: Relation) -> str:
+    if len(relation.of) > 1:
+        return f"a sum or difference of {relation.of[0]!r} and {relation.of[1]!r}, which tell it"
+    if relation.nearly:
+        return f"nearly a copy of {relation.of[0]!r}: it would undo what is done to that"
+    if relation.both:
+        return f"a copy of {relation.of[0]!r} in other figures or words"
+    return f"a function of {relation.of[0]!r}, which tells it"
+
+
+def _rank(found: Guess, place: int) -> tuple[bool, bool, int]:
+    """Return what is compared to choose which of two copies is kept: the lower one."""
+    return (found.kind is Kind.UNKNOWN, not found.certain, place)
+
+
+def _makes_needless(
+    guesses: Mapping[str, Guess],
+    ranks: Mapping[str, tuple[bool, bool, int]],
+    name: str,
+    relation: Relation,
+) -> bool:
+    """Return whether a column need not be published because others tell it."""
+    mine, others = guesses[name], [guesses[other] for other in relation.of]
+    if len(others) > 1:
+        # Any of the three is told by the other two: the one goes that means least.
+        return ranks[name] > max(ranks[other] for other in relation.of) and (
+            mine.kind is Kind.UNKNOWN or all(each.kind is mine.kind for each in others)
+        )
+    alike = mine.kind is others[0].kind
+    if relation.both:
+        return ranks[name] > ranks[relation.of[0]] and (alike or mine.kind is Kind.UNKNOWN)
+    if mine.role is Role.QUASI_IDENTIFIER and mine.kind is Kind.PLACE:
+        return False
+    return mine.kind is Kind.UNKNOWN or (alike and mine.kind is not Kind.OUTCOME)
+
+
+def _likeness(name: str, relation: Relation, guesses: Mapping[str, Guess]) -> tuple[float, ...]:
+    """Return how much a column looks like the one to name as what tells it."""
+    of = relation.of[0]
+    start = next((i for i, (a, b) in enumerate(zip(name, of, strict=False)) if a != b), len(of))
+    return (start, not relation.nearly, guesses[of].kind is guesses[name].kind)
+
+
+def _by_name(column: str, look: "_Look") -> Guess | None:
+    """Return the guess that a column's name leads to; None if it says nothing that is borne out."""
     meaning, facts = meaning_of(column), look.facts()
     named = meaning is not None and meaning.role is Role.IDENTIFIER
-    if not named and counts_up(column) and look.nearly_unique:
+    if not named and _is_numbered(column, look):
         reason = f"{facts}, called like a running number: looks like an identifier"
-        return Guess(Role.IDENTIFIER, reason, certain=True)
-    if meaning is None:
+        return Guess(Role.IDENTIFIER, reason, certain=True, kind=Kind.IDENTIFIER)
+    found = None if meaning is None else _guess_meaning(meaning, column, look, "name", certain=True)
+    if found is not None:
+        return found
+    hint = hint_of(column)
+    if hint is None or (hint.kind in _NAMED and look.distinct > _FEW and look.kind != "text"):
         return None
-    role, reason = meaning.role, f"{facts}, looks like {meaning.what} by its name"
-    if role is Role.DROPPED:
-        reason += ": it can name people"
-    elif role is Role.SENSITIVE and look.kind == "date":
-        role, reason = Role.QUASI_IDENTIFIER, f"{reason}, but holds dates: {_OTHERS_MAY_KNOW}"
-    elif role is Role.SENSITIVE and look.kind == "text" and look.nearly_unique_for_sure:
-        role = Role.DROPPED
+    return _guess_meaning(hint, column, look, "name", certain=hint.role is not Role.PLAIN)
+
+
+def _by_label(label: str, look: "_Look") -> Guess | None:
+    """Return the guess that the label of a column leads to; None if it says nothing known."""
+    if look.kind != "date" and not look.are_years():
+        # In a sentence, the last year is no date.
+        label = " ".join(word for word in words(label) if word not in _CALENDAR)
+    meaning = meaning_of(label)
+    if meaning is not None and meaning.role in (Role.IDENTIFIER, Role.DROPPED):
+        # Whether a person has a telephone is a question, and no number.
+        meaning = meaning if look.nearly_unique and look.known >= _ENOUGH else None
+    for each in (meaning, hint_of(label)):
+        found = None if each is None else _guess_meaning(each, label, look, "label", certain=True)
+        if found is not None:
+            return found
+    return None
+
+
+def _is_numbered(column: str, look: "_Look") -> bool:
+    """Return whether a column is called like a number that is given out, and holds such."""
+    if counts_up(column) and look.nearly_unique:
+        return True
+    whole = look.kind == "text" or (look.kind == "number" and look.is_whole())
+    if not whole or look.is_flag():
+        return False
+    # People may have several rows, but no person has two numbers.
+    of_people = key_of_people(column, identifier=False) is not Key.NONE
+    if of_people or is_numbering(column):
+        return look.distinct >= min(_ENOUGH, max(2, look.known // 2))
+    return is_bare_number(column) and look.distinct >= max(_MANY, 0.05 * look.known)
+
+
+def _guess_meaning(  # noqa: C901, PLR0911 - one for each way in which values contradict a name
+    meaning: Meaning, name: str, look: "_Look", by: str, *, certain: bool
+) -> Guess | None:
+    """Return the guess that a meaning leads to if the values bear it out; None if they do not."""
+    role, kind, facts = meaning.role, meaning.kind, look.facts()
+    reason = f"{facts}, looks like {meaning.what} by its {by}"
+
+    def found(role: Role, reason: str, kind: Kind = kind) -> Guess:
+        return Guess(role, reason, certain, kind)
+
+    if role in (Role.IDENTIFIER, Role.DROPPED):
+        if look.is_flag():
+            # It says whether there is one.
+            return None
+        return found(role, reason + ": it can name people" * (role is Role.DROPPED))
+    if kind is Kind.DATE and not _may_be_date(name, look):
+        return _no_date(name, look, facts, by)
+    if role is Role.SENSITIVE and look.kind == "date":
+        what = f"{reason}, but holds dates: {_OTHERS_MAY_KNOW}"
+        return found(Role.QUASI_IDENTIFIER, what, Kind.DATE)
+    if role is Role.SENSITIVE and look.kind == "text" and look.nearly_unique_for_sure:
         reason += ", but nearly every row has its own text, which would be a fingerprint"
-    elif role is Role.SENSITIVE:
-        reason += ": nobody should learn it about a person"
-    elif role is Role.WEIGHT and look.are_weights():
+        return found(Role.DROPPED, reason)
+    if role is Role.SENSITIVE:
+        return found(role, f"{reason}: {_NOT_TO_LEARN}")
+    if kind is Kind.WEIGHT:
+        return _survey_weight(name, look, reason, certain=certain)
+    if kind is Kind.BODY:
+        return _body(name, look, reason, certain=certain)
+    if role is Role.PLAIN:
+        few = look.distinct <= _FEW and not look.nearly_unique
+        return found(role, f"{reason}: harmless") if few else None
+    if kind is Kind.AGE and look.is_flag():
+        return found(role, f"{facts}, looks like a class of ages by its {by}: {_OTHERS_MAY_KNOW}")
+    return found(role, f"{reason}: {_OTHERS_MAY_KNOW}")
+
+
+_NOT_TO_LEARN = "nobody should learn it about a person"
+_FEW = 20
+_NAMED = (Kind.SEX, Kind.ORIGIN)
+"""What has few values, unless they are names: numbers of it are scores or counts."""
+
+_GROWS = frozenset({"loss", "gain", "change", "diff", "lost", "verlust", "zunahme", "perte"})
+_OF_BODIES = frozenset({"weight", "bmi", "gewicht", "poids", "peso", "kg", "lbs"})
+_SHORT = frozenset({"wt", "wts", "wgt", "wgts", "wght"})
+"""Stand for weights of surveys and of bodies."""
+
+_DEATHS = frozenset({
+    "death", "died", "dead", "gestorben", "verstorben", "deces", "decede", "defuncion",
+    "fallecimiento", "muerte", "dod",
+})  # fmt: skip
+_STAYS = frozenset({
+    "admission", "admitted", "discharge", "discharged", "visit", "aufnahme", "entlassung",
+    "entree", "sortie",
+})  # fmt: skip
+_BIRTHS = frozenset({
+    "birth", "born", "geburt", "geboren", "naissance", "nacimiento", "dob", "birthday",
+})  # fmt: skip
+_EVENTS = _DEATHS | _STAYS | _BIRTHS
+_CALENDAR = frozenset({
+    "date", "datum", "fecha", "year", "yr", "month", "mon", "day", "jahr", "monat", "tag",
+    "annee", "mois", "jour", "ano", "mes", "dia", "timestamp", "quarter",
+})  # fmt: skip
+
+
+def _may_be_date(name: str, look: "_Look") -> bool:
+    """Return whether values may be days, years or parts of dates, as far as a name needs it."""
+    if look.kind == "date":
+        return True
+    said = frozenset(words(name))
+    if look.is_flag():
+        return False
+    if said.isdisjoint(_EVENTS) or not said.isdisjoint(_CALENDAR):
+        return True
+    return look.are_years()
+
+
+def _no_date(name: str, look: "_Look", facts: str, by: str) -> Guess | None:
+    """Return the guess for what is called like a date of a life, and holds none."""
+    said = frozenset(words(name))
+    if not said.isdisjoint(_DEATHS):
+        reason = f"{facts}, says by its {by} who died: {_NOT_TO_LEARN}"
+        return Guess(Role.SENSITIVE, reason, certain=True, kind=Kind.OUTCOME)
+    if not said.isdisjoint(_STAYS):
+        reason = f"{facts}, looks like the use of health care by its {by}: {_NOT_TO_LEARN}"
+        return Guess(Role.SENSITIVE, reason, certain=True, kind=Kind.HEALTH)
+    if not said.isdisjoint(_BIRTHS):
+        reason = f"{facts}, is about a birth by its {by}: {_OTHERS_MAY_KNOW}"
+        return Guess(Role.QUASI_IDENTIFIER, reason, kind=Kind.ORIGIN)
+    hint = hint_of(name)
+    if hint is not None and hint.kind is not Kind.DATE:
+        return _guess_meaning(hint, name, look, by, certain=True)
+    return None
+
+
+def _survey_weight(name: str, look: "_Look", reason: str, *, certain: bool) -> Guess | None:
+    """Return the guess for what is called like a weight of a survey, by its numbers."""
+    said = frozenset(words(name))
+    if not said.isdisjoint(_GROWS) or look.is_flag():
+        return None
+    if not said.isdisjoint(_SHORT) and look.are_of_bodies():
+        reason = f"{look.facts()}, looks like weights of bodies: {_NOT_TO_LEARN}"
+        return Guess(Role.SENSITIVE, reason, certain, Kind.MEASUREMENT)
+    if look.are_weights():
         reason += ": all rows of a class get the mean of theirs"
-    elif role is Role.WEIGHT:
-        role, reason = Role.QUASI_IDENTIFIER, f"{reason}, but not all are numbers of 0 or more"
-        reason += f": {_OTHERS_MAY_KNOW}"
-    elif role is Role.QUASI_IDENTIFIER:
-        reason += f": {_OTHERS_MAY_KNOW}"
-    return Guess(role, reason, certain=True)
+        return Guess(Role.WEIGHT, reason, certain, Kind.WEIGHT)
+    if not said.isdisjoint(_SHORT):
+        return None
+    reason += f", but not all are numbers of 0 or more: {_OTHERS_MAY_KNOW}"
+    return Guess(Role.QUASI_IDENTIFIER, reason, certain, Kind.WEIGHT)
 
 
-def _by_values(look: "_Look") -> Guess:
+def _body(name: str, look: "_Look", reason: str, *, certain: bool) -> Guess | None:
+    """Return the guess for what is about bodies: others see some of it, and weigh no person."""
+    said, numbers = frozenset(words(name)), look.numbers
+    if not said.isdisjoint(_OF_BODIES):
+        if numbers and 0.9 <= fmean(numbers) <= 1.1 and look.are_weights() and "bmi" not in said:
+            reason = f"{look.facts()}, a weight by its name, and 1 on average: looks like one of a "
+            reason += "survey: all rows of a class get the mean of theirs"
+            return Guess(Role.WEIGHT, reason, certain, Kind.WEIGHT)
+        return Guess(Role.SENSITIVE, f"{reason}: {_NOT_TO_LEARN}", certain, Kind.MEASUREMENT)
+    if numbers and (look.is_flag() or not 0.4 <= min(numbers) <= max(numbers) <= 300):
+        return None
+    return Guess(Role.QUASI_IDENTIFIER, f"{reason}: {_OTHERS_MAY_KNOW}", certain, Kind.BODY)
+
+
+def _by_values(look: "_Look") -> Guess:  # noqa: PLR0911 - one for each thing that values show
     facts = look.facts()
     if look.is_running_number() or look.is_assigned():
         gapless = "whole numbers without gaps: looks like a row number"
         what = gapless if look.is_running_number() else f"{_NO_CHANCE}: {_LIKE_IDENTIFIER}"
-        return Guess(Role.IDENTIFIER, f"{facts}, {what}")
+        return Guess(Role.IDENTIFIER, f"{facts}, {what}", kind=Kind.IDENTIFIER)
     if look.are_names() or (look.kind == "text" and look.nearly_unique):
         what = "the values look like names of people" if look.are_names() else _LIKE_IDENTIFIER
-        return Guess(Role.IDENTIFIER, f"{facts}: {what}")
+        return Guess(Role.IDENTIFIER, f"{facts}: {what}", kind=Kind.IDENTIFIER)
     if look.is_long_number() and look.nearly_unique_for_sure:
-        return Guess(
-            Role.IDENTIFIER, f"{facts}, long numbers of one length: looks like an identifier"
-        )
+        reason = f"{facts}, long numbers of one length: looks like an identifier"
+        return Guess(Role.IDENTIFIER, reason, kind=Kind.IDENTIFIER)
     if look.kind == "date":
-        return Guess(Role.QUASI_IDENTIFIER, f"{facts}, dates: {_OTHERS_MAY_KNOW}")
+        return Guess(Role.QUASI_IDENTIFIER, f"{facts}, dates: {_OTHERS_MAY_KNOW}", kind=Kind.DATE)
+    kind = look.said_by_values()
+    if kind is not None:
+        known = kind not in (Kind.HEALTH, Kind.BELIEF)
+        why = _OTHERS_MAY_KNOW if known else _NOT_TO_LEARN
+        role = Role.QUASI_IDENTIFIER if known else Role.SENSITIVE
+        return Guess(role, f"{facts}, looks like {kind.value} by its values: {why}", kind=kind)
     if look.kind in ("number", "decimals") and look.nearly_unique_for_sure:
-        return Guess(
-            Role.QUASI_IDENTIFIER,
-            f"{facts}, a measurement: exact figures are fingerprints, ranges are not",
-        )
-    return Guess(Role.QUASI_IDENTIFIER, f"{facts}, meaning unknown: to be safe, {_OTHERS_MAY_KNOW}")
+        reason = f"{facts}, a measurement: {_NOT_TO_LEARN}"
+        return Guess(Role.SENSITIVE, reason, kind=Kind.MEASUREMENT)
+    if look.are_many_names():
+        reason = f"{facts}, codes or names of many things: to be safe, {_OTHERS_MAY_KNOW}"
+        return Guess(Role.QUASI_IDENTIFIER, reason)
+    return Guess(Role.SENSITIVE, f"{facts}, meaning unknown: to be safe, {_NOT_TO_LEARN}")
 
 
 # What finds a person by itself if it is published as it is.
@@ -654,7 +709,7 @@ def _signs_by_name(column: str, look: "_Look", meaning: Meaning | None) -> dict[
     A column may be called phone and say whether there is one, or user and say of which kind.
     """
     if meaning is not None and meaning.role is Role.IDENTIFIER:
-        names = meaning.what.endswith("name") or not _FOR_NAMES.isdisjoint(words(column))
+        names = meaning.what.endswith("name") or not FOR_NAMES.isdisjoint(words(column))
         few = 5 if names else _ENOUGH
         many = look.distinct >= min(few, max(2, look.known // 2)) and look.kind != "date"
         # The name or number of a hospital comes back; that of every row does not.
@@ -674,7 +729,7 @@ def _signs_of_life(column: str, look: "_Look", meaning: Meaning | None) -> dict[
     """Return whether a column holds days of births and deaths, or places of homes."""
     said = frozenset(words(column))
     exact = look.distinct >= 2 and look.years is not None and look.tells_days()
-    life, place = not _LIFE_DATES.isdisjoint(said), not _COORDINATES.isdisjoint(said)
+    life, place = not LIFE_DATES.isdisjoint(said), not COORDINATES.isdisjoint(said)
     unnamed = meaning is None and exact and look.spans_lifetimes()
     return {
         ", exact days of births or deaths: registers and notices have them": life and exact,
@@ -717,7 +772,7 @@ class _Look:
         """Rows with a value that no other row has."""
 
         self._domain = domain
-        self._missing = domain.missing
+        self.missing = domain.missing
         self._sample = domain.values(_LOOKED_AT)
         self._texts = [text_of(value) for value in self._sample]
         self.kind = _kind(self._sample, self._texts)
@@ -730,11 +785,11 @@ class _Look:
             facts = "different in every row"
         elif self.nearly_unique:
             share = percent(self.alone / self.known)
-            facts = f"unique for {share} of rows" if self._missing == 0 else f"{share} unique"
+            facts = f"unique for {share} of rows" if self.missing == 0 else f"{share} unique"
         else:
             facts = f"{self.distinct:,} distinct value{'s' * (self.distinct != 1)}"
-        if self._missing:
-            facts += f", {percent(self._missing / (self.known + self._missing))} missing"
+        if self.missing:
+            facts += f", {percent(self.missing / (self.known + self.missing))} missing"
         return facts
 
     def pattern(self) -> str | None:
@@ -747,11 +802,79 @@ class _Look:
                 return what
         return None
 
+    @cached_property
+    def numbers(self) -> list[float]:
+        """The numbers among some of the values, in order; empty if others are among them."""
+        found = [number_of(value) for value in self._sample]
+        return [] if None in found else sorted(n for n in found if n is not None)
+
+    @cached_property
+    def _spelt(self) -> tuple[str, ...]:
+        """Some of the values as people say them: small letters, and blanks between words."""
+        return tuple(" ".join(_LETTERS.findall(_plain(text))) for text in self._texts)
+
+    def is_flag(self) -> bool:
+        """Return whether the values say yes or no."""
+        texts = {text.strip().casefold() for text in self._texts}
+        return len(texts) <= 2 and texts <= _FLAGS
+
+    def are_years(self) -> bool:
+        """Return whether the values are years, written in four digits."""
+        numbers = self.numbers
+        whole = bool(numbers) and all(number.is_integer() for number in numbers)
+        return whole and self.distinct > 2 and 1850 <= numbers[0] <= numbers[-1] <= 2100
+
+    def are_of_bodies(self) -> bool:
+        """Return whether numbers are spread as weights of bodies are, in kilograms or pounds."""
+        numbers = self.numbers
+        if len(numbers) < _ENOUGH or self.kind == "date":
+            return False
+        tail = len(numbers) // 20
+        middle = numbers[tail : len(numbers) - tail]
+        return 25 <= middle[0] <= middle[-1] <= 400 and 0.05 <= pstdev(middle) / fmean(middle) < 0.4
+
+    def are_many_names(self) -> bool:
+        """Return whether values are names or codes of more things than are told apart by ranks."""
+        if self.kind == "text":
+            return self.distinct > _THINGS_NAMED
+        return self.known >= _ENOUGH and self.distinct >= 10 and self.is_long_number()
+
+    def said_by_values(self) -> Kind | None:
+        """Return what the values themselves say that they are; None if they do not."""
+        if self.are_years():
+            return Kind.DATE
+        if self.kind != "text":
+            return None
+        for kind, form in _SAID.items():
+            hits = sum(form.search(text) is not None for text in self._spelt)
+            if hits >= max(2, 0.6 * len(self._spelt)):
+                return kind
+        codes = [_ICD.fullmatch(text.strip()) for text in self._texts]
+        letters = {found[0][0] for found in codes if found}
+        if len(letters) >= 2 and sum(map(bool, codes)) >= max(3, 0.8 * len(codes)):
+            return Kind.HEALTH
+        places = sum(text in _PLACES for text in self._spelt)
+        return Kind.PLACE if places >= max(2, 0.6 * len(self._spelt)) else None
+
+    def codes_of_missing(self, labels: Mapping[str, str]) -> tuple[Value, ...]:
+        """Return numbers that stand for a missing value: their labels say so, or a wide gap.
+
+        Args:
+            labels: What the dictionary of a file says of each code.
+        """
+        if self.kind != "number" or self.distinct > _LOOKED_AT:
+            return ()
+        said = {code for code, label in labels.items() if _NO_ANSWER.search(_plain(label))}
+        found = [v for v, text in zip(self._sample, self._texts, strict=True) if text in said]
+        rest = sorted({n for n in self.numbers if n not in {number_of(v) for v in found}})
+        codes = _beyond_gap(rest) if len(rest) > 2 and self.is_whole() else set()
+        return tuple(value for value in self._sample if value in found or number_of(value) in codes)
+
     def are_weights(self) -> bool:
         """Return whether every row has a number of 0 or more, and not all of them are 0."""
         numbers = [number_of(value) for value in self._domain.values()]
         known = [each for each in numbers if each is not None]
-        return not self._missing and len(known) == len(numbers) and min(known) >= 0 < max(known)
+        return not self.missing and len(known) == len(numbers) and min(known) >= 0 < max(known)
 
     def are_codes(self) -> bool:
         """Return whether the texts are short and have digits among other characters."""
@@ -854,6 +977,104 @@ class _Look:
             return False
         years = sorted(self.years)
         return years[-1 - len(years) // 20] - years[len(years) // 20] > _LIFETIME
+
+
+def _beyond_gap(numbers: Sequence[float]) -> set[float]:
+    """Return the codes of missing values at either end of different numbers in order.
+
+    >>> sorted(_beyond_gap([-9, 0, 1, 2])), sorted(_beyond_gap([18, 44, 71, 998, 999]))
+    ([-9], [998, 999])
+    >>> _beyond_gap([-3, -2, 0, 4]), _beyond_gap([90, 95, 99])
+    (set(), set())
+    """
+    low = [number for number in numbers if number < 0]
+    rest = [number for number in numbers if number >= 0]
+    found: set[float] = set()
+    if low and rest and _NEGATIVE_CODES.issuperset(low):
+        # A difference may be -3 too; beside many numbers above 0 it would have more company.
+        apart = rest[0] - low[-1] > rest[-1] - rest[0] or rest[-1] >= 10 * max(2, -low[-1])
+        found = set(low) if apart else set()
+    rest = [number for number in numbers if number not in found]
+    high = [number for number in rest if number in _POSITIVE_CODES]
+    below = [number for number in rest if number not in _POSITIVE_CODES]
+    if high and len(below) > 1 and high[0] - below[-1] > max(2, below[-1] - below[0]):
+        found |= set(high)
+    return found
+
+
+_NEGATIVE_CODES = frozenset({-1, -2, -3, -4, -5, -6, -7, -8, -9, -88, -97, -98, -99, -999, -9999})
+_POSITIVE_CODES = frozenset({
+    9, 97, 98, 99, 888, 996, 997, 998, 999, 8888, 9997, 9998, 9999, 99999, 999999,
+})  # fmt: skip
+_NO_ANSWER = re.compile(
+    r"missing|refus|don.?t know|dont know|no answer|not (ascertained|applicable|available|stated|"
+    r"asked)|unknown|inapplicable|keine angabe|weiss nicht|verweigert|trifft nicht zu|fehlend|"
+    r"sans reponse|ne sait pas|non reponse|no sabe|no contesta|no aplica|^n ?/? ?a$"
+)
+_FLAGS = frozenset({
+    "0", "1", "0.0", "1.0", "yes", "no", "y", "n", "true", "false", "ja", "nein", "j", "oui", "non",
+    "o", "si", "sí", "s", "t", "f",
+})  # fmt: skip
+_LETTERS = re.compile(r"[^\W\d_]+")
+_THINGS_NAMED = 30
+_ICD = re.compile(r"[A-TV-Z]\d[0-9A-Z](\.?[0-9A-Z]{1,4})?", re.IGNORECASE)
+_SAID: dict[Kind, re.Pattern[str]] = {
+    Kind.SEX: re.compile(
+        r"^(m|f|w|d|x|male|female|man|woman|men|women|boy|girl|mann|frau|maennlich|mannlich|"
+        r"weiblich|divers|homme|femme|masculin|feminin|hombre|mujer|masculino|femenino|varon)s?$"
+    ),
+    Kind.FAMILY: re.compile(
+        r"\b(un)?married|divorc|widow|separated|cohabit|^single|ledig|verheiratet|geschieden|"
+        r"verwitwet|celibataire|^marie|veuf|veuve|solter|casad|viud"
+    ),
+    Kind.ORIGIN: re.compile(
+        r"^(non )?(white|black|asian|hispanic|latin|caucas)|african|native american|pacific isl|"
+        r"mixed race|^afro"
+    ),
+    Kind.WORK: re.compile(
+        r"school|college|bachelor|master|\bdegree|university|\bphd|doctorate|diploma|graduate|"
+        r"abitur|schulabschl|realschul|hauptschul|lycee|licence|universi|primaria|secundaria|"
+        r"^(un|self )?employed|retired|housewife|homemaker|full time|part time|arbeitslos|rentner"
+    ),
+    Kind.BELIEF: re.compile(
+        r"agree|satisf|approve|oppose|favou?r|support|democrat|republican|liberal|conservativ|"
+        r"protestant|catholic|muslim|jewish|zufrieden|stimme |d accord|acuerdo"
+    ),
+    Kind.HEALTH: re.compile(
+        r"cancer|carcinoma|diabet|infection|disease|syndrome|fracture|hypertens|asthma|itis\b|"
+        r"smoker|neoplasm|circulatory|respiratory|\bhiv\b|tumou?r"
+    ),
+}
+_PLACES = frozenset(
+    """afghanistan,albania,algeria,argentina,armenia,australia,austria,bangladesh,belgium,bolivia,
+    brazil,bulgaria,cambodia,cameroon,canada,chile,china,colombia,croatia,cuba,cyprus,czechia,
+    czech republic,denmark,ecuador,egypt,england,estonia,ethiopia,finland,france,germany,ghana,
+    greece,guatemala,haiti,honduras,hungary,iceland,india,indonesia,iran,iraq,ireland,israel,italy,
+    jamaica,japan,jordan,kenya,korea,latvia,lebanon,lithuania,luxembourg,malaysia,mexico,morocco,
+    nepal,netherlands,new zealand,nigeria,norway,pakistan,peru,philippines,poland,portugal,romania,
+    russia,scotland,serbia,singapore,slovakia,slovenia,somalia,south africa,spain,sri lanka,sudan,
+    sweden,switzerland,syria,taiwan,tanzania,thailand,tunisia,turkey,uganda,ukraine,united kingdom,
+    united states,uruguay,venezuela,vietnam,wales,zimbabwe,usa,uk,
+    alabama,alaska,arizona,arkansas,california,colorado,connecticut,delaware,florida,georgia,hawaii,
+    idaho,illinois,indiana,iowa,kansas,kentucky,louisiana,maine,maryland,massachusetts,michigan,
+    minnesota,mississippi,missouri,montana,nebraska,nevada,new hampshire,new jersey,new mexico,
+    new york,north carolina,north dakota,ohio,oklahoma,oregon,pennsylvania,rhode island,
+    south carolina,south dakota,tennessee,texas,utah,vermont,virginia,washington,west virginia,
+    wisconsin,wyoming,district of columbia,
+    baden wurttemberg,bayern,berlin,brandenburg,bremen,hamburg,hessen,mecklenburg vorpommern,
+    niedersachsen,nordrhein westfalen,rheinland pfalz,saarland,sachsen,sachsen anhalt,
+    schleswig holstein,thuringen,deutschland,osterreich,schweiz,frankreich,italien,spanien,polen,
+    turkei,allemagne,espagne,italie,belgique,suisse,alemania,francia,espana,
+    north,south,east,west,northeast,northwest,southeast,southwest,midwest,central,urban,rural,
+    suburban,north central,northern,southern,eastern,western""".replace("\n    ", "").split(",")
+)
+"""Places that many tables have, as `_Look` spells them."""
+
+
+def _plain(text: str) -> str:
+    """Return a text without marks on letters, in small letters."""
+    spread = unicodedata.normalize("NFKD", text.casefold())
+    return "".join(char for char in spread if not unicodedata.combining(char))
 
 
 _CAPITAL = r"[A-Z\u00c0-\u00de][\w'’.-]*"

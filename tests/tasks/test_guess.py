@@ -6,9 +6,11 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-from sfumato.guess import guess, meaning_of, words
+from sfumato.guess import guess
+from sfumato.meanings import Kind, hint_of, meaning_of, words
 from sfumato.schema import Role
 from sfumato.tables import open_table
+from sfumato.tables.variables import Variable
 
 RNG = np.random.default_rng(4)
 FEW = ["a", "b", "b", "c"] * 25
@@ -26,7 +28,7 @@ NAMES = {
     Role.QUASI_IDENTIFIER: """
         age|Age (years)|birth_date|DOB|sex|Gender|zip|ZIP-Code|postcode|PLZ|city|country|
         country_name|nationality|race|ethnicity|marital-status|education|occupation|job|height|
-        admission date|discharged|Alter|Geschlecht|Postleitzahl|Wohnort|Familienstand|Beruf|âge|
+        admission date|Alter|Geschlecht|Postleitzahl|Wohnort|Familienstand|Beruf|âge|
         code postal|ville|état civil|edad|código postal|nacionalidad|estado civil|
         age_at_diagnosis|diagnosis_date|city_id|Größe""",
     Role.SENSITIVE: """
@@ -43,13 +45,12 @@ def test_names_in_four_languages_are_understood(role):
         assert guessed(name.strip(), FEW).role is role, name
 
 
-@pytest.mark.parametrize(
-    "name", ["x1", "stage", "management", "page", "ward_type", "α", "👩", "42"]
-)
+@pytest.mark.parametrize("name", ["x1", "management", "page", "type", "α", "👩", "42"])
 def test_a_name_that_only_contains_a_known_word_says_nothing(name):
-    assert meaning_of(name) is None
+    assert meaning_of(name) is hint_of(name) is None
     found = guessed(name, FEW)
-    assert found.role is Role.QUASI_IDENTIFIER
+    assert found.role is Role.SENSITIVE
+    assert found.kind is Kind.UNKNOWN
     assert "meaning unknown: to be safe" in found.reason
 
 
@@ -72,14 +73,15 @@ UNIQUE = [f"{a}{b}" for a in "ABCDEFGHIJ" for b in "klmnopqrst"]
         ([*range(100, 150), *range(155, 205)], Role.IDENTIFIER, "looks like a row number"),
         (RNG.choice(10**9, 200) + 10**9, Role.IDENTIFIER, "long numbers of one length"),
         (RNG.permutation(400)[:200], Role.IDENTIFIER, "some would be equal by chance"),
-        (RNG.normal(70, 10, 500), Role.QUASI_IDENTIFIER, "a measurement: exact figures"),
-        (RNG.integers(0, 10**6, 300), Role.QUASI_IDENTIFIER, "a measurement: exact figures"),
-        ([3, 9, 4], Role.QUASI_IDENTIFIER, "meaning unknown"),
-        ([True, False] * 9, Role.QUASI_IDENTIFIER, "2 distinct values, meaning unknown"),
+        (RNG.normal(70, 10, 500), Role.SENSITIVE, "a measurement: nobody"),
+        (RNG.integers(0, 10**6, 300), Role.SENSITIVE, "a measurement: nobody"),
+        ([3, 9, 4], Role.SENSITIVE, "meaning unknown"),
+        ([True, False] * 9, Role.SENSITIVE, "2 distinct values, meaning unknown"),
         ([date(2020, 1, 1) + timedelta(i) for i in range(99)], Role.QUASI_IDENTIFIER, "dates"),
         (["2020-01-01", "2020-03-05T10:30"] * 9, Role.QUASI_IDENTIFIER, "dates"),
-        (["x"] * 9, Role.QUASI_IDENTIFIER, "1 distinct value, meaning unknown"),
-        (["x", "y", None, None] * 9, Role.QUASI_IDENTIFIER, "2 distinct values, 50 % missing"),
+        (["x"] * 9, Role.PLAIN, "the same in every row"),
+        (["x", None] * 9, Role.SENSITIVE, "1 distinct value, 50 % missing"),
+        (["x", "y", None, None] * 9, Role.SENSITIVE, "2 distinct values, 50 % missing"),
         ([None] * 3, Role.DROPPED, "every cell is missing"),
         ([f"ann{i % 3}@example.org" for i in range(9)], Role.IDENTIFIER, "e-mail addresses"),
         ([f"+49 30 12345{i % 3}" for i in range(9)], Role.IDENTIFIER, "telephone numbers"),
@@ -125,7 +127,7 @@ def test_a_date_is_known_to_others_whatever_it_is_of():
 
 
 def test_a_number_of_something_is_no_identifier_unless_it_counts_the_rows():
-    assert guessed("number of cars", [0, 1, 2, 1] * 20).role is Role.QUASI_IDENTIFIER
+    assert guessed("number of cars", [0, 1, 2, 1] * 20).role is Role.SENSITIVE
     assert guessed("record no", RNG.permutation(500) * 7).role is Role.IDENTIFIER
     assert guessed("diagnosis id", list(range(0, 700, 7))).role is Role.IDENTIFIER
 
@@ -133,3 +135,96 @@ def test_a_number_of_something_is_no_identifier_unless_it_counts_the_rows():
 def test_shares_are_never_rounded_to_all():
     values = [*map(str, range(100_000, 149_999)), "x", "x"]
     assert "unique for >99 % of rows" in guessed("x", values).reason
+
+
+@pytest.mark.parametrize(
+    ("name", "values", "role", "kind"),
+    [
+        ("death", [0, 1] * 50, Role.SENSITIVE, Kind.OUTCOME),
+        ("death", [1986, 1991, 2001] * 30, Role.QUASI_IDENTIFIER, Kind.DATE),
+        ("discharge", [0, 1] * 50, Role.SENSITIVE, Kind.HEALTH),
+        ("visit", [0, 3, 2, 1] * 20, Role.SENSITIVE, Kind.HEALTH),
+        ("study", [1] * 50, Role.PLAIN, Kind.CONSTANT),
+        ("id", ["A"] * 50, Role.DROPPED, Kind.CONSTANT),
+        ("wght", RNG.integers(900, 90_000, 80), Role.WEIGHT, Kind.WEIGHT),
+        ("wt71", RNG.normal(75, 12, 80), Role.SENSITIVE, Kind.MEASUREMENT),
+        ("wt.loss", RNG.integers(-20, 40, 80), Role.SENSITIVE, Kind.UNKNOWN),
+        ("weight", RNG.normal(75, 12, 80), Role.SENSITIVE, Kind.MEASUREMENT),
+        ("weight", RNG.uniform(0.2, 1.8, 400), Role.WEIGHT, Kind.WEIGHT),
+        ("ht", RNG.normal(170, 9, 80), Role.QUASI_IDENTIFIER, Kind.BODY),
+        ("ht", [0, 1] * 40, Role.SENSITIVE, Kind.UNKNOWN),
+        ("phone", ["yes", "no"] * 40, Role.SENSITIVE, Kind.UNKNOWN),
+        ("Patient-Nr", [i // 4 for i in range(400)], Role.IDENTIFIER, Kind.IDENTIFIER),
+        ("nr", [7 * (i // 3) for i in range(900)], Role.IDENTIFIER, Kind.IDENTIFIER),
+        ("nr", [1, 2, 3, 2] * 30, Role.SENSITIVE, Kind.UNKNOWN),
+        ("q7", ["agree", "disagree", "neither"] * 30, Role.SENSITIVE, Kind.BELIEF),
+        ("v3", ["m", "f"] * 30, Role.QUASI_IDENTIFIER, Kind.SEX),
+        ("v4", ["Texas", "Ohio", "Utah", "Iowa"] * 30, Role.QUASI_IDENTIFIER, Kind.PLACE),
+        ("v5", ["verheiratet", "ledig", "geschieden"] * 30, Role.QUASI_IDENTIFIER, Kind.FAMILY),
+        ("v6", ["I10", "E11.9", "J45.0", "C50"] * 30, Role.SENSITIVE, Kind.HEALTH),
+        ("v7", [1950, 1961, 1972, 1983] * 30, Role.QUASI_IDENTIFIER, Kind.DATE),
+        ("lang", RNG.integers(9, 58, 400), Role.SENSITIVE, Kind.UNKNOWN),
+        ("wave", [1, 2, 3] * 30, Role.PLAIN, Kind.TECHNICAL),
+        ("v8", [f"place {c}" for c in "abcdefghijklmnopqrstuvwxyzäöüßçéñåø"] * 9,
+         Role.QUASI_IDENTIFIER, Kind.UNKNOWN),
+    ],
+)  # fmt: skip
+def test_values_decide_what_a_name_means(name, values, role, kind):
+    found = guessed(name, values)
+    assert (found.role, found.kind) == (role, kind)
+
+
+HINTS = {
+    Kind.MONEY: "lwage|hhninc|faminc|Monatseinkommen|lohn_brutto|salaires",
+    Kind.HEALTH: "alcoholfreq|smokeyrs|chroniccough|pepticulcer|hospdays|docvis|Schwangerschaft",
+    Kind.OUTCOME: "futime|status|censored|relapse|überlebenszeit|readmitted|dead",
+    Kind.MEASUREMENT: "sbp|alk.phos|hba1c|karno|creatinine|IQ",
+    Kind.BELIEF: "partyid|churchgoing|lifesatisfaction|voted|Zufriedenheit",
+    Kind.TREATMENT: "rx|trt|arm|chemo",
+    Kind.SEX: "female|male|fem|weiblich",
+    Kind.ORIGIN: "nonwhite|foreign|hispanic|ethn|immigrant",
+    Kind.FAMILY: "kidslt6|nchild|hhsize|marst|divorced",
+    Kind.WORK: "educ|yschool|exper|bluecollar|selfemp|veteran",
+    Kind.PLACE: "villnum|schoolid|smsa|urban|inst",
+    Kind.DATE: "yrdth|monthofbirth|dxyr",
+}
+
+
+@pytest.mark.parametrize("kind", HINTS)
+def test_abbreviations_are_understood(kind):
+    for name in HINTS[kind].split("|"):
+        assert getattr(hint_of(name), "kind", None) is kind, name
+
+
+@pytest.mark.parametrize(
+    ("values", "codes"),
+    [
+        ([18, 44, 71, 999] * 9, (999,)),
+        ([0, 1, 2, 3, -9] * 9, (-9,)),
+        ([1, 2, 3, 4, 99] * 9, (99,)),
+        ([90, 95, 99] * 9, ()),
+        ([-3, -2, -1, 0, 1, 2, 3] * 9, ()),
+        ([1, 2, 3, 9] * 9, (9,)),
+        ([5, 6, 7, 8, 9] * 9, ()),
+        ([0.5, 3.25, 999.0] * 9, ()),
+    ],
+)
+def test_codes_of_missing_values_stand_apart(values, codes):
+    found = guessed("age", values)
+    assert found.missing == codes
+    assert ("may mean that the value is missing" in found.reason) == bool(codes)
+
+
+def test_labels_say_which_codes_mean_that_nothing_is_known():
+    domain = open_table(pa.table({"v1": [1, 2, 3, 7] * 9})).domains(["v1"])["v1"]
+    labels = {"1": "never", "2": "seldom", "3": "often", "7": "refused"}
+    found = guess(domain, Variable(label="Smoking in the last year", labels=labels))
+    assert found.missing == (7,)
+    assert found.kind is Kind.HEALTH
+    assert found.reason.startswith("Smoking in the last year: 4 distinct values, looks like health")
+
+
+def test_a_label_that_asks_whether_there_is_a_telephone_is_no_telephone_number():
+    domain = open_table(pa.table({"v1": [1, 2, 3, 4] * 9})).domains(["v1"])["v1"]
+    found = guess(domain, Variable(label="Telephone in the household"))
+    assert found.role is not Role.IDENTIFIER

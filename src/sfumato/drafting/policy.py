@@ -1,10 +1,9 @@
 """Drafting a policy: from a table, with a reason for every line, or from the names of columns."""
 
-from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from math import floor, log10, prod
 from textwrap import wrap
-from types import MappingProxyType
 from typing import Any
 
 from sfumato.content import Cell, Content, Share, Showable, Table
@@ -12,7 +11,7 @@ from sfumato.dates import ORDERS, DateForm, Detection, iso_of, look_like_dates
 from sfumato.drafting.inspection import Inspection
 from sfumato.drafting.secrecy import guess_secrecy
 from sfumato.errors import ParameterError, names_in
-from sfumato.guess import Guess, guess, guess_all, meaning_of, separator_in
+from sfumato.guess import Guess, separator_in
 from sfumato.hierarchy import (
     Automatic,
     CsvHierarchy,
@@ -136,22 +135,15 @@ class DraftedColumn:
 
 
 def draft_policy(
-    columns: Sequence[str],
+    guesses: Mapping[str, Guess],
     domains: Mapping[str, Domain],
-    lists: Collection[str] = (),
-    labels: Mapping[str, str] = MappingProxyType({}),
 ) -> Draft:
-    """Guess the role of each column and draft a policy with its reasons.
+    """Draft a policy with its reasons from what was guessed of each column.
 
     Args:
-        columns: The columns of the table.
+        guesses: What each column of the table is.
         domains: The values of those with one value per row.
-        lists: The columns that hold lists of items.
-        labels: What the dictionary of a file says of columns, in words.
     """
-    guesses = guess_all(columns, domains, lists)
-    for name, label in labels.items():
-        guesses[name] = _with_label(guesses[name], domains.get(name), label)
     drafted = {name: _draft_column(found, domains.get(name)) for name, found in guesses.items()}
     drafted = _with_quasi_identifier(drafted, domains)
     total = next(iter(domains.values())).total
@@ -255,8 +247,10 @@ def _with_quasi_identifier(
     """Make one column a quasi-identifier if none is: a policy cannot be without."""
     if any(c.rule.role in (Role.QUASI_IDENTIFIER, Role.SET) for c in columns.values()):
         return columns
-    # Best one that would not be published anyway: it is shown as * and tells nothing.
-    name = min(domains, key=lambda name: columns[name].rule.role is Role.SENSITIVE)
+    # Best one that tells nothing, or would not be published anyway: it is shown as *. The number
+    # of a person is the last but one: it may be needed to count people.
+    last = {Role.IDENTIFIER: 1, Role.SENSITIVE: 2}
+    name = min(domains, key=lambda name: last.get(columns[name].rule.role, 0))
     found = columns[name].guess
     reason = f"{found.reason}. But a policy needs a quasi-identifier, and no column looks like one"
     role = Role.QUASI_IDENTIFIER
@@ -312,15 +306,6 @@ def _choose_search(heights: Iterable[int | None]) -> SearchRule:
     if nodes <= _LARGE_LATTICE:
         return SearchRule(name="best-first")
     return SearchRule.read({"search": "best-first", "checks": _CHECKS})
-
-
-def _with_label(found: Guess, domain: Domain | None, label: str) -> Guess:
-    """Return a guess that shows the label of a column, and goes by it if its name says nothing."""
-    words = " ".join(label.split())
-    if domain is not None and meaning_of(domain.column) is None and meaning_of(words) is not None:
-        by_label = guess(replace(domain, column=words))
-        found = by_label._replace(reason=by_label.reason.replace("by its name", "by its label"))
-    return found._replace(reason=f"{words[:80]}: {found.reason}")
 
 
 def policy_text(

@@ -17,7 +17,8 @@ import numpy as np
 from sfumato.content import Badge, Cell, Heading, Table
 from sfumato.counts import Column, FrequencySet, PackedKeys, changes, group, sums
 from sfumato.errors import some
-from sfumato.guess import identifying, meaning_of, naming
+from sfumato.guess import identifying, naming
+from sfumato.meanings import meaning_of
 from sfumato.releases.line_breaks import ADVICE, count_line_breaks, describe_line_breaks
 from sfumato.releases.opening import (
     Published,

@@ -9,7 +9,7 @@ from typing import NamedTuple, NoReturn
 
 import numpy as np
 
-from sfumato.guess import Key, key_of_people
+from sfumato.meanings import Key, key_of_people
 from sfumato.policy import Missing, Policy, Suppression
 from sfumato.releases.manifest import PUBLISHED
 from sfumato.schema import Role

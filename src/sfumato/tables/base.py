@@ -99,6 +99,10 @@ class CreatedTable:
     """Rows left out or starred."""
 
 
+_MOST_DRAWN = 50_000
+"""Combinations that a database counts when some of its rows are to be looked at."""
+
+
 @dataclass(frozen=True, eq=False)
 class Domain:
     """One column by itself: how many rows have each of its values.
@@ -249,6 +253,24 @@ class Table(ABC):
             f"rows are taken in their order, and a table of {self.kind} has none. Give them as a "
             "file, or as a pandas, Polars or Arrow table."
         )
+
+    def draw(
+        self, columns: Sequence[str], share: float
+    ) -> tuple[tuple[Column, ...], CodeArray, IntArray]:
+        """Return some rows, the same ones every time, to see how columns belong together.
+
+        Args:
+            columns: The columns to look at, at least one.
+            share: About which share of the rows; a database gives what it counts instead.
+
+        Returns:
+            The columns, the code of each column in each combination, and how many rows have it.
+        """
+        found = self.survey(columns, _MOST_DRAWN)
+        if isinstance(found, FrequencySet):
+            at = [found.index(name) for name in columns]
+            return tuple(found.columns[i] for i in at), found.codes[at], found.rows
+        return found.columns, found.sample, np.ones(found.sample.shape[1], dtype=np.int64)
 
     @abstractmethod
     def survey(

@@ -8,7 +8,7 @@ from sfumato.derivations import Preparation
 from sfumato.drafting.inspection import Inspection, inspect_counts
 from sfumato.drafting.policy import Draft, draft_policy
 from sfumato.errors import InputError, ParameterError, PolicyError, require_int, some
-from sfumato.guess import guess_all
+from sfumato.guess import guess_table
 from sfumato.policy import GivenPolicy, Policy, policy_of
 from sfumato.releases.preparing import open_original
 from sfumato.schema import Role
@@ -53,10 +53,7 @@ def draft(data: object, *, progress: Progress | None = None) -> Draft:
         )
     others = [name for name in table.columns if name not in domains]
     sets = [name for name in others if _is_set(table, name)]
-    told = {name: v.label for name, v in table.variables.items() if v.label is not None}
-    return draft_policy(
-        table.columns, domains, sets, {n: label for n, label in told.items() if n in table.columns}
-    )
+    return draft_policy(guess_table(table, domains, sets), domains)
 
 
 def _is_set(table: Table, name: str) -> bool:
@@ -244,7 +241,7 @@ def _column_names(name: str, given: Sequence[str]) -> tuple[str, ...]:
 def _guess_roles(table: Table, secret: tuple[str, ...], report: Progress) -> _Roles:
     table.require(secret)
     domains = table.domains(table.columns, progress=lambda done, total: report("look", done, total))
-    guessed = {name: guess.role for name, guess in guess_all(table.columns, domains).items()}
+    guessed = {name: guess.role for name, guess in guess_table(table, domains).items()}
     # Looked at as they are, sets of items are one value, and others may know all of it.
     roles = {n: Role.QUASI_IDENTIFIER if r is Role.SET else r for n, r in guessed.items()}
     roles |= dict.fromkeys(secret, Role.SENSITIVE)

@@ -1,6 +1,6 @@
 """The arrow engine's table: counts and publishes whatever a source streams."""
 
-from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
+from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
 from contextlib import closing, suppress
 from functools import partial
 from pathlib import Path
@@ -108,12 +108,25 @@ class ArrowTable(Table):
         return self._counted.counts
 
     def read(self, columns: Sequence[str]) -> tuple[tuple[Column, ...], CodeArray]:
+        return self._read(columns, self._batches(columns, None))
+
+    def draw(
+        self, columns: Sequence[str], share: float
+    ) -> tuple[tuple[Column, ...], CodeArray, IntArray]:
+        rng = np.random.default_rng(0)
+        batches: Iterable[pa.RecordBatch] = self._batches(columns, None)
+        if share < 1:
+            # Encoding few rows of many costs little; a survey of all orders every value.
+            batches = (batch.filter(rng.random(len(batch)) < share) for batch in batches)
+        found, codes = self._read(columns, batches)
+        return found, codes, np.ones(codes.shape[1], dtype=np.int64)
+
+    def _read(
+        self, columns: Sequence[str], batches: Iterable[pa.RecordBatch]
+    ) -> tuple[tuple[Column, ...], CodeArray]:
         self.require(columns)
         books = [Codebook(name, self._source.schema.field(name).type) for name in columns]
-        read = [
-            [book.encode(batch.column(book.column)) for book in books]
-            for batch in self._batches(columns, None)
-        ]
+        read = [[book.encode(batch.column(book.column)) for book in books] for batch in batches]
         codes = [np.concatenate(each) for each in zip(*read, strict=True)]
         ordered = [order_values(b, np.unique(c)) for b, c in zip(books, codes, strict=True)]
         places = [number[code] for (_, number), code in zip(ordered, codes, strict=True)]

@@ -1,0 +1,148 @@
+"""Columns that others tell: found as the definition says, and not by chance."""
+
+from math import log
+
+import numpy as np
+import pyarrow as pa
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from sfumato.guess import guess_table
+from sfumato.meanings import Kind
+from sfumato.relations import find_relations
+from sfumato.schema import Role
+from sfumato.tables import open_table
+
+RNG = np.random.default_rng(5)
+N = 2000
+
+
+def relations(columns, **more):
+    table = open_table(pa.table(columns))
+    return find_relations(table, table.columns, len(columns[table.columns[0]]), **more).of
+
+
+def roles(columns):
+    table = open_table(pa.table(columns))
+    return guess_table(table, table.domains(table.columns))
+
+
+def is_told(each, other):
+    """Say it word by word: equal in the other means equal here, and chance would not do that."""
+    said = {}
+    for mine, theirs in zip(each, other, strict=True):
+        if mine is not None and said.setdefault(theirs, mine) != mine:
+            return False
+    shares = [each.count(value) / len(each) for value in set(each)]
+    equal = sum(share * share for share in shares)
+    known = [theirs for mine, theirs in zip(each, other, strict=True) if mine is not None]
+    again = len(known) - len(set(known))
+    enough = len(set(each)) >= (3 if None in each else 2)
+    return enough and len(set(each)) <= len(set(other)) and again * log(equal) <= log(1e-9)
+
+
+@st.composite
+def coded_columns(draw):
+    rows = draw(st.integers(60, 200))
+    rng = np.random.default_rng(draw(st.integers(0, 10**6)))
+    base = rng.integers(0, draw(st.integers(2, 6)), rows)
+    columns = {"base": base.tolist()}
+    for at in range(draw(st.integers(1, 3))):
+        made = draw(st.sampled_from(["map", "free", "noisy", "gaps"]))
+        mapping = rng.integers(0, draw(st.integers(2, 5)), 6)
+        values = mapping[base] if made != "free" else rng.integers(0, 3, rows)
+        values = values.tolist()
+        if made == "noisy":
+            values[draw(st.integers(0, rows - 1))] = 9
+        if made == "gaps":
+            values = [None if rng.random() < 0.2 else value for value in values]
+        columns[f"x{at}"] = values
+    return columns
+
+
+@given(coded_columns())
+def test_what_tells_what_is_what_the_definition_says(columns):
+    found = relations(columns)
+    for name, values in columns.items():
+        expected = {
+            other for other, theirs in columns.items() if other != name and is_told(values, theirs)
+        }
+        assert {each.of[0] for each in found.get(name, ())} == expected
+
+
+def test_a_number_of_rows_or_people_tells_nothing():
+    person = np.repeat(np.arange(N // 4), 4)
+    columns = {
+        "row": np.arange(N),
+        "Patient-Nr": person,
+        "sex": RNG.integers(0, 2, N // 4)[person],
+        "x": RNG.integers(0, 4, N // 4)[person],
+    }
+    found = roles(columns)
+    assert found["row"].role is found["Patient-Nr"].role is Role.IDENTIFIER
+    assert found["sex"].role is Role.QUASI_IDENTIFIER
+    assert (found["x"].role, found["x"].of) == (Role.SENSITIVE, None)
+
+
+AGES = RNG.integers(18, 90, N)
+SCHOOL = RNG.integers(8, 18, N)
+COPIES = {
+    "agesq": AGES**2,
+    "agecl": AGES // 10,
+    "old": AGES >= 65,
+    "age in words": [f"about {age}" for age in AGES],
+    "x71": AGES - 11,
+    "x82": AGES + RNG.integers(0, 2, N),
+    "exper": AGES - SCHOOL - 6,
+}
+
+
+@pytest.mark.parametrize("name", COPIES)
+def test_what_an_age_tells_is_not_published_beside_it(name):
+    found = roles({"age": AGES, name: COPIES[name], "education": SCHOOL})
+    assert found["age"].role is Role.QUASI_IDENTIFIER
+    if name == "exper":
+        # It is known to others by its own name, and generalised with the two that tell it.
+        assert found[name].role is Role.QUASI_IDENTIFIER
+    else:
+        assert (found[name].role, found[name].of) == (Role.DROPPED, "age")
+        assert "'age'" in found[name].reason
+
+
+def test_dummies_of_a_category_are_left_out_and_the_category_stays():
+    level = RNG.integers(1, 5, N)
+    found = roles({"edlevel": level, **{f"edlevel{i}": level == i for i in range(1, 5)}})
+    assert found["edlevel"].role is Role.QUASI_IDENTIFIER
+    assert {found[f"edlevel{i}"].of for i in range(1, 5)} == {"edlevel"}
+
+
+def test_what_became_of_people_stays_though_another_column_tells_it():
+    cause = RNG.choice(["heart", "lung", "other"], N)
+    died = RNG.random(N) < 0.3
+    columns = {
+        "cause of death": [c if d else None for c, d in zip(cause, died, strict=True)],
+        "death": died.astype(int),
+        "year of death": [
+            int(y) if d else None for y, d in zip(1990 + AGES % 7, died, strict=True)
+        ],
+    }
+    found = roles(columns)
+    assert (found["death"].role, found["death"].kind) == (Role.SENSITIVE, Kind.OUTCOME)
+    assert found["year of death"].role is Role.QUASI_IDENTIFIER
+
+
+def test_a_secret_that_others_can_compute_is_treated_as_known():
+    columns = {"state": RNG.integers(1, 40, N)}
+    tax = RNG.integers(0, 12, 40)[columns["state"]]
+    assert roles({**columns, "x": tax})["x"].role is Role.DROPPED
+    assert roles({**columns, "income": tax})["income"].role is Role.QUASI_IDENTIFIER
+
+
+def test_few_columns_are_known_to_others():
+    columns = {f"educ{'abcdefghijkl'[i]}": RNG.integers(0, 9, N) for i in range(12)}
+    found = roles({"age": AGES, "sex": RNG.integers(0, 2, N), **columns})
+    known = [name for name, each in found.items() if each.role is Role.QUASI_IDENTIFIER]
+    assert known[:2] == ["age", "sex"]
+    assert len(known) == 8
+    assert found["educl"].role is Role.SENSITIVE
