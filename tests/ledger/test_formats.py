@@ -36,7 +36,7 @@ def test_a_ledger_that_does_not_know_who_joined_when_is_not_added_to(ledger, ver
     assert ledger.read_bytes() == before
 
 
-@pytest.mark.parametrize("version", [0, store.FORMAT + 1])
+@pytest.mark.parametrize("version", [0, store.FORMAT_OF_SEVERAL + 1])
 def test_a_newer_ledger_is_left_alone(ledger, version):
     before = written_as(ledger, version)
     with pytest.raises(InputError, match="Install a newer Sfumato"):

@@ -310,6 +310,13 @@ class TinyLedger:
             `harmless`, `wishes`, `first`, `releases`.
     """
 
+    identifiers = ("id",)
+    said_of_people = {}  # noqa: RUF012
+    """What the policy says of them."""
+
+    settings = {}  # noqa: RUF012
+    """What the ledger is started with besides."""
+
     def __init__(self, folder, seed, *, written=True, **fixed):
         folder.mkdir()
         self.rng = rng = random.Random(seed)
@@ -344,7 +351,7 @@ class TinyLedger:
         """Whether ages are generalised to one label."""
         self.policy = sf.Policy(
             columns={
-                "id": "identifier",
+                **dict.fromkeys(self.identifiers, "identifier"),
                 **dict.fromkeys(self.quasi_identifiers, "quasi-identifier"),
                 **{
                     name: {"role": "sensitive", "harmless": self.harmless}
@@ -355,6 +362,7 @@ class TinyLedger:
                 sf.models.KAnonymity(2),
                 *([sf.models.DistinctLDiversity("ill", self.l)] if self.l else []),
             ],
+            **self.said_of_people,
         )
         self.start()
         for _ in range(self.releases - 1):
@@ -426,6 +434,10 @@ class TinyLedger:
         self.rng.shuffle(drawn)
         return drawn
 
+    def identify(self, person):
+        """Return the identifiers of one of the rows."""
+        return (person,)
+
     def draw_labels(self):
         labels = {"age": self.rng.choice(["30s", "40s"]), "sex": self.rng.choice("fm")}
         return {name: labels[name] for name in self.quasi_identifiers}
@@ -463,7 +475,7 @@ class TinyLedger:
     # What is asked.
 
     def table(self, people, **more):
-        columns = {"id": list(people)}
+        columns = dict(zip(self.identifiers, zip(*map(self.identify, people)), strict=True))
         for name in (*self.quasi_identifiers, *self.sensitive):
             columns[name] = [self.rows[person][name] for person in people]
         columns |= more
@@ -486,6 +498,7 @@ class TinyLedger:
             k=self.k,
             policy=self.policy,
             source=table,
+            **self.settings,
         )
         self.note(self.ledger.started, first)
 
@@ -583,7 +596,8 @@ class TinyLedger:
 
     def note(self, done, folder):
         """Note what is public and where everybody is now, and compare it with what was asked."""
-        self.now = dict(zip(self.rows, self.ledger.find(self.rows), strict=True))
+        found = self.ledger.find(map(self.identify, self.rows))
+        self.now = dict(zip(self.rows, found, strict=True))
         for each in done.refused:
             self.happened["returned" if "left in" in each.why else "given twice"] += each.rows
         self.happened["changed their mind"] += done.withdrawn

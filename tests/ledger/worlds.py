@@ -471,6 +471,190 @@ def _columns(trajectory: Trajectory, states: Sequence[State]) -> Iterable[str]:
     )
 
 
+# --- People with several rows --------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class PersonVerdict:
+    """What the adversary found about people who have several rows.
+
+    The adversary knows of one person, the target, every row: when it was published and under which
+    number; and at most one value, of a row that may be known or not. Believed is that some of the
+    rows has a value, each in a release of its own.
+    """
+
+    strongest: Fraction
+    """The strongest belief about a person."""
+
+    whose: str
+    """Of which person that is, and what is known."""
+
+    mixed: Fraction
+    """The strongest belief of one who does not know which rows are the person's, only how many: it
+    is no stronger than about the worst choice of as many that one person could have."""
+
+    smallest: int
+    """The fewest people who are seen together."""
+
+    shared: frozenset[Hashable]
+    """People who have two rows among those who are seen together."""
+
+
+def judge_people(
+    states: Sequence[State],
+    rows: Mapping[Hashable, Sequence[Number | None]],
+    owners: Mapping[Hashable, Hashable],
+    most: int,
+    *,
+    harmless: Iterable[Value] = (),
+) -> PersonVerdict:
+    """Return the strongest belief about each person in each column, after every release.
+
+    Args:
+        states: What was public after each release.
+        rows: The trajectory of every row ever published.
+        owners: Whose each row is.
+        most: How many rows of a person are looked at together.
+        harmless: Values that no person minds to be known.
+    """
+    best, whose, mixed, smallest = Fraction(0), "", Fraction(0), len(rows)
+    shared: set[Hashable] = set()
+    for end in range(1, len(states) + 1):
+        seen = {row: tuple(each[:end]) for row, each in rows.items() if set(each[:end]) != {None}}
+        parts = count_parts(states[:end], seen.values())
+        components = split_components(parts)
+        of_part = {part: i for i, each in enumerate(components) for part, _ in each}
+        for part in parts:
+            here = {owners[row] for row, each in seen.items() if each == part}
+            smallest = min(smallest, len(here))
+        mine: dict[Hashable, list[Trajectory]] = {}
+        for row, part in seen.items():
+            mine.setdefault(owners[row], []).append(part)
+        for person, those in mine.items():
+            if len({of_part[part] for part in those}) < len(those):
+                shared.add(person)
+        for column in _columns(next(iter(seen.values())), states):
+            tables = {i: tables_of(each, states[:end], column) for i, each in enumerate(components)}
+            views = {
+                part: view_of(components[i], tables[i], part, frozenset(harmless))
+                for part, i in of_part.items()
+            }
+            for person, those in mine.items():
+                chosen = tuple(sorted((views[part] for part in those), key=repr))
+                for some in combinations(chosen, min(most, len(chosen))):
+                    belief, knows = person_belief(some)
+                    if belief > best:
+                        best, whose = belief, f"{person} in {column}, who knows {knows}"
+            mixed = max(mixed, _mixed_belief(views, of_part, most))
+    return PersonVerdict(best, whose, mixed, smallest, frozenset(shared))
+
+
+View = tuple[tuple[tuple[Value, ...], Fraction], ...]
+"""What a row may be: the values in its releases, as far as they differ, and how likely; those that
+are harmless are there, and are no belief: they are marked."""
+
+
+_HARMLESS = "harmless "
+
+
+@cache
+def view_of(component: Parts, tables: Tables, part: Trajectory, harmless: frozenset[Value]) -> View:
+    """Return what a row of a part may be, with as few corrections as can be."""
+    paths = paths_with_few_changes(component, tables, part)
+    total = sum(paths.values())
+    length = len(next(iter(paths)))
+    places = [i for i in range(length) if i == 0 or any(p[i] != p[i - 1] for p in paths)]
+    found: dict[tuple[Value, ...], Fraction] = {}
+    for path, n in paths.items():
+        values = tuple(f"{_HARMLESS}{path[i]}" if path[i] in harmless else path[i] for i in places)
+        found[values] = found.get(values, Fraction(0)) + Fraction(n, total)
+    return tuple(sorted(found.items(), key=repr))
+
+
+def _believed(
+    view: View, at: int, value: Value, known: tuple[int, Value] | None = None
+) -> Fraction:
+    """Return how likely a row has a value in one of its releases, if it is recorded there."""
+    fits = [(v, n) for v, n in view if known is None or v[known[0]] == known[1]]
+    total = sum(n for v, n in fits if v[at] is not None)
+    return (
+        sum((n for v, n in fits if v[at] == value), Fraction(0)) / total if total else Fraction(0)
+    )
+
+
+def _places(view: View) -> range:
+    return range(len(view[0][0]))
+
+
+def _strongest(view: View, value: Value) -> Fraction:
+    return max(_believed(view, at, value) for at in _places(view))
+
+
+def _limited(views: Iterable[View]) -> list[str]:
+    found = {value for view in views for values, _ in view for value in values}
+    return sorted(v for v in found if v is not None and not v.startswith(_HARMLESS))
+
+
+@cache
+def person_belief(views: tuple[View, ...]) -> tuple[Fraction, str]:
+    """Return the strongest belief that one of some rows, of different cells, has a value.
+
+    Rows of different cells have nothing to do with one another: worlds are products.
+    """
+    best, how = Fraction(0), ""
+    known_values = sorted({v for view in views for vs, _ in view for v in vs if v is not None})
+    for value in _limited(views):
+        alone = [_strongest(view, value) for view in views]
+        found = [(1 - prod(1 - each for each in alone), "nothing")]
+        for r, view in enumerate(views):
+            rest = prod(1 - each for i, each in enumerate(alone) if i != r)
+            for at, known in product(_places(view), known_values):
+                if known == value or not _believed(view, at, known):
+                    continue
+                there = [_believed(view, i, value, (at, known)) for i in _places(view) if i != at]
+                found.append((1 - rest * (1 - max(there, default=Fraction(0))), f"a row's {known}"))
+        for known in known_values:
+            if known != value:
+                found += [
+                    (each, f"that a row has {known}")
+                    for each in _beliefs_if_some(views, value, known)
+                ]
+        best, how = max([(best, how), *found])
+    return best, how
+
+
+def _beliefs_if_some(views: Sequence[View], value: Value, known: Value) -> Iterator[Fraction]:
+    """Yield how likely some row has a value if some row, it is not said which, has another."""
+    ways = [list(product(_places(view), repeat=2)) for view in views]
+    for chosen in product(*ways):
+        none = neither = without = Fraction(1)
+        for view, (at, when) in zip(views, chosen, strict=True):
+            fits = [(v, n) for v, n in view if v[at] is not None and v[when] is not None]
+            total = sum(n for _, n in fits)
+            if not total:
+                continue
+            none *= sum(n for v, n in fits if v[at] != value) / total
+            without *= sum(n for v, n in fits if v[when] != known) / total
+            neither *= sum(n for v, n in fits if v[at] != value and v[when] != known) / total
+        if without < 1:
+            yield 1 - (none - neither) / (1 - without)
+
+
+def _mixed_belief(
+    views: Mapping[Trajectory, View], of_part: Mapping[Trajectory, int], most: int
+) -> Fraction:
+    """Return the strongest belief about as many rows as a person can have, of different cells."""
+    best = Fraction(0)
+    for value in _limited(views.values()):
+        worst: dict[int, Fraction] = {}
+        for part, view in views.items():
+            i = of_part[part]
+            worst[i] = max(worst.get(i, Fraction(0)), _strongest(view, value))
+        top = sorted(worst.values(), reverse=True)[:most]
+        best = max(best, 1 - prod(1 - each for each in top))
+    return best
+
+
 # --- The same, listed --------------------------------------------------------------------------
 
 

@@ -21,7 +21,9 @@ from sfumato.cli.output import clean, finish, progress_bar, say, show, write_jso
 from sfumato.errors import InputError, ParameterError
 
 if TYPE_CHECKING:
+    from sfumato.ledger.store import RowsPerPerson
     from sfumato.publishing.increments import Publication
+    from sfumato.publishing.ledger import OpenOptions
     from sfumato.publishing.streams import StreamPublication
 
 LedgerOption = Annotated[
@@ -66,6 +68,14 @@ def publish(  # noqa: PLR0917 - options of a command line
         str | None,
         typer.Option(
             metavar="DATA", help="What the first release was made of, if hierarchies depend on it."
+        ),
+    ] = None,
+    rows_per_person: Annotated[
+        str | None,
+        typer.Option(
+            metavar="NUMBER|any",
+            help="Where people have several rows: how many of a person a new ledger publishes, "
+            "alpha being for all of them together; or any number, and alpha is for each row.",
         ),
     ] = None,
     output: Annotated[
@@ -182,6 +192,12 @@ def publish(  # noqa: PLR0917 - options of a command line
     """
     from sfumato.publishing.ledger import Ledger, start_ledger
 
+    settings: OpenOptions = {
+        "alpha": alpha,
+        "k": k,
+        "policy": policy,
+        "rows_per_person": _parse_rows(rows_per_person),
+    }
     if since is not None:
         _require_nothing_else(
             "with --since",
@@ -191,7 +207,7 @@ def publish(  # noqa: PLR0917 - options of a command line
             at_once=at_once or None,
         )
         with progress_bar(quiet=quiet or json):
-            found = Ledger.open(ledger, alpha=alpha, k=k, policy=policy).publish_since(
+            found = Ledger.open(ledger, **settings).publish_since(
                 data,
                 since,
                 start=start,
@@ -230,7 +246,7 @@ def publish(  # noqa: PLR0917 - options of a command line
             at_once=at_once or None,
         )
         with progress_bar(quiet=quiet or json):
-            done = Ledger.open(ledger, alpha=alpha, k=k, policy=policy).generalise(
+            done = Ledger.open(ledger, **settings).generalise(
                 _parse_levels(level),
                 output=output,
                 dry_run=dry_run,
@@ -242,7 +258,7 @@ def publish(  # noqa: PLR0917 - options of a command line
     elif ledger.exists():
         signer = signing_key(key)
         with progress_bar(quiet=quiet or json):
-            done = Ledger.open(ledger, alpha=alpha, k=k, policy=policy).publish(
+            done = Ledger.open(ledger, **settings).publish(
                 data,
                 output=output,
                 delete=delete,
@@ -269,7 +285,7 @@ def publish(  # noqa: PLR0917 - options of a command line
         )
         with progress_bar(quiet=quiet or json):
             done = start_ledger(
-                data, ledger, alpha, k, policy, source, above=above, dry_run=dry_run
+                data, ledger, source=source, above=above, dry_run=dry_run, **settings
             )
     _show(done, json=json, quiet=quiet)
 
@@ -287,6 +303,17 @@ def _show(done: "Publication | StreamPublication", *, json: bool, quiet: bool) -
         say(f"Written: {clean(place)}")
     if done.head:
         say(f"Entry {sequence}, hash {done.head}: keep it, and give it next time as --head.")
+
+
+def _parse_rows(text: str | None) -> "RowsPerPerson | None":
+    """Read how many rows a person may have."""
+    if text is None:
+        return None
+    if text == "any":
+        return "any"
+    if not (text.isascii() and text.isdecimal() and len(text) < 10):
+        raise ParameterError("rows-per-person", text, "a whole number, or any")
+    return int(text)
 
 
 def _parse_levels(texts: list[str]) -> dict[str, int]:

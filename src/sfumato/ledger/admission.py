@@ -23,6 +23,7 @@ from math import ceil
 
 import numpy as np
 
+from sfumato.ledger.store import RowsPerPerson
 from sfumato.typing import BoolArray, IntArray
 
 MISSING = 0
@@ -143,6 +144,9 @@ class Rules:
     """What every part that can be seen must keep."""
 
     alpha: Fraction
+    """The largest share of a value. Where people have several rows it is what alpha leaves for
+    each of them."""
+
     k: int
     broken: Callable[[Part], str] = field(default=lambda part: "")  # noqa: ARG005
     """Lists the promises of the policy that a part would break."""
@@ -152,6 +156,9 @@ class Rules:
 
     at_once: bool = False
     """Whether rows that are to be removed leave now, at whatever cost for others."""
+
+    rows_per_person: RowsPerPerson | None = None
+    """How many rows a person may have; None if each row is a person."""
 
     def objection(self, part: Part, who: str) -> str:
         """Return why a part may not be seen; empty if it may."""

@@ -27,6 +27,7 @@ from sfumato.ledger.counting import PAIR, find_miscounted
 from sfumato.ledger.store import (
     FINGERPRINT,
     MOST_ROWS,
+    OWNER,
     SEALS,
     WAIT,
     Settings,
@@ -304,7 +305,7 @@ def faults(db: sqlite3.Connection, head: str | None = None, *, thorough: bool = 
         found = _file_faults(db) or [*_chain_faults(db), *_seal_faults(db)]
         found = found or _form_faults(db) or _size_faults(db)
         if not found and thorough:
-            found = _sum_faults(db)
+            found = [*_sum_faults(db), *_person_faults(db)]
     except (sqlite3.Error, UnicodeDecodeError) as error:
         if not is_damage(error):
             raise
@@ -514,10 +515,10 @@ _ENTRY = {
 def _are_settings(db: sqlite3.Connection) -> bool:
     keys = {key for [key] in db.execute("SELECT key FROM meta")}
     try:
-        Settings.load(db)
+        settings = Settings.load(db)
     except InputError:
         return False
-    return keys == {*Settings.__dataclass_fields__, *SEALS}
+    return keys == {*Settings.names(several=settings.several), *SEALS}
 
 
 def _pending_faults(db: sqlite3.Connection, entries: dict[int, dict[str, Any]]) -> list[str]:
@@ -689,3 +690,28 @@ def _sum_faults(db: sqlite3.Connection) -> list[str]:
     if not np.array_equal(starts, np.array(born, dtype=np.int64).reshape(-1, 2)):
         wrong = max(wrong, 1)
     return [f"{wrong} cells do not have the rows that the releases add up to"] if wrong else []
+
+
+def _person_faults(db: sqlite3.Connection) -> list[str]:
+    """Count the rows of every person, where people may have several."""
+    settings = Settings.load(db)
+    if not settings.several:
+        return []
+    owner = f"substr(fingerprint, 1, {OWNER})"
+    [twice] = db.execute(
+        "SELECT COUNT(*) FROM (SELECT 1 FROM people "  # noqa: S608
+        f"GROUP BY {owner}, cell_id HAVING COUNT(*) > 1)"
+    ).fetchone()
+    [most] = db.execute(
+        "SELECT COALESCE(MAX(n), 0) FROM "  # noqa: S608
+        f"(SELECT COUNT(*) AS n FROM people GROUP BY {owner})"
+    ).fetchone()
+    [there, known] = db.execute(
+        "SELECT (SELECT COALESCE(SUM(rows), 0) FROM current), "
+        "(SELECT COUNT(*) FROM people WHERE left_it = 0)"
+    ).fetchone()
+    found = [f"{twice} people have two rows in one cell"] if twice else []
+    limit = settings.rows_per_person
+    if isinstance(limit, int) and most > limit:
+        found.append(f"a person has {most} rows, more than {limit}")
+    return [*found, *(["rows are published of which it is not known whose"] * (there != known))]

@@ -33,7 +33,7 @@ from sfumato.ledger.chain import digest_text
 from sfumato.ledger.corrections import Wish, apply_corrections, choose_corrections
 from sfumato.ledger.counting import CellCounts
 from sfumato.ledger.records import CellState, Change, Codes, Harmless, cell_states, memory_of
-from sfumato.ledger.store import FINGERPRINT, split_keys
+from sfumato.ledger.store import ANY, FINGERPRINT, OWNER, RowsPerPerson, split_keys
 from sfumato.models.base import PrivacyModel, TableModel
 from sfumato.policy import Policy
 from sfumato.text import in_order
@@ -57,7 +57,13 @@ class Ask(NamedTuple):
     new_labels: str = ""
     new_row: str = ""
     person: str = ""
-    """The fingerprint of the person's identifier; empty if there is none."""
+    """The fingerprint of the person's identifiers; empty if there is none. Where people may have
+    several rows, that of the row; see `owner`."""
+
+    @property
+    def owner(self) -> str:
+        """The part of a row's fingerprint that all rows of the person have."""
+        return self.person[: 2 * OWNER]
 
     def is_settled(self) -> bool:
         """Return whether a correction has nothing left to correct."""
@@ -139,6 +145,27 @@ def people_in(db: sqlite3.Connection, fingerprints: Iterable[str]) -> dict[str, 
     return found
 
 
+def count_rows_of(db: sqlite3.Connection, owners: Iterable[str]) -> Counter[str]:
+    """Count the rows of some people that were ever published, or wait to be."""
+    found: Counter[str] = Counter()
+    for owner in owners:
+        first, last = owner + "00" * OWNER, owner + "ff" * OWNER
+        [found[owner]] = db.execute(
+            "SELECT (SELECT COUNT(*) FROM people WHERE fingerprint BETWEEN ? AND ?) + "
+            "(SELECT COUNT(*) FROM waiting WHERE kind = 'add' AND person BETWEEN ? AND ?)",
+            (bytes.fromhex(first), bytes.fromhex(last), first, last),
+        ).fetchone()
+    return found
+
+
+def count_owners(db: sqlite3.Connection) -> int:
+    """Count the people whose rows are published now, where people may have several."""
+    [people] = db.execute(
+        f"SELECT COUNT(DISTINCT substr(fingerprint, 1, {OWNER})) FROM people WHERE left_it = 0"  # noqa: S608
+    ).fetchone()
+    return int(people)
+
+
 def homes_of(db: sqlite3.Connection, cells: Iterable[int]) -> dict[int, str]:
     """Return the key of the group of each cell."""
     return dict(
@@ -213,7 +240,10 @@ def consider(
         promises: What the policy promises.
         harmless: The values that it calls harmless; None for none.
     """
-    desk = _Desk(db, given, at_once=rules.at_once)
+    if rules.rows_per_person is None:
+        desk = _Desk(db, given, at_once=rules.at_once)
+    else:
+        desk = _RowDesk(db, given, rules.rows_per_person, rng, at_once=rules.at_once)
     desk.settle()
     harmless = harmless or Harmless.of(None, columns)
     work = _Work(db, desk, columns, harmless, rules, rng, promises)
@@ -237,6 +267,12 @@ def consider(
 
 class _Desk:
     """Takes what is asked, and settles it with what waits and with who is published."""
+
+    one = "the person"
+    """What a fingerprint is of."""
+
+    several = False
+    """Whether people may have several rows."""
 
     def __init__(self, db: sqlite3.Connection, given: Counter[Ask], *, at_once: bool) -> None:
         self.given = given
@@ -285,14 +321,14 @@ class _Desk:
 
     def _settle_person(self, ask: Ask, rows: int) -> None:
         if rows > 1:
-            self._refuse(ask, rows - 1, "the person comes more than once")
+            self._refuse(ask, rows - 1, f"{self.one} comes more than once")
         waiting = self.of_person.get(ask.person)
         known = self.people.get(ask.person)
         if known is not None and known.left:
             self._refuse(
                 ask,
                 1,
-                f"the person left in release {known.left}: who compares the two would know more "
+                f"{self.one} left in release {known.left}: who compares the two would know more "
                 "than alpha allows",
             )
         elif ask.kind == "add":
@@ -317,9 +353,9 @@ class _Desk:
         if known is None and waiting is None:
             self._take(ask)
         elif known is None:
-            self._refuse(ask, 1, "the person waits already")
+            self._refuse(ask, 1, f"{self.one} waits already")
         elif waiting is None or waiting.kind != "remove":
-            self._refuse(ask, 1, f"the person was published in release {known.joined}")
+            self._refuse(ask, 1, f"{self.one} was published in release {known.joined}")
         else:
             # A person who waits to leave is published still: to return is not to leave.
             self._drop(waiting)
@@ -336,7 +372,7 @@ class _Desk:
         if waiting is not None:
             if waiting.kind == "remove":
                 if ask.person not in self.urgent:
-                    self._refuse(ask, 1, "the person waits to leave already")
+                    self._refuse(ask, 1, f"{self.one} waits to leave already")
                 return
             # What is published is what the earlier correction was to change.
             self._drop(waiting)
@@ -355,6 +391,56 @@ class _Desk:
     def _refuse(self, ask: Ask, rows: int, why: str) -> None:
         labels, row = tuple(json.loads(ask.labels)), tuple(json.loads(ask.row))
         self.refused.append(Refusal(labels, row, rows, why))
+
+
+class _RowDesk(_Desk):
+    """The same where people may have several rows, each with a fingerprint of its own.
+
+    Args:
+        db: The ledger.
+        given: What is asked.
+        most: How many rows of a person are ever published.
+        rng: In which order the rows of a person are taken, if not all can be.
+        at_once: Whether rows that are to be removed leave now.
+    """
+
+    one = "the row"
+    several = True
+
+    def __init__(
+        self,
+        db: sqlite3.Connection,
+        given: Counter[Ask],
+        most: RowsPerPerson,
+        rng: np.random.Generator,
+        *,
+        at_once: bool,
+    ) -> None:
+        asks = list(given)
+        mixed = [asks[i] for i in rng.permutation(len(asks)).tolist()]
+        super().__init__(db, Counter({ask: given[ask] for ask in mixed}), at_once=at_once)
+        self.most = most
+        limited = most != ANY
+        self.rows_of = count_rows_of(db, {ask.owner for ask in asks} if limited else ())
+
+    def _add_person(self, ask: Ask, known: Person | None, waiting: Ask | None) -> None:
+        new = known is None and waiting is None
+        if new and self.most != ANY and self.rows_of[ask.owner] >= self.most:
+            why = (
+                f"the person has {self.rows_of[ask.owner]} rows in the ledger, and alpha bounds "
+                f"what is believed of {self.most} together"
+            )
+            self._refuse(ask, 1, why)
+        else:
+            super()._add_person(ask, known, waiting)
+
+    def _take(self, ask: Ask) -> None:
+        super()._take(ask)
+        self.rows_of[ask.owner] += ask.kind == "add"
+
+    def _drop(self, ask: Ask) -> None:
+        super()._drop(ask)
+        self.rows_of[ask.owner] -= ask.kind == "add"
 
 
 class _Work:
@@ -430,27 +516,37 @@ class _Work:
             if labels in self.rules.closed:
                 self.why.update(dict.fromkeys(asks, self.rules.closed[labels]))
                 continue
-            codes = Codes.of(self.harmless)
-            offers = _offers(codes, [ask.row for ask in asks], [self.left[ask] for ask in asks])
-            empty = codes.empty()
-            choice = choose_newcomers(empty, offers, self._rules(codes), self.rng)
-            why = choice.why
-            if choice.part.size and self.promises is not None:
-                broken = self.promises.broken_together(self.db, labels, codes, choice.part)
-                if broken:
-                    why = f"the group would break {broken}"
-                    choice = Choice(offers.none(), empty, why)
-            for ask, n in zip(asks, choice.taken.tolist(), strict=True):
-                self._publish(ask, n)
-                if why and self.left[ask]:
-                    self.why[ask] = why
-            if choice.part.size:
-                people = _who(asks, choice.taken)
-                self.changes.append(
-                    Change(
-                        labels, codes, empty, choice.part, joined=choice.part.size, people=people
-                    )
-                )
+            # The rows of a person join one after the other, each in another cell.
+            while self._join_group(labels, asks) and self.desk.several:
+                pass
+
+    def _join_group(self, labels: str, asks: Sequence[Ask]) -> int:
+        """Make a new cell of rows that want to join a group, of each person one; count them."""
+        asks = [ask for ask in asks if self.left[ask]]
+        if self.desk.several:
+            first = {asks[i].owner: i for i in self.rng.permutation(len(asks)).tolist()}
+            self.why.update(dict.fromkeys(asks, "another row of the person goes first"))
+            asks = [asks[i] for i in sorted(first.values())]
+        codes = Codes.of(self.harmless)
+        offers = _offers(codes, [ask.row for ask in asks], [self.left[ask] for ask in asks])
+        empty = codes.empty()
+        choice = choose_newcomers(empty, offers, self._rules(codes), self.rng)
+        why = choice.why
+        if choice.part.size and self.promises is not None:
+            broken = self.promises.broken_together(self.db, labels, codes, choice.part)
+            if broken:
+                why = f"the group would break {broken}"
+                choice = Choice(offers.none(), empty, why)
+        for ask, n in zip(asks, choice.taken.tolist(), strict=True):
+            self._publish(ask, n)
+            if why and self.left[ask]:
+                self.why[ask] = why
+        if choice.part.size:
+            people = _who(asks, choice.taken)
+            self.changes.append(
+                Change(labels, codes, empty, choice.part, joined=choice.part.size, people=people)
+            )
+        return choice.part.size
 
     def let_leave(self) -> None:
         """Split cells by those who leave or move, and correct values in the others."""
@@ -798,6 +894,23 @@ def increment_fingerprint(salt: str, asks: Mapping[Ask, int]) -> str:
     # Labels and rows are written as JSON, which has no line breaks.
     rows = sorted("\n".join((*ask, str(n))) for ask, n in asks.items())
     return hmac.digest(salt.encode(), digest_text(rows).encode(), "sha256").hex()
+
+
+def row_fingerprints(salt: str, people: Iterable[str], rows: Iterable[str]) -> list[str]:
+    """Return a fingerprint of each row, whose first half is the person's.
+
+    Args:
+        salt: The ledger's own.
+        people: The key of each row's person.
+        rows: The key of all identifiers of each.
+
+    >>> one, two = row_fingerprints("s", ['["ann"]'] * 2, ['["ann", "1"]', '["ann", "2"]'])
+    >>> len(one), one[:16] == two[:16], one[16:] == two[16:]
+    (32, True, False)
+    """
+    owners, marks = person_fingerprints(salt, people), person_fingerprints(salt, rows)
+    half = 2 * OWNER
+    return [owner[:half] + mark[half:] for owner, mark in zip(owners, marks, strict=True)]
 
 
 def person_fingerprints(salt: str, identifiers: Iterable[str]) -> list[str]:

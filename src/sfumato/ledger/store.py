@@ -18,7 +18,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from functools import lru_cache
 from pathlib import Path
-from typing import Any
+from typing import Any, Final, Literal
 from urllib.parse import quote
 
 from sfumato.errors import InputError, OutputError, reason_of
@@ -33,8 +33,16 @@ MARK = 0x53464C47
 FORMAT = 3
 """The version of the tables below and of their hashes; raised when they change."""
 
+FORMAT_OF_SEVERAL = 4
+"""The version of ledgers in which people may have several rows. The tables are the same. But a
+fingerprint is that of a row, with the person's in its first half: who takes it for a person's
+admits too much."""
+
 FINGERPRINT = 16
-"""The bytes of a person's fingerprint."""
+"""The bytes of the fingerprint of a person, or of a row where people may have several."""
+
+OWNER = FINGERPRINT // 2
+"""The bytes of a row's fingerprint that are the same in all rows of a person."""
 
 _BEATEN = (1, 2)
 """Formats that kept one table for all people of a group."""
@@ -129,8 +137,13 @@ CREATE TABLE sketches (
 
 
 @contextmanager
-def new_ledger(path: Path) -> Iterator[sqlite3.Connection]:
-    """Open an empty ledger that gets its name if the block succeeds, and else vanishes."""
+def new_ledger(path: Path, *, several: bool = False) -> Iterator[sqlite3.Connection]:
+    """Open an empty ledger that gets its name if the block succeeds, and else vanishes.
+
+    Args:
+        path: The file to make.
+        several: Whether people may have several rows.
+    """
     if os.path.lexists(path):
         raise OutputError(
             f"{str(path)!r} exists. Give another name, or publish new rows on that ledger."
@@ -148,7 +161,7 @@ def new_ledger(path: Path) -> Iterator[sqlite3.Connection]:
         with _readable(path), closing(_connect(draft)) as db, _transaction(db):
             create_tables(db)
             db.execute(f"PRAGMA application_id = {MARK}")
-            db.execute(f"PRAGMA user_version = {FORMAT}")
+            db.execute(f"PRAGMA user_version = {FORMAT_OF_SEVERAL if several else FORMAT}")
             yield db
         _into_place(draft, path)
     finally:
@@ -321,11 +334,12 @@ def _open_checked(file: Path) -> sqlite3.Connection:
             "Start a new ledger from its last release of all tables; what that ledger promises "
             "holds for its own releases. Nothing was changed."
         )
-    if version != FORMAT:
+    if version not in (FORMAT, FORMAT_OF_SEVERAL):
         _close(db)
         raise InputError(
-            f"{str(file)!r} is a ledger of format {version}, this Sfumato knows format {FORMAT}. "
-            "Install a newer Sfumato, or restore a copy if it is damaged; nothing was changed."
+            f"{str(file)!r} is a ledger of format {version}, this Sfumato knows formats "
+            f"{FORMAT} and {FORMAT_OF_SEVERAL}. Install a newer Sfumato, or restore a copy if it "
+            "is damaged; nothing was changed."
         )
     return db
 
@@ -365,6 +379,15 @@ def _connect(file: Path) -> sqlite3.Connection:
 # Settings: what a ledger was started with, and where its chain ends.
 
 
+ANY: Final = "any"
+"""How many rows a person may have, if there is no end."""
+
+RowsPerPerson = int | Literal["any"]
+"""How many rows a person may have."""
+
+MOST_EACH = 1000
+"""The largest number of rows of a person that can be protected together."""
+
 SEALS = ("head", "pending_hash")
 """What `meta` holds beside the settings: the last hash, and that of the table `pending`."""
 
@@ -402,22 +425,41 @@ class Settings:
     salt: str
     """What fingerprints are made with; secret as the ledger is."""
 
+    rows_per_person: RowsPerPerson | None = None
+    """How many rows of a person are ever published, of which alpha bounds what is believed of all
+    together; any number, of which it bounds what is believed of each; None for one row each."""
+
+    @property
+    def several(self) -> bool:
+        """Whether people may have several rows."""
+        return self.rows_per_person is not None
+
     @property
     def limit(self) -> Fraction:
-        """The exact alpha."""
-        return exact_limit(self.alpha)
+        """The largest share of a value in a part: the exact alpha, if rows are people."""
+        most = self.rows_per_person
+        return row_limit(exact_limit(self.alpha), most if isinstance(most, int) else 1)
 
     def save(self, db: sqlite3.Connection) -> None:
         """Write them into an empty ledger."""
         for key, value in self.__dict__.items():
-            put(db, key, json.dumps(value, ensure_ascii=False))
+            if key in self.names(several=self.several):
+                put(db, key, json.dumps(value, ensure_ascii=False))
+
+    @classmethod
+    def names(cls, *, several: bool) -> tuple[str, ...]:
+        """Return which settings a ledger has."""
+        names = tuple(cls.__dataclass_fields__)
+        return names if several else tuple(name for name in names if name != "rows_per_person")
 
     @classmethod
     def load(cls, db: sqlite3.Connection) -> "Settings":
         """Read them; raise if they are none that a ledger can be started with."""
+        [version] = db.execute("PRAGMA user_version").fetchone()
         try:
             plain: dict[str, Any] = {
-                name: json.loads(get(db, name)) for name in cls.__dataclass_fields__
+                name: json.loads(get(db, name))
+                for name in cls.names(several=version == FORMAT_OF_SEVERAL)
             }
             last = "SELECT levels FROM epochs ORDER BY sequence DESC LIMIT 1"
             for [levels] in db.execute(last):
@@ -433,6 +475,29 @@ class Settings:
             raise InputError(_NO_SETTINGS)
         return settings
 
+
+def row_limit(alpha: Fraction, rows: int) -> Fraction:
+    """Return how much may be believed of each of some rows, so that it is alpha of all together.
+
+    Each has a value with at most b, whatever the others have: one of them has it with at most
+    1 - (1 - b)^rows. The root is rounded down to millionths, unless it is a simple fraction.
+
+    >>> row_limit(Fraction(1, 2), 1), row_limit(Fraction(3, 4), 2), row_limit(Fraction(5, 9), 2)
+    (Fraction(1, 2), Fraction(1, 2), Fraction(1, 3))
+    >>> float(row_limit(Fraction(1, 2), 2)), float(row_limit(Fraction(1, 2), 3))
+    (0.292893, 0.206299)
+    """
+    if rows == 1:
+        return alpha
+    root = Fraction(1 - float(1 - alpha) ** (1 / rows))
+    simple = root.limit_denominator(1000)
+    rounded = Fraction(int(root * _FINEST), _FINEST)
+    while (1 - rounded) ** rows < 1 - alpha:
+        rounded -= Fraction(1, _FINEST)
+    return simple if simple > rounded and (1 - simple) ** rows >= 1 - alpha else rounded
+
+
+_FINEST = 10**6
 
 _NO_SETTINGS = "the settings of the ledger cannot be read: it is damaged, or was edited"
 
@@ -469,6 +534,7 @@ _FORMS: dict[str, Callable[[Any], bool]] = {
         isinstance(value, list) and all(each is None or _is_whole(each, 0) for each in value)
     ),
     **dict.fromkeys(("policy", "folder", "created", "salt"), is_text),
+    "rows_per_person": lambda value: value == ANY or (_is_whole(value, 2) and value <= MOST_EACH),
 }
 """Which values each setting may have."""
 

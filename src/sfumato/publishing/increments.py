@@ -36,12 +36,13 @@ from sfumato.ledger.increment import (
     increment_fingerprint,
     people_in,
     person_fingerprints,
+    row_fingerprints,
     write_waiting,
 )
 from sfumato.ledger.placing import Places, find_places, join_keys
 from sfumato.ledger.records import Harmless, changed_cells, current, newcomers, write_changes
 from sfumato.ledger.repeats import GivenRows, Repeat, find_repeats, hash_rows
-from sfumato.ledger.store import WAIT, Settings, key_of, keys_of, shown_of, writing
+from sfumato.ledger.store import OWNER, WAIT, Settings, key_of, keys_of, shown_of, writing
 from sfumato.ledger.streams import Intake, require_position
 from sfumato.policy import Policy
 from sfumato.private import describe_access
@@ -258,6 +259,9 @@ class NewRows:
     taken: Intake | None = None
     """What they are of a stream: the column by which it grows needs no role."""
 
+    lasting: tuple[str, ...] = ()
+    """Warnings of columns whose values stay the same from row to row of a person."""
+
     _spelt: dict[int, dict[str, Value]] = field(default_factory=dict)
     """By column, the spelling that stands for all of a value, by what is left of it when folded."""
 
@@ -266,9 +270,11 @@ class NewRows:
         table = open_prepared(data, self.policy, lasting=True)
         self._check(table.columns)
         late = self.taken is not None and self.taken.late
-        if self.policy is not None and kind == "add" and not late:
-            require_single_rows(table, self.policy, "a ledger")
-        who = identifiers_of(self.policy, table)
+        if self.policy is not None and kind == "add" and not late and not self.settings.several:
+            require_single_rows(
+                table, self.policy, "a ledger that was started without --rows-per-person"
+            )
+        who = self._identifiers_of(table)
         counts = table.count((*who, *self.names))
         people = self._read_people(counts, who)
         values, codes = tabulate(counts, self.names)
@@ -291,6 +297,11 @@ class NewRows:
             self.asks[Ask(kind, places.keys[place], rows.keys[row], "", "", person)] += n
         if kind == "add" and (people is None or not any(people)):
             note_rows(self.added, self.settings, values, codes, counts.rows)
+        if kind == "add" and people is not None and self.settings.several:
+            split = len(self.settings.quasi_identifiers)
+            self.lasting += find_lasting(
+                people, self.settings.sensitive, values[split:], codes[split:]
+            )
 
     def leave_out_known(self) -> None:
         """Remove the people whom the ledger has, published or waiting; raise if rows name none.
@@ -320,7 +331,27 @@ class NewRows:
         columns = [
             [each[code] for code in at] for each, at in zip(values, codes.tolist(), strict=True)
         ]
-        return read_people(self.settings, list(zip(*columns, strict=True)))
+        marks = read_people(self.settings, self.policy, list(zip(*columns, strict=True)))
+        if self.settings.several and not all(marks):
+            n = int(counts.rows[[not mark for mark in marks]].sum())
+            raise InputError(
+                f"{n} rows do not say whose they are, or which row of the person: "
+                f"{some(who, most=20)} must not be missing where people may have several rows. "
+                "Nothing was changed."
+            )
+        return marks
+
+    def _identifiers_of(self, table: Table) -> tuple[str, ...]:
+        """Return the columns by which people, or their rows, are recognised."""
+        who = identifiers_of(self.policy, table)
+        if self.settings.several and not who:
+            names = () if self.policy is None else self.policy.with_role(Role.IDENTIFIER)
+            raise InputError(
+                "people may have several rows in this ledger, so every row must say whose it is, "
+                f"and which: give the columns {some(names, most=20)}; there are "
+                f"{some(table.columns, most=20)}. Nothing was changed."
+            )
+        return who
 
     def correct(self, data: object) -> None:
         """Count rows that are to become others: `age` is as it should be, `old_age` as it was."""
@@ -333,7 +364,7 @@ class NewRows:
                 f"published, as {OLD}{self.names[-1]}; columns are {some(table.columns, most=20)}."
             )
         self._check([name for name in table.columns if name not in was])
-        who = identifiers_of(self.policy, table)
+        who = self._identifiers_of(table)
         counts = table.count((*who, *self.names, *olds.values()))
         people = self._read_people(counts, who) or [""] * len(counts)
         before, after = (
@@ -430,13 +461,66 @@ def identifiers_of(policy: Policy | None, table: Table) -> tuple[str, ...]:
     return tuple(names) if all(name in table.columns for name in names) else ()
 
 
-def read_people(settings: Settings, identifiers: Sequence[Row]) -> list[str]:
-    """Return the fingerprint of each person; empty where no identifier is there."""
+def read_people(settings: Settings, policy: Policy | None, identifiers: Sequence[Row]) -> list[str]:
+    """Return the fingerprint of each person; empty where no identifier is there.
+
+    Where people may have several rows it is that of each row; empty if it does not say whose it
+    is, or which.
+    """
+    if settings.several and policy is not None and policy.person is not None:
+        at = policy.with_role(Role.IDENTIFIER).index(str(policy.person.column))
+        rows = row_fingerprints(
+            settings.salt,
+            [keys_of([each[at]]) for each in identifiers],
+            map(keys_of, identifiers),
+        )
+        return [
+            "" if each[at] is None or sum(value is not None for value in each) == 1 else mark
+            for each, mark in zip(identifiers, rows, strict=True)
+        ]
     marks = person_fingerprints(settings.salt, map(keys_of, identifiers))
     return [
         "" if all(value is None for value in each) else mark
         for each, mark in zip(identifiers, marks, strict=True)
     ]
+
+
+_LASTING = 0.5
+"""The share of people with several rows from which on it is told that all theirs are alike."""
+
+
+def find_lasting(
+    rows: Sequence[str],
+    names: Sequence[str],
+    values: Sequence[Sequence[Value]],
+    codes: IntArray,
+) -> tuple[str, ...]:
+    """Return a warning for each column that has one value in all rows of most people.
+
+    Args:
+        rows: The fingerprint of each row.
+        names: The columns.
+        values: The values of each.
+        codes: `codes[c, r]`: the position of row r's value of column c among them.
+    """
+    owners, of_row, times = np.unique(
+        [row[: 2 * OWNER] for row in rows], return_inverse=True, return_counts=True
+    )
+    found = []
+    for name, known, code in zip(names, values, codes, strict=True):
+        recorded = np.array([value is not None for value in known], dtype=bool)[code]
+        pairs = np.unique(np.stack([of_row[recorded], code[recorded]]), axis=1)
+        different = np.bincount(pairs[0], minlength=len(owners))
+        asked = (np.bincount(of_row[recorded], minlength=len(owners)) > 1) & (times > 1)
+        alike = int(np.count_nonzero(asked & (different == 1)))
+        if alike > _LASTING * np.count_nonzero(asked):
+            found.append(
+                f"{name!r} is the same in all rows of {alike} of the "
+                f"{np.count_nonzero(asked)} people who come with several. Alpha bounds what is "
+                "believed if rows are different facts; who knows that it stays the same compares "
+                "the cells of a person. If it does, publish one row per person: sf.widen"
+            )
+    return tuple(found)
 
 
 def note_rows(
@@ -650,7 +734,13 @@ class _Work:
             self.db,
             self.rows.asks,
             settings.sensitive,
-            Rules(settings.limit, settings.k, closed=closed, at_once=self.job.at_once),
+            Rules(
+                settings.limit,
+                settings.k,
+                closed=closed,
+                at_once=self.job.at_once,
+                rows_per_person=settings.rows_per_person,
+            ),
             self.rng,
             sequence=self.sequence,
             promises=promises,
@@ -687,7 +777,7 @@ class _Work:
             leaving=leaving,
             composition=_compare_with_last(result, settings),
             dry_run=self.job.dry_run,
-            warnings=(*_warn_of_draws(result), *self._warn_of_nameless()),
+            warnings=(*_warn_of_draws(result), *self._warn_of_nameless(), *self.rows.lasting),
         )
         # Newcomers have tables of their own. If others are to leave or to change, all are shown,
         # also if they still wait: that they do is not told by a release that is missing.

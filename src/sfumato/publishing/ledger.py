@@ -5,7 +5,7 @@ import secrets
 import sqlite3
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import cached_property
 from hashlib import sha256
@@ -30,6 +30,7 @@ from sfumato.decouplings.base import GroupedTables
 from sfumato.errors import (
     InputError,
     ParameterError,
+    PolicyError,
     UnknownColumnError,
     require_int,
     require_number,
@@ -39,11 +40,21 @@ from sfumato.errors import (
 from sfumato.evidence.keys import Key
 from sfumato.ledger import chain, pending, records
 from sfumato.ledger.admission import MISSING, Part, count_room
-from sfumato.ledger.increment import people_in, require_group_models
+from sfumato.ledger.increment import count_owners, people_in, require_group_models
 from sfumato.ledger.placing import is_one_cut, places_of, record_ladder
 from sfumato.ledger.records import CellState, Codes, Harmless, groups_above, start_tables
 from sfumato.ledger.repeats import GivenRows
-from sfumato.ledger.store import WAIT, Settings, key_of, new_ledger, reading, split_keys
+from sfumato.ledger.store import (
+    ANY,
+    MOST_EACH,
+    WAIT,
+    RowsPerPerson,
+    Settings,
+    key_of,
+    new_ledger,
+    reading,
+    split_keys,
+)
 from sfumato.likelihood import exact_limit
 from sfumato.policy import GivenPolicy, Policy, policy_of
 from sfumato.private import refuse_inside_release
@@ -75,6 +86,15 @@ from sfumato.typing import Value
 
 if TYPE_CHECKING:
     from sfumato.publishing.streams import StreamPublication
+
+
+class OpenOptions(TypedDict, total=False):
+    """What a ledger was started with; None for what is not to be compared."""
+
+    alpha: float | None
+    k: int | None
+    policy: GivenPolicy | None
+    rows_per_person: RowsPerPerson | None
 
 
 class PublishOptions(TypedDict, total=False):
@@ -155,6 +175,7 @@ class Ledger:
         policy: GivenPolicy | None = None,
         source: object = None,
         above: bool = False,
+        rows_per_person: RowsPerPerson | None = None,
     ) -> "Ledger":
         """Record a decoupled release in a new ledger.
 
@@ -169,8 +190,16 @@ class Ledger:
                 the identifiers of its people.
             above: Start also if groups of the release tell more than alpha already. The promise
                 does not hold for the people in them.
+            rows_per_person: How many rows of a person may be published, over all releases: alpha
+                then bounds what is believed of all of them together, and shares in a cell are
+                smaller. Or "any": any number, and alpha bounds what is believed of each row by
+                itself. None for one. More than one needs `person` and another identifier in the
+                policy, which says which row of the person it is, and `source`. The first
+                release has one row of each.
         """
-        report = start_ledger(release, path, alpha, k, policy, source, above=above)
+        report = start_ledger(
+            release, path, alpha, k, policy, source, above=above, rows_per_person=rows_per_person
+        )
         ledger = cls(path)
         ledger.started = report
         return ledger
@@ -183,10 +212,11 @@ class Ledger:
         alpha: float | None = None,
         k: int | None = None,
         policy: GivenPolicy | None = None,
+        rows_per_person: RowsPerPerson | None = None,
     ) -> "Ledger":
-        """Open a ledger that exists; raise if it was started with another alpha, k or policy."""
+        """Open a ledger that exists; raise if it was started with other settings than are given."""
         ledger = cls(path)
-        ledger._require_same(alpha, k, _load(policy))
+        ledger._require_same(alpha, k, _load(policy), rows_per_person)
         return ledger
 
     @property
@@ -198,6 +228,11 @@ class Ledger:
     def k(self) -> int:
         """The fewest rows of a group."""
         return self._settings.k
+
+    @property
+    def rows_per_person(self) -> RowsPerPerson:
+        """How many rows a person may have."""
+        return self._settings.rows_per_person or 1
 
     @property
     def quasi_identifiers(self) -> tuple[str, ...]:
@@ -470,7 +505,7 @@ class Ledger:
             wrong = [each for each in given if len(each) != len(names)]
             if wrong:
                 raise ParameterError("people", wrong[0], f"values of {some(names, most=20)}")
-            marks = read_people(settings, given)
+            marks = read_people(settings, policy, given)
             known = people_in(db, dict.fromkeys(mark for mark in marks if mark))
             numbers = dict(db.execute("SELECT id, label FROM cells").fetchall())
             waits = dict(
@@ -532,13 +567,25 @@ class Ledger:
             tables = [records.at(db, settings, each) for each in (earlier, later)]
         return Composition(settings.alpha, settings.k).run(*tables, numbered=True)
 
-    def _require_same(self, alpha: float | None, k: int | None, policy: Policy | None) -> None:
-        if alpha is None and k is None and policy is None:
+    def _require_same(
+        self,
+        alpha: float | None,
+        k: int | None,
+        policy: Policy | None,
+        rows_per_person: RowsPerPerson | None,
+    ) -> None:
+        asked_for = {"alpha": alpha, "k": k, "policy": policy, "rows_per_person": rows_per_person}
+        if all(value is None for value in asked_for.values()):
             return
-        own: dict[str, object] = {"alpha": self.alpha, "k": self.k, "policy": self.policy}
+        own: dict[str, object] = {
+            "alpha": self.alpha,
+            "k": self.k,
+            "policy": self.policy,
+            "rows_per_person": self.rows_per_person,
+        }
         if policy is not None:
-            policy = Policy.from_yaml(policy.to_yaml(), folder=Path.cwd())
-        for name, value in {"alpha": alpha, "k": k, "policy": policy}.items():
+            asked_for["policy"] = Policy.from_yaml(policy.to_yaml(), folder=Path.cwd())
+        for name, value in asked_for.items():
             if value is None or own[name] == value:
                 continue
             asked = f"{name} {value!r}, it was started with {own[name]!r}"
@@ -596,7 +643,7 @@ _USUAL_K = 5
 """Fewest newcomers of a group where no k is promised, if the groups are as large."""
 
 
-def start_ledger(
+def start_ledger(  # noqa: PLR0913 - all but three have a default
     data: object,
     path: str | PathLike[str],
     alpha: float | None,
@@ -606,6 +653,7 @@ def start_ledger(
     *,
     above: bool = False,
     dry_run: bool = False,
+    rows_per_person: RowsPerPerson | None = None,
 ) -> Publication:
     """Start a ledger from a decoupled release, or only report on it; see `Ledger.start`."""
     if not str(path):
@@ -618,10 +666,11 @@ def start_ledger(
             why="a new ledger needs to know how much its tables may tell",
         )
     refuse_inside_release(path, "the ledger")
-    limit = exact_limit(alpha)
+    exact_limit(alpha)
     if k is not None:
         require_int("k", k, at_least=1)
     policy = _load(policy)
+    several = _require_rows_per_person(rows_per_person, policy, source)
     grouped, manifest, origin = _open_decoupled(data)
     if policy is not None:
         _require_same_columns(policy, grouped)
@@ -630,11 +679,14 @@ def start_ledger(
     spelt = [t.column for t in grouped.sensitive if t.column.name not in exact]
     # What is limited are values, so each has one spelling in a ledger.
     grouped = grouped.fold([column.name for column in spelt])
-    settings = _settings(grouped, manifest, alpha, k, policy)
+    settings = replace(_settings(grouped, manifest, alpha, k, policy), rows_per_person=several)
+    limit, allowed = settings.limit, f"alpha {alpha:g}"
+    if isinstance(several, int):
+        allowed = f"{percent(float(limit))}, which is alpha {alpha:g} of {several} rows together,"
     exceeding = tuple(groups_above(grouped, limit, Harmless.of(policy, settings.sensitive)))
     if exceeding and not above:
         raise InputError(
-            f"{len(exceeding)} of {len(grouped)} groups tell more than alpha {alpha:g} already, up "
+            f"{len(exceeding)} of {len(grouped)} groups tell more than {allowed} already, up "
             f"to {percent(float(max(share for _, share in exceeding)))}, for example "
             f"{some([join_values(labels) for labels, _ in exceeding])}. Take a larger alpha, make "
             "larger groups, say which values are harmless (in the policy), or start all the same, "
@@ -642,12 +694,14 @@ def start_ledger(
         )
     head, recognised = "", 0
     if not dry_run:
-        with new_ledger(Path(path)) as db:
+        with new_ledger(Path(path), several=settings.several) as db:
             settings.save(db)
             start_tables(db, grouped, np.random.default_rng(secrets.randbits(128)))
             if source is not None and policy is not None:
                 _record_source(db, settings, policy, source)
             [recognised] = db.execute("SELECT COUNT(*) FROM people").fetchone()
+            if settings.several:
+                _require_recognised(db, recognised, grouped.total)
             head = chain.append(
                 db,
                 {
@@ -681,6 +735,62 @@ def start_ledger(
             *warn_of_spellings(spelt),
         ),
     )
+
+
+def _require_rows_per_person(
+    given: RowsPerPerson | None, policy: Policy | None, source: object
+) -> RowsPerPerson | None:
+    """Return how many rows people may have, None for one; raise if they cannot be told apart."""
+    if given is None:
+        return None
+    whole = isinstance(given, int) and not isinstance(given, bool) and 1 <= given <= MOST_EACH
+    if not whole and given != ANY:
+        raise ParameterError(
+            "rows_per_person", given, f"a whole number from 1 to {MOST_EACH}, or {ANY!r}"
+        )
+    if given == 1:
+        return None
+    column = None if policy is None or policy.person is None else policy.person.column
+    if policy is None or column is None or source is None:
+        raise InputError(
+            "where people may have several rows, a ledger must know whose each is. Give a policy "
+            "that names the column, as in person: patient (--policy), and the table of the first "
+            "release (--source)."
+        )
+    names = policy.with_role(Role.IDENTIFIER)
+    if column not in names or len(names) == 1:
+        raise InputError(
+            "where people may have several rows, a ledger must know whose each is, and which row "
+            f"of the person: the policy must have the identifiers {column!r} and another one, "
+            "such as the number of the visit. It has "
+            f"{some(names, most=20) if names else 'none'}. Add such a column to the data."
+        )
+    for model in policy.models:
+        if not model.merging.closed:
+            raise PolicyError(
+                f"a ledger in which people may have several rows cannot keep {model}: a person may "
+                "be in several cells of a group, and the model is asked of the group as a whole. "
+                "Start the ledger with a policy without it."
+            )
+    return given
+
+
+def _require_recognised(db: sqlite3.Connection, recognised: int, rows: int) -> None:
+    """Raise if it is not known whose each row of the first release is, or people have several."""
+    people = count_owners(db)
+    if people < recognised:
+        raise InputError(
+            f"the first release has {recognised} rows of {people} people. A ledger in which people "
+            "may have several rows starts from one row of each, and takes the others as an "
+            "increment."
+        )
+    if recognised < rows:
+        raise InputError(
+            f"it is not known whose {rows - recognised} of the {rows} rows of the first release "
+            "are. Where people may have several rows, the table of --source must be the one it "
+            "was made of, without rows that were suppressed, with all identifiers, and values "
+            "generalised to the same level in all rows."
+        )
 
 
 def _warn_of_strangers(recognised: int, people: int, policy: Policy | None) -> tuple[str, ...]:
@@ -851,7 +961,7 @@ def _record_people(
     different levels, because a person may then fit several groups.
     """
     rows, times = distinct_rows(table, (*who, *settings.quasi_identifiers))
-    marks = read_people(settings, [row[: len(who)] for row in rows])
+    marks = read_people(settings, policy, [row[: len(who)] for row in rows])
     places = places_of(db, settings, policy, [row[len(who) :] for row in rows])
     if not all(is_one_cut(db, column) for column in range(len(settings.quasi_identifiers))):
         return

@@ -11,9 +11,9 @@ from typing import Any
 
 from sfumato.content import Cell, Content, Heading, Share, Showable, Table, join_values
 from sfumato.ledger import records
-from sfumato.ledger.increment import WISHES
+from sfumato.ledger.increment import WISHES, count_owners
 from sfumato.ledger.records import CellSummary, Harmless, cell_moves, cell_summaries, waiting_rows
-from sfumato.ledger.store import Settings
+from sfumato.ledger.store import RowsPerPerson, Settings
 
 _LAYERS = 6
 """Layers of a timeline: more cannot be told apart."""
@@ -66,10 +66,21 @@ class Overview(Showable):
     there: Mapping[int, Mapping[int, int]]
     """By release and cohort, how many people were published."""
 
+    rows_per_person: RowsPerPerson | None = None
+    """How many rows people may have; None if each row is a person."""
+
+    owners: int | None = None
+    """How many people have the rows that are published now; None if each row is a person."""
+
+    @property
+    def rows(self) -> int:
+        """The number of rows that are published now."""
+        return sum(each.now for each in self.cohorts)
+
     @property
     def people(self) -> int:
         """The number of people who are published now."""
-        return sum(each.now for each in self.cohorts)
+        return self.rows if self.owners is None else self.owners
 
     @property
     def waiting(self) -> int:
@@ -84,10 +95,17 @@ class Overview(Showable):
     @property
     def headline(self) -> str:
         """The numbers of releases, people and cells, who waits, and what is told."""
+        who = f"{self.people} people"
+        whom = "anybody"
+        if self.rows_per_person is not None:
+            who, whom = f"{self.rows} rows of {who}", "a row"
+        if isinstance(self.rows_per_person, int):
+            together = 1 - (1 - self.tells) ** self.rows_per_person
+            whom = f"a row and {100 * float(together):.3g} % of {self.rows_per_person} of a person"
         return (
-            f"{len(self.releases)} releases, {self.people} people published in "
+            f"{len(self.releases)} releases, {who} published in "
             f"{sum(each.cells for each in self.cohorts)} cells, {self.waiting} wait; at most "
-            f"{100 * float(self.tells):.3g} % is believed of anybody, alpha is "
+            f"{100 * float(self.tells):.3g} % is believed of {whom}, alpha is "
             f"{100 * self.alpha:g} %"
         )
 
@@ -97,6 +115,11 @@ class Overview(Showable):
             "alpha": self.alpha,
             "k": self.k,
             "people": self.people,
+            **(
+                {}
+                if self.rows_per_person is None
+                else {"rows": self.rows, "rows_per_person": self.rows_per_person}
+            ),
             "waiting": self.waiting,
             "tells": float(self.tells),
             "releases": [dict(each) for each in self.releases],
@@ -151,12 +174,13 @@ class Overview(Showable):
             for name, cohorts in _bands([each.release for each in self.cohorts]).items()
         }
         waiting = [float(entry["rows"].get("waiting", 0)) for entry in shown]
+        what = "people" if self.owners is None else "rows"
         return timeline_svg(
             [str(step) for step in steps],
             layers,
             {"waiting": waiting},
-            title="People published after each release",
-            axis="people",
+            title=f"{what.capitalize()} published after each release",
+            axis=what,
         )
 
     def drawings(self) -> tuple[str, ...]:
@@ -219,6 +243,8 @@ def read_overview(db: sqlite3.Connection, settings: Settings, harmless: Harmless
         tuple(cohorts),
         read_queues(waiting_rows(db)),
         there,
+        settings.rows_per_person,
+        count_owners(db) if settings.several else None,
     )
 
 

@@ -35,6 +35,7 @@ from sfumato.releases.manifest import (
     rows_of_people,
 )
 from sfumato.releases.opening import Published, PublishedTable
+from sfumato.releases.people import count_rows
 from sfumato.releases.places import DecoupledTable
 from sfumato.schema import Role
 from sfumato.tables import Table
@@ -73,7 +74,9 @@ def describe_decoupled(
         levels, accepted, person = source.risk_levels, source.accepted, source.person
     elif release.policy is not None:
         levels, accepted = release.policy.risk_levels.to_plain(), accepted_in(release.policy)
-        person = rows_of_people(release.policy)
+        # Where the policy tells people apart, each of them has one row, or it was refused.
+        counted = release.policy.counted_person is not None
+        person = rows_of_people(count_rows(release.policy) if counted else release.policy)
     return Manifest(
         kind=decoupling.name,
         columns=tuple(
