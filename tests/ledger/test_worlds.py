@@ -475,7 +475,8 @@ class TinyLedger:
     # What is asked.
 
     def table(self, people, **more):
-        columns = dict(zip(self.identifiers, zip(*map(self.identify, people)), strict=True))
+        names = zip(*map(self.identify, people), strict=True)
+        columns = dict(zip(self.identifiers, names, strict=True))
         for name in (*self.quasi_identifiers, *self.sensitive):
             columns[name] = [self.rows[person][name] for person in people]
         columns |= more

@@ -506,6 +506,7 @@ def judge_people(
     owners: Mapping[Hashable, Hashable],
     most: int,
     *,
+    alone: bool = False,
     harmless: Iterable[Value] = (),
 ) -> PersonVerdict:
     """Return the strongest belief about each person in each column, after every release.
@@ -514,7 +515,8 @@ def judge_people(
         states: What was public after each release.
         rows: The trajectory of every row ever published.
         owners: Whose each row is.
-        most: How many rows of a person are looked at together.
+        most: How many rows a person may have.
+        alone: Whether each row is looked at by itself.
         harmless: Values that no person minds to be known.
     """
     best, whose, mixed, smallest = Fraction(0), "", Fraction(0), len(rows)
@@ -541,7 +543,7 @@ def judge_people(
             }
             for person, those in mine.items():
                 chosen = tuple(sorted((views[part] for part in those), key=repr))
-                for some in combinations(chosen, min(most, len(chosen))):
+                for some in combinations(chosen, 1 if alone else len(chosen)):
                     belief, knows = person_belief(some)
                     if belief > best:
                         best, whose = belief, f"{person} in {column}, who knows {knows}"

@@ -30,13 +30,16 @@ many people of a group have a value; not who, nor which values of two columns be
 
 def readme(manifest: Mapping[str, Any]) -> str:
     """Describe the files of a decoupled release."""
+    rows = (manifest.get("person") or {}).get("rows")
+    whose = "row of the data" if rows else "person"
     return write_readme(
         manifest,
         BreakMerge.groups,
         "A release in several tables",
         _ABOUT,
-        {"qi": "one row per person: what others may know, generalised"},
+        {"qi": f"one row per {whose}: what others may know, generalised"},
         [
+            *([f"- Rows are counted, not people: {rows}."] if rows else []),
             "- The order of the rows is random.",
             "- Sensitive values are exact. An empty cell is a missing value.",
         ],

@@ -13,7 +13,7 @@ from sfumato.typing import Value
 _README = """\
 # {title}
 
-{people} people in {number} {groups}. {about}
+{rows} {what} in {number} {groups}. {about}
 
 | file | what is in it | rows |
 |---|---|---|
@@ -57,7 +57,8 @@ def write_readme(
 
     return _README.format(
         title=title,
-        people=manifest["rows"]["published"],
+        rows=manifest["rows"]["published"],
+        what="rows" if "rows" in (manifest.get("person") or {}) else "people",
         number=manifest["classes"]["count"],
         group=groups[0],
         groups=groups[1],

@@ -274,7 +274,7 @@ class NewRows:
             require_single_rows(
                 table, self.policy, "a ledger that was started without --rows-per-person"
             )
-        who = self._identifiers_of(table)
+        who = identifiers_of(self.policy, table)
         counts = table.count((*who, *self.names))
         people = self._read_people(counts, who)
         values, codes = tabulate(counts, self.names)
@@ -341,18 +341,6 @@ class NewRows:
             )
         return marks
 
-    def _identifiers_of(self, table: Table) -> tuple[str, ...]:
-        """Return the columns by which people, or their rows, are recognised."""
-        who = identifiers_of(self.policy, table)
-        if self.settings.several and not who:
-            names = () if self.policy is None else self.policy.with_role(Role.IDENTIFIER)
-            raise InputError(
-                "people may have several rows in this ledger, so every row must say whose it is, "
-                f"and which: give the columns {some(names, most=20)}; there are "
-                f"{some(table.columns, most=20)}. Nothing was changed."
-            )
-        return who
-
     def correct(self, data: object) -> None:
         """Count rows that are to become others: `age` is as it should be, `old_age` as it was."""
         table = open_prepared(data, self.policy, lasting=True)
@@ -364,7 +352,7 @@ class NewRows:
                 f"published, as {OLD}{self.names[-1]}; columns are {some(table.columns, most=20)}."
             )
         self._check([name for name in table.columns if name not in was])
-        who = self._identifiers_of(table)
+        who = identifiers_of(self.policy, table)
         counts = table.count((*who, *self.names, *olds.values()))
         people = self._read_people(counts, who) or [""] * len(counts)
         before, after = (
@@ -927,4 +915,4 @@ def _compare_with_last(result: Result, settings: Settings) -> ComparedReleases:
                 change.now.worst,
             )
         )
-    return ComparedReleases(Composition(settings.alpha, settings.k), tuple(differences))
+    return ComparedReleases(Composition(float(settings.limit), settings.k), tuple(differences))

@@ -123,7 +123,9 @@ class Ledger:
     has all releases, knows in which of them the person was, the person's quasi-identifiers in each,
     and one of the sensitive values or none, believes no other value and no combination of values
     with more than alpha. Those who are seen together, because they joined or left in the same
-    release, are at least k and keep the policy's models.
+    release, are at least k and keep the policy's models. Where people may have several rows
+    (`rows_per_person`), the adversary knows how many the person has, and the limit is for the
+    belief that any of them has a value; or, with "any", that one of them has it.
 
     It holds if people are recognised: the policy names identifiers, and rows have them. Without
     them it holds as long as no person is given twice, or returns, and for an adversary who does
@@ -483,6 +485,7 @@ class Ledger:
             settings.sensitive,
             tuple(rooms[:most]),
             len(groups),
+            float(settings.limit),
         )
 
     def find(self, people: Iterable[Value | tuple[Value, ...]]) -> "list[Whereabouts]":
@@ -552,6 +555,7 @@ class Ledger:
             last if release is None else release,
             waiting,
             bool(settings.policy),
+            settings.rows_per_person,
         )
 
     def overview(self) -> Overview:
@@ -565,7 +569,7 @@ class Ledger:
         with chain.reading(self.path) as db:
             settings = Settings.load(db)
             tables = [records.at(db, settings, each) for each in (earlier, later)]
-        return Composition(settings.alpha, settings.k).run(*tables, numbered=True)
+        return Composition(float(settings.limit), settings.k).run(*tables, numbered=True)
 
     def _require_same(
         self,
@@ -1049,10 +1053,14 @@ class Headroom(Showable):
     groups: int
     """How many groups there are; not all need be shown."""
 
+    limit: float
+    """The largest share of a value: alpha, or what it leaves for each of a person's rows."""
+
     def to_dict(self) -> dict[str, Any]:
         """Return everything as plain values that JSON can hold."""
         return {
             "alpha": self.alpha,
+            **({} if self.limit == self.alpha else {"limit": self.limit}),
             "groups": self.groups,
             "rooms": [
                 {
@@ -1076,13 +1084,14 @@ class Headroom(Showable):
         return shares_svg(
             [f"{join_values(room.group)}: {join_values(room.values)}" for room in self.rooms],
             {"now": [float(room.breach) for room in self.rooms]},
-            title=f"What the ledger tells; the limit is {self.alpha:g}",
+            title=f"What the ledger tells; the limit is {self.limit:g}",
         )
 
     @property
     def headline(self) -> str:
         """The number of groups, and the limit."""
-        return f"{self.groups} groups, alpha {self.alpha:g}"
+        each = "" if self.limit == self.alpha else f", which leaves {self.limit:.3g} for a row"
+        return f"{self.groups} groups, alpha {self.alpha:g}{each}"
 
     def content(self) -> Content:
         """Return one line per combination, those closest to the limit first."""
@@ -1212,12 +1221,15 @@ class Contents(Showable):
     release: int
     waiting: int
     with_policy: bool
+    rows_per_person: RowsPerPerson | None = None
+    """How many rows people may have; None if each row is a person."""
 
     def to_dict(self) -> dict[str, Any]:
         """Return everything as plain values that JSON can hold."""
         return {
             "alpha": self.alpha,
             "k": self.k,
+            **({} if self.rows_per_person is None else {"rows_per_person": self.rows_per_person}),
             "created": self.created,
             "release": self.release,
             "rows": self.tables.total,
@@ -1242,9 +1254,10 @@ class Contents(Showable):
             for group in groups
         ]
         policy = "with its policy" if self.with_policy else "without a policy"
+        each = "" if self.rows_per_person is None else f", rows per person {self.rows_per_person}"
         headline = (
             f"release {self.release}: {self.tables.total} rows in {len(groups)} groups, "
-            f"{self.waiting} wait; alpha {self.alpha:g}, k {self.k}, started {self.created} "
+            f"{self.waiting} wait; alpha {self.alpha:g}, k {self.k}{each}, started {self.created} "
             f"{policy}"
         )
         return Content(headline, (Table.of("", [*names, "rows"], rows),))

@@ -49,6 +49,12 @@ if TYPE_CHECKING:
     from sfumato.tables import DatabaseTable
 
 
+ROWS_OF_OTHERS = (
+    "a person may have rows in several groups; those of one group are of different people"
+)
+"""What readers must know of a ledger in which people may have several rows."""
+
+
 @dataclass(frozen=True, eq=False)
 class Increment:
     """The tables of one release of a ledger."""
@@ -105,6 +111,7 @@ class Increment:
             models=(Promise("k-anonymity", {"k": smallest}, {"k": smallest}),),
             classes=ClassSizes.of(self.grouped.sizes),
             left_out=LeftOut(),
+            person={"rows": ROWS_OF_OTHERS} if self.settings.several else None,
             reproducible=self.reproducible,
             group=self.parts.group,
             count=self.parts.count,

@@ -101,7 +101,8 @@ class Overview(Showable):
             who, whom = f"{self.rows} rows of {who}", "a row"
         if isinstance(self.rows_per_person, int):
             together = 1 - (1 - self.tells) ** self.rows_per_person
-            whom = f"a row and {100 * float(together):.3g} % of {self.rows_per_person} of a person"
+            n = self.rows_per_person
+            whom = f"a row and {100 * float(together):.3g} % of {n} of a person together"
         return (
             f"{len(self.releases)} releases, {who} published in "
             f"{sum(each.cells for each in self.cohorts)} cells, {self.waiting} wait; at most "

@@ -592,7 +592,7 @@ _DECOUPLED_KEYS = (
 )
 _INCREMENT_KEYS = (
     *("format", "sfumato", "kind", "increment", "columns", "rows", "missing", "models", "classes"),
-    *("hierarchies", "left_out", "reproducible", "versions", "group", "count", "files"),
+    *("hierarchies", "person", "left_out", "reproducible", "versions", "group", "count", "files"),
     "documents",
 )
 
