@@ -232,8 +232,8 @@ class Ledger:
         return self._settings.k
 
     @property
+    def rows_per_person(self) -> RowsPerPerson:
         """The largest number of rows that a person may have, or "any"."""
-        """How many rows a person may have."""
         return self._settings.rows_per_person or 1
 
     @property
