@@ -480,12 +480,12 @@ def row_limit(alpha: Fraction, rows: int) -> Fraction:
     """Return how much may be believed of each of some rows, so that it is alpha of all together.
 
     Each has a value with at most b, whatever the others have: one of them has it with at most
-    1 - (1 - b)^rows. The root is rounded down to millionths, unless it is a simple fraction.
+    1 - (1 - b)^rows. The root is rounded down.
 
     >>> row_limit(Fraction(1, 2), 1), row_limit(Fraction(3, 4), 2), row_limit(Fraction(5, 9), 2)
     (Fraction(1, 2), Fraction(1, 2), Fraction(1, 3))
-    >>> float(row_limit(Fraction(1, 2), 2)), float(row_limit(Fraction(1, 2), 3))
-    (0.292893, 0.206299)
+    >>> [round(float(row_limit(Fraction(1, 2), rows)), 4) for rows in (2, 3, 5)]
+    [0.2929, 0.2063, 0.1294]
     """
     if rows == 1:
         return alpha
