@@ -13,7 +13,6 @@ from hypothesis import strategies as st
 import sfumato as sf
 from sfumato import samples
 from sfumato.errors import InputError, ParameterError, PolicyError, UnknownColumnError
-from sfumato.models import KAnonymity
 from sfumato.schema import Role
 from tests.adult import LEVELS
 
@@ -265,14 +264,6 @@ def test_missing_cells_everywhere_are_one_class():
         ({"quasi_identifiers": KNOWN, "sensitive": ["age"]}, ParameterError, "not 'age'"),
         ({"quasi_identifiers": [1]}, ParameterError, "a list of column names"),
         ({"quasi_identifiers": KNOWN, "subsets": -1}, ParameterError, "subsets must be"),
-        (
-            {
-                "quasi_identifiers": KNOWN,
-                "policy": sf.Policy(columns={"sex": "quasi-identifier"}, models=[KAnonymity(2)]),
-            },
-            ParameterError,
-            "policy must be given alone",
-        ),
     ],
 )
 def test_wrong_requests_are_answered_in_words(settings, error, message):

@@ -18,7 +18,9 @@ from sfumato.cli.options import (
     QuietOption,
     ReplaceOption,
     SensitiveOption,
+    SetOption,
     SupportOption,
+    policy_with,
     settings,
     signing_key,
     split_names,
@@ -41,7 +43,7 @@ KeptPeopleOption: TypeAlias = Annotated[
 
 @command(
     examples="sfumato anonymize patients.csv -p policy.yaml -o release/\n"
-    "sfumato anonymize patients.csv -p policy.yaml -o release/ --method top-down\n"
+    "sfumato anonymize patients.csv -p policy.yaml -o release/ --method top-down --set k=10\n"
     "sfumato anonymize patients.csv -p policy.yaml -o release/ --key publisher.key\n"
     "sfumato anonymize 'duckdb:///clinic.db?table=patients' -p policy.yaml -o table:released",
     python='release = sf.anonymize("patients.csv", "policy.yaml", output="release")',
@@ -72,6 +74,7 @@ def anonymize(
             "cut through several, or each only as far as it must be.",
         ),
     ] = None,
+    changes: SetOption = None,
     form: FormatOption = None,
     force: ReplaceOption = False,
     key: KeyOption = None,
@@ -105,7 +108,7 @@ def anonymize(
     with progress_bar(quiet=quiet or json) as progress:
         release = task(
             data,
-            policy,
+            policy_with(policy, changes),
             method=method,
             output=output,
             format=form,
@@ -155,6 +158,7 @@ def protect(  # noqa: PLR0917 - options of a command line
         str | None,
         typer.Option(metavar="NAME", help="How rows are recoded; if not the policy's."),
     ] = None,
+    changes: SetOption = None,
     rounds: Annotated[
         int, typer.Option(metavar="N", help="Most times classes are generalised further.")
     ] = 3,
@@ -179,7 +183,7 @@ def protect(  # noqa: PLR0917 - options of a command line
     with progress_bar(quiet=quiet or json) as progress:
         done = task(
             data,
-            policy,
+            policy_with(policy, changes),
             method=method,
             alpha=alpha,
             support=support,
@@ -266,7 +270,7 @@ def decouple(  # noqa: PLR0917 - options of a command line
     with progress_bar(quiet=quiet or json) as progress:
         release = task(
             what,
-            _choose_method(method, option or ()),
+            _choose_method(method, option or (), policy),
             output=output,
             quasi_identifiers=None if qi is None else split_names(qi),
             sensitive=None if sensitive is None else split_names(sensitive),
@@ -280,14 +284,16 @@ def decouple(  # noqa: PLR0917 - options of a command line
     finish(release, json=json, quiet=quiet, note=_where(release, "The tables are"))
 
 
-def _choose_method(method: str | None, options: Sequence[str]) -> dict[str, object] | None:
+def _choose_method(
+    method: str | None, options: Sequence[str], policy: Path | None
+) -> dict[str, object] | None:
     """Return the method with its settings; None leaves both to the policy."""
-    if method is not None:
-        return {"method": method, **settings(options)}
-    if options:
-        why = "a policy says the settings of its own method"
+    if method is None and options and policy is None:
+        why = "without a policy nothing else says whose setting it is"
         raise ParameterError("option", options[0], "given together with --method", why=why)
-    return None
+    if method is None:
+        return settings(options) or None
+    return {"method": method, **settings(options)}
 
 
 # `sfumato merge`: join the tables of a decoupled release again.

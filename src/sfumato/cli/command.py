@@ -4,7 +4,7 @@ import os
 import re
 import sys
 import traceback
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
 from functools import wraps
@@ -16,7 +16,7 @@ import typer
 from sfumato.cli.options import InputOption, read_input
 from sfumato.cli.output import say
 from sfumato.errors import SfumatoError, VerificationError, lacks_memory, reason_of
-from sfumato.reading import listening, saying
+from sfumato.reading import listening, saying, tell
 
 BROKEN = 1
 """The promises do not hold."""
@@ -39,6 +39,9 @@ INPUT = "input"
 _FILES = {"DATA", "RELEASE_OR_FILE", "RELEASE_OR_FILE...", "[RELEASE_OR_ROWS]", "ORIGINAL"}
 """What arguments are called that may be text files."""
 
+_ROLES = {"qi": "quasi-identifiers", "sensitive": "sensitive columns"}
+"""What the command line may say in place of a policy, by option."""
+
 P = ParamSpec("P")
 
 
@@ -50,6 +53,7 @@ def guard(command: Callable[P, None]) -> Callable[P, None]:
         try:
             how = read_input(kwargs.pop(INPUT, None) or ())  # type: ignore[arg-type]
             with saying(how), listening(_hear(quiet=bool(kwargs.get("quiet")))):
+                _tell_roles(kwargs)
                 command(*args, **kwargs)
             sys.stdout.flush()
         except typer.Exit:
@@ -75,6 +79,13 @@ def guard(command: Callable[P, None]) -> Callable[P, None]:
             _confess(error)
 
     return run
+
+
+def _tell_roles(given: Mapping[str, object]) -> None:
+    """Tell which columns the command line names in place of the policy."""
+    for option, what in _ROLES.items():
+        if given.get("policy") is not None and given.get(option) is not None:
+            tell(f"the {what} are those of --{option}, in place of the policy's.")
 
 
 def _hear(*, quiet: bool) -> Callable[[str], None]:

@@ -17,6 +17,7 @@ from sfumato.reading import Reading
 
 if TYPE_CHECKING:
     from sfumato.evidence import SigningKey
+    from sfumato.policy import Policy
 
 DataArgument: TypeAlias = Annotated[
     str,
@@ -75,6 +76,16 @@ QiOption: TypeAlias = Annotated[
 SensitiveOption: TypeAlias = Annotated[
     list[str] | None,
     typer.Option(metavar="COLUMNS", help="What nobody should learn, between commas."),
+]
+
+SetOption: TypeAlias = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--set",
+        metavar="NAME=VALUE",
+        help="A setting in place of the policy's: k, l, t …, suppression, loss, search, missing; "
+        "may be repeated.",
+    ),
 ]
 
 SupportOption: TypeAlias = Annotated[
@@ -173,7 +184,7 @@ def read_input(given: Iterable[str]) -> Reading:
 # Settings that are given as `--option NAME=VALUE`.
 
 
-def settings(given: Iterable[str]) -> dict[str, object]:
+def settings(given: Iterable[str], option: str = "option") -> dict[str, object]:
     """Read settings as a policy file would: numbers as numbers, and text in brackets as a list.
 
     >>> from sfumato.policy.document import resolve
@@ -184,11 +195,27 @@ def settings(given: Iterable[str]) -> dict[str, object]:
     for each in given:
         name, equals, value = (part.strip() for part in each.partition("="))
         if not name or not equals:
-            raise ParameterError("option", each, "NAME=VALUE", why="for example l=3")
-        if name in found or name == "method":
-            raise ParameterError("option", each, "a setting of the method, each once")
+            raise ParameterError(option, each, "NAME=VALUE", why="for example l=3")
+        if name in found or (name == "method" and option == "option"):
+            raise ParameterError(option, each, "a setting, each once")
         found[name] = _value(value)
     return found
+
+
+def policy_with(policy: Path, given: Iterable[str] | None) -> "Path | Policy":
+    """Return a policy with what is said on the command line in place of what it says itself."""
+    if not given:
+        return policy
+    from sfumato.comparison.variations import override
+    from sfumato.policy import policy_of
+    from sfumato.reading import tell
+
+    before = policy_of(policy)
+    changed = override(before, settings(given, "set"))
+    told = changed.changes_from(before)
+    if told:
+        tell(f"{told}, as {policy} has it.")
+    return changed
 
 
 def _value(text: str) -> object:

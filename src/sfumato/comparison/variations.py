@@ -56,6 +56,31 @@ def name_policies(
     return found
 
 
+PLAIN = ("loss", "search", "missing")
+"""Settings of a policy that have one value and are not varied."""
+
+
+def override(policy: Policy, given: Mapping[str, object]) -> Policy:
+    """Return a policy with some settings replaced, each named as it is varied.
+
+    >>> columns = {"age": "quasi-identifier"}
+    >>> policy = Policy(columns=columns, models=[{"model": "k-anonymity", "k": 2}])
+    >>> changed = override(policy, {"k": 5, "method": "mondrian", "suppression": 0.1})
+    >>> changed.changes_from(policy)
+    'k-anonymity(k=5) in place of k-anonymity(k=2), method mondrian in place of full-domain,
+    suppression limit=0.1, rows=remove in place of limit=0, rows=remove'
+    """
+    known = [*_parameters(policy), METHOD, SUPPRESSION, DECOUPLE, *PLAIN]
+    for key, value in given.items():
+        if key not in known:
+            raise UnknownNameError("setting", key, known, where="the policy")
+        if key in PLAIN:
+            policy = policy.replace(**{key: resolve(value)})
+        else:
+            policy = _with_setting(policy, key, value, f"set {key}")[1]
+    return policy
+
+
 def _read_policies(
     policies: GivenPolicy | Mapping[str, GivenPolicy] | Sequence[GivenPolicy],
 ) -> list[tuple[str, Policy]]:
@@ -154,7 +179,7 @@ def _settings(policy: Policy) -> list[str]:
     return [name for name in parameters(DECOUPLINGS[policy.decouple.name]) if name != "columns"]
 
 
-def _with_setting(policy: Policy, key: str, value: object) -> tuple[str, Policy]:
+def _with_setting(policy: Policy, key: str, value: object, told: str = "") -> tuple[str, Policy]:
     """Return a name for the setting, and the policy with it."""
     try:
         if key == METHOD:
@@ -167,7 +192,7 @@ def _with_setting(policy: Policy, key: str, value: object) -> tuple[str, Policy]
         return _with_value(policy, key, value)
     except (Fault, SfumatoError) as error:
         expected = "a value it can have"
-        raise ParameterError(f"vary[{key!r}]", value, expected, why=str(error)) from None
+        raise ParameterError(told or f"vary[{key!r}]", value, expected, why=str(error)) from None
 
 
 def _with_value(policy: Policy, key: str, value: object) -> tuple[str, Policy]:
@@ -217,9 +242,7 @@ def _with_method(policy: Policy, value: object) -> tuple[str, Policy]:
         raise UnknownNameError("method", rule.name, every_method(PARTITIONERS))
     rule.make(PARTITIONERS)  # options that it does not have are refused
     options = ", ".join(f"{key}={text_of(item)}" for key, item in rule.options.items())
-    # How a lattice is searched is nothing to a method that searches none.
-    rest = {"search": policy.settings()["search"].default} if rule.local else {}
-    return f"{rule.name}({options})" if options else rule.name, policy.replace(method=rule, **rest)
+    return f"{rule.name}({options})" if options else rule.name, policy.with_method(rule)
 
 
 def seen_from(policy: Policy, folder: Path) -> Policy:

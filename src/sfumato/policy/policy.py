@@ -63,6 +63,7 @@ from sfumato.policy.parts import (
 from sfumato.reading import Reading, TextFile
 from sfumato.schema import Role
 from sfumato.slicing import Columns
+from sfumato.text import text_of
 from sfumato.weights import Averaging
 
 T = TypeVar("T")
@@ -368,6 +369,27 @@ def _read_models(value: object) -> tuple[PrivacyModel, ...]:
             f"Add at least one, as in {{model: k-anonymity, k: 5}}. {suggest('', sorted(MODELS))}"
         )
     return tuple(_each(dict(enumerate(value)), _read_model, []).values())
+
+
+def _in_words(written: object) -> str:
+    """Return a setting as it is written in a policy, in a few words.
+
+    >>> _in_words({"search": "best-first", "checks": 500}), _in_words("top-down"), _in_words([1, 2])
+    ('best-first with checks=500', 'top-down', '1, 2')
+    """
+    if isinstance(written, Mapping):
+        first, *rest = [
+            text_of(value) if key in {"loss", "search", "method"} else f"{key}={_in_words(value)}"
+            for key, value in written.items()
+        ]
+        return (
+            f"{first} with {', '.join(rest)}"
+            if rest and "=" not in first
+            else ", ".join([first, *rest])
+        )
+    if isinstance(written, list | tuple):
+        return ", ".join(map(_in_words, written))
+    return text_of(written)
 
 
 def _read_acceptances(value: object) -> tuple[Acceptance, ...]:
@@ -676,6 +698,8 @@ class Policy(Part):
     def with_method(self, method: object) -> Self:
         """Return the same policy with another method, checked as if it had been written there.
 
+        How a lattice is searched is left out if the method searches none.
+
         Args:
             method: A name, a mapping of the name and the options, or an object made in Python.
 
@@ -688,7 +712,36 @@ class Policy(Part):
             rule = MethodRule.read(method)
         except (PolicyError, Fault) as error:
             raise policy_error(faults_of(error, "method"), Places()) from None
-        return self.replace(method=rule)
+        rest = {"search": self.settings()["search"].default} if rule.local else {}
+        return self.replace(method=rule, **rest)
+
+    def changes_from(self, before: "Policy") -> str:
+        """Return what was put in place of what another policy says, in words; empty if nothing.
+
+        >>> from sfumato.models import KAnonymity
+        >>> policy = Policy(
+        ...     columns={"age": "quasi-identifier"}, models=[KAnonymity(5)],
+        ...     search={"search": "best-first", "checks": 500},
+        ... )
+        >>> policy.with_method("top-down").replace(models=[KAnonymity(9)]).changes_from(policy)
+        'k-anonymity(k=9) in place of k-anonymity(k=5), method top-down in place of full-domain,
+        no search in place of best-first with checks=500'
+        """
+        found = [
+            f"{new} in place of {old}"
+            for new, old in zip(self.models, before.models, strict=False)
+            if new != old
+        ]
+        for name, declared in self.settings().items():
+            pair = [getattr(policy, name) for policy in (self, before)]
+            if name == "models" or pair[0] == pair[1]:
+                continue
+            new, old = (None if v is None else _in_words(declared.write(v)) for v in pair)
+            if name == "search" and self.method.local:
+                found.append(f"no search in place of {old}")
+            else:
+                found.append(f"{name} {new or 'none'} in place of {old or 'none'}")
+        return ", ".join(found)
 
     def with_role(self, role: Role) -> tuple[str, ...]:
         """Return the named columns of a role, in the order of the policy."""

@@ -15,6 +15,7 @@ from sfumato.errors import ParameterError, require_int, some
 from sfumato.evidence import Key
 from sfumato.partition import Partitioner
 from sfumato.policy import GivenPolicy, Policy, policy_of
+from sfumato.reading import tell
 from sfumato.recode.budget import Budget
 from sfumato.recode.deciding import Decision, deciding, with_findings
 from sfumato.releases.line_breaks import warn_of_lines
@@ -136,7 +137,7 @@ def anonymize(  # noqa: PLR0913 - every one has a default and is named
         _require_alone(*named)
     policy = policy_for_columns(*named) if policy is None else policy_of(policy)
     if method is not None:
-        policy = policy.with_method(method)
+        policy = override_method(policy, method)
     table = open_prepared(data, policy, output)
     if quasi_identifiers is not None:
         _warn_of_unnamed(policy, table.columns)
@@ -342,6 +343,15 @@ def _with_sets(
     found = recode_sets(rows, policy, decision, report)
     shown = joined_by(policy) if as_text else {}
     return SetRows.of(rows, found, policy), PublishedSets(found, shown)
+
+
+def override_method(policy: Policy, method: str | Mapping[str, Any] | Partitioner) -> Policy:
+    """Return the policy with another method, and tell what it takes the place of."""
+    changed = policy.with_method(method)
+    told = changed.changes_from(policy)
+    if told:
+        tell(f"{told}, as the policy has it.")
+    return changed
 
 
 def _require_alone(*named: object) -> None:

@@ -20,7 +20,7 @@ from sfumato.evidence import Key
 from sfumato.hierarchy import HierarchyBuilder
 from sfumato.policy import GivenPolicy, Policy
 from sfumato.policy.document import Fault
-from sfumato.policy.parts import choose
+from sfumato.policy.parts import choose, member_settings
 from sfumato.recode.buckets import bucket_policy, form_buckets
 from sfumato.releases.decoupling import (
     KeptPromises,
@@ -101,7 +101,7 @@ def decouple(  # noqa: PLR0913 - all but two have a default and are named
         require_int("seed", seed, at_least=0)
     place = place_for(output, data, format=format, force=force, key=key)
     release = open_release(data, policy, quasi_identifiers=quasi_identifiers, sensitive=sensitive)
-    decoupling = _of_policy(release.policy) if method is None else _make_decoupling(method)
+    decoupling = _of_policy(release.policy, method)
     table = release.table
     assert isinstance(release, PublishedTable)  # noqa: S101 - nothing else has rows
     _require_roles(release, decoupling)
@@ -198,10 +198,19 @@ def _people(parts: Parts, counts: FrequencySet, rng: np.random.Generator) -> Lab
     return LabelledPopulation(derived_table(people, {}))
 
 
-def _of_policy(policy: Policy | None) -> Decoupling:
-    """Make the method that a policy names, or the one that asks for nothing."""
+def _of_policy(
+    policy: Policy | None, method: str | Mapping[str, object] | Decoupling | None
+) -> Decoupling:
+    """Make the method that is given, else the one that a policy names, else break-merge.
+
+    Settings without the name of a method are put in place of those of the policy's.
+    """
     made = None if policy is None else policy.make_decoupling(DECOUPLINGS)
-    return made or BreakMerge()
+    if method is None:
+        return made or BreakMerge()
+    if isinstance(method, Mapping) and "method" not in method and made is not None:
+        method = {**member_settings(made, "method"), **method}
+    return _make_decoupling(method)
 
 
 def _make_decoupling(method: str | Mapping[str, object] | Decoupling) -> Decoupling:

@@ -203,22 +203,13 @@ def _roles(
     report: Progress,
 ) -> _Roles:
     secret = _column_names("sensitive", sensitive)
-    if policy is not None:
-        if quasi_identifiers is not None or secret:
-            why = "the policy says which columns are quasi-identifiers and sensitive"
-            raise ParameterError("policy", "together with columns", "given alone", why=why)
-        rules = policy_of(policy)
-        # Not check_against: a release has no identifiers, and is inspected with its policy.
-        return _Roles(
-            rules.quasi_identifiers,
-            rules.sensitive,
-            "policy",
-            rules.population_table,
-            rules.weights,
-        )
-    if quasi_identifiers is None:
+    rules = None if policy is None else policy_of(policy)
+    if quasi_identifiers is not None:
+        known = _column_names("quasi_identifiers", quasi_identifiers)
+    elif rules is not None:
+        known = rules.quasi_identifiers
+    else:
         return _guess_roles(table, secret, report)
-    known = _column_names("quasi_identifiers", quasi_identifiers)
     if not known:
         why = "without any, everybody is in one class"
         raise ParameterError("quasi_identifiers", [], "at least one column", why=why)
@@ -227,7 +218,11 @@ def _roles(
         raise ParameterError(
             "sensitive", list(secret), f"other columns than the quasi-identifiers, not {some(both)}"
         )
-    return _Roles(known, secret, "given")
+    if rules is None:
+        return _Roles(known, secret, "given")
+    # Not check_against: a release has no identifiers, and is inspected with its policy.
+    secret = secret or tuple(name for name in rules.sensitive if name not in known)
+    return _Roles(known, secret, "policy", rules.population_table, rules.weights)
 
 
 def _column_names(name: str, given: Sequence[str]) -> tuple[str, ...]:

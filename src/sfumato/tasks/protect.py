@@ -32,6 +32,7 @@ from sfumato.releases.release import DecoupledRelease, Release, open_stored
 from sfumato.tables import DatabaseTable
 from sfumato.tasks.anonymize import (
     make_release,
+    override_method,
     refuse_people_file,
     warn_of_people,
     with_unprotected,
@@ -339,7 +340,7 @@ def _read_policy(
     policy = policy_of(given)
     if people_file is not None and policy.counted_person is None:
         refuse_people_file(people_file)
-    return policy if method is None else policy.with_method(method)
+    return policy if method is None else override_method(policy, method)
 
 
 def _left_together(columns: Sequence[str]) -> str:

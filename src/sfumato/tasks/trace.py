@@ -85,7 +85,4 @@ def _top_down(policy: Policy) -> tuple[Policy, TopDown]:
     found = policy.make_method(PARTITIONERS)
     if isinstance(found, TopDown):
         return policy, found
-    # How a lattice is searched is nothing to a method that searches none.
-    return policy.replace(search=policy.settings()["search"].default).with_method(
-        "top-down"
-    ), TopDown()
+    return policy.with_method("top-down"), TopDown()
