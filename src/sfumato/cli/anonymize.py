@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated, TypeAlias
 
 import typer
 
-from sfumato.cli.command import command
+from sfumato.cli.command import BROKEN, command
 from sfumato.cli.options import (
     DataArgument,
     ForceOption,
@@ -175,8 +175,8 @@ def protect(  # noqa: PLR0917 - options of a command line
 
     Classes in which quasi-identifiers tell a sensitive value are generalised further. Where
     sensitive columns tell about each other, they are published in tables of their own, unless
-    people have several rows: then it is said. The exit code is 1 if something is left that harms a
-    person very highly.
+    people have several rows: then it is said. What came out is judged as sfumato verify judges it.
+    The exit code is 1 if something is left.
     """
     from sfumato.tasks.protect import protect as task
 
@@ -197,7 +197,7 @@ def protect(  # noqa: PLR0917 - options of a command line
         )
     finish(done, json=json, quiet=quiet, note=_where(done.release))
     if not done.holds:
-        raise typer.Exit(1)
+        raise typer.Exit(BROKEN)
 
 
 # `sfumato decouple`: from a release to several tables with weak links.

@@ -82,7 +82,7 @@ def guard(command: Callable[P, None]) -> Callable[P, None]:
 
 
 def _tell_roles(given: Mapping[str, object]) -> None:
-    """Tell which columns the command line names in place of the policy."""
+    """Pass on which columns the command line names in place of the policy."""
     for option, what in _ROLES.items():
         if given.get("policy") is not None and given.get(option) is not None:
             tell(f"the {what} are those of --{option}, in place of the policy's.")

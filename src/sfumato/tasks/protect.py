@@ -11,7 +11,7 @@ import numpy as np
 
 from sfumato.adversary.target import target_of
 from sfumato.attacks import DeFinetti, Outcome
-from sfumato.content import Content, Heading, Part, Share, Showable, Table
+from sfumato.content import Content, Heading, Listing, Part, Sentence, Share, Showable, Table
 from sfumato.errors import InfeasibleError, InputError, PolicyError, require_int
 from sfumato.harm import Level
 from sfumato.leaks import Findings
@@ -39,7 +39,7 @@ from sfumato.tasks.anonymize import (
 )
 from sfumato.tasks.decouple import decouple
 from sfumato.tasks.detect import detect
-from sfumato.tasks.verify import accept, outcomes
+from sfumato.tasks.verify import Assessment, accept, outcomes, verify
 from sfumato.text import join_words
 from sfumato.typing import Progress, silent
 from sfumato.verifier import Verdict
@@ -139,6 +139,9 @@ class ProtectedRelease(Showable):
     blocked: str = ""
     """Why generalising did not help, if it did not."""
 
+    assessment: Assessment | None = None
+    """The verdict on the release; None for one in a database, which `sf.verify` judges."""
+
     @property
     def findings(self) -> Findings:
         """The findings in the release that came out."""
@@ -146,18 +149,20 @@ class ProtectedRelease(Showable):
 
     @property
     def holds(self) -> bool:
-        """Whether nothing that harms a person very highly is left, as far as was looked."""
-        return self.findings.level < Level.VERY_HIGH and not self.steps[-1].succeeded
+        """Whether nothing is left for which the verdict would be *no*, as far as was looked."""
+        mended = self.findings.level < Level.VERY_HIGH and not self.steps[-1].succeeded
+        return mended and (self.assessment is None or self.assessment.holds)
 
     @property
     def warnings(self) -> tuple[str, ...]:
         """Facts that deserve a second look before publishing."""
         rules, facts = self.findings.leaks, self.findings.harmful_facts
-        what = [f"{len(rules)} rules"] if rules else []
+        what = [f"{len(rules)} rule{'s' if len(rules) > 1 else ''}"] if rules else []
         what += [f"facts such as {facts[0]}"] if facts else []
+        reveal = "reveals" if len(rules) == 1 and not facts else "reveal"
         still = (
-            f"{join_words(what)} still reveal a sensitive value of {self.steps[-1].exposed} people "
-            f"(level {self.findings.level}): see the findings"
+            f"{join_words(what)} still {reveal} a sensitive value of {self.steps[-1].exposed} "
+            f"people (level {self.findings.level}): see the findings"
         )
         more = [text for text in (self.blocked, still if what else "") if text]
         more += [
@@ -171,6 +176,8 @@ class ProtectedRelease(Showable):
         return {
             "release": self.release.to_dict(),
             "holds": self.holds,
+            "answer": None if self.assessment is None else self.assessment.answer,
+            "why": [] if self.assessment is None else list(self.assessment.why),
             "steps": [step.to_dict() for step in self.steps],
             "findings": self.findings.to_dict(),
             "warnings": list(self.warnings),
@@ -190,8 +197,12 @@ class ProtectedRelease(Showable):
         if self.findings.harmful_facts:
             parts.append(facts_table(self.findings.harmful_facts))
         remarks = tuple(f"Warning: {warning}" for warning in self.warnings)
+        if self.assessment is not None:
+            reasons = [f"{why[:1].upper()}{why[1:]}" for why in self.assessment.why]
+            parts += [Sentence(self.assessment.headline), Listing.of(reasons, most=4)]
         people = f"{self.steps[-1].exposed} of {self.findings.people} people"
-        headline = f"{len(self.steps)} steps; {people} are exposed after the last one"
+        steps = f"{len(self.steps)} step{'s' if len(self.steps) > 1 else ''}"
+        headline = f"{steps}; {people} are exposed after the last one"
         return Content(headline, tuple(parts), remarks=remarks)
 
 
@@ -312,7 +323,9 @@ def protect(  # noqa: PLR0913 - all but two have a default and are named
             with unfinished_people(people_file, output=output, force=force) as unfinished:
                 release = publish(place, policy, unfinished)
         repeated = (*repeated, *warn_of_people(release, people_file))
-        return ProtectedRelease(with_unprotected(release, repeated, opened), tuple(steps), blocked)
+        release = with_unprotected(release, repeated, opened)
+        done = ProtectedRelease(release, tuple(steps), blocked)
+        return _judge(done, policy, people_file, progress)
 
     def take_apart(release: Release, **where: Any) -> DecoupledRelease:  # noqa: ANN401 - options
         return decouple(release, decouple_with, progress=progress, **where)
@@ -327,8 +340,24 @@ def protect(  # noqa: PLR0913 - all but two have a default and are named
     )
     decoupled = found.decoupled
     if output is not None:
-        decoupled = take_apart(found.release, output=output, format=format, force=force)
-    return ProtectedRelease(decoupled, tuple(steps), blocked or found.blocked)
+        # What was tried lies in memory: the format is still that of the input.
+        form = format or place.writes(opened)
+        decoupled = take_apart(found.release, output=output, format=form, force=force)
+    done = ProtectedRelease(decoupled, tuple(steps), blocked or found.blocked)
+    return _judge(done, found.policy, None, progress)
+
+
+def _judge(
+    protected: ProtectedRelease,
+    policy: Policy,
+    people_file: str | PathLike[str] | None,
+    progress: Progress | None,
+) -> ProtectedRelease:
+    """Return the same with the verdict, unless it is in a database."""
+    if protected.release.place is not None:
+        return protected
+    found = verify(protected.release, policy, people_file=people_file, progress=progress)
+    return replace(protected, assessment=found)
 
 
 def _read_policy(
@@ -395,6 +424,9 @@ class _Choice(NamedTuple):
 
     release: Release
     decoupled: DecoupledRelease
+    policy: Policy
+    """The policy that it keeps."""
+
     blocked: str
     """Why groups could not be made to teach less, if they could not."""
 
@@ -428,7 +460,7 @@ def _find_groups(
         steps.append(Step("decouple", look(made), reason, _attack_tables(made, asked)))
         taught = sum(each.people for each in steps[-1].succeeded)
         if best is None or taught < least:
-            best, least, last = (release, made), taught, len(steps) - 1
+            best, least, last = (release, made, asked), taught, len(steps) - 1
         if not taught:
             break
     assert best is not None  # noqa: S101 - the policy itself is always tried
