@@ -356,6 +356,8 @@ def _judge(
     """Return the same with the verdict, unless it is in a database."""
     if protected.release.place is not None:
         return protected
+    counted = "counted" in (protected.release.manifest.person or {})
+    people_file = people_file if counted else None
     found = verify(protected.release, policy, people_file=people_file, progress=progress)
     return replace(protected, assessment=found)
 
