@@ -16,6 +16,7 @@ FIELDS: dict[str, str] = {
     "there.",
     "columns[].separator": "What stands between the items of a cell. CSV files only, and columns "
     "with the role `set`.",
+    "columns[].order": "Its published values in their order, if they are categories that have one.",
     "columns[].level": "How far it was generalised; 0 is the raw value. Quasi-identifiers only, "
     "and only where all rows have the same.",
     "columns[].height": "How many levels its hierarchy has. Quasi-identifiers only, and only if "

@@ -15,7 +15,7 @@ measures what they leave to guess.
 runs every attack. `sf.report` shows it on one page, `sf.diff` what changed since the last release,
 `sf.explain` what others learn of one person. `sf.sign` and `sf.check_evidence` prove that a release
 is unchanged, `sf.Ledger` adds people to it. `sf.utility` measures how well a release still answers
-questions, `sf.estimate` answers one from it alone.
+questions, `sf.estimate` answers one from it alone, `sf.read_release` reads it as a data frame.
 
 A policy can name the members of `sf.models`, `sf.hierarchy`, `sf.losses`, `sf.search`,
 `sf.partition`, `sf.derivations` and `sf.decouplings`. The attacks are in `sf.attacks`, the
@@ -60,6 +60,7 @@ if TYPE_CHECKING:
     from sfumato.tasks.evidence import check_evidence as check_evidence
     from sfumato.tasks.explain import explain as explain
     from sfumato.tasks.protect import protect as protect
+    from sfumato.tasks.read_release import read_release as read_release
     from sfumato.tasks.utility import utility as utility
     from sfumato.tasks.verify import verify as verify
     from sfumato.tasks.widen import widen as widen
@@ -83,6 +84,7 @@ _HOMES = {
     "explain": "sfumato.tasks.explain",
     "inspect": "sfumato.tasks.draft",
     "protect": "sfumato.tasks.protect",
+    "read_release": "sfumato.tasks.read_release",
     "report": "sfumato.reports.report",
     "sign": "sfumato.reports.signing",
     "utility": "sfumato.tasks.utility",

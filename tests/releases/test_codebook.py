@@ -20,6 +20,17 @@ from sfumato.verifier import verify_folder
 NASTY = ["=1+1|'x'!A0", "@sum", "-2+3", "<script>alert(1)</script>", "a|b `c`", "x\ny", "'tis", "+"]
 
 
+COLUMNS = {
+    "age": {
+        "role": "quasi-identifier",
+        "hierarchy": {"kind": "intervals", "widths": [5, 20]},
+    },
+    "place": "quasi-identifier",
+    "income": {"role": "plain", "because": "it is what the study is about"},
+    "ill": "sensitive",
+}
+
+
 def survey(n=1500, seed=5):
     """Invented people: an age, a place, an income that follows the age, and an illness."""
     rng = np.random.default_rng(seed)
@@ -37,15 +48,7 @@ def survey(n=1500, seed=5):
 def release(table, folder, **more):
     """Publish invented people, with their income as it is."""
     said = {
-        "columns": {
-            "age": {
-                "role": "quasi-identifier",
-                "hierarchy": {"kind": "intervals", "widths": [5, 20]},
-            },
-            "place": "quasi-identifier",
-            "income": {"role": "plain", "because": "it is what the study is about"},
-            "ill": "sensitive",
-        },
+        "columns": COLUMNS,
         "models": [{"model": "k-anonymity", "k": 5}],
         "suppression": {"limit": "5%"},
         "method": "bottom-up",
@@ -225,3 +228,56 @@ def test_a_stranger_computes_in_base_r_what_the_readme_says(folder):
     lines = [line for line in made.stdout.splitlines() if numbers_in(line) and "<" not in line]
     mean, count, *_, line = map(numbers_in, lines)
     near_the_truth([*mean, *count, line[1]], survey())
+
+
+# Read back by sf.read_release.
+
+
+@pytest.mark.parametrize("form", ["csv", "parquet", "feather"])
+def test_a_release_is_read_with_bounds_types_and_order(form, tmp_path):
+    table = survey(400)
+    grades = pd.Categorical(
+        np.where(table["age"] < 40, "low", np.where(table["age"] < 70, "mid", "high")),
+        categories=["low", "mid", "high", "never met"],
+        ordered=True,
+    )
+    table["grade"] = grades
+    more = {"columns": {"grade": {"role": "plain", "because": "a test"}, **COLUMNS}}
+    made = release(table, tmp_path / "r", format=form, policy=more)
+    found = sf.read_release(tmp_path / "r")
+    known = found["age"].notna()
+    assert found["age"].cat.ordered
+    assert (found["age_low"][known] <= found["age_high"][known]).all()
+    assert found["age_low"].dropna().between(0, 90).all()
+    assert list(found["grade"].cat.categories) == ["low", "mid", "high"]
+    assert found["grade"].cat.ordered
+    assert found["income"].mean() == pytest.approx(table["income"].mean())
+    assert "never met" not in (tmp_path / "r" / "codebook.csv").read_text("utf-8")
+    again = sf.read_release(made, as_="polars")
+    assert again["grade"].dtype.categories.to_list() == ["low", "mid", "high"]
+    memory = sf.read_release(release(table, None, policy=more))
+    assert sorted(memory.columns) == sorted(found.columns)
+    assert memory["grade"].cat.ordered
+
+
+def test_decoupled_and_stored_releases_are_read_too(tmp_path):
+    made = release(survey(300), tmp_path / "r", format="csv")
+    parts = sf.decouple(made, "break-merge", output=tmp_path / "p", format="csv")
+    found = sf.read_release(parts, as_="arrow")
+    assert any("age_low" in table.column_names for table in found.values())
+    assert all((tmp_path / "p" / f"{name}.csv").is_file() for name in found)
+    with duckdb.connect(tmp_path / "d.db") as connection:
+        connection.register("given", survey(300))
+        connection.execute("create table people as select * from given")
+    where = f"duckdb:///{tmp_path / 'd.db'}?table="
+    release(f"{where}people", f"{where}masked")
+    stored = sf.read_release(f"{where}masked")
+    assert len(stored) == len(sf.read_release(made))
+    assert stored["age_high"].notna().any()
+
+
+def test_a_plain_table_is_not_read_as_a_release():
+    with pytest.raises(sf.SfumatoError, match="plain table"):
+        sf.read_release(survey(5))
+    with pytest.raises(sf.SfumatoError, match="one of pandas, polars, arrow"):
+        sf.read_release(survey(5), as_="excel")

@@ -6,7 +6,7 @@ Each publishes tables, their manifest and evidence: whole and verified, or not a
 import os
 import re
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from hashlib import file_digest
@@ -63,6 +63,7 @@ from sfumato.tables import (
 from sfumato.tables.base import Progress as RowProgress
 from sfumato.tables.base import Suppression, WrittenFile, format_like
 from sfumato.tables.variables import PublishedVariable
+from sfumato.text import text_of
 from sfumato.typing import Progress, silent
 from sfumato.verifier import (
     Verdict,
@@ -248,6 +249,32 @@ class UnpublishedRelease:
     people: object = None
     """Who has which of its rows, if people are counted: the people file, or a table of the same."""
 
+    orders: Mapping[str, Sequence[str]] = field(default_factory=dict)
+    """The values of columns that are categories with an order, also those that no row has."""
+
+    def described(self, manifest: Manifest, tables: Iterable[object]) -> Manifest:
+        """Return the manifest with the orders of published values, and of no others.
+
+        Args:
+            manifest: What the release says of itself.
+            tables: The published tables, as an engine opens them.
+        """
+        if not self.orders or not manifest.rows.published:
+            return manifest
+        shown: dict[str, set[str]] = {}
+        for each in tables:
+            table = open_table(each)
+            there = [name for name in self.orders if name in table.columns]
+            for name, domain in table.domains(there).items():
+                shown[name] = {text_of(value) for value in domain.values()}
+        columns = (
+            replace(column, order=tuple(v for v in self.orders[column.name] if v in known))
+            if (known := shown.get(column.name))
+            else column
+            for column in manifest.columns
+        )
+        return replace(manifest, columns=tuple(columns))
+
     def progress(self, number: int) -> RowProgress:
         """Report that a part is begun; return what reports its rows."""
         if len(self.parts) > 1:
@@ -378,7 +405,7 @@ class Memory(Place):
             part.name: part.to_memory(release.progress(number))
             for number, part in enumerate(release.parts)
         }
-        manifest = release.manifest
+        manifest = release.described(release.manifest, tables.values())
         if manifest.kind is not None:
             manifest = replace(manifest, files=tuple(part.record for part in release.parts))
         release.report("verify", 0, None)
@@ -446,9 +473,11 @@ def write_folder(
                 delimiter=written.delimiter,
             )
         )
-    manifest = replace(release.manifest, files=tuple(files))
+    sources = {file.name: file_in(folder, file) for file in files if file.rows}
+    manifest = release.described(release.manifest, sources.values())
+    manifest = replace(manifest, files=tuple(files))
     texts = dict(release.companions(manifest))
-    tables = {file.name: open_table(file_in(folder, file)) for file in manifest.files if file.rows}
+    tables = {name: open_table(source) for name, source in sources.items()}
     codebook = describe(manifest, tables, variables)
     texts |= {CODEBOOK: codebook.to_csv(), CODEBOOK_TEXT: codebook.to_markdown()}
     if manifest.kind is None:
@@ -604,10 +633,11 @@ def create_tables(
         rows = part.to_table(database, now, release.progress(number))
         made[name] = database.open_other(now)
         files.append(replace(part.record, name=name, rows=rows))
-    if release.manifest.kind is None:
-        manifest = replace(release.manifest, table=files[0])
+    described = release.described(release.manifest, [*made.values()])
+    if described.kind is None:
+        manifest = replace(described, table=files[0])
     else:
-        manifest = replace(release.manifest, files=tuple(files))
+        manifest = replace(described, files=tuple(files))
     text = manifest.to_json()
     unfinished.store_manifest(text)
     release.report("verify", 0, None)

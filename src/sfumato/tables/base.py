@@ -325,6 +325,22 @@ class Table(ABC):
         Columns of lists and the like have no single value per row and are left out.
         """
 
+    def orders(self, columns: Sequence[str]) -> dict[str, tuple[str, ...]]:
+        """Return the values of those columns that are categories with an order, in that order.
+
+        The values may be more than the rows have.
+        """
+        ordinal = [
+            name
+            for name in columns
+            if name in self.variables and self.variables[name].measure == "ordinal"
+        ]
+        return {
+            name: tuple(told.labels.values() if told.category else told.labels)
+            for name in ordinal
+            if (told := self.variables[name]).labels
+        }
+
     def weigh(self, columns: Sequence[str]) -> dict[str, WeightFacts]:
         """Measure columns that hold weights; raise if one holds no numbers."""
         raise InputError(

@@ -13,6 +13,7 @@ from sfumato.drafting.policy import policy_for_columns
 from sfumato.drafting.unprotected import find_odd_cells, find_unprotected, told_first
 from sfumato.errors import ParameterError, require_int, some
 from sfumato.evidence import Key
+from sfumato.hierarchy import HierarchyBuilder
 from sfumato.partition import Partitioner
 from sfumato.policy import GivenPolicy, Policy, policy_of
 from sfumato.reading import tell
@@ -35,6 +36,7 @@ from sfumato.releases.preparing import open_prepared
 from sfumato.releases.release import Release
 from sfumato.releases.sets import SetRows, joined_by, recode_sets, require_sets, separators_of
 from sfumato.tables import DatabaseTable, Table
+from sfumato.text import text_of
 from sfumato.typing import Progress, silent
 from sfumato.weights import require_weights
 
@@ -304,9 +306,33 @@ def make_release(  # noqa: PLR0913 - what it is told and what it tells
             report,
             LabelledPopulation.of(asked, decision.recoding),
             people=people if people is None or people_file is None else people_file.path,
+            orders=_orders_of(table, asked, columns),
         )
         made = Release.of(place.publish(release, table), asked)
         return replace(made, people=people, notes=table.notes)
+
+
+def _orders_of(table: Table, policy: Policy, columns: Sequence[str]) -> dict[str, tuple[str, ...]]:
+    """Return the order of categories: as the policy has it, else as the source has."""
+    rules = {name: policy.columns[name].hierarchy for name in columns if name in policy.columns}
+    said = {
+        name: _labels_in_order(name, builder, [text_of(value) for value in order])
+        for name, builder in rules.items()
+        if builder is not None and (order := getattr(builder, "order", None))
+    }
+    return table.orders(columns) | said
+
+
+def _labels_in_order(name: str, builder: HierarchyBuilder, order: Sequence[str]) -> tuple[str, ...]:
+    """Return all labels of categories with an order, by their first and then their last member."""
+    tree, ends = builder.build(name, order), dict[str, tuple[int, int]]()
+    for labels, codes in zip(tree.labels[:-1], tree.codes, strict=False):
+        for code, label in enumerate(labels):
+            members = [
+                order.index(text_of(tree.values[at])) for at in np.flatnonzero(codes == code)
+            ]
+            ends.setdefault(label, (members[0], members[-1]))
+    return tuple(sorted(ends, key=lambda label: ends[label]))
 
 
 def _require_weights(table: Table, policy: Policy) -> None:

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 import pyarrow as pa
+from pyarrow import types as t
 
 from sfumato.baskets import Baskets
 from sfumato.counts import Column, FrequencySet, add_up
@@ -73,6 +74,7 @@ from sfumato.tables.base import (
     WrittenFile,
 )
 from sfumato.tables.variables import PublishedVariable
+from sfumato.text import text_of
 from sfumato.typing import CodeArray, FloatArray, IntArray, Value
 from sfumato.weights import Averaging, WeightFacts
 
@@ -203,6 +205,22 @@ class ArrowTable(Table):
             for tally in tallies:
                 tally.add(batch.column(tally.column))
         return {tally.column: _domain(tally) for tally in tallies}
+
+    def orders(self, columns: Sequence[str]) -> dict[str, tuple[str, ...]]:
+        types = {name: self._source.schema.field(name).type for name in columns}
+        ordered = [n for n, kind in types.items() if t.is_dictionary(kind) and kind.ordered]
+        found: dict[str, pa.Array] = {}
+        for batch in self._source.batches(ordered) if ordered else ():
+            for name in list(ordered):
+                column = batch.column(name)
+                own = column.dictionary if t.is_dictionary(column.type) else None
+                if own is None or not found.setdefault(name, own).equals(own):
+                    ordered.remove(name)  # parts of a file that do not agree have no order
+        return super().orders(columns) | {
+            name: tuple(text_of(value) for value in found[name].to_pylist() if value is not None)
+            for name in ordered
+            if name in found
+        }
 
     def repeats(self, column: str) -> bool:
         self.require((column,))
