@@ -252,7 +252,7 @@ class UnpublishedRelease:
     orders: Mapping[str, Sequence[str]] = field(default_factory=dict)
     """The values of columns that are categories with an order, also those that no row has."""
 
-    def described(self, manifest: Manifest, tables: Iterable[object]) -> Manifest:
+    def with_orders(self, manifest: Manifest, tables: Iterable[object]) -> Manifest:
         """Return the manifest with the orders of published values, and of no others.
 
         Args:
@@ -405,7 +405,7 @@ class Memory(Place):
             part.name: part.to_memory(release.progress(number))
             for number, part in enumerate(release.parts)
         }
-        manifest = release.described(release.manifest, tables.values())
+        manifest = release.with_orders(release.manifest, tables.values())
         if manifest.kind is not None:
             manifest = replace(manifest, files=tuple(part.record for part in release.parts))
         release.report("verify", 0, None)
@@ -474,7 +474,7 @@ def write_folder(
             )
         )
     sources = {file.name: file_in(folder, file) for file in files if file.rows}
-    manifest = release.described(release.manifest, sources.values())
+    manifest = release.with_orders(release.manifest, sources.values())
     manifest = replace(manifest, files=tuple(files))
     texts = dict(release.companions(manifest))
     tables = {name: open_table(source) for name, source in sources.items()}
@@ -633,7 +633,7 @@ def create_tables(
         rows = part.to_table(database, now, release.progress(number))
         made[name] = database.open_other(now)
         files.append(replace(part.record, name=name, rows=rows))
-    described = release.described(release.manifest, [*made.values()])
+    described = release.with_orders(release.manifest, [*made.values()])
     if described.kind is None:
         manifest = replace(described, table=files[0])
     else:

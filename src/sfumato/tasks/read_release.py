@@ -66,7 +66,7 @@ def read_release(release: object, *, as_: Frame | None = None) -> Any:  # noqa: 
             "pandas, Polars or Arrow, or give the folder of a release."
         )
     frame = as_ or ("pandas" if find_spec("pandas") else "arrow")
-    tables = {name: _typed(table, manifest) for name, table in _tables_of(opened, manifest)}
+    tables = {name: _with_types(table, manifest) for name, table in _tables_of(opened, manifest)}
     found = {name: _in_library(table, frame) for name, table in tables.items()}
     if isinstance(opened, PublishedTables):
         return found
@@ -83,7 +83,7 @@ def _tables_of(opened: Published, manifest: Manifest) -> list[tuple[str, Table |
     return [("data", opened.table if manifest.rows.published + starred else None)]
 
 
-def _typed(table: Table | None, manifest: Manifest) -> "pa.Table":
+def _with_types(table: Table | None, manifest: Manifest) -> "pa.Table":
     import pyarrow as pa
 
     records = {column.name: column for column in manifest.columns}
