@@ -27,6 +27,7 @@ from sfumato.errors import (
 )
 from sfumato.releases.manifest import Promise
 from sfumato.releases.opening import PublishedTable, open_release
+from sfumato.verdicts import format_assessment
 from sfumato.verifier import Promises, verify_file, verify_folder
 from tests.people.test_counting import MODELS, NAMES, ROWS, checks_of, policy_of
 from tests.people.textbook import classes_of, people_in, settle
@@ -132,6 +133,16 @@ def test_a_release_holds_with_it_and_is_not_recounted_without(written):
     assert without.verdict.headline.startswith("Not recounted: 3 of ")
     [why] = [each for each in without.why if "people file" in each]
     assert "k-anonymity and distinct-l-diversity" in why
+
+
+def test_what_only_the_publisher_can_recount_fails_no_pipeline(written):
+    release, _ = written
+    without = verify(release)
+    assert "<skipped" in format_assessment(without, "junit")
+    assert "<error" not in format_assessment(without, "junit")
+    assert '"level": "error"' not in format_assessment(without, "sarif")
+    public = sf.report(release, public=True).to_markdown()
+    assert "With care." in public
 
 
 def test_nothing_of_it_is_in_the_release(written):

@@ -89,3 +89,13 @@ def test_what_cannot_be_counted_is_refused():
         sf.verify(unknown, policy_of())
     with pytest.raises(PolicyError, match="Say what a person is"):
         sf.verify(table, policy_of(person=None))
+
+
+def test_roles_that_are_named_win_over_those_of_the_policy():
+    table = table_of(ROWS_OF_PEOPLE)
+    found = sf.verify(table, policy_of(), quasi_identifiers=["letter"], sensitive=["ill"])
+    assert found["k-anonymity"].found == {"k": 6}
+    assert found.attack("linking").of == 6
+    assert sf.detect(table, policy=policy_of(), quasi_identifiers=["letter"]).people == 6
+    with pytest.raises(ParameterError, match="tells people apart"):
+        sf.detect(table, policy=policy_of(), quasi_identifiers=["who", "letter"])

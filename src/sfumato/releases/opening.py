@@ -467,7 +467,8 @@ class PublishedTable(Published):
         if not self.counts_people:
             return None
         if self.is_plain and (told := self._told_of_table) is not None:
-            return told
+            private = filter(None, [told.person, told.household])
+            return told._replace(counts=told.counts.project((*self.columns, *private)))
         if self.people_file is None:
             return None
         [counts] = self.counts(self.columns).tables
@@ -480,6 +481,13 @@ class PublishedTable(Published):
         assert policy is not None  # noqa: S101 - it says that people are counted
         assert policy.counted_person is not None  # noqa: S101 - it says by what
         person, names = policy.counted_person, self._looked_at
+        if person in names:
+            raise ParameterError(
+                "quasi_identifiers",
+                person,
+                "other columns than the one that tells people apart",
+                why=f"{person!r} does so in the policy, and is not published",
+            )
         if person in self.table.columns:
             return read_table_of_people(self.table, names, person, policy.household)
         if self.people_file is None:
@@ -490,9 +498,10 @@ class PublishedTable(Published):
 
     @property
     def _looked_at(self) -> tuple[str, ...]:
-        """The columns of a plain table that are judged, and those that models look at."""
-        models = () if self.policy is None else self.policy.models
-        return (*dict.fromkeys((*self.columns, *(c for model in models for c in model.columns))),)
+        """The columns of a plain table that are judged, and those that its policy is about."""
+        policy = self.policy
+        asked = () if policy is None else (*policy.quasi_identifiers, *_of_models(policy))
+        return tuple(dict.fromkeys((*self.columns, *asked)))
 
     @property
     def people_told(self) -> object:
@@ -502,10 +511,7 @@ class PublishedTable(Published):
         told = self._told_of_table
         if told is None:
             return None
-        names = (
-            *self.policy.quasi_identifiers,
-            *(n for m in self.policy.models for n in m.columns),
-        )
+        names = (*self.policy.quasi_identifiers, *_of_models(self.policy))
         rng = np.random.default_rng()
         return tell_rows_apart(told.counts, tuple(dict.fromkeys(names)), told.person, rng)
 
@@ -555,6 +561,11 @@ class PublishedTable(Published):
 
     def _sources(self) -> Mapping[str, object]:
         return {self.called: self.data}
+
+
+def _of_models(policy: Policy) -> tuple[str, ...]:
+    """Return the columns that the models of a policy look at."""
+    return tuple(column for model in policy.models for column in model.columns)
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
