@@ -45,7 +45,7 @@ class Crowd(Decoupling):
     groups: ClassVar[tuple[str, str]] = ("crowd", "crowds")
     keeps_classes: ClassVar[bool] = False
 
-    def run(self, counts, quasi_identifiers, sensitive, *, rng):
+    def run(self, counts, quasi_identifiers, sensitive, *, rng, plain=()):
         nobody = GroupedTables.of(counts, [], sensitive)
         grouped = replace(nobody, ids=random_labels(len(nobody), rng))
         parts = publish(grouped, rng)

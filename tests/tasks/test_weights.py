@@ -271,7 +271,7 @@ def test_a_policy_with_weights_reads_back():
     assert policy({"weight": {"round": 10}}).averagings["w"] == Averaging(step=10.0)
 
 
-def test_decoupled_releases_leave_weights_out():
+def test_the_weights_of_a_release_stand_beside_its_quasi_identifiers():
     columns = {"age": AGE, "sex": "quasi-identifier", "pay": "sensitive", "w": "weight"}
     rules = sf.Policy(columns=columns, models=[{"model": "k-anonymity", "k": 5}])
     release = sf.anonymize(survey().drop(["region", "r1"]), rules)
@@ -279,8 +279,14 @@ def test_decoupled_releases_leave_weights_out():
         sf.decouple(release, "break-merge"),
         sf.decouple(release, {"method": "slicing", "l": 2}),
     ):
-        assert made.manifest.left_out.columns == ("w",)
-        assert all("w" not in table.column_names for table in made.tables.values())
+        assert made.manifest.left_out.columns == ()
+        assert made.manifest.with_role("weight") == ("w",)
+        assert ["w" in table.column_names for table in made.tables.values()].count(True) == 1
+        assert sf.verify(made).verdict.holds
+    # As they come, weights tell people apart.
+    raw = sf.decouple(survey().drop(["region", "r1"]), {"method": "slicing", "l": 2}, policy=rules)
+    assert all("w" not in table.column_names for table in raw.tables.values())
+    assert "column 'w' is left out" in raw.warnings[0]
 
 
 def test_weights_are_guessed_by_name_and_values():

@@ -175,7 +175,7 @@ def test_slices_that_do_not_agree_are_found_under_a_new_checksum(folder, name, e
         (lambda m: m["files"][0].pop("columns"), ["manifest"]),
         (lambda m: m["files"][0].update(columns=["sex"]), ["manifest"]),
         (lambda m: m["columns"][0].update(role="sensitive"), ["models"]),
-        (lambda m: m["columns"][0].update(role="plain"), ["manifest"]),
+        (lambda m: m["columns"][0].update(role="identifier"), ["manifest"]),
         (
             lambda m: m["columns"][4].update(role="quasi-identifier"),
             ["probabilistic-l-diversity"],

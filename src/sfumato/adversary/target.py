@@ -20,7 +20,7 @@ from sfumato.attacks import (
 from sfumato.attacks.overlap import Face, Reading, number_items
 from sfumato.classes import MISSING, SensitiveColumn, ValueCounts, overlapping
 from sfumato.counts import Column, FrequencySet
-from sfumato.decouplings.base import LinkedTables
+from sfumato.decouplings.base import LinkedTables, joint_name
 from sfumato.errors import (
     InfeasibleError,
     InputError,
@@ -63,17 +63,28 @@ def target_of(release: Published) -> Target:
     if isinstance(release, PublishedTable):
         target = _table(release, ladders)
     elif manifest is not None and not release.kind.keeps_classes:
-        published = cache(lambda: release.counts(release.columns).fold(release.folded))
+        shown = (*release.columns, *release.plain)
+        published = cache(lambda: release.counts(shown).fold(release.folded).join(release.together))
         target, *others = [
             replace(_buckets_of(release, manifest, names, ladders), published=published)
-            for names in [[name] for name in release.sensitive] or [[]]
+            for names in _secrets_of(release) or [[]]
         ]
+        others += [_buckets_of(release, manifest, n, ladders, whole=True) for n in release.together]
         also = [_promising(_with_secrecy(o, release.policy), release.promises) for o in others]
         target = replace(target, also=tuple(also))
     else:
         groups = release.groups.fold(release.folded)
         columns = [table.column for table in groups.sensitive]
         target = Target.of_grouped(release.kind.name, groups, ladders.of(columns))
+        if release.beside:
+            shown = (*release.columns, *release.plain)
+            published = cache(
+                lambda: release.counts(shown).fold(release.folded).join(release.together)
+            )
+            target = replace(target, published=published)
+        pairs = [_pair_of(release, names, ladders) for names in release.together]
+        also = [_promising(_with_secrecy(p, release.policy), release.promises) for p in pairs]
+        target = replace(target, also=tuple(also))
     target = _promising(_with_secrecy(target, release.policy), release.promises)
     target = with_items(target, release)
     matches_any = target.counts is not None and release.missing == Missing.MATCHES_ANY.value
@@ -273,13 +284,58 @@ def _harm(counts: ValueCounts) -> FloatArray:
     return found
 
 
+def _secrets_of(release: Published) -> list[list[str]]:
+    """Return the sensitive columns, those that stay together in one list."""
+    whole = {name: names for names in release.together for name in names}
+    return [list(names) for names in dict.fromkeys(whole.get(n, (n,)) for n in release.sensitive)]
+
+
 def _buckets_of(
-    release: Published, manifest: Manifest, sensitive: Sequence[str], ladders: _Ladders
+    release: Published,
+    manifest: Manifest,
+    sensitive: Sequence[str],
+    ladders: _Ladders,
+    *,
+    whole: bool = False,
 ) -> Target:
-    """Build the target of one sensitive column, or of none."""
-    needed = _columns_needed(manifest, release.columns, sensitive)
+    """Build the target of one sensitive column, of several as one, or of none.
+
+    Args:
+        release: The release.
+        manifest: Its manifest.
+        sensitive: The sensitive columns; several stay together.
+        ladders: The hierarchies of sensitive columns.
+        whole: Whether several are columns of a table in one piece, in which one tells the other.
+    """
+    needed = _columns_needed(manifest, (*release.columns, *release.plain), sensitive)
     tables = release.counts(needed).fold([name for name in release.folded if name in needed])
-    return _buckets(release.kind.name, tables, sensitive, ladders)
+    if len(sensitive) > 1 and not whole:
+        tables, sensitive = tables.join([sensitive]), [joint_name(sensitive)]
+    found = _buckets(release.kind.name, tables, sensitive, ladders, whole=whole)
+    return _harmless(found, release.plain)
+
+
+def _pair_of(release: Published, names: Sequence[str], ladders: _Ladders) -> Target:
+    """Build the target of columns that stay together: a table in one piece, group by group."""
+    groups = release.groups
+    table = next(each for each in groups.sensitive if {*names} <= {c.name for c in each.columns})
+    codes = [*(codes[table.group] for codes in groups.labels), *map(table.codes_of, names)]
+    columns = (*groups.quasi_identifiers, *(c for c in table.columns if c.name in names))
+    counts = FrequencySet(columns, np.array(codes, dtype=np.int32), table.rows)
+    counts = counts.fold([name for name in release.folded if name in names])
+    bound = ladders.of([counts.column(name) for name in names])
+    found = Target.of_table(counts, release.quasi_identifiers, tuple(names), bound)
+    return _harmless(found, release.plain)
+
+
+def _harmless(target: Target, plain: Sequence[str]) -> Target:
+    """Return a target in which values of plain columns are known perhaps, and no secret."""
+    sensitive = dict(target.classes.sensitive)
+    for name in [name for name in sensitive if name in plain]:
+        counts = sensitive[name]
+        levels = np.full(len(counts.column.values), Secrecy.HARMLESS, dtype=np.int64)
+        sensitive[name] = replace(counts, column=replace(counts.column, secrecy=levels))
+    return replace(target, classes=replace(target.classes, sensitive=sensitive))
 
 
 def _columns_needed(
@@ -294,7 +350,12 @@ def _columns_needed(
 
 
 def _buckets(
-    kind: str, counted: LinkedTables, sensitive: Sequence[str], ladders: _Ladders
+    kind: str,
+    counted: LinkedTables,
+    sensitive: Sequence[str],
+    ladders: _Ladders,
+    *,
+    whole: bool = False,
 ) -> Target:
     """Build the target from the sensitive table; a group is a bucket and quasi-identifiers."""
     table = next(each for each in counted.tables if {*sensitive} <= {*each.names})
@@ -304,6 +365,8 @@ def _buckets(
     people = FrequencySet(table.columns, table.codes, rows).project((group, *known, *sensitive))
     bound = ladders.of([people.column(name) for name in sensitive])
     target = Target.of_table(people, (group, *known), tuple(sensitive), bound)
+    if whole:
+        return target
     # What stands in one row belongs to one person only up to the sensitive column's table.
     return replace(target, kind=kind, counts=None)
 

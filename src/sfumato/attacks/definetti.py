@@ -54,7 +54,8 @@ class DeFinetti(Attack):
 
     Finds: people of whom a value is believed more than its share in their group lets expect, by
     an adversary who knows the group and the quasi-identifiers (anatomy), one sensitive value
-    (break-merge), or the columns of one other slice and those beside the sensitive one (slicing).
+    or the plain columns (break-merge), or the columns of one other slice and those beside the
+    sensitive one (slicing).
     Does not find: what only three columns together show; what rules that differ from group to
     group tell; anything in fewer than six groups; what further slices add. It cannot tell people
     from groups: if two columns vary together between groups alone, it takes that for a
@@ -137,7 +138,9 @@ class DeFinetti(Attack):
         if cls._reason(target):
             return []
         if target.grouped is not None:
-            return [cls(told, known) for known, told in _pairs(target)]
+            pairs = [cls(told, known) for known, told in _pairs(target)]
+            names = () if target.published is None else target.grouped.names
+            return [*pairs, *(cls(name, _beside(target)) for name in names)]
         [column] = target.sensitive
         assert target.published is not None  # noqa: S101 - else there is a reason
         tables = target.published()
@@ -155,7 +158,7 @@ class DeFinetti(Attack):
         if not target.sensitive:
             return super().why_not(target)
         if target.grouped is not None:
-            if len(target.sensitive) < 2:
+            if len(target.sensitive) < 2 and target.published is None:
                 return "there are not two sensitive columns to be joined"
             groups = len(target.grouped)
         elif target.published is None:
@@ -232,6 +235,8 @@ def _read(target: Target, column: str, known: str | None) -> Sides:
     if column not in target.sensitive:
         raise UnknownColumnError(column, target.sensitive, where="the sensitive columns")
     if target.grouped is not None:
+        if target.published is not None and known == _beside(target):
+            return _read_beside(target, target.published(), column)
         return _read_groups(target, column, known)
     if target.published is None:
         raise InputError(f"definetti cannot be tried: {DeFinetti.why_not(target)}.")
@@ -248,6 +253,27 @@ def _read_groups(target: Target, column: str, known: str | None) -> Sides:
     people = Entries(one.group, one.rows, columns, (*labels, one.value))
     values = Entries(two.group, two.rows, (two.column,), (two.value,))
     return _pair(target, people, [known], values, column)
+
+
+def _beside(target: Target) -> str:
+    """Return what stands beside the quasi-identifiers of a group, as it is named."""
+    return "+".join(_names_beside(target))
+
+
+def _names_beside(target: Target) -> list[str]:
+    if target.published is None:
+        return []
+    tables = target.published()
+    return [n for n in tables.names(tables.tables[0]) if n not in target.quasi_identifiers]
+
+
+def _read_beside(target: Target, tables: LinkedTables, column: str) -> Sides:
+    """Read the people of each group with what tells them apart, and one sensitive table."""
+    known = _names_beside(target)
+    people = _entries(tables, 0, tables.names(tables.tables[0]))
+    sensitive = next(i for i, each in enumerate(tables.tables) if column in tables.names(each))
+    values = _entries(tables, sensitive, tables.names(tables.tables[sensitive]))
+    return _pair(target, people, known, values, column)
 
 
 def _read_buckets(target: Target, tables: LinkedTables, column: str, known: str | None) -> Sides:

@@ -75,7 +75,8 @@ class Target:
     """What its tables show of the people of each group, if groups are not people who look alike."""
 
     published: Callable[[], LinkedTables] | None = None
-    """Reads all tables of a release in buckets, as they are published."""
+    """Reads all tables of a release in buckets, as they are published; of one in groups, if people
+    of a group differ in something that stands beside the quasi-identifiers."""
 
     also: "tuple[Target, ...]" = ()
     """The same release by its other sensitive columns, where people are grouped otherwise."""

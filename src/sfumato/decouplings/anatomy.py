@@ -17,8 +17,9 @@ from sfumato.decouplings.base import (
     free_name,
     only_sensitive,
     random_labels,
+    read_together,
 )
-from sfumato.decouplings.texts import code, quote, write_readme, write_schema
+from sfumato.decouplings.texts import quote, sensitive_in, write_readme, write_schema
 from sfumato.errors import InfeasibleError, require_int
 from sfumato.tables.derived import Cells, DerivedColumn, DerivedTable
 from sfumato.text import text_of
@@ -30,11 +31,11 @@ _POSSIBLE = """\
 
 def bucket_readme(manifest: Mapping[str, Any]) -> str:
     """Describe the files of an anatomised release."""
-    [column] = [file["column"] for file in manifest["files"] if file["table"] == "sensitive"]
+    column = sensitive_in(manifest)
     l = manifest["models"][0]["l"]
     about = f"""\
 The table of quasi-identifiers has one row per person, with
-exact values; the sensitive table says how many people of a bucket have which {code(column)},
+exact values; the sensitive table says how many people of a bucket have which {column},
 and not who."""
     return write_readme(
         manifest,
@@ -55,11 +56,12 @@ def bucket_sql(parts: Parts, manifest: Mapping[str, Any]) -> str:
     """Write the definitions of the tables, and the join an analyst would make, as a view."""
     people, values = parts.tables
     names = [column.name for column in people.content.columns]
-    bucket, count, value = quote(parts.group), quote(parts.count), quote(str(values.column))
-    likely = quote(free_name("probability", [*names, str(values.column)]))
+    bucket, count = quote(parts.group), quote(parts.count)
+    likely = quote(free_name("probability", [*names, *values.names]))
     size = quote(free_name("size", names))
     chosen = [f"q.{quote(name)} AS {quote(name)}" for name in names]
-    chosen += [f"s.{value} AS {value}", f"s.{count} * 1.0 / b.{size} AS {likely}"]
+    chosen += [f"s.{quote(name)} AS {quote(name)}" for name in values.names]
+    chosen += [f"s.{count} * 1.0 / b.{size} AS {likely}"]
     lines = [
         'CREATE VIEW "possible" AS',
         "SELECT\n    " + ",\n    ".join(chosen),
@@ -108,6 +110,9 @@ class Anatomy(Decoupling):
     Args:
         l: Fewest different values of a bucket; 2 or more, and at most one over the share of the
             most frequent value.
+        together: Columns that stay together, as lists of names or as texts with + between them:
+            sensitive ones, or a plain one beside a sensitive one. They are published side by side,
+            and their combination counts as one sensitive value.
 
     Example:
         >>> rows = [("47677", "flu"), ("47602", "gout"), ("47678", "flu"), ("47905", "hiv")]
@@ -128,7 +133,10 @@ rows have 'flu', more than one in 3. The largest l is 2.
 
     l: int
 
+    together: tuple[str | tuple[str, ...], ...] = ()
+
     def __post_init__(self) -> None:
+        object.__setattr__(self, "together", read_together(self.together))
         require_int("l", self.l, at_least=2, why="with l=1 a bucket hides nobody")
 
     def run(
@@ -138,14 +146,15 @@ rows have 'flu', more than one in 3. The largest l is 2.
         sensitive: Sequence[str],
         *,
         rng: np.random.Generator,
+        plain: Sequence[str] = (),
     ) -> Parts:
         name = only_sensitive(sensitive)
         column = counts.column(name)
         _require_possible(self.l, column, counts.value_counts(name))
         item, bucket = _deal(counts, name, self.l, rng)
         grouped = _group_tables(column, counts.codes_of(name)[item], bucket, rng)
-        columns = [counts.column(each) for each in quasi_identifiers]
-        people = [counts.codes_of(each)[item] for each in quasi_identifiers]
+        columns = [counts.column(each) for each in (*quasi_identifiers, *plain)]
+        people = [counts.codes_of(each.name)[item] for each in columns]
         once = np.ones(len(item), dtype=np.int64)
         kinds: Cells = (grouped.labelled[bucket], *people)
         parts = publish_buckets(grouped, columns, kinds, once, rng)
@@ -237,7 +246,7 @@ def publish_buckets(
 
     Args:
         grouped: The buckets, with the values of one sensitive column.
-        columns: The quasi-identifiers.
+        columns: The quasi-identifiers, and what is published beside them.
         kinds: The rows of people: the label of the bucket, then a code for each column.
         times: How many people each such row stands for.
         rng: Draws the order of the rows.

@@ -489,8 +489,10 @@ class AssociationHiding(Decoupling):
         sensitive: Sequence[str],
         *,
         rng: np.random.Generator,
+        plain: Sequence[str] = (),
     ) -> Parts:
-        return self.inform({}, ()).run(counts, quasi_identifiers, sensitive, rng=rng)
+        informed = self.inform({}, ())
+        return informed.run(counts, quasi_identifiers, sensitive, rng=rng, plain=plain)
 
     def companions(self, parts: Parts, manifest: Mapping[str, Any]) -> dict[str, str]:
         del parts
@@ -515,6 +517,7 @@ class _InformedHiding(AssociationHiding):
         sensitive: Sequence[str],
         *,
         rng: np.random.Generator,
+        plain: Sequence[str] = (),
     ) -> Parts:
         columns = hide_columns(
             counts,
@@ -525,7 +528,7 @@ class _InformedHiding(AssociationHiding):
             scope=self.scope,
             exact=self.exact,
         )
-        names = (*quasi_identifiers, *sensitive)
+        names = (*quasi_identifiers, *plain, *sensitive)
         published = publish_labels(counts.project(names), columns)
         described = tuple(DerivedColumn(c.name, c.values) for c in published.columns)
         content = DerivedTable.repeat(described, tuple(published.codes), published.rows, rng)

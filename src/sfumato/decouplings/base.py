@@ -1,8 +1,9 @@
 """The contract of a decoupling: a counted table goes in, several linked tables come out."""
 
+import json
 import re
 from abc import ABC, abstractmethod
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, ClassVar, Literal, Self
@@ -12,12 +13,105 @@ import numpy as np
 from sfumato.counts import Column, FrequencySet, add_up, group, sums
 from sfumato.errors import InputError, ParameterError, UnknownColumnError
 from sfumato.hierarchy import HierarchyBuilder
-from sfumato.tables.derived import DerivedTable
-from sfumato.text import number_of, text_or_none
+from sfumato.tables.derived import Batch, Cells, DerivedColumn, DerivedTable
+from sfumato.text import number_of, text_of, text_or_none
 from sfumato.typing import CodeArray, FloatArray, IntArray, Value
 
 _ROOM = 100
 """Labels are drawn from this many times as many numbers as there are groups, or more."""
+
+
+_GLUE = " + "
+_NOTHING = "(missing)"
+
+
+def joint_name(names: Sequence[str]) -> str:
+    """Return what columns that stay together are called as one.
+
+    >>> joint_name(["time", "death"])
+    'time + death'
+    """
+    return _GLUE.join(names)
+
+
+@dataclass(frozen=True, eq=False)
+class Joint:
+    """Columns that stay together, as one column of the combinations that occur.
+
+    To whoever wants to know it, such a combination is one value. It is missing only if all of it
+    is.
+
+    Example:
+        >>> rows = [(5, "yes"), (7, None), (None, None)]
+        >>> counts, joint = join_columns(FrequencySet.from_rows(["time", "death"], rows),
+        ...     ["time", "death"])
+        >>> counts.column("time + death").values
+        ('5 + yes', '7 + (missing)', None)
+    """
+
+    column: Column
+    parts: tuple[Column, ...]
+    codes: CodeArray
+    """`codes[part, value]`: what each combination has in each of the columns."""
+
+    @classmethod
+    def of(cls, parts: Sequence[Column], codes: Sequence[np.ndarray]) -> "tuple[Joint, IntArray]":
+        """Return the combinations that occur, and the one that each item has."""
+        found = group(list(codes), [len(column.values) for column in parts], n=len(codes[0]))
+        # A missing value is the last of each column, so the combination of those comes last too.
+        held = np.array([each[found.first] for each in codes], dtype=np.int32)
+        texts = [
+            [_NOTHING if value is None else _quote(text_of(value)) for value in column.values]
+            for column in parts
+        ]
+        values: list[Value] = [
+            _GLUE.join(each[code] for each, code in zip(texts, combination, strict=True))
+            for combination in held.T.tolist()
+        ]
+        nothing = np.array([column.missing for column in parts])
+        if values and (held[:, -1] == nothing).all():
+            values[-1] = None
+        column = Column(joint_name([each.name for each in parts]), tuple(values))
+        return cls(column, tuple(parts), held), found.of_item
+
+
+def _quote(text: str) -> str:
+    """Return a text that can be told from others when it stands between them."""
+    odd = "+" in text or text.startswith('"') or text == _NOTHING
+    return json.dumps(text, ensure_ascii=False) if odd else text
+
+
+def join_columns(counts: FrequencySet, names: Sequence[str]) -> tuple[FrequencySet, Joint]:
+    """Return counts with one more column, the combination of some, and what that stands for."""
+    columns = [counts.column(name) for name in names]
+    joint, of_item = Joint.of(columns, [counts.codes_of(name) for name in names])
+    codes = np.vstack([counts.codes, of_item[None].astype(np.int32)])
+    return FrequencySet((*counts.columns, joint.column), codes, counts.rows), joint
+
+
+def read_together(given: object) -> tuple[tuple[str, ...], ...]:
+    """Read columns that stay together: lists of names, or texts with + between them.
+
+    >>> read_together(["time+death", ["drug", "dose"]])
+    (('time', 'death'), ('drug', 'dose'))
+    >>> read_together([["time"]])
+    Traceback (most recent call last):
+    sfumato.errors.ParameterError: together must be a list of lists of two or more columns, each
+    column once, got [['time']].
+    """
+    expected = "a list of lists of two or more columns, each column once"
+    if isinstance(given, str) or not isinstance(given, Sequence):
+        raise ParameterError("together", given, expected)
+    found = []
+    for each in given:
+        names = each.split("+") if isinstance(each, str) else each
+        if not isinstance(names, Sequence) or not all(isinstance(name, str) for name in names):
+            raise ParameterError("together", given, expected)
+        found.append(tuple(name.strip() if isinstance(each, str) else name for name in names))
+    every = [name for names in found for name in names]
+    if len(set(every)) < len(every) or any(len(names) < 2 for names in found):
+        raise ParameterError("together", given, expected)
+    return tuple(found)
 
 
 @dataclass(frozen=True, eq=False)
@@ -34,6 +128,33 @@ class SensitiveTable:
     """Code into the column's values."""
 
     rows: IntArray
+    joint: Joint | None = None
+    """The columns that it is made of, if several stay together."""
+
+    @property
+    def columns(self) -> tuple[Column, ...]:
+        """The columns that are published in it."""
+        return (self.column,) if self.joint is None else self.joint.parts
+
+    def codes_of(self, name: str) -> CodeArray:
+        """Return the codes of one of its columns, per entry."""
+        if self.joint is None:
+            return self.value
+        at = [column.name for column in self.joint.parts].index(name)
+        codes: CodeArray = self.joint.codes[at][self.value]
+        return codes
+
+    def split(self, n_groups: int) -> "tuple[SensitiveTable, ...]":
+        """Return each of its columns by itself."""
+        if self.joint is None:
+            return (self,)
+        found = []
+        for column in self.joint.parts:
+            codes = self.codes_of(column.name)
+            cells = group([self.group, codes], [n_groups, len(column.values)])
+            rows = sums(cells.of_item, self.rows, cells.n)
+            found.append(SensitiveTable(column, self.group[cells.first], codes[cells.first], rows))
+        return tuple(found)
 
     @cached_property
     def starts(self) -> IntArray:
@@ -46,7 +167,7 @@ class SensitiveTable:
         keep = self.value != self.column.missing
         if keep.all():
             return self
-        return type(self)(self.column, self.group[keep], self.value[keep], self.rows[keep])
+        return replace(self, group=self.group[keep], value=self.value[keep], rows=self.rows[keep])
 
     def totals(self, n_groups: int) -> IntArray:
         """Return how many rows of each group have a known value."""
@@ -60,15 +181,30 @@ class SensitiveTable:
             most[known.group[known.starts]] = np.maximum.reduceat(known.rows, known.starts)
         return most
 
-    def fold(self, n_groups: int) -> Self:
-        """Return it with values that differ only in spelling taken for one."""
-        folded = self.column.folded
-        if not folded.spellings:
-            return self
-        value = folded.codes[self.value]
-        cells = group([self.group, value], [n_groups, len(folded.column.values)])
+    def fold(self, n_groups: int, names: Sequence[str]) -> Self:
+        """Return it with values that differ only in spelling taken for one, in some columns."""
+        joint = None
+        if self.joint is None:
+            folded = self.column.folded
+            if self.column.name not in names or not folded.spellings:
+                return self
+            column, value = folded.column, folded.codes[self.value]
+        else:
+            every = [(c, c.folded if c.name in names else None) for c in self.joint.parts]
+            if not any(folded is not None and folded.spellings for _, folded in every):
+                return self
+            joint, of_value = Joint.of(
+                [column if folded is None else folded.column for column, folded in every],
+                [
+                    codes if folded is None else folded.codes[codes]
+                    for (_, folded), codes in zip(every, self.joint.codes, strict=True)
+                ],
+            )
+            column, value = joint.column, of_value[self.value].astype(np.int32)
+        cells = group([self.group, value], [n_groups, len(column.values)])
         rows = sums(cells.of_item, self.rows, cells.n)
-        return type(self)(folded.column, self.group[cells.first], value[cells.first], rows)
+        first = cells.first
+        return type(self)(column, self.group[first], value[first], rows, joint)
 
 
 @dataclass(frozen=True, eq=False)
@@ -111,12 +247,12 @@ class GroupedTables:
 
     @property
     def names(self) -> tuple[str, ...]:
-        """The sensitive columns in order."""
+        """The sensitive columns in order; those that stay together count as one."""
         return tuple(table.column.name for table in self.sensitive)
 
     def fold(self, names: Sequence[str]) -> "GroupedTables":
         """Return it with spellings of a value in some sensitive columns taken for one."""
-        tables = [t.fold(len(self)) if t.column.name in names else t for t in self.sensitive]
+        tables = [table.fold(len(self), names) for table in self.sensitive]
         if all(new is old for new, old in zip(tables, self.sensitive, strict=True)):
             return self
         return replace(self, sensitive=tuple(tables))
@@ -129,10 +265,13 @@ class GroupedTables:
         )
 
     def table(self, name: str) -> SensitiveTable:
-        """Find a sensitive column's table by name."""
-        if name not in self.names:
-            raise UnknownColumnError(name, self.names, where="the sensitive columns")
-        return self.sensitive[self.names.index(name)]
+        """Find a sensitive column's table by name; of several that stay together, its own."""
+        if name in self.names:
+            return self.sensitive[self.names.index(name)]
+        for table in self.sensitive:
+            if name in (column.name for column in table.columns):
+                return next(t for t in table.split(len(self)) if t.column.name == name)
+        raise UnknownColumnError(name, self.names, where="the sensitive columns")
 
     @classmethod
     def of(
@@ -190,30 +329,47 @@ class LinkedTables:
         return replace(self, tables=tuple(tables))
 
     @classmethod
-    def of(cls, grouped: GroupedTables, names: Sequence[str]) -> Self:
+    def of(
+        cls, grouped: GroupedTables, names: Sequence[str], people: FrequencySet | None = None
+    ) -> Self:
         """Build the tables that groups are published as, with numbers for their labels.
 
         Args:
             grouped: The groups.
             names: The columns that are wanted; a table with none of them is left out.
+            people: The table of people, where it has more than the quasi-identifiers: the number of
+                the group first.
         """
         columns = [column for column in grouped.quasi_identifiers if column.name in names]
         group, count = free_name("group", names), free_name("count", names)
         numbers = np.arange(len(grouped), dtype=np.int32)
         number = Column(group, tuple(numbers.tolist()))
         tables = []
-        if columns:
+        if people is not None:
+            beside = people.columns[1:]
+            tables.append(FrequencySet((number, *beside), people.codes, people.rows))
+        elif columns:
             at = [grouped.quasi_identifiers.index(column) for column in columns]
             codes = np.vstack([numbers[None], grouped.labels[at]]).astype(np.int32)
             tables.append(FrequencySet((number, *columns), codes, grouped.sizes))
-        for table in grouped.sensitive:
-            if table.column.name in names:
-                people, code = np.unique(table.rows, return_inverse=True)
-                codes = np.array([table.group, table.value, code], dtype=np.int32)
-                held = (number, table.column, Column(count, tuple(people.tolist())))
-                once = np.ones(len(code), dtype=np.int64)
-                tables.append(FrequencySet(held, codes, once))
+        wanted = [
+            (table, [column for column in table.columns if column.name in names])
+            for table in grouped.sensitive
+        ]
+        tables += [_count_table(table, own, number, count) for table, own in wanted if own]
         return cls(tuple(tables), group, count)
+
+    def join(self, together: Sequence[Sequence[str]]) -> "LinkedTables":
+        """Return it with columns that stay together as one, wherever a table has them all."""
+        tables = []
+        for table in self.tables:
+            joined = table
+            for names in together:
+                if {*names} <= {*joined.names}:
+                    joined, _ = join_columns(joined, names)
+                    joined = joined.project([n for n in joined.names if n not in names])
+            tables.append(joined)
+        return replace(self, tables=tuple(tables))
 
     def names(self, table: FrequencySet) -> tuple[str, ...]:
         """List the columns of a table that are about people."""
@@ -275,6 +431,20 @@ class LinkedTables:
         return every[0] if every else np.zeros(0)
 
 
+def _count_table(
+    table: SensitiveTable, columns: Sequence[Column], number: Column, count: str
+) -> FrequencySet:
+    """Return some columns of a sensitive table, with the number of people of each entry."""
+    every = [table.codes_of(column.name) for column in columns]
+    sizes = [len(number.values), *(len(column.values) for column in columns)]
+    cells = group([table.group, *every], sizes)
+    people, code = np.unique(sums(cells.of_item, table.rows, cells.n), return_inverse=True)
+    first = cells.first
+    codes = np.array([table.group[first], *(each[first] for each in every), code], dtype=np.int32)
+    held = (number, *columns, Column(count, tuple(people.tolist())))
+    return FrequencySet(held, codes, np.ones(cells.n, dtype=np.int64))
+
+
 @dataclass(frozen=True, eq=False)
 class Part:
     """One of the tables that are published."""
@@ -291,12 +461,17 @@ class Part:
     """The sensitive column it holds."""
 
     columns: tuple[str, ...] = ()
-    """The columns it holds, if it is a slice."""
+    """The columns it holds, if it is a slice, or if several sensitive ones stay together."""
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The columns it holds besides the group and the count, if it is no table of people."""
+        return self.columns or (str(self.column),)
 
     def describe(self) -> dict[str, Any]:
         """Return what it is, as a manifest writes it."""
         plain: dict[str, Any] = {"table": self.table}
-        if self.column is not None:
+        if self.column is not None and not self.columns:
             plain["column"] = self.column
         if self.columns:
             plain["columns"] = self.columns
@@ -328,6 +503,51 @@ class Parts:
 
     notes: tuple[str, ...] = ()
     """What deserves a second look in these tables, and depends on more than they show."""
+
+
+def split_joints(parts: Parts, joints: Sequence[Joint]) -> Parts:
+    """Return parts with the columns that stay together in place of what they are as one."""
+    by_name = {joint.column.name: joint for joint in joints}
+    if not by_name:
+        return parts
+    sensitive = tuple(
+        replace(table, joint=by_name.get(table.column.name)) for table in parts.grouped.sensitive
+    )
+    tables = tuple(_split_part(part, by_name) for part in parts.tables)
+    return replace(parts, grouped=replace(parts.grouped, sensitive=sensitive), tables=tables)
+
+
+def _split_part(part: Part, joints: Mapping[str, Joint]) -> Part:
+    held = [joints.get(column.name) for column in part.content.columns]
+    if not any(joint is not None for joint in held):
+        return part
+    columns: list[DerivedColumn] = []
+    for column, joint in zip(part.content.columns, held, strict=True):
+        split = () if joint is None else joint.parts
+        columns += [DerivedColumn(each.name, each.values) for each in split] or [column]
+
+    def split_cells(kinds: Cells) -> Cells:
+        cells: list[np.ndarray] = []
+        for each, joint in zip(kinds, held, strict=True):
+            cells += [each] if joint is None else [codes[each] for codes in joint.codes]
+        return tuple(cells)
+
+    def batches() -> Iterator[Batch]:
+        seen: Cells | None = None
+        for kinds, picks in part.content.batches():
+            # Most tables have the same kinds of rows in every batch.
+            if kinds is not seen:
+                seen, cells = kinds, split_cells(kinds)
+            yield Batch(cells, picks)
+
+    names = part.columns or (str(part.column),)
+    split_names = [
+        name
+        for each in names
+        for name in ([c.name for c in joints[each].parts] if each in joints else [each])
+    ]
+    content = DerivedTable(tuple(columns), part.content.rows, batches)
+    return replace(part, content=content, columns=tuple(split_names))
 
 
 class Kind:
@@ -365,6 +585,9 @@ class Decoupling(Kind, ABC):
     needs_sensitive: ClassVar[bool] = True
     """Whether there has to be a sensitive column."""
 
+    together: tuple[str | tuple[str, ...], ...] = ()
+    """Sensitive and plain columns that stay together, where a method can keep them so."""
+
     @property
     def needs(self) -> tuple[str, ...]:
         """The columns of the table that it goes by and does not publish."""
@@ -390,8 +613,17 @@ class Decoupling(Kind, ABC):
         sensitive: Sequence[str],
         *,
         rng: np.random.Generator,
+        plain: Sequence[str] = (),
     ) -> Parts:
-        """Decide what is published. Orders and labels come from `rng`, never from the data."""
+        """Decide what is published. Orders and labels come from `rng`, never from the data.
+
+        Args:
+            counts: The table.
+            quasi_identifiers: What others may know; groups and buckets are formed by it.
+            sensitive: What is to stay secret.
+            rng: Draws orders and labels.
+            plain: What is published as it is, beside the quasi-identifiers.
+        """
 
     @abstractmethod
     def companions(self, parts: Parts, manifest: Mapping[str, Any]) -> dict[str, str]:

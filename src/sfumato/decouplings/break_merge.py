@@ -17,6 +17,7 @@ from sfumato.decouplings.base import (
     file_names,
     free_name,
     random_labels,
+    read_together,
 )
 from sfumato.decouplings.texts import quote, write_readme, write_schema
 from sfumato.tables.derived import SLICE, Batch, DerivedColumn, DerivedTable
@@ -63,12 +64,13 @@ def _merge_view(parts: Parts) -> str:
     sensitive = {f"s{i}": part for i, part in enumerate(tables, start=1)}
     group, count = quote(parts.group), quote(parts.count)
     size = quote(free_name("size", names))
-    expected = quote(free_name("expected", [*names, *(str(part.column) for part in tables)]))
-    shares = " * ".join(f"({s}.{count} * 1.0 / g.{size})" for s in sensitive)
+    expected = quote(free_name("expected", [*names, *(n for part in tables for n in part.names)]))
+    alike = quote(free_name("alike", names))
+    shares = " * ".join(f"({s}.{count} * 1.0 / b.{size})" for s in sensitive)
     chosen = [
         *(_select_as("g", name) for name in names),
-        *(_select_as(s, str(part.column)) for s, part in sensitive.items()),
-        f"g.{size} * {shares} AS {expected}",
+        *(_select_as(s, name) for s, part in sensitive.items() for name in part.names),
+        f"g.{alike} * {shares} AS {expected}",
     ]
     by = ", ".join(f"q.{quote(name)}" for name in names)
     grouped = ", ".join(_select_as("q", name) for name in names)
@@ -76,8 +78,10 @@ def _merge_view(parts: Parts) -> str:
         'CREATE VIEW "merged" AS',
         "SELECT\n    " + ",\n    ".join(chosen),
         # Every name is quoted, and nothing here is ever run by us.
-        f"FROM (SELECT {grouped}, COUNT(*) AS {size}",
+        f"FROM (SELECT {grouped}, COUNT(*) AS {alike}",
         f"    FROM {quote(people.name)} AS q GROUP BY {by}) AS g",
+        f"JOIN (SELECT {group}, COUNT(*) AS {size}",
+        f"    FROM {quote(people.name)} GROUP BY {group}) AS b ON b.{group} = g.{group}",
         *(f"JOIN {quote(p.name)} AS {s} ON {s}.{group} = g.{group}" for s, p in sensitive.items()),
     ]
     return "\n".join(lines) + ";"
@@ -103,7 +107,12 @@ class BreakMerge(Decoupling):
     Does not promise: that a value which most people of a group have stays secret. That
     is for the models that the table kept before, which hold as they did. Nor anything against
     those who learn from all groups together which values go with which: `attacks.DeFinetti`
-    tries that.
+    tries that. Of columns that stay together, one tells the other as it does in rows.
+
+    Args:
+        together: Columns that stay together, as lists of names or as texts with + between them:
+            sensitive ones, or a plain one beside a sensitive one. They are published side by side,
+            and their combination counts as one sensitive value.
 
     Example:
         >>> rows = [("30s", "flu", "low"), ("30s", "gout", "low"), ("40s", "flu", "high")]
@@ -116,6 +125,11 @@ class BreakMerge(Decoupling):
 
     name: ClassVar[str] = "break-merge"
 
+    together: tuple[str | tuple[str, ...], ...] = ()
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "together", read_together(self.together))
+
     def run(
         self,
         counts: FrequencySet,
@@ -123,9 +137,11 @@ class BreakMerge(Decoupling):
         sensitive: Sequence[str],
         *,
         rng: np.random.Generator,
+        plain: Sequence[str] = (),
     ) -> Parts:
         grouped = GroupedTables.of(counts, quasi_identifiers, sensitive)
-        return publish(replace(grouped, ids=random_labels(len(grouped), rng)), rng)
+        people = counts.project([*quasi_identifiers, *plain]) if plain else None
+        return publish(replace(grouped, ids=random_labels(len(grouped), rng)), rng, people)
 
     def companions(self, parts: Parts, manifest: Mapping[str, Any]) -> dict[str, str]:
         return {"schema.sql": schema_sql(parts, manifest), "README.md": readme(manifest)}
@@ -135,9 +151,18 @@ class BreakMerge(Decoupling):
         return cls()
 
 
-def publish(grouped: GroupedTables, rng: np.random.Generator) -> Parts:
-    """Return how groups that have their labels are published."""
-    names = [*(column.name for column in grouped.quasi_identifiers), *grouped.names]
+def publish(
+    grouped: GroupedTables, rng: np.random.Generator, people: FrequencySet | None = None
+) -> Parts:
+    """Return how groups that have their labels are published.
+
+    Args:
+        grouped: The groups.
+        rng: Draws the order of rows.
+        people: Their quasi-identifiers and what is published beside those; None if nothing is.
+    """
+    known = grouped.quasi_identifiers if people is None else people.columns
+    names = [*(column.name for column in known), *grouped.names]
     group = free_name("group", names)
     count = free_name("count", [*names, group])
     files = file_names(grouped.names, "sensitive_")
@@ -145,15 +170,21 @@ def publish(grouped: GroupedTables, rng: np.random.Generator) -> Parts:
         Part(file, "sensitive", _sensitive(grouped, table, group, count, rng), table.column.name)
         for file, table in zip(files, grouped.sensitive, strict=True)
     ]
-    return Parts(grouped, group, count, (Part("qi", "qi", _people(grouped, group, rng)), *tables))
+    first = Part("qi", "qi", _people(grouped, people, group, rng))
+    return Parts(grouped, group, count, (first, *tables))
 
 
-def _people(grouped: GroupedTables, group: str, rng: np.random.Generator) -> DerivedTable:
-    columns = (
-        DerivedColumn(group),
-        *(DerivedColumn(column.name, column.values) for column in grouped.quasi_identifiers),
-    )
-    return DerivedTable.repeat(columns, (grouped.labelled, *grouped.labels), grouped.sizes, rng)
+def _people(
+    grouped: GroupedTables, people: FrequencySet | None, group: str, rng: np.random.Generator
+) -> DerivedTable:
+    known, labels, rows = grouped.quasi_identifiers, grouped.labels, grouped.sizes
+    at = np.arange(len(grouped))
+    if people is not None:
+        # Groups are numbered in the order of their quasi-identifiers, as they are here.
+        at = people.group_by([column.name for column in known]).of_item
+        known, labels, rows = people.columns, people.codes, people.rows
+    columns = (DerivedColumn(group), *(DerivedColumn(each.name, each.values) for each in known))
+    return DerivedTable.repeat(columns, (grouped.labelled[at], *labels), rows, rng)
 
 
 def _sensitive(

@@ -15,8 +15,9 @@ from sfumato.decouplings.base import (
     SensitiveTable,
     only_sensitive,
     random_labels,
+    read_together,
 )
-from sfumato.decouplings.texts import code, write_readme
+from sfumato.decouplings.texts import sensitive_in, write_readme
 from sfumato.errors import InputError, ParameterError, UnknownNameError, require_int
 from sfumato.models import DistinctLDiversity, PrivacyModel
 from sfumato.models.base import promise_text
@@ -28,10 +29,10 @@ from sfumato.typing import IntArray
 
 def _readme(manifest: Mapping[str, Any]) -> str:
     """Describe the files of a bucketised release."""
-    [column] = [file["column"] for file in manifest["files"] if file["table"] == "sensitive"]
+    column = sensitive_in(manifest)
     about = f"""\
 The table of quasi-identifiers has one row per person, with
-exact values; the sensitive table says how many people of a bucket have which {code(column)},
+exact values; the sensitive table says how many people of a bucket have which {column},
 and not who."""
     promises = [
         f"- Every bucket keeps {promise_text(_without_figures(model))}."
@@ -91,6 +92,9 @@ class Bucketization(Decoupling):
             otherwise.
         l: Fewest different values of a bucket where no model looks at the sensitive column; 2 or
             more.
+        together: Columns that stay together, as lists of names or as texts with + between them:
+            sensitive ones, or a plain one beside a sensitive one. They are published side by side,
+            and their combination counts as one sensitive value.
 
     Example:
         >>> rows = [("a", "47677", "flu"), ("a", "47602", "gout"), ("b", "47905", "flu"),
@@ -110,8 +114,10 @@ class Bucketization(Decoupling):
     column: str | None = None
     partition: str | None = None
     l: int = 2
+    together: tuple[str | tuple[str, ...], ...] = ()
 
     def __post_init__(self) -> None:
+        object.__setattr__(self, "together", read_together(self.together))
         require_int("l", self.l, at_least=2, why="with l=1 a bucket hides nobody")
         if self.column is not None and self.partition is not None:
             why = "the column says already which bucket a row is in. Leave out one of the two"
@@ -149,8 +155,8 @@ class Bucketization(Decoupling):
         if self.column is not None:
             self._require_known(counts.column(self.column), counts.value_counts(self.column))
             return self.column
-        [name] = [name for name in counts.names if name not in (*quasi_identifiers, *sensitive)]
-        return name
+        # The last column, which a method made.
+        return counts.names[-1]
 
     def _require_known(self, column: Column, rows: IntArray) -> None:
         if column.missing >= 0 and rows[column.missing]:
@@ -166,12 +172,13 @@ class Bucketization(Decoupling):
         sensitive: Sequence[str],
         *,
         rng: np.random.Generator,
+        plain: Sequence[str] = (),
     ) -> Parts:
         name = only_sensitive(sensitive)
         bucket = counts.group_by([self.bucket_column(counts, quasi_identifiers, sensitive)])
         grouped = _group_tables(counts, name, bucket.of_item, bucket.n, rng)
-        columns = [counts.column(each) for each in quasi_identifiers]
-        codes = [counts.codes_of(each) for each in quasi_identifiers]
+        columns = [counts.column(each) for each in (*quasi_identifiers, *plain)]
+        codes = [counts.codes_of(each.name) for each in columns]
         alike = group([bucket.of_item, *codes], [bucket.n, *(len(c.values) for c in columns)])
         first = alike.first
         kinds: Cells = (grouped.labelled[bucket.of_item[first]], *(each[first] for each in codes))

@@ -2,7 +2,7 @@
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 from typing import Any, ClassVar, Literal, Self
 
 import numpy as np
@@ -15,10 +15,12 @@ from sfumato.decouplings.base import (
     Parts,
     SensitiveTable,
     free_name,
+    joint_name,
     random_labels,
+    read_together,
 )
 from sfumato.decouplings.texts import code, quote, write_readme, write_schema
-from sfumato.errors import ParameterError, require_int, require_number
+from sfumato.errors import ParameterError, require_int, require_number, some
 from sfumato.slicing import (
     AIMS,
     CHECKS,
@@ -265,6 +267,9 @@ class Slicing(Decoupling):
             all tables are which the slices can be joined to, taken together, so that buckets
             may be smaller; "paper" the same by the printed formula p(t,B) = f(t,B) / Σ f, which
             gives buckets of all sizes one weight and promises less.
+        together: Columns that stay together, as lists of names or as texts with + between them:
+            sensitive ones, or a plain one beside a sensitive one. They are published side by side,
+            and their combination counts as one sensitive value.
 
     Example:
         >>> rows = [(age, zip, ill) for age in "ab" for zip in "xy" for ill in ("flu", "gout")]
@@ -297,8 +302,10 @@ class Slicing(Decoupling):
     aim: Literal["correlations", "membership"] = "correlations"
     cuts: Literal["strict", "relaxed"] = "strict"
     check: Literal["buckets", "worlds", "paper"] = "buckets"
+    together: tuple[str | tuple[str, ...], ...] = ()
 
     def __post_init__(self) -> None:
+        object.__setattr__(self, "together", read_together(self.together))
         if isinstance(self.categories, Sequence) and not isinstance(self.categories, str):
             object.__setattr__(self, "categories", _read_values(self.categories))
         form = self.diversity
@@ -359,9 +366,17 @@ class Slicing(Decoupling):
         sensitive: Sequence[str],
         *,
         rng: np.random.Generator,
+        plain: Sequence[str] = (),
     ) -> Parts:
+        if self.together and self.columns is not None:
+            laid_out = tuple(_join_names(names, self.together) for names in self.columns)
+            slicing = replace(self, columns=laid_out, together=())
+            return slicing.run(counts, quasi_identifiers, sensitive, rng=rng, plain=plain)
         form = self._form(counts, sensitive)
-        columns = self._columns(counts, quasi_identifiers, sensitive, form)
+        # What is put beside a sensitive column may be known of a person, as anything beside it.
+        given = {name for names in self.columns or () for name in names}
+        placed = [name for name in plain if name in given]
+        columns = self._columns(counts, (*quasi_identifiers, *placed), sensitive, form)
         laid = SubTuples.of(counts, columns)
         draw = None
         if self.cuts == "relaxed":
@@ -375,7 +390,8 @@ class Slicing(Decoupling):
         bucket = cut_into_buckets(laid, codes, form, check=self.check, rng=draw, mixing=mixing)
         models = self._models(columns, laid, bucket, form)
         notes = self._notes(counts, quasi_identifiers, columns, bucket, form, rng)
-        return self._parts(counts, columns, bucket, models, notes, rng)
+        slices = _place([name for name in plain if name not in placed], columns)
+        return self._parts(counts, columns.sensitive, slices, bucket, models, notes, rng)
 
     def _form(self, counts: FrequencySet, sensitive: Sequence[str]) -> Form:
         """Return the form as it judges the values of the table."""
@@ -500,13 +516,14 @@ class Slicing(Decoupling):
     def _parts(
         self,
         counts: FrequencySet,
-        columns: Columns,
+        sensitive: Sequence[str],
+        slices: Sequence[tuple[str, ...]],
         bucket: IntArray,
         models: tuple[Mapping[str, Any], ...],
         notes: tuple[str, ...],
         rng: np.random.Generator,
     ) -> Parts:
-        grouped = _group_tables(counts, columns.sensitive, bucket, rng)
+        grouped = _group_tables(counts, sensitive, bucket, rng)
         label = free_name("bucket", counts.names)
         count = free_name("count", [*counts.names, label])
         tables = tuple(
@@ -516,7 +533,7 @@ class Slicing(Decoupling):
                 _slice(counts, names, bucket, grouped.labelled, (label, count), rng),
                 columns=names,
             )
-            for number, names in enumerate(columns.columns, start=1)
+            for number, names in enumerate(slices, start=1)
         )
         return Parts(grouped, label, count, tables, models, notes=notes)
 
@@ -526,6 +543,42 @@ class Slicing(Decoupling):
     @classmethod
     def example(cls) -> Self:
         return cls(l=3)
+
+
+def _join_names(
+    names: str | Sequence[str], together: Sequence[str | Sequence[str]]
+) -> tuple[str, ...]:
+    """Return the names of a column, those that stay together as one."""
+    found = list(names)
+    for joined in together:
+        held = [name for name in found if name in joined]
+        if held and len(held) < len(joined):
+            why = f"together says that {some(list(joined))} stay together"
+            raise ParameterError("columns", list(names), "columns that part none of them", why=why)
+        if held:
+            found = [name for name in found if name not in joined] + [joint_name(list(joined))]
+    return tuple(found)
+
+
+def _place(plain: Sequence[str], columns: Columns) -> list[tuple[str, ...]]:
+    """Return the slices, with what is published as it is beside most of the quasi-identifiers.
+
+    Never beside a sensitive column: if there is no other slice, it gets one of its own.
+
+    >>> _place(["pay"], Columns((("age",), ("sex", "zip"), ("ill",)), ("ill",)))
+    [('age',), ('sex', 'zip', 'pay'), ('ill',)]
+    >>> _place(["pay"], Columns((("age", "ill"), ("sex", "job")), ("ill", "job")))
+    [('age', 'ill'), ('sex', 'job'), ('pay',)]
+    """
+    slices = list(columns.columns)
+    if not plain:
+        return slices
+    open_to = [i for i, names in enumerate(slices) if not {*names} & {*columns.sensitive}]
+    if not open_to:
+        return [*slices, tuple(plain)]
+    largest = max(open_to, key=lambda i: len(slices[i]))
+    slices[largest] = (*slices[largest], *plain)
+    return slices
 
 
 def _read(given: object) -> tuple[tuple[str, ...], ...]:

@@ -50,9 +50,9 @@ def write_readme(
     """
 
     def describe(file: Mapping[str, Any]) -> str:
-        if "columns" in file:
+        if file["table"] == "slice":
             return ", ".join(map(code, file["columns"]))
-        counts = f"how many people of each {groups[0]} have which {code(str(file.get('column')))}"
+        counts = f"how many people of each {groups[0]} have which {_named(file)}"
         return contents.get(file["table"], counts)
 
     return _README.format(
@@ -71,6 +71,16 @@ def write_readme(
         count=code(manifest["count"]),
         remarks="\n".join(remarks),
     )
+
+
+def sensitive_in(manifest: Mapping[str, Any]) -> str:
+    """Return the columns of the only sensitive table, as a text names them."""
+    return next(_named(file) for file in manifest["files"] if file["table"] == "sensitive")
+
+
+def _named(file: Mapping[str, Any]) -> str:
+    """Return the columns of a sensitive table, as a text names them."""
+    return " and ".join(map(code, file.get("columns") or [str(file.get("column"))]))
 
 
 _BLANK = " \t\n\r"

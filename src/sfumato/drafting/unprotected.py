@@ -24,6 +24,7 @@ from sfumato.releases.opening import (
     Published,
     PublishedTable,
     PublishedTables,
+    Roles,
     count_columns,
 )
 from sfumato.releases.people import find_repetition, keys_of
@@ -269,7 +270,7 @@ def find_unprotected(release: Published) -> tuple[ColumnFinding, ...]:
     Does not promise that a column names no people because it does not look like it.
 
     Args:
-        release: What is published. A decoupled release has no such columns.
+        release: What is published. Of a decoupled release, every table is looked at by itself.
 
     Example:
         >>> import pyarrow as pa
@@ -282,7 +283,9 @@ def find_unprotected(release: Published) -> tuple[ColumnFinding, ...]:
     """
     meant = _rows_meant(release)
     if not isinstance(release, PublishedTable):
-        return (*meant, *_line_breaks_of_tables(release), *_spellings_of_tables(release))
+        odd = (*_line_breaks_of_tables(release), *_spellings_of_tables(release))
+        plain = [each for table in _tables_with_plain(release) for each in _find_plain(table)]
+        return (*meant, *odd, *plain)
     columns = _open_columns(release)
     every = _domains(release, [*columns, *release.columns])
     domains = {name: domain for name, domain in every.items() if name in columns}
@@ -312,13 +315,65 @@ def find_unprotected(release: Published) -> tuple[ColumnFinding, ...]:
     if nested:
         reason = f"{some(nested)} has no single value per row: nothing says what it gives away"
         found.append(ColumnFinding(nested, "not looked at", reason))
+    return tuple(_with_owner(release, found))
+
+
+def _with_owner(release: Published, found: Sequence[ColumnFinding]) -> list[ColumnFinding]:
+    """Return findings that say whether only the manifest gives a reason."""
     own = _own_reasons(release)
-    return tuple(
+    return [
         replace(each, by_manifest=True)
         if each.because is not None and not own.issuperset(each.columns)
         else each
         for each in found
-    )
+    ]
+
+
+def _tables_with_plain(release: Published) -> Iterator[PublishedTable]:
+    """Yield the tables of a decoupled release that have plain columns, as tables in one piece.
+
+    What stands in one table is known together: the quasi-identifiers that it has are what people
+    are recognised by there. In a table of counts that is the group too: other tables tell it.
+    """
+    if not isinstance(release, PublishedTables) or not release.plain:
+        return
+    linked = release.counts((*release.quasi_identifiers, *release.plain))
+    for table, people in zip(linked.tables, linked.people, strict=True):
+        names = linked.names(table)
+        known = [name for name in names if name in release.quasi_identifiers]
+        if linked.group is not None and linked.count in table.names:
+            known = [linked.group, *known]
+        plain = [name for name in names if name in release.plain]
+        if plain:
+            rows = np.rint(people).astype(np.int64)
+            counted = FrequencySet(table.columns, table.codes, rows).project([*known, *plain])
+            yield PublishedTable(
+                given=release.given,
+                data=counted,
+                policy=release.policy,
+                named=Roles(known, ()),
+                record=release.manifest,
+            )
+
+
+def _find_plain(table: PublishedTable) -> list[ColumnFinding]:
+    """Find what the plain columns of one table give away."""
+    columns = _open_columns(table)
+    domains = _domains(table, list(columns))
+    total = next((domain.total for domain in domains.values()), 0)
+    if not total:
+        return []
+    reasons = {name: column.because for name, column in columns.items()}
+    named = _identifiers(domains, reasons)
+    others = {name: d for name, d in domains.items() if (name,) not in {n.columns for n in named}}
+    found = [
+        *named,
+        *_line_breaks(domains, reasons),
+        *(() if _policy_means_rows(table) else _repetitions(columns, domains)),
+        *_single_out(table, others, reasons),
+        *_sensitive(domains, reasons, total),
+    ]
+    return _with_owner(table, found)
 
 
 def _own_reasons(release: Published) -> set[str]:

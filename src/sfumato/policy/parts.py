@@ -1124,9 +1124,9 @@ class MethodRule(Choice):
 class DecouplingRule(Choice):
     """How a table is published in parts with weak links, with the settings as they were given.
 
-    The methods themselves live above the policy; `make` asks their registry. A setting `columns`
-    names columns of the data, whichever method has it: it is taken as lists of names, so that the
-    policy can hold them against its own.
+    The methods themselves live above the policy; `make` asks their registry. The settings `columns`
+    and `together` name columns of the data, whichever method has them: they are taken as lists of
+    names, so that the policy can hold them against its own.
 
     Example:
         >>> given = {"method": "slicing", "l": 3, "columns": ["age+zip", "ill"]}
@@ -1140,14 +1140,22 @@ class DecouplingRule(Choice):
 
     @classmethod
     def _read_settings(cls, given: dict[str, object]) -> dict[str, object]:
-        if given.get("columns") is None:
-            return given
-        return {**given, "columns": read_name_lists(given["columns"], ("columns",))}
+        read = {
+            key: read_name_lists(given[key], (key,))
+            for key in ("columns", "together")
+            if given.get(key) is not None
+        }
+        return {**given, **read}
 
     @property
     def columns(self) -> tuple[tuple[str, ...], ...] | None:
         """The columns that are published side by side; None if that is not said."""
         return self.options.get("columns")
+
+    @property
+    def together(self) -> tuple[tuple[str, ...], ...]:
+        """The columns that stay together, each list as one."""
+        return self.options.get("together") or ()
 
     @classmethod
     def schema(cls, families: Families) -> Schema:

@@ -255,11 +255,14 @@ def _decoupling_faults(policy: "Policy") -> Faults:
     if goes_by in policy.sensitive:
         text = f"{goes_by!r} is sensitive, and groups that are formed by it would tell it"
         return [(("decouple", "column"), text)]
-    if policy.decouple is None or columns is None:
-        return []
-    known = (*policy.quasi_identifiers, *policy.sensitive)
+    faults = _together_faults(policy)
+    if faults or policy.decouple is None or columns is None:
+        return faults
+    named = {name for names in columns for name in names}
+    plain = [n for n in policy.columns if n in named and policy.columns[n].role is Role.PLAIN]
+    known = (*policy.quasi_identifiers, *plain, *policy.sensitive)
     at = ("decouple", "columns")
-    faults: Faults = [
+    faults = [
         ((*at, position), f"{policy.decouple.name} {_unknown(policy, name, known)}")
         for position, names in enumerate(columns)
         for name in names
@@ -268,10 +271,32 @@ def _decoupling_faults(policy: "Policy") -> Faults:
     if faults:
         return faults
     try:
-        Columns.of(columns, policy.quasi_identifiers, policy.sensitive)
+        Columns.of(columns, (*policy.quasi_identifiers, *plain), policy.sensitive)
     except SfumatoError as error:
         return [(at, str(error))]
     return []
+
+
+def _together_faults(policy: "Policy") -> Faults:
+    """List columns that cannot stay together."""
+    together = () if policy.decouple is None else policy.decouple.together
+    plain = [name for name, rule in policy.columns.items() if rule.role is Role.PLAIN]
+    known = (*policy.sensitive, *plain)
+    faults: Faults = []
+    for position, names in enumerate(together):
+        at = ("decouple", "together", position)
+        for name in names:
+            # A column that is not named may be plain by `other`.
+            if name in known or (name not in policy.columns and policy.other is Role.PLAIN):
+                continue
+            what = "is not under columns"
+            if name in policy.columns:
+                what = f"is {policy.columns[name].role}: sensitive and plain columns stay together"
+            faults.append((at, f"{name!r} {what}. {suggest(name, known)}"))
+        if not faults and not {*names} & {*policy.sensitive}:
+            text = f"{some(names)} stay together as it is: none of them is sensitive"
+            faults.append((at, text))
+    return faults
 
 
 def _detection_faults(policy: "Policy") -> Faults:
@@ -293,7 +318,7 @@ def _unknown(policy: "Policy", name: str, known: Sequence[str]) -> str:
     if name not in policy.columns:
         return f"publishes {name!r}, which is not under columns. {near}"
     role = policy.columns[name].role
-    taken = "it takes quasi-identifiers and sensitive columns"
+    taken = "it takes quasi-identifiers, sensitive and plain columns"
     return f"publishes {name!r}, which is {role}: {taken}. {near}"
 
 

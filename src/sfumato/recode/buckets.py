@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 
-from sfumato.counts import Column, FrequencySet
+from sfumato.counts import Column, FrequencySet, group
 from sfumato.decouplings.base import free_name
 from sfumato.errors import InfeasibleError
 from sfumato.models import PrivacyModel
@@ -98,6 +98,41 @@ def form_buckets(
     codes = np.vstack([counts.codes[:, partition.item], partition.classes[None]])
     columns = (*counts.columns, Column(name, tuple(range(partition.n))))
     return FrequencySet(columns, codes.astype(np.int32), partition.rows)
+
+
+def spread_buckets(
+    counts: FrequencySet, formed: FrequencySet, rng: np.random.Generator
+) -> FrequencySet:
+    """Return counts of more columns with the buckets that were formed of fewer.
+
+    Which of the rows that are alike in those columns goes to which bucket is drawn.
+
+    Args:
+        counts: The table, with columns that buckets do not go by.
+        formed: The same without them, and the bucket as its last column.
+        rng: Draws who goes where.
+
+    Example:
+        >>> counts = FrequencySet.from_rows(["age", "job"], [(31, "cook"), (31, "nurse")])
+        >>> formed = FrequencySet.from_rows(["age", "bucket"], [(31, 0), (31, 1)])
+        >>> found = spread_buckets(counts, formed, np.random.default_rng())
+        >>> found.names, sorted(found.codes_of("bucket").tolist())
+        (('age', 'job', 'bucket'), [0, 1])
+    """
+    names = formed.names[:-1]
+    sizes = [len(formed.column(name).values) for name in names]
+    pairs = [np.concatenate([counts.codes_of(n), formed.codes_of(n)]) for n in names]
+    alike = group(pairs, sizes, n=len(counts) + len(formed)).of_item
+    items = np.repeat(np.arange(len(counts)), counts.rows)
+    rng.shuffle(items)
+    items = items[np.argsort(alike[items], kind="stable")]
+    places = np.repeat(np.arange(len(formed)), formed.rows)
+    places = places[np.argsort(alike[len(counts) + places], kind="stable")]
+    bucket = formed.codes[-1][places]
+    cells = group([items, bucket], [len(counts), len(formed.columns[-1].values)], n=len(items))
+    codes = np.vstack([counts.codes[:, items[cells.first]], bucket[cells.first][None]])
+    rows = np.bincount(cells.of_item, minlength=cells.n).astype(np.int64)
+    return FrequencySet((*counts.columns, formed.columns[-1]), codes.astype(np.int32), rows)
 
 
 def _part(

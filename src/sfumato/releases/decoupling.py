@@ -59,13 +59,26 @@ def describe_decoupled(
     parts: Parts,
     kept: KeptPromises,
     *,
+    plain: Sequence[str] = (),
+    together: Sequence[tuple[str, ...]] = (),
     seeded: bool,
 ) -> Manifest:
-    """Describe a decoupled release, apart from its files: everything in it may be public."""
+    """Describe a decoupled release, apart from its files: everything in it may be public.
+
+    Args:
+        decoupling: How it was made.
+        release: Of what it was made.
+        parts: Its tables.
+        kept: What they keep.
+        plain: The columns that are published as they are.
+        together: The columns that stay together.
+        seeded: Whether what is random comes from a seed.
+    """
     source = release.manifest
     said = {} if source is None else {column.name: column for column in source.columns}
     roles = dict.fromkeys(release.quasi_identifiers, Role.QUASI_IDENTIFIER)
     roles |= dict.fromkeys(release.sensitive, Role.SENSITIVE)
+    roles |= {name: Role(said[name].role) if name in said else Role.PLAIN for name in plain}
     generalised = [each["column"] for each in parts.hiding if each["generalised"]]
     levels: Mapping[str, float] | None = None
     accepted: tuple[Mapping[str, Any], ...] | None = None
@@ -81,13 +94,14 @@ def describe_decoupled(
         kind=decoupling.name,
         columns=tuple(
             replace(
-                said.get(name, ColumnRecord(name, role.value)),
+                said.get(name, ColumnRecord(name, role.value, because=_reason(release, name))),
                 role=role.value,
                 generalised=True if name in generalised else None,
                 spelling=Spelling.EXACT.value if name in release.exact else None,
             )
             for name, role in roles.items()
         ),
+        together=tuple(together) or None,
         group=parts.group or None,
         count=parts.count or None,
         rows=RowRecord(
@@ -104,27 +118,54 @@ def describe_decoupled(
         person=person,
         # What else a private table has must not be told.
         left_out=LeftOut(
-            () if source is None else columns_left_out(release, decoupling.needs), kept.dropped
+            () if source is None else columns_left_out(release, (*decoupling.needs, *plain)),
+            kept.dropped,
         ),
         notes=decoupling.notes,
         reproducible=seeded or (source is not None and source.reproducible),
     )
 
 
-def columns_left_out(release: PublishedTable, needs: Sequence[str] = ()) -> tuple[str, ...]:
-    """Return the columns that would have been published beside the others.
+def _reason(release: PublishedTable, name: str) -> str | None:
+    """Return why a column is published as it is, if the policy says so."""
+    rules = {} if release.policy is None else release.policy.columns
+    return rules[name].because if name in rules else None
+
+
+def plain_columns(release: PublishedTable, needs: Sequence[str] = ()) -> tuple[str, ...]:
+    """Return the columns that are published as they are: those that a policy or a manifest names.
+
+    Weights are among them once they are those of a release, the same for all people of a class; as
+    they come, they would tell who somebody is.
 
     Args:
         release: What is decoupled.
-        needs: The columns that the method goes by.
+        needs: The columns that the method goes by, which are not published.
     """
     used = {*release.quasi_identifiers, *release.sensitive, *needs}
+    if release.manifest is not None:
+        names = {*release.manifest.with_role("plain"), *release.manifest.with_role("weight")}
+        return tuple(name for name in release.table.columns if name in names - used)
+    if release.policy is None:
+        return ()
+    roles = release.policy.check_against(release.table.columns)
+    return tuple(name for name, r in roles.items() if r is Role.PLAIN and name not in used)
+
+
+def columns_left_out(release: PublishedTable, used: Sequence[str] = ()) -> tuple[str, ...]:
+    """Return the columns that would have been published, and are in no table.
+
+    Args:
+        release: What is decoupled.
+        used: The columns that the method goes by, or that are published as they are.
+    """
+    known = {*release.quasi_identifiers, *release.sensitive, *used}
     if release.manifest is None and release.policy is not None:
         # Identifiers and dropped columns were never to be published.
         roles = release.policy.check_against(release.table.columns)
         plain = (name for name, role in roles.items() if role in (Role.PLAIN, Role.WEIGHT))
-        return tuple(name for name in plain if name not in used)
-    return tuple(name for name in release.table.columns if name not in used)
+        return tuple(name for name in plain if name not in known)
+    return tuple(name for name in release.table.columns if name not in known)
 
 
 def tables_to_publish(table: Table, parts: Parts) -> list[DecoupledTable]:
@@ -192,17 +233,20 @@ def measure_buckets(
         bucket: That column.
         asked: The models.
     """
-    columns = {name: _describe(release, counts.column(name), asked) for name in release.sensitive}
+    names = dict.fromkeys(
+        [*release.sensitive, *(name for model in asked for name in model.columns)]
+    )
+    columns = {name: _describe(release, counts.column(name), asked) for name in names}
     classes = classes_from(counts, (bucket,), columns)
     held = counts.group_by([bucket])
-    names = [counts.column(bucket).values[code] for code in counts.codes_of(bucket)[held.first]]
+    labels = [counts.column(bucket).values[code] for code in counts.codes_of(bucket)[held.first]]
     for model in asked:
         good = model.judge(classes)
         if not good.all():
             promise = replace(Promise.of(model), measured=plain(model.measure_worst(classes)))
-            failing = [names[at] for at in np.flatnonzero(~good).tolist()]
+            failing = [labels[at] for at in np.flatnonzero(~good).tolist()]
             raise InfeasibleError(
-                f"{len(failing)} of {len(names)} buckets do not keep {promise}: {some(failing)}. "
+                f"{len(failing)} of {len(labels)} buckets do not keep {promise}: {some(failing)}. "
                 f"The worst has {promise.figures}. Make these buckets larger or mix them, ask for "
                 "less, or leave the column of buckets out and let a method make them."
             )
@@ -274,7 +318,9 @@ def _describe(
     release: Published, column: Column, models: Sequence[PrivacyModel]
 ) -> SensitiveColumn:
     """Describe a sensitive column, as its maker takes spellings."""
-    described = sensitive_column(column, exact=column.name in release.exact)
+    # Of columns that stay together, spellings were taken for one before they became one.
+    exact = column.name in release.exact or column.name not in release.sensitive
+    described = sensitive_column(column, exact=exact)
     return replace(described, ladder=_ladder(release, described, models))
 
 

@@ -33,7 +33,8 @@ def count_line_breaks_of_groups(grouped: GroupedTables) -> dict[str, int]:
     ]
     secret = [
         (table.column, np.bincount(table.value, table.rows, len(table.column.values)))
-        for table in grouped.sensitive
+        for each in grouped.sensitive
+        for table in each.split(len(grouped))
     ]
     return _count([*known, *secret])
 

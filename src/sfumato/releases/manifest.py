@@ -375,7 +375,7 @@ class FileRecord:
     """The sensitive column that it holds, if it is one."""
 
     columns: tuple[str, ...] | None = None
-    """The columns that it holds, if it is a slice."""
+    """The columns that it holds, if it is a slice, or if several sensitive ones stay together."""
 
     delimiter: str | None = None
 
@@ -433,6 +433,9 @@ class Manifest:
 
     count: str | None = None
     """The column that says how many people of a group have a value."""
+
+    together: tuple[tuple[str, ...], ...] | None = None
+    """The columns that stay together in a decoupled release: each list counts as one."""
 
     loss: str | None = None
     """The loss that was kept small."""
@@ -586,9 +589,9 @@ _TABLE_KEYS = (
     *("versions", "notes", "files", "documents", "table"),
 )
 _DECOUPLED_KEYS = (
-    *("format", "sfumato", "kind", "columns", "group", "count", "rows", "missing", "models"),
-    *("hiding", "classes", "hierarchies", "risk_levels", "accepted", "person", "left_out"),
-    *("notes", "reproducible", "versions", "files", "documents"),
+    *("format", "sfumato", "kind", "columns", "together", "group", "count", "rows", "missing"),
+    *("models", "hiding", "classes", "hierarchies", "risk_levels", "accepted", "person"),
+    *("left_out", "notes", "reproducible", "versions", "files", "documents"),
 )
 _INCREMENT_KEYS = (
     *("format", "sfumato", "kind", "increment", "columns", "rows", "missing", "models", "classes"),

@@ -12,7 +12,13 @@ import numpy as np
 
 from sfumato.counts import Column, FrequencySet
 from sfumato.decouplings import BreakMerge, kind_of
-from sfumato.decouplings.base import GroupedTables, Kind, LinkedTables, SensitiveTable
+from sfumato.decouplings.base import (
+    GroupedTables,
+    Kind,
+    LinkedTables,
+    SensitiveTable,
+    join_columns,
+)
 from sfumato.errors import (
     InputError,
     ParameterError,
@@ -148,6 +154,23 @@ class Published(ABC):
     def columns(self) -> tuple[str, ...]:
         """The quasi-identifiers and then the sensitive columns."""
         return (*self.quasi_identifiers, *self.sensitive)
+
+    @property
+    def plain(self) -> tuple[str, ...]:
+        """The columns that a decoupled release publishes as they are."""
+        if self.manifest is None:
+            return ()
+        return tuple(c.name for c in self.manifest.columns if c.role in (Role.PLAIN, Role.WEIGHT))
+
+    @property
+    def together(self) -> tuple[tuple[str, ...], ...]:
+        """The columns that stay together in a decoupled release: each list counts as one."""
+        return () if self.manifest is None else self.manifest.together or ()
+
+    @property
+    def beside(self) -> tuple[str, ...]:
+        """The plain columns that stand beside the quasi-identifiers, if those have a table."""
+        return tuple(n for n in self.plain if not any(n in names for names in self.together))
 
     @cached_property
     def _roles(self) -> tuple[tuple[str, ...], tuple[str, ...]]:
@@ -553,7 +576,7 @@ class PublishedTable(Published):
             return counts
         starred = np.ones(len(counts), dtype=bool)
         for column, codes in zip(counts.columns, counts.codes, strict=True):
-            empty = None if column.name in self.sensitive else STAR
+            empty = STAR if column.name in self.quasi_identifiers else None
             starred &= np.isin(codes, [i for i, v in enumerate(column.values) if v == empty])
         left = counts.rows.copy()
         left[starred] -= min(int(left[starred].sum()), self.manifest.rows.suppressed)
@@ -598,7 +621,8 @@ class PublishedGroups(PublishedTables):
 
     def _own_roles(self) -> tuple[tuple[str, ...], tuple[str, ...]]:
         known = tuple(column.name for column in self.groups.quasi_identifiers)
-        return known, self.groups.names
+        columns = [column.name for table in self.groups.sensitive for column in table.columns]
+        return known, tuple(name for name in columns if name not in self.plain)
 
     @cached_property
     def groups(self) -> GroupedTables:
@@ -609,7 +633,7 @@ class PublishedGroups(PublishedTables):
         """Read the tables: their counts are exactly those they were made of."""
         manifest = self.manifest
         assert manifest is not None  # noqa: S101 - groups without one are known
-        by_column = {file.column: self.tables[file.name] for file in manifest.files if file.column}
+        files = {column: file for file in manifest.files for column in _columns_in(file)}
         names, group = manifest.with_role("quasi-identifier"), str(manifest.group)
         counts = self.people.count([group, *names])
         # Groups are numbered in the order of their quasi-identifiers, whatever their labels are.
@@ -617,9 +641,9 @@ class PublishedGroups(PublishedTables):
         ids = _whole(counts, group)[order]
         if len(set(ids.tolist())) < len(ids):
             raise _apart()
+        wanted = dict.fromkeys(_columns_in(files[n]) for n in manifest.with_role("sensitive"))
         sensitive = [
-            _sensitive(by_column[name], name, manifest, ids)
-            for name in manifest.with_role("sensitive")
+            _sensitive(self.tables[files[names[0]].name], names, manifest, ids) for names in wanted
         ]
         sizes = counts.rows[order]
         for table in sensitive:
@@ -640,14 +664,31 @@ class PublishedGroups(PublishedTables):
         """Per column, the table that has it."""
         found = {}
         for file in () if self.manifest is None else self.manifest.files:
-            columns = self.quasi_identifiers if file.table == "qi" else (str(file.column),)
+            columns = _columns_in(file)
+            if file.table == "qi":
+                columns = (*self.quasi_identifiers, *self.beside)
             found.update(dict.fromkeys(columns, self.tables[file.name]))
         return found
 
     def counts(self, columns: Sequence[str]) -> LinkedTables:
         """Count those of some columns that each table has."""
-        _require(columns, self._own_roles()[0], self.groups.names)
-        return LinkedTables.of(self.groups, columns)
+        _require(columns, *self._own_roles(), self.plain)
+        return LinkedTables.of(self.groups, columns, self._count_people(columns))
+
+    def _count_people(self, columns: Sequence[str]) -> FrequencySet | None:
+        """Count the people of each group by some columns; None if the groups tell all of it."""
+        if not {*columns} & {*self.beside}:
+            return None
+        names = [name for name in (*self.quasi_identifiers, *self.beside) if name in columns]
+        counts = self.people.count([str(self.record and self.record.group), *names])
+        ids, labels = self.groups.labelled, _numbers(counts.columns[0].values)
+        order = np.argsort(ids)
+        at = order[np.minimum(np.searchsorted(ids, labels, sorter=order), len(ids) - 1)]
+        if not np.array_equal(ids[at], labels):
+            raise _apart()
+        codes = counts.codes.copy()
+        codes[0] = at[codes[0]]
+        return FrequencySet(counts.columns, codes, counts.rows)
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -687,8 +728,8 @@ class PublishedBuckets(PublishedTables):
 
     def _columns_of(self, file: FileRecord) -> tuple[str, ...]:
         if file.table == "qi":
-            return self.manifest.with_role("quasi-identifier")
-        return (file.columns or ()) if file.column is None else (file.column,)
+            return (*self.manifest.with_role("quasi-identifier"), *self.beside)
+        return _columns_in(file)
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -915,9 +956,19 @@ def require_alike(releases: Mapping[str, Published], columns: Sequence[str]) -> 
 # Reading groups of people with the same quasi-identifiers from their tables.
 
 
-def _sensitive(table: Table, column: str, manifest: Manifest, ids: IntArray) -> SensitiveTable:
+def _columns_in(file: FileRecord) -> tuple[str, ...]:
+    """Return the columns of a table besides the group and the count; none of that of people."""
+    return file.columns or (() if file.column is None else (file.column,))
+
+
+def _sensitive(
+    table: Table, names: Sequence[str], manifest: Manifest, ids: IntArray
+) -> SensitiveTable:
     group_name, count = str(manifest.group), str(manifest.count)
-    counts = table.count([group_name, column, count])
+    counts, joint, column = table.count([group_name, *names, count]), None, names[0]
+    if len(names) > 1:
+        counts, joint = join_columns(counts, names)
+        column = joint.column.name
     given = _whole(counts, group_name)
     by_label = np.argsort(ids)
     at = np.minimum(np.searchsorted(ids, given, sorter=by_label), len(ids) - 1)
@@ -927,7 +978,7 @@ def _sensitive(table: Table, column: str, manifest: Manifest, ids: IntArray) -> 
     value = counts.codes_of(column)
     order = np.lexsort((value, group))
     rows = _whole(counts, count)
-    return SensitiveTable(counts.column(column), group[order], value[order], rows[order])
+    return SensitiveTable(counts.column(column), group[order], value[order], rows[order], joint)
 
 
 def _whole(counts: FrequencySet, name: str) -> IntArray:

@@ -309,7 +309,8 @@ class DecoupledRelease(Showable):
     @property
     def slices(self) -> tuple[tuple[str, ...], ...]:
         """The columns that are published side by side, if the table was sliced."""
-        return tuple(file.columns for file in self.manifest.files if file.columns is not None)
+        slices = (file for file in self.manifest.files if file.table == "slice")
+        return tuple(file.columns for file in slices if file.columns is not None)
 
     @property
     def suppressed(self) -> int:
@@ -320,8 +321,7 @@ class DecoupledRelease(Showable):
     def warnings(self) -> tuple[str, ...]:
         """Facts that deserve a second look before publishing, although all promises hold."""
         left_out = self.manifest.left_out or LeftOut()
-        whole = any(file.table == "rows" for file in self.manifest.files)
-        found = _left_out(self.left_out or left_out.columns, whole=whole)
+        found = _left_out(self.left_out or left_out.columns)
         found += [
             f"{name} is not promised any more: it is not what these tables alone can show"
             for name in left_out.models
@@ -329,8 +329,13 @@ class DecoupledRelease(Showable):
         found += [*(self.manifest.notes or ()), *self.private_notes]
         found += warn_of_line_breaks(count_line_breaks_of_groups(self.grouped))
         exact = [c.name for c in self.manifest.columns if c.spelling is not None]
-        secret = [table.column for table in self.grouped.sensitive]
+        secret = [column for table in self.grouped.sensitive for column in table.columns]
         found += warn_of_spellings(column for column in secret if column.name not in exact)
+        found += [
+            f"{' and '.join(map(repr, names))} stay together: who knows one of them of a person "
+            "finds the rows of the group that have it, and reads the others off"
+            for names in self.manifest.together or ()
+        ]
         found += self._warn_of_groups()
         if self.manifest.reproducible:
             found.append(
@@ -348,7 +353,8 @@ class DecoupledRelease(Showable):
                 f"{alone} of {grouped.total} people are alone in their group, which hides nothing "
                 "of them: anonymise the table first, with sf.anonymize"
             )
-        for table in grouped.sensitive:
+        every = [table for each in grouped.sensitive for table in each.split(len(grouped))]
+        for table in every:
             # A missing value hides no person: the others still have the same.
             largest = table.largest(len(grouped))
             same = (largest > 0) & (largest == table.totals(len(grouped)))
@@ -386,34 +392,39 @@ class DecoupledRelease(Showable):
     def content(self) -> Content:
         """Return the tables, the promises, and what to beware of."""
         files = [
-            (file.name, file.holds or file.column or _CONTENTS[str(file.table)], file.rows)
+            (file.name, file.holds or file.column or self._holds(str(file.table)), file.rows)
             for file in self.manifest.files
         ]
         tables = Table.of("", ["table", "holds", "rows"], files, most=None)
         parts = (tables, _promises_table(self.manifest))
         return Content(self.headline, parts, remarks=_remarks(self.warnings))
 
+    def _holds(self, table: str) -> str:
+        """Return what a table holds that is not named by its columns."""
+        plain = [*self.manifest.with_role("plain"), *self.manifest.with_role("weight")]
+        if table != "qi" or not plain:
+            return _CONTENTS[table]
+        columns = "a plain column" if len(plain) == 1 else f"{len(plain)} plain columns"
+        return f"{_CONTENTS[table]}, {columns}"
+
     def __repr__(self) -> str:
         return f"<DecoupledRelease {self.headline}>"
 
 
-def _left_out(columns: Sequence[str], *, whole: bool = False) -> list[str]:
+def _left_out(columns: Sequence[str]) -> list[str]:
     """Describe once for all columns that they are not published.
 
     >>> _left_out(["name"])[0]
-    "column 'name' is neither quasi-identifier nor sensitive and is left out: beside either it
-    would tie rows together again"
+    "column 'name' is left out: nothing says that it is plain. Say so in a policy, and it is
+    published beside the quasi-identifiers"
     """
     if not columns:
         return []
     one = len(columns) == 1
     which = f"column {columns[0]!r} is" if one else f"columns {some(columns, most=12)} are"
-    out = f"{which} neither quasi-identifier nor sensitive and {'is' if one else 'are'} left out"
-    if whole:
-        return [
-            f"{out}: what {'it tells' if one else 'they tell'} of a sensitive value is not hidden"
-        ]
-    return [f"{out}: beside either {'it' if one else 'they'} would tie rows together again"]
+    it, is_ = ("it", "is") if one else ("they", "are")
+    why = f"nothing says that {it} {is_} plain. Say so in a policy, and {it} {is_} published"
+    return [f"{which} left out: {why} beside the quasi-identifiers"]
 
 
 # Files of a folder.

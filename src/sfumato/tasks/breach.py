@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 
 from sfumato.counts import FrequencySet
-from sfumato.decouplings.base import GroupedTables
+from sfumato.decouplings.base import GroupedTables, join_columns
 from sfumato.errors import ParameterError
 from sfumato.leaks import Exposure, RiskLevels
 from sfumato.policy import GivenPolicy
@@ -67,7 +67,11 @@ def breach(
         known = tuple(column.name for column in grouped.quasi_identifiers)
         counts = None
         if original is not None:
-            counts = count(open_release(original).table, (*known, *grouped.names))
+            held = [column.name for table in grouped.sensitive for column in table.columns]
+            counts = count(open_release(original).table, (*known, *held))
+            for names in release.together:
+                if {*names} <= {*held}:
+                    counts, _ = join_columns(counts, names)
         return Exposure(grouped, counts, levels or release.risk_levels, alpha)
     if original is not None:
         raise ParameterError(

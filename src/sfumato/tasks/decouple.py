@@ -2,13 +2,22 @@
 
 import secrets
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from os import PathLike
 
 import numpy as np
 
 from sfumato.counts import FrequencySet
 from sfumato.decouplings import DECOUPLINGS, BreakMerge, Bucketization, Decoupling, Parts
-from sfumato.decouplings.base import only_sensitive
+from sfumato.decouplings.base import (
+    Joint,
+    join_columns,
+    joint_name,
+    only_sensitive,
+    read_together,
+    split_joints,
+)
+from sfumato.drafting.unprotected import find_unprotected, told_first
 from sfumato.errors import (
     InputError,
     ParameterError,
@@ -21,7 +30,7 @@ from sfumato.hierarchy import HierarchyBuilder
 from sfumato.policy import GivenPolicy, Policy
 from sfumato.policy.document import Fault
 from sfumato.policy.parts import choose, member_settings
-from sfumato.recode.buckets import bucket_policy, form_buckets
+from sfumato.recode.buckets import bucket_policy, form_buckets, spread_buckets
 from sfumato.releases.decoupling import (
     KeptPromises,
     as_text,
@@ -30,6 +39,7 @@ from sfumato.releases.decoupling import (
     measure_buckets,
     measure_promises,
     models_asked,
+    plain_columns,
     replace_promises,
     tables_to_publish,
 )
@@ -113,26 +123,30 @@ def decouple(  # noqa: PLR0913 - all but two have a default and are named
             "person. Give one row per person before it is anonymised: sf.widen(data, person=…)."
         )
     place.require_room(table)
-    columns = tuple(dict.fromkeys((*release.columns, *_require_columns(decoupling, table))))
-    counts = table.count(columns, progress=lambda done, total: report("count", done, total))
-    table.require_calendar_days(counts)
-    counts = release.without_starred(counts)
-    if not counts.total:
-        raise InputError("every row is suppressed: there is nothing to decouple")
-    _require_told_levels(release, counts)
+    needs = _require_columns(decoupling, table)
+    plain = plain_columns(release, needs)
+    together = _require_together(decoupling, release, plain)
+    columns = tuple(dict.fromkeys((*release.columns, *plain, *needs)))
+    counts = _count(release, columns, report)
     if isinstance(place, Folder) and place.form_of(table) == "csv":
         counts = as_text(counts)
     decoupling = decoupling.inform(*_secrets(release))
     if not decoupling.keeps_classes or decoupling.in_one_piece:
         # Buckets and rules go by values, so a value has one spelling in them.
         counts = counts.fold([name for name in release.sensitive if name not in release.exact])
+    counts, joints = _join(counts, together)
+    sensitive = _join_names(release.sensitive, together)
     rng = np.random.default_rng(secrets.randbits(128) if seed is None else seed)
     kept: KeptPromises | None = None
     if decoupling.keeps_classes and not decoupling.in_one_piece:
         kept = measure_promises(counts, release)
     if isinstance(decoupling, Bucketization):
-        counts, kept = _in_buckets(decoupling, counts, release, rng, report)
-    parts = decoupling.run(counts, release.quasi_identifiers, release.sensitive, rng=rng)
+        counts, kept = _in_buckets(decoupling, counts, release, sensitive, rng, report)
+    beside = [name for name in plain if not any(name in names for names in together)]
+    parts = decoupling.run(
+        counts, release.quasi_identifiers, sensitive, rng=rng, plain=tuple(beside)
+    )
+    parts = split_joints(parts, joints)
     if parts.counts is not None:
         general = [each["column"] for each in parts.hiding if each["generalised"]]
         kept = measure_promises(parts.counts, release, general)
@@ -140,33 +154,81 @@ def decouple(  # noqa: PLR0913 - all but two have a default and are named
     placed = place.publish(
         UnpublishedRelease(
             tables_to_publish(table, parts),
-            describe_decoupled(decoupling, release, parts, kept, seeded=seed is not None),
+            describe_decoupled(
+                decoupling,
+                release,
+                parts,
+                kept,
+                plain=plain,
+                together=together,
+                seeded=seed is not None,
+            ),
             report,
             _people(parts, counts.project(release.quasi_identifiers), rng),
             companions=lambda manifest: decoupling.companions(parts, manifest.to_dict()),
         ),
         table,
     )
-    left_out = columns_left_out(release, decoupling.needs)
-    return DecoupledRelease.of(placed, parts.grouped, left_out, parts.notes)
+    left_out = columns_left_out(release, (*needs, *plain))
+    made = DecoupledRelease.of(placed, parts.grouped, left_out, parts.notes)
+    return _with_unprotected(made, release.policy, plain, report) if plain else made
+
+
+def _count(release: PublishedTable, columns: Sequence[str], report: Progress) -> FrequencySet:
+    """Count what is decoupled; raise if that is nothing, or not what its manifest says."""
+    table = release.table
+    counts = table.count(columns, progress=lambda done, total: report("count", done, total))
+    table.require_calendar_days(counts)
+    counts = release.without_starred(counts)
+    if not counts.total:
+        raise InputError("every row is suppressed: there is nothing to decouple")
+    _require_told_levels(release, counts)
+    return counts
+
+
+def _with_unprotected(
+    made: DecoupledRelease, policy: Policy | None, plain: Sequence[str], report: Progress
+) -> DecoupledRelease:
+    """Return a release that tells what nothing protects, as one in one piece does."""
+    report("look", 0, None)
+    found = [each for each in find_unprotected(open_release(made, policy)) if each.columns]
+    told = told_first([each for each in found if {*each.columns} <= {*plain}])
+    return replace(made, private_notes=(*made.private_notes, *told))
+
+
+def _join(
+    counts: FrequencySet, together: Sequence[Sequence[str]]
+) -> tuple[FrequencySet, list[Joint]]:
+    """Return counts with one more column for columns that stay together."""
+    joints = []
+    for names in together:
+        counts, joint = join_columns(counts, names)
+        joints.append(joint)
+    return counts, joints
 
 
 def _in_buckets(
     decoupling: Bucketization,
     counts: FrequencySet,
     release: PublishedTable,
+    sensitive: Sequence[str],
     rng: np.random.Generator,
     report: Progress,
 ) -> tuple[FrequencySet, KeptPromises]:
     """Return counts in which a column says the bucket, and what every bucket keeps."""
-    only_sensitive(release.sensitive)
-    asked = decoupling.models_of(models_asked(release), release.sensitive)
-    roles = (release.quasi_identifiers, release.sensitive)
+    name = only_sensitive(sensitive)
+    models = models_asked(release)
+    # A model of one of the columns that stay together looks at the combination too.
+    looked_at = any({*model.columns} & {*release.sensitive} for model in models)
+    asked = decoupling.models_of(models, () if looked_at else (name,))
+    secret = tuple(dict.fromkeys((*release.sensitive, name)))
+    roles = (release.quasi_identifiers, secret)
     if decoupling.column is None:
         policy = release.policy or getattr(release.given, "policy", None)
         labelled = not release.is_plain
         made = bucket_policy(policy, *roles, asked, decoupling.partition, labelled=labelled)
-        counts = form_buckets(made, counts, rng=rng, report=report)
+        formed = form_buckets(made, counts.project((*roles[0], *secret)), rng=rng, report=report)
+        counts = spread_buckets(counts, formed, rng)
     bucket = decoupling.bucket_column(counts, *roles)
     return counts, measure_buckets(counts, release, bucket, asked)
 
@@ -186,6 +248,34 @@ def _require_columns(decoupling: Decoupling, table: Table) -> tuple[str, ...]:
         if name not in table.columns:
             raise UnknownColumnError(name, table.columns, where=f"what {decoupling.name} goes by")
     return decoupling.needs
+
+
+def _require_together(
+    decoupling: Decoupling, release: PublishedTable, plain: Sequence[str]
+) -> tuple[tuple[str, ...], ...]:
+    """Return the columns that stay together; raise if they cannot."""
+    found = read_together(decoupling.together)
+    for names in found:
+        for name in names:
+            if name in release.quasi_identifiers:
+                why = f"{name!r} is a quasi-identifier: every table has it already, by the group"
+                raise ParameterError("together", list(names), "other columns", why=why)
+            if name not in (*release.sensitive, *plain):
+                known = (*release.sensitive, *plain)
+                raise UnknownColumnError(name, known, where="the sensitive and the plain columns")
+        if not {*names} & {*release.sensitive}:
+            why = "plain columns stand side by side as it is"
+            raise ParameterError("together", list(names), "one sensitive column at least", why=why)
+        if joint_name(names) in release.table.columns:
+            why = f"there is a column {joint_name(names)!r}. Rename it"
+            raise ParameterError("together", list(names), "other columns", why=why)
+    return found
+
+
+def _join_names(sensitive: Sequence[str], together: Sequence[Sequence[str]]) -> tuple[str, ...]:
+    """Return the sensitive columns, those that stay together as one."""
+    whole = {name: joint_name(names) for names in together for name in names}
+    return tuple(dict.fromkeys(whole.get(name, name) for name in sensitive))
 
 
 def _people(parts: Parts, counts: FrequencySet, rng: np.random.Generator) -> LabelledPopulation:

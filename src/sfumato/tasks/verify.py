@@ -5,7 +5,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any, Literal
 
 from sfumato.adversary.target import target_of, with_earlier, with_list, with_maker, with_members
-from sfumato.attacks import ATTACKS, Attack, Linking, Outcome, Target
+from sfumato.attacks import ATTACKS, Attack, KnowledgeBreach, Linking, Outcome, Target
 from sfumato.attacks.base import ONE_ROW_EACH
 from sfumato.content import (
     Badge,
@@ -482,7 +482,7 @@ def verify(  # noqa: PLR0913 - all but two have a default and are named
     allowed = tolerated.people if people is None else people
     found = outcomes(target, chosen, rule, progress or silent)
     if policy is not None:
-        found = tuple(accept(outcome, policy.accept) for outcome in found)
+        found = tuple(accept(_accept_together(outcome, policy), policy.accept) for outcome in found)
     untried = _list_untried(target, found, rule)
     return Assessment(verdict, found, levels, allowed, untried, columns, believed, seeded, apart)
 
@@ -625,11 +625,32 @@ def outcomes(
         for other in target.also:
             # What is not after a sensitive column was tried already.
             more = [attack.on(other, rule) for attack in kind.against(other, rule)]
-            tried += [outcome for outcome in more if outcome.column is not None]
+            tried += [_within(other, one) for one in more if one.column is not None]
         found += tried
         if not tried:
             found.append(_not_tried(kind, target, rule))
     return tuple(found)
+
+
+def _within(target: Target, outcome: Outcome) -> Outcome:
+    """Return an outcome that says so, if one of several columns that stay together is known."""
+    if target.counts is None or outcome.attack != KnowledgeBreach.name:
+        return outcome
+    settings = {**outcome.settings, "together": list(target.sensitive)}
+    advice = (
+        "If they are meant to stay together, hold it to the policy that says so (-p policy.yaml); "
+        "else leave that out, and they are published apart."
+    )
+    return replace(outcome, settings=settings, advice=advice)
+
+
+def _accept_together(outcome: Outcome, policy: Policy) -> Outcome:
+    """Return an outcome as accepted, if the policy keeps the columns together that it is about."""
+    names = outcome.settings.get("together")
+    meant = [] if policy.decouple is None else [{*each} for each in policy.decouple.together]
+    if not isinstance(names, list) or {*names} not in meant or not outcome.level:
+        return outcome
+    return replace(outcome, accepted=f"The policy keeps {join_words(names)} together.")
 
 
 def _target_for(target: Target, attack: Attack) -> Target:

@@ -33,6 +33,7 @@ from sfumato.verifier.promises import (
     Kind,
     Manifest,
     Promises,
+    joint_name,
     status,
 )
 from sfumato.verifier.spelling import folded_text
@@ -50,7 +51,8 @@ _MOST_DIGITS = 15
 def _shape_check(manifest: Manifest, faults: Mapping[str, object]) -> Check:
     """Check the parts of a manifest against each other: the first fault that is true counts."""
     names = [column.name for column in manifest.columns]
-    unfit = [c.name for c in manifest.columns if c.role not in ("quasi-identifier", "sensitive")]
+    roles = ("quasi-identifier", "sensitive", *_PLAIN)
+    unfit = [c.name for c in manifest.columns if c.role not in roles]
     all_faults = {
         **faults,
         "it names no quasi-identifier": not manifest.with_role("quasi-identifier"),
@@ -65,12 +67,18 @@ def _shape_check(manifest: Manifest, faults: Mapping[str, object]) -> Check:
     return Check("manifest", status(holds=not detail), detail=detail)
 
 
+_PLAIN = ("plain", "weight")
+"""Roles of columns that are published as they are, beside the quasi-identifiers."""
+
+
 def _columns_of(file: DataFile, manifest: Manifest) -> list[str]:
+    apart = {name for names in manifest.together for name in names}
+    plain = [c.name for c in manifest.columns if c.role in _PLAIN and c.name not in apart]
     if file.table == "rows":
-        return [*manifest.with_role("quasi-identifier"), *manifest.with_role("sensitive")]
+        return [*manifest.with_role("quasi-identifier"), *plain, *manifest.with_role("sensitive")]
     if file.table == "qi":
-        return [manifest.group, *manifest.with_role("quasi-identifier")]
-    columns = file.columns if file.table == "slice" else (str(file.column),)
+        return [manifest.group, *manifest.with_role("quasi-identifier"), *plain]
+    columns = file.columns or (str(file.column),)
     return [manifest.group, *columns, manifest.count]
 
 
@@ -92,16 +100,6 @@ def _rows_check(manifest: Manifest, rows: Mapping[str, int], people: int) -> Che
     detail = f"not the number of rows the manifest says: {some(wrong)}" if wrong else ""
     good = status(holds=not wrong and people == manifest.published)
     return Check("rows", good, manifest.published, people, detail)
-
-
-def _bucket_checks(models: tuple[str, ...], buckets: Groups, promises: Promises) -> list[Check]:
-    """Recompute those models that speak of buckets, not of people who look alike."""
-    fit = [model for model in promises.models if model.get("model") in models]
-    return [check_model(model, buckets) for model in fit] + [
-        Check(str(model.get("model")), "unchecked", detail="buckets are not people who look alike")
-        for model in promises.models
-        if model not in fit
-    ]
 
 
 def _count_values(
@@ -126,6 +124,46 @@ def _count_values(
             repeated.append(f"{value!r} in {word} {_label_of(given)} of {name}")
         values[value] = values.get(value, 0) + people
     return found, repeated
+
+
+def _joined(values: Values, names: Sequence[str], exact: Sequence[str]) -> Values:
+    """Return combinations as one value each; it is missing only if all of it is.
+
+    Spellings are taken for one column by column, so nothing is left to fold.
+    """
+    found: Values = {}
+    for label, counts in values.items():
+        added = found.setdefault(label, {})
+        for key, people in counts.items():
+            cells = key if isinstance(key, tuple) else (key,)
+            texts = tuple(
+                None if cell is None else text_of(cell) if name in exact else _folded(cell)
+                for name, cell in zip(names, cells, strict=True)
+            )
+            whole = None if all(text is None for text in texts) else repr(texts)
+            added[whole] = added.get(whole, 0) + people
+    return found
+
+
+def _folded(cell: object) -> str | None:
+    return folded_text(text_of(cell)) or None
+
+
+def _over(values: Values, at: int) -> Values:
+    """Return how many people have each value in one of several columns."""
+    found: Values = {}
+    for label, counts in values.items():
+        added = found.setdefault(label, {})
+        for key, people in counts.items():
+            value = key[at] if isinstance(key, tuple) else key
+            added[value] = added.get(value, 0) + people
+    return found
+
+
+def _with_joints(promises: Promises, manifest: Manifest) -> Promises:
+    """Return promises by which combinations are different values as they are written."""
+    joints = map(joint_name, manifest.together)
+    return replace(promises, exact=(*promises.exact, *joints))
 
 
 def _repeated_details(repeated: Iterable[str]) -> list[str]:
@@ -174,23 +212,35 @@ class _LinkedTables(NamedTuple):
 
     @classmethod
     def read(
-        cls, sources: Mapping[str, Countable], manifest: Manifest, word: str
+        cls,
+        sources: Mapping[str, Countable],
+        manifest: Manifest,
+        promises: Promises,
+        word: str,
     ) -> "_LinkedTables":
         tables = cls(word, {}, {}, {}, {}, [], [])
         for file in manifest.files:
             columns = _columns_of(file, manifest)
-            if file.table == "qi" and word == "bucket":
-                columns = [manifest.group]  # quasi-identifiers are exact and make no class
+            if file.table == "qi":
+                # Exact quasi-identifiers make no class, and plain columns never do.
+                known = () if word == "bucket" else manifest.with_role("quasi-identifier")
+                columns = [manifest.group, *known]
             with readable(file.name):
                 counts = count(sources[file.name], columns)
             tables.rows[file.name] = counts.rows
             if file.table == "qi":
                 tables._add_people(counts, in_cells=manifest.increment)
             else:
-                column = str(file.column)
-                values, repeated = _count_values(counts, file.name, word, several=False)
-                tables.values[column] = values
+                several = bool(file.columns)
+                values, repeated = _count_values(counts, file.name, word, several=several)
                 tables.repeated.extend(repeated)
+                tables.values[file.secret] = values
+                if several:
+                    tables.values[file.secret] = _joined(values, file.columns, promises.exact)
+                    secret = manifest.with_role("sensitive")
+                    for at, name in enumerate(file.columns):
+                        if name in secret:
+                            tables.values[name] = _over(values, at)
         return tables
 
     def _add_people(self, counts: Counts, *, in_cells: bool) -> None:
@@ -258,15 +308,33 @@ class _LinkedTables(NamedTuple):
         return Groups.from_parts(sizes, values, names, promises, exact=exact)
 
 
+def _together_faults(manifest: Manifest) -> dict[str, object]:
+    """Return what is wrong with the columns that are said to stay together."""
+    secret = manifest.with_role("sensitive")
+    known = {*secret, *(c.name for c in manifest.columns if c.role in _PLAIN)}
+    strange = [name for names in manifest.together for name in names if name not in known]
+    harmless = [names for names in manifest.together if not {*names} & {*secret}]
+    names = {column.name for column in manifest.columns}
+    taken = [each for each in map(joint_name, manifest.together) if each in names]
+    return {
+        f"columns that cannot stay together: {some(strange)}": strange,
+        "columns that stay together, and none of them is sensitive": harmless,
+        f"columns that have the name of several together: {some(taken)}": taken,
+    }
+
+
 def _break_merge_shape(manifest: Manifest) -> Check:
     people = [file for file in manifest.files if file.table == "qi"]
-    columns = [file.column for file in manifest.files if file.table == "sensitive"]
+    tables = [file.columns or (str(file.column),) for file in manifest.files if file.table != "qi"]
+    joined = {name for names in manifest.together for name in names}
+    wanted = [(name,) for name in manifest.with_role("sensitive") if name not in joined]
     rows = people[0].rows if people else 0
     faults = {
         f"it names {len(people)} tables of quasi-identifiers instead of one": len(people) != 1,
         "it does not name exactly one table for each sensitive column": (
-            sorted(map(str, columns)) != sorted(manifest.with_role("sensitive"))
+            sorted(tables) != sorted([*wanted, *manifest.together])
         ),
+        **_together_faults(manifest),
         f"it speaks of {manifest.published} rows and of {rows} in the file": (
             rows != manifest.published
         ),
@@ -277,12 +345,13 @@ def _break_merge_shape(manifest: Manifest) -> Check:
 def _break_merge_checks(
     sources: Mapping[str, Countable], manifest: Manifest, promises: Promises
 ) -> list[Check]:
-    tables = _LinkedTables.read(sources, manifest, "group")
+    tables = _LinkedTables.read(sources, manifest, promises, "group")
     checks = tables.checks(manifest)
     if any(check.status != "holds" for check in checks[1:]):
         detail = "the tables do not belong together, so no class can be judged"
         return [*checks, Check("models", "unchecked", detail=detail)]
     names = list(manifest.with_role("quasi-identifier"))
+    promises = _with_joints(promises, manifest)
     return [*checks, *judge(tables.classes(names, promises), promises)]
 
 
@@ -292,55 +361,67 @@ _BUCKET_MODELS = ("distinct-l-diversity", "probabilistic-l-diversity")
 
 def _anatomy_shape(manifest: Manifest) -> Check:
     found = _break_merge_shape(manifest)
-    if found.status == "holds" and len(manifest.with_role("sensitive")) != 1:
+    if found.status == "holds" and len(manifest.files) != 2:
         detail = "buckets are diverse in one sensitive column, and it names another number of them"
         return Check("manifest", "broken", detail=detail)
     return found
 
 
-def _anatomy_checks(
-    sources: Mapping[str, Countable], manifest: Manifest, promises: Promises
+def _check_buckets(
+    sources: Mapping[str, Countable],
+    manifest: Manifest,
+    promises: Promises,
+    models: Sequence[Mapping[str, object]],
+    lacking: str,
 ) -> list[Check]:
-    tables = _LinkedTables.read(sources, manifest, "bucket")
+    """Recompute what buckets keep.
+
+    Args:
+        sources: The tables.
+        manifest: What it says of them.
+        promises: What is promised.
+        models: The models that speak of buckets; others speak of people who look alike.
+        lacking: What such a release has to promise and does not; empty if it does.
+    """
+    tables = _LinkedTables.read(sources, manifest, promises, "bucket")
     checks = tables.checks(manifest)
     if any(check.status != "holds" for check in checks[1:]):
         detail = "the tables do not belong together, so no bucket can be judged"
         return [*checks, Check("models", "unchecked", detail=detail)]
+    promises = _with_joints(promises, manifest)
     checks += check_figures(list(tables.sizes.values()), promises)
-    checks += _bucket_checks(
-        _BUCKET_MODELS, tables.classes([manifest.group], exact=promises.exact), promises
-    )
-    promised = {str(model.get("model")) for model in promises.models}
-    lacking = [name for name in _BUCKET_MODELS if name not in promised]
+    buckets = tables.classes([manifest.group], promises)
+    checks += [check_model(model, buckets) for model in models]
+    checks += [
+        Check(str(model.get("model")), "unchecked", detail="buckets are not people who look alike")
+        for model in promises.models
+        if model not in models
+    ]
     if lacking:
-        detail = f"a release of kind {manifest.kind!r} promises {some(lacking)}, and this does not"
+        detail = f"a release of kind {manifest.kind!r} promises {lacking}, and this does not"
         checks.append(Check("models", "broken", detail=detail))
     return checks
+
+
+def _anatomy_checks(
+    sources: Mapping[str, Countable], manifest: Manifest, promises: Promises
+) -> list[Check]:
+    [column] = [file.secret for file in manifest.files if file.table == "sensitive"]
+    fit = [model for model in promises.models if model.get("model") in _BUCKET_MODELS]
+    promised = {model.get("model") for model in fit if model.get("column") == column}
+    lacking = [name for name in _BUCKET_MODELS if name not in promised]
+    told = some(lacking) if lacking else ""
+    return _check_buckets(sources, manifest, promises, fit, told)
 
 
 def _bucketized_checks(
     sources: Mapping[str, Countable], manifest: Manifest, promises: Promises
 ) -> list[Check]:
-    tables = _LinkedTables.read(sources, manifest, "bucket")
-    checks = tables.checks(manifest)
-    if any(check.status != "holds" for check in checks[1:]):
-        detail = "the tables do not belong together, so no bucket can be judged"
-        return [*checks, Check("models", "unchecked", detail=detail)]
-    checks += check_figures(list(tables.sizes.values()), promises)
-    [column] = manifest.with_role("sensitive")
-    fit = tuple(
-        str(model.get("model")) for model in promises.models if model.get("column") == column
-    )
-    checks += _bucket_checks(
-        fit, tables.classes([manifest.group], promises, exact=promises.exact), promises
-    )
-    if not fit:
-        detail = (
-            f"a release of kind {manifest.kind!r} promises a model that looks at {column!r}, and "
-            "this does not"
-        )
-        checks.append(Check("models", "broken", detail=detail))
-    return checks
+    [column] = [file.secret for file in manifest.files if file.table == "sensitive"]
+    names = (column, *manifest.with_role("sensitive"))
+    fit = [model for model in promises.models if model.get("column") in names]
+    told = "" if fit else f"a model that looks at {column!r}"
+    return _check_buckets(sources, manifest, promises, fit, told)
 
 
 # Slicing. In every bucket, the sub-tuples of the sensitive slice that are alike in what others may
@@ -372,6 +453,12 @@ def _sliced_shape(manifest: Manifest) -> Check:
     contents = [name for file in manifest.files for name in file.columns]
     repeated = [f.name for f in manifest.files if len(set(f.columns)) < len(f.columns)]
     spread = [name for name in sensitive if contents.count(name) != 1]
+    parted = [
+        joint_name(names)
+        for names in manifest.together
+        if sum({*names} <= {*file.columns} for file in manifest.files) != 1
+        or sum(bool({*names} & {*file.columns}) for file in manifest.files) != 1
+    ]
     faults = {
         "some of its tables are no slices": any(f.table != "slice" for f in manifest.files),
         "one slice alone has whole rows": len(manifest.files) <= 1,
@@ -380,6 +467,8 @@ def _sliced_shape(manifest: Manifest) -> Check:
             set(contents) != {column.name for column in manifest.columns}
         ),
         f"sensitive columns are not in exactly one slice: {some(spread)}": spread,
+        **_together_faults(manifest),
+        f"columns do not stay together: {some(parted)}": parted,
     }
     return _shape_check(manifest, faults)
 
@@ -387,7 +476,9 @@ def _sliced_shape(manifest: Manifest) -> Check:
 def _sliced_checks(
     sources: Mapping[str, Countable], manifest: Manifest, promises: Promises
 ) -> list[Check]:
-    slices = [_Slice.read(file, sources[file.name], manifest) for file in manifest.files]
+    exact = promises.exact
+    slices = [_Slice.read(file, sources[file.name], manifest, exact) for file in manifest.files]
+    promises = _with_joints(promises, manifest)
     rows = {each.file.name: each.rows for each in slices}
     checks = [
         _rows_check(manifest, rows, sum(slices[0].sizes().values())),
@@ -398,7 +489,9 @@ def _sliced_checks(
         detail = "the slices do not belong together, so no bucket can be judged"
         return [*checks, Check("models", "unchecked", detail=detail)]
     checks += check_figures(list(slices[0].sizes().values()), promises)
-    sensitive = manifest.with_role("sensitive")
+    whole = {name: joint_name(names) for names in manifest.together for name in names}
+    secret = (whole.get(name, name) for name in manifest.with_role("sensitive"))
+    sensitive = tuple(dict.fromkeys(secret))
     for model in promises.models:
         name, column = str(model.get("model")), str(model.get("column"))
         if name in _SLICE_MODELS and column in sensitive:
@@ -523,11 +616,33 @@ class _Slice(NamedTuple):
     repeated: list[str]
 
     @classmethod
-    def read(cls, file: DataFile, source: Countable, manifest: Manifest) -> "_Slice":
+    def read(
+        cls, file: DataFile, source: Countable, manifest: Manifest, exact: Sequence[str]
+    ) -> "_Slice":
         with readable(file.name):
             counts = count(source, _columns_of(file, manifest))
         cells, repeated = _count_values(counts, file.name, "bucket", several=True)
-        return cls(file, cells, counts.rows, repeated)  # type: ignore[arg-type]
+        found = cls(file, cells, counts.rows, repeated)  # type: ignore[arg-type]
+        for names in manifest.together:
+            if {*names} <= {*file.columns}:
+                found = found._join(names, exact)
+        return found
+
+    def _join(self, names: Sequence[str], exact: Sequence[str]) -> "_Slice":
+        """Return it with columns that stay together as one, the last."""
+        at = [self.file.columns.index(name) for name in names]
+        rest = [i for i in range(len(self.file.columns)) if i not in at]
+        cells: dict[str, dict[Key, int]] = {}
+        for label, bucket in self.cells.items():
+            joined = cells.setdefault(label, {})
+            parts = {tuple(key[i] for i in at): 0 for key in bucket}
+            whole = {part: _joined({"": {part: 1}}, names, exact)[""] for part in parts}
+            for key, people in bucket.items():
+                [value] = whole[tuple(key[i] for i in at)]
+                short = (*(key[i] for i in rest), value)
+                joined[short] = joined.get(short, 0) + people
+        columns = (*(self.file.columns[i] for i in rest), joint_name(names))
+        return self._replace(file=replace(self.file, columns=columns), cells=cells)
 
     def sizes(self) -> dict[str, int]:
         return {label: sum(bucket.values()) for label, bucket in self.cells.items()}

@@ -413,7 +413,21 @@ class DataFile:
     """The sensitive column it holds."""
 
     columns: tuple[str, ...] = ()
-    """The columns it holds, if it is a slice."""
+    """The columns it holds, if it is a slice, or if several sensitive ones stay together."""
+
+    @property
+    def secret(self) -> str:
+        """The sensitive column it holds; several are one, by the names of all."""
+        return str(self.column) if not self.columns else joint_name(self.columns)
+
+
+def joint_name(names: Sequence[str]) -> str:
+    """Return what columns that stay together are called as one.
+
+    >>> joint_name(["time", "death"])
+    'time + death'
+    """
+    return " + ".join(names)
 
 
 @dataclass(frozen=True)
@@ -457,6 +471,9 @@ class Manifest:
     hierarchies: Mapping[str, Mapping[str, list[str]]]
     kind: str | None = None
     """None if the release is one table, else one of `KINDS`."""
+
+    together: tuple[tuple[str, ...], ...] = ()
+    """The columns that stay together: each list counts as one."""
 
     group: str = ""
     """The column that links several tables."""
@@ -562,6 +579,7 @@ def _manifest(plain: dict[str, Any], stored: tuple[DataFile, ...] | None = None)
         models=tuple(_objects(plain, "models")),
         hierarchies=_hierarchies(plain.get("hierarchies") or {}),
         kind=kind,
+        together=_together(plain.get("together")) if linked else (),
         group=_get(plain, "group", str) if linked else "",
         count=_get(plain, "count", str) if linked else "",
         hiding=tuple(_objects(plain, "hiding")) if kind == HIDING else (),
@@ -704,11 +722,26 @@ def _part(
     if kind is None:
         return None, None, ()
     table = _one_of(plain, "table", KINDS[kind].tables)
+    # Sensitive columns that stay together have a table for all of them.
+    several = table == "slice" or (table == "sensitive" and plain.get("columns") is not None)
     return (
         table,
-        _get(plain, "column", str) if table == "sensitive" else None,
-        _texts(plain, "columns") if table == "slice" else (),
+        _get(plain, "column", str) if table == "sensitive" and not several else None,
+        _texts(plain, "columns") if several else (),
     )
+
+
+def _together(given: object) -> tuple[tuple[str, ...], ...]:
+    """Read the columns that stay together: lists of two or more names."""
+    if given is None:
+        return ()
+    if not isinstance(given, list):
+        raise InputError("'together' must be a list of lists of columns")
+    found = tuple(_texts({"together": each}, "together") for each in given)
+    names = [name for each in found for name in each]
+    if any(len(each) < 2 for each in found) or len(set(names)) < len(names):
+        raise InputError("'together' must hold lists of two or more columns, each column once")
+    return found
 
 
 def _texts(plain: Mapping[str, Any], key: str) -> tuple[str, ...]:
