@@ -3,6 +3,7 @@
 import csv
 import json
 import sqlite3
+from collections import Counter
 from fractions import Fraction
 
 import numpy as np
@@ -13,8 +14,14 @@ from hypothesis import strategies as st
 import sfumato as sf
 from sfumato.counts import FrequencySet
 from sfumato.decouplings import MergedTables
-from sfumato.decouplings.base import GroupedTables
-from sfumato.errors import InputError, OutputError, ParameterError, UnknownColumnError
+from sfumato.decouplings.base import GroupedTables, LinkedTables
+from sfumato.errors import (
+    InfeasibleError,
+    InputError,
+    OutputError,
+    ParameterError,
+    UnknownColumnError,
+)
 from tests.decouplings import literal
 from tests.decouplings.tables import NAMES, ODD, QI, ROWS, SENSITIVE, table
 
@@ -39,15 +46,105 @@ def test_merging_is_the_literal_join(rows):
     assert sum(expected.values()) == len(rows)
 
 
-@given(ROWS, st.integers(0, 60), st.integers(1, 60))
+@given(ROWS, st.integers(0, 8), st.integers(1, 8))
 def test_any_part_of_the_join_is_a_part_of_the_whole(rows, start, length):
-    merged = MergedTables(GroupedTables.of(FrequencySet.from_rows(NAMES, rows), QI, SENSITIVE))
-    start, stop = min(start, merged.total), min(start + length, merged.total)
-    group, entries = merged.rows(0, merged.total)
-    some_group, some_entries = merged.rows(start, stop)
-    np.testing.assert_array_equal(group[start:stop], some_group)
-    for whole, part in zip(entries, some_entries, strict=True):
-        np.testing.assert_array_equal(whole[start:stop], part)
+    grouped = GroupedTables.of(FrequencySet.from_rows(NAMES, rows), QI, SENSITIVE)
+    merged = MergedTables(LinkedTables.of(grouped, NAMES))
+    start, stop = min(start, merged.n), min(start + length, merged.n)
+    whole, part = merged.rows(0, merged.n), merged.rows(start, stop)
+    assert len(whole.group) == merged.total
+    inside = (whole.group >= start) & (whole.group < stop)
+    np.testing.assert_array_equal(whole.group[inside], part.group)
+    np.testing.assert_array_equal(whole.people[inside], part.people)
+    for one, other in zip(whole.entries, part.entries, strict=True):
+        np.testing.assert_array_equal(one[inside], other)
+
+
+# Every kind of release: what is joined agrees with every table that was published.
+
+
+METHODS = [
+    {"method": "break-merge", "together": ["ill+pay"]},
+    {"method": "anatomy", "l": 2, "together": ["ill+pay"]},
+    {"method": "bucketization", "together": ["ill+pay"]},
+    {"method": "slicing", "l": 2},
+    {"method": "slicing", "l": 2, "columns": ["age+job", "age+zip", "ill", "pay"]},
+    {"method": "slicing", "l": 2, "columns": ["age+job", "zip+job", "age+zip", "ill", "pay"]},
+]
+
+
+def added(rows, names, number):
+    """Add up the people of each group who are alike in some columns."""
+    found = Counter()
+    for row in rows:
+        found[tuple(row[name] for name in names)] += row.get(number, 1)
+    return found
+
+
+@pytest.mark.parametrize("method", METHODS, ids=str)
+@given(rows=st.lists(st.tuples(*[st.sampled_from(["a", "b", None])] * 5), min_size=2, max_size=8))
+def test_whatever_is_joined_adds_up_to_every_table(method, rows):
+    names = [*QI, "job", *SENSITIVE]
+    columns = {"age": "quasi-identifier", "zip": "quasi-identifier", "job": "plain"}
+    policy = sf.Policy(
+        columns={**columns, "ill": "sensitive", "pay": "sensitive"},
+        models=[{"model": "t-closeness", "column": "ill", "t": 0.999}],
+        decouple=method,
+    )
+    try:
+        release = sf.decouple(table(rows, names), policy=policy)
+    except InfeasibleError:
+        return
+    link = release.manifest.group
+    joined = sf.tools.merge(release).to_pylist()
+    circle = len(method.get("columns", ())) == 5
+    close = {"rel": 0.02, "abs": 0.02} if circle else {}
+    assert sum(row["expected"] for row in joined) == pytest.approx(len(rows), **close)
+    assert {row[1:] for row in enumerate_rows(joined, (link, *names))} >= set(rows)
+    sampled = None if circle else sf.tools.merge(release, how="sample", seed=3).to_pylist()
+    for published in release.tables.values():
+        held = [name for name in published.column_names if name != "count"]
+        truth = added(published.to_pylist(), held, "count")
+        assert added(joined, held, "expected") == pytest.approx(truth, **close)
+        if sampled is not None:
+            # A row per person, and each table a part of it: none is contradicted.
+            assert len(sampled) == len(rows)
+            assert added(sampled, held, "expected") == truth
+    if circle:
+        with pytest.raises(InputError, match="in a circle"):
+            sf.tools.merge(release, how="sample")
+
+
+def enumerate_rows(rows, names):
+    return {tuple(row[name] for name in names) for row in rows}
+
+
+def test_every_way_to_join_is_drawn_equally_often():
+    rows = [("a", "b", "x", "1"), ("a", "b", "y", "2"), ("a", "b", "z", "2")]
+    release = decoupled(table(rows))
+    drawn = Counter(
+        frozenset(added(sf.tools.merge(release, how="sample", seed=seed).to_pylist(),
+                        SENSITIVE, "").items())
+        for seed in range(300)
+    )  # fmt: skip
+    assert len(drawn) == 3
+    assert min(drawn.values()) > 60
+
+
+def test_some_columns_of_slices_are_joined_and_a_wrong_way_is_refused():
+    release = sf.decouple(
+        table([(a, b, c, d) for a in "ab" for b in "xy" for c in "pq" for d in "12"]),
+        {"method": "slicing", "l": 2, "columns": ["age", "zip", "ill", "pay"]},
+        quasi_identifiers=QI,
+        sensitive=SENSITIVE,
+    )
+    merged = sf.tools.merge(release, columns=["age", "pay"])
+    assert merged.column_names == ["bucket", "age", "pay", "expected"]
+    assert sum(merged["expected"].to_pylist()) == pytest.approx(16)
+    with pytest.raises(ParameterError, match="'weights' or 'sample'"):
+        sf.tools.merge(release, how="guess")
+    with pytest.raises(ParameterError, match="--how sample"):
+        sf.tools.merge(release, most=3)
 
 
 @given(rows=ROWS)

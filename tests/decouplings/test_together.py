@@ -24,7 +24,9 @@ ROLES = {"age": "quasi-identifier", "job": "plain", "time": "sensitive", "death"
 
 
 def table(rows, names=NAMES):
-    return pa.table({n: pa.array(c, pa.string()) for n, c in zip(names, zip(*rows), strict=True)})
+    return pa.table(
+        {n: pa.array(c, pa.string()) for n, c in zip(names, zip(*rows, strict=True), strict=True)}
+    )
 
 
 def policy(method, **more):

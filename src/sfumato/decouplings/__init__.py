@@ -8,12 +8,12 @@ from sfumato.decouplings.association_hiding import AssociationHiding
 from sfumato.decouplings.base import Decoupling, Kind, Part, Parts, random_labels
 from sfumato.decouplings.break_merge import (
     BreakMerge,
-    MergedTables,
     publish,
     readme,
     schema_sql,
 )
 from sfumato.decouplings.bucketization import Bucketization
+from sfumato.decouplings.merging import MergedTables
 from sfumato.decouplings.slicing import Slicing
 from sfumato.registry import Registry
 

@@ -97,7 +97,7 @@ def read_together(given: object) -> tuple[tuple[str, ...], ...]:
     >>> read_together([["time"]])
     Traceback (most recent call last):
     sfumato.errors.ParameterError: together must be a list of lists of two or more columns, each
-    column once, got [['time']].
+    column once, got [['time']]
     """
     expected = "a list of lists of two or more columns, each column once"
     if isinstance(given, str) or not isinstance(given, Sequence):

@@ -1,8 +1,7 @@
 """Break-Merge: the quasi-identifiers in one table, each sensitive column in another."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -20,8 +19,7 @@ from sfumato.decouplings.base import (
     read_together,
 )
 from sfumato.decouplings.texts import quote, write_readme, write_schema
-from sfumato.tables.derived import SLICE, Batch, DerivedColumn, DerivedTable
-from sfumato.typing import IntArray
+from sfumato.tables.derived import DerivedColumn, DerivedTable
 
 _ABOUT = """\
 People of one group look alike in everything that others may
@@ -197,93 +195,3 @@ def _sensitive(
     )
     kinds = grouped.labelled[table.group], table.value, table.rows
     return DerivedTable.repeat(columns, kinds, np.ones(len(table.rows), dtype=np.int64), rng)
-
-
-class MergedTables:
-    """The natural join of the tables on the group: every combination that could be.
-
-    With several sensitive tables a group joins all its values of one with all its values of
-    the others. How many of its people have a combination is not said; if the
-    columns had nothing to do with each other it would be |G| · Π cᵢ/|G|, the expected rows.
-
-    Args:
-        grouped: The groups.
-        names: The sensitive columns to join; None takes all.
-
-    Example:
-        >>> from sfumato.counts import FrequencySet
-        >>> rows = [("30s", "flu", "low"), ("30s", "gout", "high"), ("40s", "flu", "high")]
-        >>> counts = FrequencySet.from_rows(["age", "ill", "pay"], rows)
-        >>> merged = MergedTables(GroupedTables.of(counts, ["age"], ["ill", "pay"]))
-        >>> merged.total, merged.expected_people(0, merged.total).tolist()
-        (5, [0.5, 0.5, 0.5, 0.5, 1.0])
-    """
-
-    def __init__(self, grouped: GroupedTables, names: Sequence[str] | None = None) -> None:
-        self._grouped = grouped
-        chosen = grouped.names if names is None else tuple(names)
-        self.tables = tuple(grouped.table(name) for name in chosen)
-
-    @cached_property
-    def _widths(self) -> list[IntArray]:
-        """The number of values that every group has, per column."""
-        n = len(self._grouped)
-        return [np.bincount(table.group, minlength=n) for table in self.tables]
-
-    @cached_property
-    def total(self) -> int:
-        """The rows of the join; a Python integer, for it may be more than 64 bits hold."""
-        product = np.ones(len(self._grouped), dtype=object)
-        for width in self._widths:
-            product = product * width
-        return int(product.sum())
-
-    @cached_property
-    def _ends(self) -> IntArray:
-        product = np.ones(len(self._grouped), dtype=np.int64)
-        for width in self._widths:
-            product = product * width
-        return np.cumsum(product)
-
-    def rows(self, start: int, stop: int) -> tuple[IntArray, list[IntArray]]:
-        """Return the group of some rows, and their entry in each sensitive table."""
-        at = np.arange(start, stop, dtype=np.int64)
-        group: IntArray = np.searchsorted(self._ends, at, side="right")
-        # A row's number in its group, written in digits: one per sensitive table.
-        rest = at - np.concatenate([[0], self._ends])[group]
-        entries: list[IntArray] = []
-        for table, width in zip(self.tables[::-1], self._widths[::-1], strict=True):
-            rest, digit = np.divmod(rest, width[group])
-            entries.insert(0, table.starts[group] + digit)
-        return group, entries
-
-    def expected_people(self, start: int, stop: int) -> np.ndarray:
-        """Return how many people each of some rows stands for, if columns are independent."""
-        return self._count_expected(*self.rows(start, stop))
-
-    def _count_expected(self, group: IntArray, entries: Sequence[IntArray]) -> np.ndarray:
-        sizes = self._grouped.sizes[group].astype(np.float64)
-        expected = sizes.copy()
-        for table, entry in zip(self.tables, entries, strict=True):
-            expected *= table.rows[entry] / sizes
-        return expected
-
-    def to_table(self, group: str) -> DerivedTable:
-        """Describe the join as a table: group, quasi-identifiers, values, expected rows."""
-        grouped = self._grouped
-        names = [c.name for c in grouped.quasi_identifiers] + [t.column.name for t in self.tables]
-        columns = (
-            DerivedColumn(group),
-            *(DerivedColumn(column.name, column.values) for column in grouped.quasi_identifiers),
-            *(DerivedColumn(table.column.name, table.column.values) for table in self.tables),
-            DerivedColumn(free_name("expected", [*names, group]), whole=False),
-        )
-
-        def batches() -> Iterator[Batch]:
-            for start in range(0, self.total, SLICE):
-                at, entries = self.rows(start, min(start + SLICE, self.total))
-                values = (t.value[e] for t, e in zip(self.tables, entries, strict=True))
-                expected = self._count_expected(at, entries)
-                yield Batch((grouped.labelled[at], *grouped.labels[:, at], *values, expected))
-
-        return DerivedTable(columns, self.total, batches)

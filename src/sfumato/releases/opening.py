@@ -609,6 +609,25 @@ class PublishedTables(Published):
     def _sources(self) -> Mapping[str, object]:
         return self.sources
 
+    @property
+    def likes(self) -> dict[str, Table]:
+        """Per column, the table that has it."""
+        found: dict[str, Table] = {}
+        for file in () if self.manifest is None else self.manifest.files:
+            columns = _columns_in(file)
+            if file.table == "qi":
+                columns = (*self.quasi_identifiers, *self.beside)
+            found.update(dict.fromkeys(columns, self.tables[file.name]))
+        return found
+
+    def labels_in(self, linked: LinkedTables) -> list[int]:
+        """Return the published label of each group of some of its tables, as those number them."""
+        found: dict[int, int] = {}
+        for table, groups in zip(linked.tables, linked.groups, strict=True):
+            labels = _numbers(table.column(str(linked.group)).values)
+            found.update(zip(groups.tolist(), labels[table.codes[0]].tolist(), strict=True))
+        return [found[group] for group in range(len(found))]
+
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class PublishedGroups(PublishedTables):
@@ -659,16 +678,10 @@ class PublishedGroups(PublishedTables):
         assert self.manifest is not None  # noqa: S101 - groups without one have no tables
         return next(self.tables[file.name] for file in self.manifest.files if file.table == "qi")
 
-    @property
-    def likes(self) -> dict[str, Table]:
-        """Per column, the table that has it."""
-        found = {}
-        for file in () if self.manifest is None else self.manifest.files:
-            columns = _columns_in(file)
-            if file.table == "qi":
-                columns = (*self.quasi_identifiers, *self.beside)
-            found.update(dict.fromkeys(columns, self.tables[file.name]))
-        return found
+    def labels_in(self, linked: LinkedTables) -> list[int]:
+        """Return the published label of each group."""
+        labels = self.groups.labelled.tolist()
+        return [labels[number] for number in super().labels_in(linked)]
 
     def counts(self, columns: Sequence[str]) -> LinkedTables:
         """Count those of some columns that each table has."""
