@@ -121,12 +121,12 @@ def enumerate_rows(rows, names):
 
 def test_every_way_to_join_is_drawn_equally_often():
     rows = [("a", "b", "x", "1"), ("a", "b", "y", "2"), ("a", "b", "z", "2")]
-    release = decoupled(table(rows))
-    drawn = Counter(
-        frozenset(added(sf.tools.merge(release, how="sample", seed=seed).to_pylist(),
-                        SENSITIVE, "").items())
-        for seed in range(300)
-    )  # fmt: skip
+    grouped = GroupedTables.of(FrequencySet.from_rows(NAMES, rows), QI, SENSITIVE)
+    merged = MergedTables(LinkedTables.of(grouped, NAMES))
+    rng, drawn = np.random.default_rng(7), Counter()
+    for _ in range(300):
+        [batch] = merged.draw("group", [5], rng).batches()
+        drawn[frozenset(zip(*(cells.tolist() for cells in batch.kinds), strict=True))] += 1
     assert len(drawn) == 3
     assert min(drawn.values()) > 60
 

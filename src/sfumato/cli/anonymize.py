@@ -301,10 +301,11 @@ def _choose_method(
 
 @command(
     examples="sfumato merge decoupled/ -o merged.csv\n"
-    "sfumato merge decoupled/ -o merged.parquet --columns illness,salary",
+    "sfumato merge decoupled/ -o merged.parquet --columns illness,salary\n"
+    "sfumato merge slices/ -o people.csv --how sample",
     python='sf.tools.merge("decoupled", output="merged.csv")\nprint(sf.tools.merge("decoupled"))',
 )
-def merge(
+def merge(  # noqa: PLR0917 - options of a command line
     release: Annotated[
         str,
         typer.Argument(
@@ -319,7 +320,17 @@ def merge(
     ],
     columns: Annotated[
         list[str] | None,
-        typer.Option(metavar="COLUMNS", help="The sensitive columns to join; else all of them."),
+        typer.Option(metavar="COLUMNS", help="The columns to join; else all of them."),
+    ] = None,
+    how: Annotated[
+        str,
+        typer.Option(
+            metavar="weights|sample",
+            help="All that may be, with the people expected; or one draw, a row per person.",
+        ),
+    ] = "weights",
+    seed: Annotated[
+        int | None, typer.Option(metavar="NUMBER", help="Fixes what a sample draws.")
     ] = None,
     most: Annotated[
         int, typer.Option(metavar="ROWS", help="Refuse to make more rows than this.")
@@ -335,8 +346,9 @@ def merge(
 ) -> None:
     """Join decoupled tables on the group, as an analyst or an adversary would.
 
-    Every combination of the values of a group is a row, with the number of people who would have
-    it if the columns had nothing to do with each other.
+    Every combination that a group may have is a row, with the number of people who would have it
+    if the tables had nothing to do with each other: use it as a weight. With --how sample there is
+    a row per person, in one of all the ways to join the tables, drawn at random.
     """
     from sfumato.tasks.merge import merge as task
 
@@ -344,6 +356,8 @@ def merge(
         task(
             release,
             columns=None if columns is None else split_names(columns),
+            how=how,  # type: ignore[arg-type] # anything else is refused there
+            seed=seed,
             output=output,
             format=form,
             most=most,
