@@ -13,7 +13,7 @@ from sfumato.slicing import Columns
 from tests.policy.test_reading import NAMES, small
 
 GOOD = """\
-columns: {age: quasi-identifier, zip: quasi-identifier, ill: sensitive, note: plain}
+columns: {age: quasi-identifier, zip: quasi-identifier, ill: sensitive, note: plain, gone: dropped}
 models: [{model: k-anonymity, k: 2}]
 """
 
@@ -170,10 +170,10 @@ class TestContradictions:
                 ),
             ),
             (
-                "[age+zip, [ill, note]]",
+                "[age+zip, [ill, gone]]",
                 (
-                    "p, line 3, decouple.columns[1]: slicing publishes 'note', which is plain: it "
-                    "takes quasi-identifiers and sensitive columns."
+                    "p, line 3, decouple.columns[1]: slicing publishes 'gone', which is dropped: "
+                    "it takes quasi-identifiers, sensitive and plain columns."
                 ),
             ),
             ("[age+zip+ill]", "p, line 3, decouple.columns: columns must be at least two columns"),

@@ -38,8 +38,7 @@ def joint_name(names: Sequence[str]) -> str:
 class Joint:
     """Columns that stay together, as one column of the combinations that occur.
 
-    To whoever wants to know it, such a combination is one value. It is missing only if all of it
-    is.
+    To an adversary such a combination is one value. It is missing only if all of it is.
 
     Example:
         >>> rows = [(5, "yes"), (7, None), (None, None)]

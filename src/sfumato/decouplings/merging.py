@@ -1,4 +1,4 @@
-"""What the tables of a decoupled release say together: all rows that may be, or one way to join."""
+"""The join of the tables of a decoupled release: all rows that may be, or one way to join."""
 
 from collections.abc import Iterator, Sequence
 from functools import cached_property
@@ -208,7 +208,7 @@ class MergedTables:
             labels: The label of each group.
         """
         expected = free_name("expected", [*self.columns, link])
-        columns = (*self._described(link), DerivedColumn(expected, whole=False))
+        columns = (*self._describe_columns(link), DerivedColumn(expected, whole=False))
         published = np.asarray(labels, dtype=np.int64)
 
         def batches() -> Iterator[Batch]:
@@ -218,7 +218,7 @@ class MergedTables:
 
         return DerivedTable(columns, self.total, batches)
 
-    def _described(self, link: str) -> tuple[DerivedColumn, ...]:
+    def _describe_columns(self, link: str) -> tuple[DerivedColumn, ...]:
         named = (DerivedColumn(c.name, c.values) for c in self.columns.values())
         return (DerivedColumn(link), *named)
 
@@ -265,7 +265,7 @@ class MergedTables:
         every = [entries[at][order] for at in range(len(self._order))]
         published = np.asarray(labels, dtype=np.int64)[groups[order]]
         cells = (published, *self._cells(every))
-        return DerivedTable(self._described(link), len(order), lambda: iter([Batch(cells)]))
+        return DerivedTable(self._describe_columns(link), len(order), lambda: iter([Batch(cells)]))
 
     def _spread(self, at: int) -> IntArray:
         """Return every entry of a table as often as it has people."""

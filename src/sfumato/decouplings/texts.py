@@ -52,7 +52,7 @@ def write_readme(
     def describe(file: Mapping[str, Any]) -> str:
         if file["table"] == "slice":
             return ", ".join(map(code, file["columns"]))
-        counts = f"how many people of each {groups[0]} have which {_named(file)}"
+        counts = f"how many people of each {groups[0]} have which {_name_columns(file)}"
         return contents.get(file["table"], counts)
 
     return _README.format(
@@ -75,10 +75,10 @@ def write_readme(
 
 def sensitive_in(manifest: Mapping[str, Any]) -> str:
     """Return the columns of the only sensitive table, as a text names them."""
-    return next(_named(file) for file in manifest["files"] if file["table"] == "sensitive")
+    return next(_name_columns(file) for file in manifest["files"] if file["table"] == "sensitive")
 
 
-def _named(file: Mapping[str, Any]) -> str:
+def _name_columns(file: Mapping[str, Any]) -> str:
     """Return the columns of a sensitive table, as a text names them."""
     return " and ".join(map(code, file.get("columns") or [str(file.get("column"))]))
 

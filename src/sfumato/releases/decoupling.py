@@ -136,7 +136,7 @@ def plain_columns(release: PublishedTable, needs: Sequence[str] = ()) -> tuple[s
     """Return the columns that are published as they are: those that a policy or a manifest names.
 
     Weights are among them once they are those of a release, the same for all people of a class; as
-    they come, they would tell who somebody is.
+    they come, they would tell people apart.
 
     Args:
         release: What is decoupled.

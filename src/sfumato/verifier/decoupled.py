@@ -126,7 +126,7 @@ def _count_values(
     return found, repeated
 
 
-def _joined(values: Values, names: Sequence[str], exact: Sequence[str]) -> Values:
+def _join_values(values: Values, names: Sequence[str], exact: Sequence[str]) -> Values:
     """Return combinations as one value each; it is missing only if all of it is.
 
     Spellings are taken for one column by column, so nothing is left to fold.
@@ -137,7 +137,7 @@ def _joined(values: Values, names: Sequence[str], exact: Sequence[str]) -> Value
         for key, people in counts.items():
             cells = key if isinstance(key, tuple) else (key,)
             texts = tuple(
-                None if cell is None else text_of(cell) if name in exact else _folded(cell)
+                None if cell is None else text_of(cell) if name in exact else _fold(cell)
                 for name, cell in zip(names, cells, strict=True)
             )
             whole = None if all(text is None for text in texts) else repr(texts)
@@ -145,7 +145,7 @@ def _joined(values: Values, names: Sequence[str], exact: Sequence[str]) -> Value
     return found
 
 
-def _folded(cell: object) -> str | None:
+def _fold(cell: object) -> str | None:
     return folded_text(text_of(cell)) or None
 
 
@@ -236,7 +236,7 @@ class _LinkedTables(NamedTuple):
                 tables.repeated.extend(repeated)
                 tables.values[file.secret] = values
                 if several:
-                    tables.values[file.secret] = _joined(values, file.columns, promises.exact)
+                    tables.values[file.secret] = _join_values(values, file.columns, promises.exact)
                     secret = manifest.with_role("sensitive")
                     for at, name in enumerate(file.columns):
                         if name in secret:
@@ -636,7 +636,7 @@ class _Slice(NamedTuple):
         for label, bucket in self.cells.items():
             joined = cells.setdefault(label, {})
             parts = {tuple(key[i] for i in at): 0 for key in bucket}
-            whole = {part: _joined({"": {part: 1}}, names, exact)[""] for part in parts}
+            whole = {part: _join_values({"": {part: 1}}, names, exact)[""] for part in parts}
             for key, people in bucket.items():
                 [value] = whole[tuple(key[i] for i in at)]
                 short = (*(key[i] for i in rest), value)
