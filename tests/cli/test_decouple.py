@@ -22,6 +22,7 @@ def test_a_release_is_decoupled_verified_and_merged(release, run):
     assert "The tables are in broken; all 10 checks hold." in result.stderr
     assert everything_in(release / "broken") == {
         *("qi.csv", "sensitive_ill.csv", "manifest.json", "README.md", "schema.sql"),
+        *("codebook.csv", "codebook.md"),
         "evidence.json",
     }
     verified = run("verify", "broken", "-p", "policy.yaml")

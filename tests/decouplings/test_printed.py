@@ -31,6 +31,7 @@ def test_the_files_are_named_after_their_columns(census):
     assert {path.name for path in census.folder.iterdir()} == {
         *("qi.csv", "sensitive_government.csv", "sensitive_marital_status.csv"),
         *("sensitive_salary.csv", "manifest.json", "README.md", "schema.sql"),
+        *("codebook.csv", "codebook.md"),
         "evidence.json",
     }
 
