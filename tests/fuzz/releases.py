@@ -301,7 +301,7 @@ def labels_of(rule: Any, value: str | None) -> list[str | None] | None:
         return None
     if hierarchy["kind"] == "intervals":
         lows = [(int(value) // width * width, width) for width in hierarchy["widths"]]
-        return [value, *(f"{low}-{low + width - 1}" for low, width in lows), "*"]
+        return [value, *(f"{low} to {low + width - 1}" for low, width in lows), "*"]
     if hierarchy["kind"] == "masking":
         return [value[: len(value) - i] + "*" * i for i in range(len(value))] + ["*"]
     [group] = [name for name, leaves in TREE.items() if value in leaves]
