@@ -19,6 +19,7 @@ from sfumato.decouplings.base import (
     random_labels,
     read_together,
 )
+from sfumato.decouplings.guide import write_guide
 from sfumato.decouplings.texts import quote, sensitive_in, write_readme, write_schema
 from sfumato.errors import InfeasibleError, require_int
 from sfumato.tables.derived import Cells, DerivedColumn, DerivedTable
@@ -172,7 +173,8 @@ rows have 'flu', more than one in 3. The largest l is 2.
         )
 
     def companions(self, parts: Parts, manifest: Mapping[str, Any]) -> dict[str, str]:
-        return {"schema.sql": bucket_sql(parts, manifest), "README.md": bucket_readme(manifest)}
+        text = bucket_readme(manifest) + write_guide(parts, manifest, self.groups)
+        return {"schema.sql": bucket_sql(parts, manifest), "README.md": text}
 
     @classmethod
     def example(cls) -> Self:

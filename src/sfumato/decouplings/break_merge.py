@@ -18,6 +18,7 @@ from sfumato.decouplings.base import (
     random_labels,
     read_together,
 )
+from sfumato.decouplings.guide import write_guide
 from sfumato.decouplings.texts import quote, write_readme, write_schema
 from sfumato.tables.derived import DerivedColumn, DerivedTable
 
@@ -142,7 +143,8 @@ class BreakMerge(Decoupling):
         return publish(replace(grouped, ids=random_labels(len(grouped), rng)), rng, people)
 
     def companions(self, parts: Parts, manifest: Mapping[str, Any]) -> dict[str, str]:
-        return {"schema.sql": schema_sql(parts, manifest), "README.md": readme(manifest)}
+        text = readme(manifest) + write_guide(parts, manifest, self.groups)
+        return {"schema.sql": schema_sql(parts, manifest), "README.md": text}
 
     @classmethod
     def example(cls) -> Self:

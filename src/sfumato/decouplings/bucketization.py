@@ -17,6 +17,7 @@ from sfumato.decouplings.base import (
     random_labels,
     read_together,
 )
+from sfumato.decouplings.guide import write_guide
 from sfumato.decouplings.texts import sensitive_in, write_readme
 from sfumato.errors import InputError, ParameterError, UnknownNameError, require_int
 from sfumato.models import DistinctLDiversity, PrivacyModel
@@ -186,7 +187,8 @@ class Bucketization(Decoupling):
         return publish_buckets(grouped, columns, kinds, people, rng)
 
     def companions(self, parts: Parts, manifest: Mapping[str, Any]) -> dict[str, str]:
-        return {"schema.sql": bucket_sql(parts, manifest), "README.md": _readme(manifest)}
+        text = _readme(manifest) + write_guide(parts, manifest, self.groups)
+        return {"schema.sql": bucket_sql(parts, manifest), "README.md": text}
 
     @classmethod
     def example(cls) -> Self:

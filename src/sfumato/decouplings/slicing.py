@@ -19,6 +19,7 @@ from sfumato.decouplings.base import (
     random_labels,
     read_together,
 )
+from sfumato.decouplings.guide import write_guide
 from sfumato.decouplings.texts import code, quote, write_readme, write_schema
 from sfumato.errors import ParameterError, require_int, require_number, some
 from sfumato.slicing import (
@@ -538,7 +539,8 @@ class Slicing(Decoupling):
         return Parts(grouped, label, count, tables, models, notes=notes)
 
     def companions(self, parts: Parts, manifest: Mapping[str, Any]) -> dict[str, str]:
-        return {"schema.sql": slice_sql(parts, manifest), "README.md": slice_readme(manifest)}
+        text = slice_readme(manifest) + write_guide(parts, manifest, self.groups)
+        return {"schema.sql": slice_sql(parts, manifest), "README.md": text}
 
     @classmethod
     def example(cls) -> Self:

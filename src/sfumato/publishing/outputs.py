@@ -14,8 +14,9 @@ from typing import TYPE_CHECKING, Protocol
 
 import numpy as np
 
-from sfumato.decouplings import Parts, publish, readme, schema_sql
+from sfumato.decouplings import BreakMerge, Parts, publish, readme, schema_sql
 from sfumato.decouplings.base import GroupedTables
+from sfumato.decouplings.guide import write_guide
 from sfumato.errors import InputError
 from sfumato.evidence import SigningKey
 from sfumato.evidence.keys import Key
@@ -124,7 +125,8 @@ class Increment:
             self.manifest,
             companions=lambda manifest: {
                 "schema.sql": schema_sql(self.parts, manifest.to_dict()),
-                "README.md": readme(manifest.to_dict()),
+                "README.md": readme(manifest.to_dict())
+                + write_guide(self.parts, manifest.to_dict(), BreakMerge.groups),
             },
             called="increment",
         )
