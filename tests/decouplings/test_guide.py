@@ -66,6 +66,8 @@ def published(request, tmp_path):
     release = sf.decouple(people(), policy=policy, output=tmp_path / "out", format=form)
     text = (tmp_path / "out" / "README.md").read_text(encoding="utf-8")
     assert "## How to work with these tables" in text
+    assert "protected by nothing:" in text
+    assert ("`days` and `died` stay together" in text) is not single
     return release, recipes_in(text)
 
 

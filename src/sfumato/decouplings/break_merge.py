@@ -24,8 +24,8 @@ from sfumato.tables.derived import DerivedColumn, DerivedTable
 
 _ABOUT = """\
 People of one group look alike in everything that others may
-know of them. What is sensitive stands in tables of its own, one for each column, which say how
-many people of a group have a value; not who, nor which values of two columns belong together."""
+know of them. What is sensitive stands in tables of its own, which say how many people of a group
+have a value; not who, nor which values of two tables belong together."""
 
 
 def readme(manifest: Mapping[str, Any]) -> str:

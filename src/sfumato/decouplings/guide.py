@@ -76,7 +76,7 @@ def write_guide(parts: Parts, manifest: Mapping[str, Any], groups: tuple[str, st
     if not by_row:
         weight = f"{code(parts.count)} · {code(parts.count)} / people of the {groups[0]}"
     more = ""
-    shared = _shared(parts)
+    shared = _find_shared(parts)
     if shared:
         more += _OVERLAP.format(names=", ".join(map(code, shared)))
     weights = [c["name"] for c in manifest["columns"] if c["role"] == "weight"]
@@ -94,7 +94,7 @@ def write_guide(parts: Parts, manifest: Mapping[str, Any], groups: tuple[str, st
     return "\n" + text + ("" if recipes is None else f"\n{recipes.text}\n")
 
 
-def _shared(parts: Parts) -> list[str]:
+def _find_shared(parts: Parts) -> list[str]:
     """Return the columns that stand in several tables."""
     own = (parts.group, parts.count)
     every = [c.name for part in parts.tables for c in part.content.columns if c.name not in own]

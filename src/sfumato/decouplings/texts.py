@@ -69,8 +69,27 @@ def write_readme(
         ),
         link=code(manifest["group"]),
         count=code(manifest["count"]),
-        remarks="\n".join(remarks),
+        remarks="\n".join([*remarks, *_beside(manifest)]),
     )
+
+
+def _beside(manifest: Mapping[str, Any]) -> list[str]:
+    """Return what is said of plain columns, and of those that stay together."""
+    together = manifest.get("together") or []
+    found = [
+        f"- {' and '.join(map(code, names))} stay together: a row of their table is a combination "
+        "of them,\n  which people have as a whole."
+        for names in together
+    ]
+    held = {name for names in together for name in names}
+    plain = [
+        code(column["name"])
+        for column in manifest["columns"]
+        if column["role"] in ("plain", "weight") and column["name"] not in held
+    ]
+    if plain:
+        found.append(f"- As they are, and protected by nothing: {', '.join(plain)}.")
+    return found
 
 
 def sensitive_in(manifest: Mapping[str, Any]) -> str:
