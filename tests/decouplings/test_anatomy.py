@@ -251,7 +251,7 @@ def test_a_method_that_is_none_is_refused(method, error, said):
         sf.decouple(table(ROWS, COLUMNS), method, **ROLES)
 
 
-@pytest.mark.parametrize("task", [sf.tools.merge, sf.breach, sf.detect])
+@pytest.mark.parametrize("task", [sf.breach, sf.detect])
 def test_tasks_that_need_groups_of_people_who_look_alike_refuse_it(tmp_path, task):
     for output in (None, tmp_path / "buckets"):
         release = anatomised(ROWS, 2, output=output)

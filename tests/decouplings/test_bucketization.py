@@ -295,7 +295,7 @@ def test_several_sensitive_columns_are_refused_as_by_anatomy():
         )
 
 
-@pytest.mark.parametrize("task", [sf.tools.merge, sf.breach, sf.detect])
+@pytest.mark.parametrize("task", [sf.breach, sf.detect])
 def test_tasks_that_need_groups_of_people_who_look_alike_refuse_it(tmp_path, task):
     for output in (None, tmp_path / "buckets"):
         release = sf.decouple(printed(), Bucketization("bucket"), **ROLES, output=output)

@@ -479,7 +479,7 @@ def test_what_needs_groups_of_people_who_look_alike_says_so(tmp_path):
     release = sliced(ROWS, Slicing(l=2), output=tmp_path / "slices", format="csv")
     for what in (release, release.folder):
         with pytest.raises(InputError, match="by 'slicing'"):
-            sf.tools.merge(what)
+            sf.breach(what)
 
 
 def test_models_of_the_table_are_not_promised_any_more():
