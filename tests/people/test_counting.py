@@ -43,8 +43,12 @@ MODELS = [
     [sf.models.EntropyLDiversity("ill", l=1.5)],
     [sf.models.RecursiveCLDiversity("ill", c=2, l=2)],
     [sf.models.TCloseness("ill", t=0.4)],
+    [sf.models.CategoryShare("ill", share=0.6, categories=[["flu", "gout"], ["hiv"]])],
     [sf.models.KAnonymity(2), sf.models.BasicBetaLikeness("ill", beta=1)],
 ]
+
+
+TOLD = ("beta", "share", "categories")
 
 
 def policy_of(models, *, limit="100%", unit="rows", search="best-first") -> sf.Policy:
@@ -74,7 +78,7 @@ def checks_of(models):
     return [
         (
             m.name,
-            PASSES[m.name](**{k: v for k, v in m.params().items() if k in "klct" or k == "beta"}),
+            PASSES[m.name](**{k: v for k, v in m.params().items() if k in "klct" or k in TOLD}),
         )
         for m in models
     ]

@@ -232,3 +232,19 @@ def test_whom_plain_columns_single_out_is_not_known_by_rows():
     found = sf.verify(release, policy)
     assert found.answer == "with care"
     assert any("rows were counted, of which people have several" in why for why in found.why)
+
+
+def test_what_is_advised_can_be_followed():
+    rng = np.random.default_rng(0)
+    who = np.repeat(np.arange(200), 2)
+    pay = np.where(
+        who % 4 == 0, 1000 + rng.integers(0, 5, len(who)), rng.integers(0, 900, len(who))
+    )
+    table = pa.table({"id": who, "sex": np.array(list("fmmm"))[who % 4], "pay": pay})
+    columns = {"id": "identifier", "sex": "quasi-identifier", "pay": "sensitive"}
+    models = [sf.models.KAnonymity(5)]
+    found = sf.verify(table, sf.Policy(columns=columns, models=models, person="id"))
+    outcome = found.attack("similarity")
+    assert outcome.people
+    assert "category-share" in outcome.advice
+    assert "k-e-anonymity" not in outcome.advice

@@ -130,7 +130,20 @@ def _passes_beta(beta):
     return passes
 
 
+def _passes_category(share, categories):
+    """Add up the people of each value of a category: who has two of them counts twice."""
+
+    def passes(rows, _):
+        counts = people_by_value(rows)
+        known = people_in([row for row in rows if row[3] is not None])
+        held = [sum(counts[value] for value in category) for category in categories]
+        return known > 0 and min(max(held), known) <= share * known + 1e-9
+
+    return passes
+
+
 PASSES = {
+    "category-share": _passes_category,
     "k-anonymity": _passes_k,
     "distinct-l-diversity": _passes_distinct,
     "probabilistic-l-diversity": _passes_probabilistic,

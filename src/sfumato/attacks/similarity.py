@@ -493,7 +493,8 @@ class Similarity(ClassAttack):
             people=target.classes.people,
         ).outcome(self, self.column, rule)
         worst = outcome.worst[0] if outcome.worst else None
-        advice = advise(self._advice(counts.column, likeness, worst), self.column, worst, rule)
+        told = self._advice(counts, likeness, worst)
+        advice = advise(told, self.column, worst, rule)
         return replace(outcome, advice=advice)
 
     def _chance(
@@ -508,8 +509,15 @@ class Similarity(ClassAttack):
         totals = counts.known.totals.astype(np.int64)
         return chance_of_windows(rule, levels, totals, found.rows, marked, table)
 
-    def _advice(self, column: SensitiveColumn, likeness: Likeness, worst: Case | None) -> str:
+    def _advice(self, counts: ValueCounts, likeness: Likeness, worst: Case | None) -> str:
         """Return what to do about the worst case: limit what is alike there, or spread it."""
+        column = counts.column
+        if self.within is not None and counts.people is not None:
+            # A range is promised of people with one value each.
+            return (
+                "Give it a hierarchy of intervals and limit each: models: [{{model: "
+                "category-share, column: {column}, share: {share}, level: 1}}]."
+            )
         if self.within is not None:
             wider = text_of(_built_in(2 * self.within))
             return (

@@ -874,7 +874,10 @@ def category_share(promise: Promise, table: Groups) -> Finding:
     column = promise.text("column")
     category_of = _category_finder(promise, table, column)
 
-    def figure(known: Known) -> Number:
+    table.reference_of(column)
+
+    def figure(group: Group) -> Number:
+        known = group.known_values(column)
         if not known:
             return math.inf
         rows: dict[object, int] = defaultdict(int)
@@ -882,9 +885,11 @@ def category_share(promise: Promise, table: Groups) -> Finding:
             category = category_of(table.name(column, value))
             if category is not None:
                 rows[category] += c
-        return Fraction(max(rows.values(), default=0), sum(known.values()))
+        # A person with two values of a category is in it once: no more than all can be.
+        every = group.known_rows(column)
+        return Fraction(min(max(rows.values(), default=0), every), every)
 
-    return judge_groups(promise, table, [_bound(promise, table, "share", figure, at_most)])
+    return judge_groups(promise, table, [Bound("share", figure, at_most)])
 
 
 def _category_finder(
@@ -1368,7 +1373,6 @@ _ONE_VALUE_EACH = frozenset(
     {
         "p-alpha-sensitive-k-anonymity",
         "enhanced-p-alpha-sensitive-k-anonymity",
-        "category-share",
         "k-e-anonymity",
     }
 )
