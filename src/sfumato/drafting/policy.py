@@ -215,7 +215,7 @@ def _draft_column(found: Guess, domain: Domain | None) -> DraftedColumn:
         found = found._replace(reason=f"{found.reason}. {said}")
     form: dict[str, Any] = {} if dates is None else {"dates": dates}
     if found.role is Role.SENSITIVE:
-        secrecy = guess_secrecy(values)
+        secrecy = guess_secrecy(values, domain.column)
         rule = ColumnRule(role=found.role, secret=secrecy.secret, harmless=secrecy.harmless, **form)
         reason = ". ".join(filter(None, [found.reason, secrecy.reason]))
         return DraftedColumn(rule, found._replace(reason=reason), values)

@@ -4,6 +4,7 @@ import re
 from collections.abc import Sequence
 from typing import NamedTuple
 
+from sfumato.meanings import words
 from sfumato.text import text_of
 from sfumato.typing import Value
 
@@ -68,19 +69,35 @@ class SecrecyGuess(NamedTuple):
     reason: str = ""
 
 
-def guess_secrecy(values: Sequence[Value]) -> SecrecyGuess:
+_WISHED = re.compile(
+    r"surviv|alive|success|respon[ds]|insur|cover|^(good)?health|active|exerc|vaccin|employ|^own|"
+    r"^paid|^pass|accept|approv|complet|complian|remission|recover|cured|satisf|happy|trust|"
+    r"liter|versichert|ueberleb|überleb|geheilt|erfolg|bestanden|assur|vivant|gueri|vivo|curad",
+    re.IGNORECASE,
+)
+"""Names of what people wish for: there it is the no that hurts."""
+
+
+def guess_secrecy(values: Sequence[Value], name: str = "") -> SecrecyGuess:
     """Guess from the words of a sensitive column what no person minds, and what all do.
+
+    Args:
+        values: Its values.
+        name: Its name. Not to be insured, or not to have survived, harms those of whom it is said.
 
     >>> guess_secrecy(["no", "yes"]).harmless, guess_secrecy([0, 1]).harmless
     (('no',), ('0',))
     >>> guess_secrecy(["flu", "HIV", "ulcer"])
     SecrecyGuess(secret=('HIV',), harmless=(), reason='HIV: worse to be known than most values')
+    >>> guess_secrecy([0, 1], "survived").harmless, guess_secrecy([0, 1], "death").harmless
+    ((), ('0',))
     """
     texts = [text_of(value) for value in values if value is not None]
     if not 2 <= len(texts) <= _MOST_VALUES:
         return SecrecyGuess()
     zero = _NONE_OF.get(tuple(sorted(texts)))
-    harmless = tuple(text for text in texts if text == zero or _is_absent(text))
+    wished = any(_WISHED.search(word) for word in words(name))
+    harmless = tuple(t for t in texts if not wished and (t == zero or _is_absent(t)))
     secret = tuple(text for text in texts if text not in harmless and _SECRET.search(text))
     if len(harmless) == len(texts) or len(secret) == len(texts):
         # What is true of every value tells none apart.
