@@ -13,7 +13,7 @@ import numpy as np
 from sfumato.counts import Column
 from sfumato.tables import Table
 from sfumato.text import number_of
-from sfumato.typing import CodeArray, FloatArray, IntArray
+from sfumato.typing import BoolArray, CodeArray, FloatArray, IntArray
 
 _ROWS = 20_000
 """Rows that are looked at, of many."""
@@ -21,8 +21,11 @@ _ROWS = 20_000
 _WORK = 4_000_000_000
 """Cells that are compared at most, give or take."""
 
-_FIRST = 400
-"""Rows after which most pairs of columns are known not to depend on each other."""
+_LEAST = 1000
+"""Rows that are looked at, of however many columns."""
+
+_PAIRS = 64
+"""Pairs of rows after which most columns are known not to depend on another one."""
 
 _CHANCE = log(1e-9)
 """So unlikely must it be that columns which have nothing to do with each other look like this."""
@@ -30,6 +33,7 @@ _CHANCE = log(1e-9)
 _FINE = 10
 """A column with fewer rows per value may tell rows apart, and so seem to tell everything."""
 
+_NEARLY_ALIKE = 0.95
 _ALIKE = 0.99
 """The rank correlation of two numbers from which on one is nearly a copy of the other."""
 
@@ -42,6 +46,8 @@ _NUMBERS = 2_000
 
 _FEW_VALUES = 8
 _MOST_SUMMED = 80
+_SUMMED = 300
+"""Columns, and their rows, that are looked at for sums: a linear rule shows in few rows."""
 
 
 class Relation(NamedTuple):
@@ -114,7 +120,7 @@ def relations_in(
     telling: Collection[str] | None = None,
 ) -> Relations:
     """Find the columns that others tell in counted combinations; see `find_relations`."""
-    most = max(_FIRST, min(_ROWS, _WORK // len(columns) ** 2))
+    most = max(_LEAST, min(_ROWS, _WORK // len(columns) ** 2))
     # Combinations come in the order of their values, and the first few shall be like all.
     kept = np.random.default_rng(0).permutation(codes.shape[1])[:most]
     codes, rows = codes[:, kept], rows[kept]
@@ -122,9 +128,12 @@ def relations_in(
         _ColumnRows.of(column, code, rows) for column, code in zip(columns, codes, strict=True)
     ]
     tells = [each for each in looked if telling is None or each.name in telling]
+    dense = np.array([each.codes for each in looked])
+    gaps = np.array([[each.missing] for each in looked])
     found: dict[str, list[Relation]] = {}
     for other in tells:
-        for each in looked:
+        for at in np.flatnonzero(_may_be_told(dense, gaps, other)).tolist():
+            each = looked[at]
             if each is not other and _is_told(each, other, rows):
                 both = _is_told(other, each, rows)
                 relation = Relation((other.name,), both, by_gap=_tells_gap(each, other))
@@ -191,6 +200,19 @@ class _ColumnRows:
         )
 
 
+def _may_be_told(codes: CodeArray, gaps: IntArray, other: _ColumnRows) -> BoolArray:
+    """Return which columns are equal in some pairs of rows that are equal in another column.
+
+    All columns at once: of a thousand columns a million pairs need not be looked at one by one.
+    """
+    order = np.argsort(other.codes, kind="stable")
+    pairs = np.flatnonzero(other.codes[order[:-1]] == other.codes[order[1:]])
+    pairs = pairs[:: max(1, len(pairs) // _PAIRS)]
+    one, two = codes[:, order[pairs]], codes[:, order[pairs + 1]]
+    equal = (one == two) | (one == gaps) | (two == gaps)
+    return np.asarray(equal.all(axis=1))
+
+
 def _is_told(each: _ColumnRows, other: _ColumnRows, rows: IntArray) -> bool:
     """Return whether one column is the same wherever the other is, more than chance explains.
 
@@ -198,8 +220,7 @@ def _is_told(each: _ColumnRows, other: _ColumnRows, rows: IntArray) -> bool:
     """
     if not 1 < each.distinct <= other.distinct or each.agree * other.spare > _CHANCE:
         return False
-    head = slice(0, _FIRST)
-    if not _agrees(each, other, head) or not _agrees(each, other, slice(None)):
+    if not _agrees(each, other):
         return False
     known = each.codes != each.missing
     if not known.all():
@@ -212,16 +233,15 @@ def _is_told(each: _ColumnRows, other: _ColumnRows, rows: IntArray) -> bool:
     return _has_few_steps(each, other)
 
 
-def _agrees(each: _ColumnRows, other: _ColumnRows, part: slice) -> bool:
-    mine, others = each.codes[part], other.codes[part]
+def _agrees(each: _ColumnRows, other: _ColumnRows) -> bool:
     said = each.codes[other.first]
-    if each.missing >= 0:
-        # The first known value of each value of the other column.
-        known = np.flatnonzero(each.codes != each.missing)[::-1]
-        said = said.copy()
-        said[other.codes[known]] = each.codes[known]
-        return bool(((said[others] == mine) | (mine == each.missing)).all())
-    return bool((said[others] == mine).all())
+    if each.missing < 0:
+        return bool((said[other.codes] == each.codes).all())
+    # The first known value for each value of the other column.
+    known = np.flatnonzero(each.codes != each.missing)[::-1]
+    said = said.copy()
+    said[other.codes[known]] = each.codes[known]
+    return bool(((said[other.codes] == each.codes) | (each.codes == each.missing)).all())
 
 
 def _tells_gap(each: _ColumnRows, other: _ColumnRows) -> bool:
@@ -253,16 +273,18 @@ class _Numbers(NamedTuple):
 
     def copies(self) -> list[tuple[str, Relation]]:
         """Return the columns whose numbers are in nearly the same order as another's."""
-        found = []
         known = ~np.isnan(self.values)
-        for i in range(len(self.names)):
-            for j in range(i):
-                both = known[i] & known[j]
-                enough = both.sum() >= max(_FEWEST, 0.5 * known[i].sum(), 0.5 * known[j].sum())
-                if enough and abs(_rank_correlation(*self.values[[i, j]][:, both])) >= _ALIKE:
-                    relation = Relation((self.names[j],), both=True, nearly=True)
-                    found.append((self.names[i], relation))
-                    found.append((self.names[j], relation._replace(of=(self.names[i],))))
+        places = np.array([_places(values) for values in self.values]).reshape(known.shape)
+        spread = np.square(places) @ known.T.astype(float)
+        alike = np.abs(places @ places.T) / np.sqrt(np.maximum(spread * spread.T, 1e-12))
+        found = []
+        for i, j in np.argwhere(np.tril(alike >= _NEARLY_ALIKE, -1)).tolist():
+            both = known[i] & known[j]
+            enough = both.sum() >= max(_FEWEST, 0.5 * known[i].sum(), 0.5 * known[j].sum())
+            if enough and abs(_rank_correlation(*self.values[[i, j]][:, both])) >= _ALIKE:
+                relation = Relation((self.names[j],), both=True, nearly=True)
+                found.append((self.names[i], relation))
+                found.append((self.names[j], relation._replace(of=(self.names[i],))))
         return found
 
     def sums(self) -> list[tuple[str, Relation]]:
@@ -275,22 +297,29 @@ class _Numbers(NamedTuple):
             others = [j for j in range(len(names)) if j != i and complete[j][rows].all()]
             if rows.sum() < _FEWEST or len(others) < 2:
                 continue
-            values = self.values[[i, *others]][:, rows]
+            values = self.values[[i, *others]][:, np.flatnonzero(rows)[:_SUMMED]]
             pair = _best_pair(values)
             if pair is not None:
                 found.append((name, Relation(tuple(names[others[at]] for at in pair))))
         return found
 
 
-def _rank_correlation(a: FloatArray, b: FloatArray) -> float:
-    ranks = [np.unique(v, return_inverse=True)[1] for v in (a, b)]
-    places = []
-    for rank in ranks:
+def _places(values: FloatArray) -> FloatArray:
+    """Return the rank of each number, ties shared, from the middle on; 0 if it is missing."""
+    known = ~np.isnan(values)
+    places = np.zeros(len(values))
+    if known.any():
+        rank = np.unique(values[known], return_inverse=True)[1]
         sizes = np.bincount(rank)
         middle = (np.cumsum(sizes) - sizes / 2)[rank]
-        places.append(middle - middle.mean())
-    spread = float(np.square(places[0]).sum() * np.square(places[1]).sum())
-    return float(places[0] @ places[1]) / sqrt(spread) if spread else 0.0
+        places[known] = middle - middle.mean()
+    return places
+
+
+def _rank_correlation(a: FloatArray, b: FloatArray) -> float:
+    one, two = _places(a), _places(b)
+    spread = float(np.square(one).sum() * np.square(two).sum())
+    return float(one @ two) / sqrt(spread) if spread else 0.0
 
 
 def _best_pair(values: FloatArray) -> tuple[int, int] | None:
