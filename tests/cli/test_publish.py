@@ -53,6 +53,15 @@ def test_a_start_takes_nothing_that_is_for_increments(clinic, run, option):
     assert not (clinic / "y.ledger").exists()
 
 
+@pytest.mark.parametrize("given", ["0", "-1", "many", "1.5"])
+def test_the_number_of_rows_of_a_person_is_whole(clinic, run, given):
+    ask = ("publish", "broken", "-l", "y.ledger", "--alpha", "0.5", "--rows-per-person", given)
+    done = run(*ask)
+    assert done.exit_code == 2
+    assert "must be a whole number" in " ".join(done.stderr.split())
+    assert not (clinic / "y.ledger").exists()
+
+
 def test_an_increment_from_start_to_end(clinic, run):
     dry = run("publish", "new.csv", "-l", "x.ledger", "--dry-run", "-o", "two")
     assert "2 rows would be admitted, 0 refused, 2 held back" in dry.stdout
