@@ -11,8 +11,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from sfumato.errors import ParameterError
-from sfumato.hierarchy import Automatic, Intervals, Taxonomy
-from sfumato.hierarchy.by_counts import frequency_tree, nested_cuts, roundest
+from sfumato.hierarchy import Automatic, Intervals
+from sfumato.hierarchy.by_counts import even_ranges, nested_cuts, roundest
 from sfumato.text import text_of
 from tests.hierarchy.literal import assert_nested, groups_of, labels_of
 from tests.hierarchy.test_intervals import is_in
@@ -37,13 +37,16 @@ def kind(values, *, column="x", **settings):
         ("dates", [date(2000, 1, 1), date(2000, 2, 1), date(2000, 2, 2)]),
         ("star", ["2020-02-29T01:00", "2020-02-29T02:00", "2020-02-29T03:00"]),
         ("masking", ["02139", "02141", "10001"]),
-        ("masking", ["E11.9", "E10", "I10.1"]),
+        ("known", ["E11.9", "E10", "I10.1"]),
+        ("masking", ["E11", "E10", "I10"]),
         ("masking", ["SW1A 1AA", "M1 1AE", "EC1A 1BB"]),
         ("masking", ["02139-1234", "10001-0001", "94110-2222"]),
-        ("taxonomy", ["0-9", "10-19", "20-29"]),
-        ("taxonomy", ["FR", "DE", "DK"]),
-        ("taxonomy", ["flu", "gout", "hiv", "cold"]),
-        ("taxonomy", ["39", "50", "?"]),
+        ("ordered", ["0-9", "10-19", "20-29"]),
+        ("ordered", ["often", "never", "rarely"]),
+        ("known", ["FR", "DE", "DK"]),
+        ("known", ["Ohio", "Utah", "Iowa"]),
+        ("frequent", ["flu", "gout", "hiv", "cold"]),
+        ("frequent", ["39", "50", "?"]),
         ("star", [f"name {i} of many" for i in range(1001)]),
     ],
 )
@@ -186,12 +189,17 @@ def test_a_heavy_value_is_cut_off_by_itself():
 def test_rare_names_join_first_and_that_of_a_single_row_is_in_no_label():
     counts = {"flu": 50, "cold": 40, "gout": 3, "hiv": 2, "scurvy": 1}
     h = Automatic().build("x", list(counts), list(counts.values()))
+    first, second, third = (
+        "other than cold, flu or gout",
+        "other than cold or flu",
+        "other than flu",
+    )
     assert labels_of(h) == {
-        "cold": ["cold", "cold", "{cold, gout, hiv and 1 more}", "*"],
-        "flu": ["flu", "flu", "flu", "*"],
-        "gout": ["gout", "gout", "{cold, gout, hiv and 1 more}", "*"],
-        "hiv": ["hiv", "{hiv and 1 more}", "{cold, gout, hiv and 1 more}", "*"],
-        "scurvy": ["scurvy", "{hiv and 1 more}", "{cold, gout, hiv and 1 more}", "*"],
+        "cold": ["cold", "cold", "cold", third, "*"],
+        "flu": ["flu", "flu", "flu", "flu", "*"],
+        "gout": ["gout", "gout", second, third, "*"],
+        "hiv": ["hiv", first, second, third, "*"],
+        "scurvy": ["scurvy", first, second, third, "*"],
     }
 
 
@@ -201,46 +209,39 @@ def test_the_number_of_a_single_row_is_no_bound():
     assert not any("1005" in text_of(label) for level in labels for label in level)
 
 
-def textbook_merging(counts, targets):
-    """Join the two lightest groups, the first in order among equals, down to each target."""
-    groups = [({i}, max(n, 1)) for i, n in enumerate(counts)]
-    levels = []
-    for target in targets:
-        while len(groups) > target:
-            groups.sort(key=lambda group: (group[1], min(group[0])))
-            (one, n), (other, m), *rest = groups
-            groups = [*rest, (one | other, n + m)]
-        levels.append({frozenset(members) for members, _ in groups})
-    return levels
+@given(
+    weights=st.dictionaries(st.integers(-300, 300).map(Decimal), st.integers(1, 30), min_size=12),
+    exponent=st.sampled_from([-3, 0, 2]),
+)
+def test_even_ranges_have_round_widths_and_no_end_at_the_outermost_number(weights, exponent):
+    scaled = {point.scaleb(exponent): n for point, n in weights.items()}
+    found = even_ranges(scaled)
+    if found is None:
+        return
+    assert all(width.as_tuple().digits[0] in (1, 2, 4, 5, 8) for width in found.widths)
+    assert all(b == 2 * a for a, b in itertools.pairwise(found.widths))
+    total = sum(weights.values())
+    for end in found[1:]:
+        if end is not None:
+            below = sum(n for point, n in scaled.items() if point < end)
+            assert not end % found.widths[0]
+            assert min(scaled) < end < max(scaled)
+            assert 0 < below < total
+    # They nest, and every label says where its values are.
+    h = Automatic().build("x", list(scaled), list(scaled.values()))
+    assert_nested(h)
 
 
-@given(counts=st.lists(st.integers(0, 9), min_size=5, max_size=20), depth=st.integers(1, 2))
-def test_names_are_grouped_as_the_textbook_says(counts, depth):
-    texts = [f"v{i:02}" for i in range(len(counts))]
-    h = Taxonomy(frequency_tree(texts, counts, depth)).build("x", texts)
-    targets = [2**level for level in range(depth, 0, -1)]
-    expected = [
-        {frozenset(texts[i] for i in group) for group in level}
-        for level in textbook_merging(counts, targets)
-    ]
-    assert groups_of(h)[1:-1] == expected
+def test_skewed_numbers_are_cut_where_the_rows_are():
+    incomes = [1000 * n * n for n in range(1, 40)]
+    params = Automatic().describe("income", incomes, list(range(39, 0, -1))).params()
+    assert list(params) == ["bounds"]
 
 
-def test_no_group_is_called_like_a_value():
-    taken = ["{a, b}", "group 1 of 2 (a and 1 more)"]
-    tree = frequency_tree(["a", "b", *taken], [5, 5, 4, 4], 1)
-    assert tree == {
-        "group 1 of 2 (a and 1 more)'": ["a", "b"],
-        "{{a, b}, group 1 of 2 (a and 1 more)}": taken,
-    }
-
-
-def test_a_long_group_is_numbered():
-    texts = ["a" * 30, "b" * 30, "c" * 30]
-    assert frequency_tree(texts, [1, 1, 5], 1) == {
-        f"group 1 of 2 ({'a' * 19}… and 1 more)": texts[:2],
-        texts[2]: None,
-    }
+def test_an_order_that_is_given_counts():
+    values, order = ["b", "c", "a", "?"], ["c", "a", "b"]
+    found = Automatic().describe("x", values, order=order)
+    assert found.params() == {"order": ["c", "a", "b"], "apart": ["?"]}
 
 
 def test_without_counts_all_values_count_the_same():
@@ -252,12 +253,12 @@ def test_without_counts_all_values_count_the_same():
 def test_one_value_in_two_types_is_counted_together():
     assert Automatic().describe("x", [1, "1", 2], [1, 1, 1]).name == "star"
     h = Automatic().build("x", ["x", "y", "z", 7, "7"], [5, 5, 5, 4, 4])
-    assert groups_of(h)[1] == {frozenset({"x", "y"}), frozenset({"z", "7"})}
+    assert groups_of(h)[1] == {frozenset({"7"}), frozenset({"x"}), frozenset({"y", "z"})}
 
 
 def test_a_ladder_gives_each_value_its_own_count():
     values, counts = ["a", None, "b", "c"], [1, 70, 50, 1]
-    assert Automatic().ladder("x", values, counts).labels[1] == ("group 1 of 2", "b", None)
+    assert Automatic().ladder("x", values, counts).labels[1] == ("other than b", "b", None)
 
 
 def test_counts_may_be_an_array():
@@ -283,6 +284,6 @@ def test_adult_ages_get_round_bounds(adult):
     counts = {age: ages.count(age) for age in set(ages)}
     builder = Automatic().describe("age", list(counts), list(counts.values()))
     assert isinstance(builder, Intervals)
-    (half,) = builder.params()["bounds"][-1]
-    assert half % 10 == 0
-    assert 0.4 <= sum(age < half for age in ages) / len(ages) <= 0.6
+    assert builder.params() == {"widths": [5, 10, 20], "lower": 20, "upper": 60}
+    assert 0.02 <= sum(age < 20 for age in ages) / len(ages) <= 0.1
+    assert 0.02 <= sum(age >= 60 for age in ages) / len(ages) <= 0.1

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 import sfumato as sf
 from sfumato import samples
 from sfumato.errors import InputError
-from sfumato.hierarchy import Automatic, Intervals, Masking, Suppress, Taxonomy
+from sfumato.hierarchy import Automatic, Intervals, Known, Masking, Suppress
 from sfumato.models import DistinctLDiversity, KAnonymity
 from sfumato.policy import ColumnRule, Policy
 from sfumato.schema import Role
@@ -160,7 +160,7 @@ def test_hierarchies_are_written_out_to_be_edited():
     assert isinstance(hierarchies["age"], Intervals)
     assert isinstance(hierarchies["zip"], Masking)
     assert hierarchies["sex"] == Suppress()
-    assert isinstance(hierarchies["country"], Taxonomy)
+    assert hierarchies["country"] == Known("countries")
     for name, builder in hierarchies.items():
         values = table[name].unique().to_pylist()
         counts = [60 // len(values)] * len(values)

@@ -16,6 +16,7 @@ from sfumato.hierarchy import (
     Automatic,
     CsvHierarchy,
     Dates,
+    Frequent,
     HierarchyBuilder,
     Intervals,
     Masking,
@@ -279,7 +280,7 @@ def _choose_hierarchy(domain: Domain) -> tuple[HierarchyBuilder, int | None]:
     values, rows = domain.values(), domain.rows.tolist()
     explicit = Automatic().describe(domain.column, values, rows)
     height = explicit.build(domain.column, values, rows).height
-    long = isinstance(explicit, Taxonomy) and len(values) > _MOST_WRITTEN
+    long = isinstance(explicit, Taxonomy | Frequent) and len(values) > _MOST_WRITTEN
     return (Automatic() if long else explicit), height
 
 
@@ -393,7 +394,7 @@ def _other_hierarchies(column: DraftedColumn) -> list[tuple[str, HierarchyBuilde
         return [("in years only", Dates(levels=["year", "decade"]))]
     if isinstance(builder, Masking) and builder.length is not None and builder.length > 2:
         return [("one character at a time", Masking())] if builder != Masking() else []
-    if isinstance(builder, Taxonomy | Automatic):
+    if isinstance(builder, Taxonomy | Frequent | Automatic):
         return [("from a file with one line per value", CsvHierarchy("groups.csv"))]
     return []
 

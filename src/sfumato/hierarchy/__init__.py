@@ -7,8 +7,11 @@ from sfumato.hierarchy.automatic import Automatic
 from sfumato.hierarchy.base import EXAMPLE_FOLDER, Hierarchy, HierarchyBuilder, Ladder, Suppress
 from sfumato.hierarchy.csv_file import CsvHierarchy
 from sfumato.hierarchy.dates import Dates
+from sfumato.hierarchy.frequent import Frequent
 from sfumato.hierarchy.intervals import Intervals
+from sfumato.hierarchy.known import Known
 from sfumato.hierarchy.masking import Masking
+from sfumato.hierarchy.ordered import Ordered
 from sfumato.hierarchy.taxonomy import Taxonomy
 from sfumato.registry import Registry
 
@@ -18,11 +21,14 @@ __all__ = [
     "Automatic",
     "CsvHierarchy",
     "Dates",
+    "Frequent",
     "Hierarchy",
     "HierarchyBuilder",
     "Intervals",
+    "Known",
     "Ladder",
     "Masking",
+    "Ordered",
     "Suppress",
     "Taxonomy",
 ]
@@ -30,5 +36,16 @@ __all__ = [
 BUILDERS: Registry[HierarchyBuilder] = Registry(
     "hierarchy",
     "sfumato.hierarchies",
-    [CsvHierarchy, Taxonomy, Intervals, Masking, Dates, Suppress, Automatic],
+    [
+        CsvHierarchy,
+        Taxonomy,
+        Intervals,
+        Masking,
+        Dates,
+        Ordered,
+        Known,
+        Frequent,
+        Suppress,
+        Automatic,
+    ],
 )

@@ -11,19 +11,20 @@ from typing import ClassVar, Self
 
 from sfumato.errors import require_int
 from sfumato.hierarchy.base import Hierarchy, HierarchyBuilder, Suppress
-from sfumato.hierarchy.by_counts import frequency_tree, nested_cuts
+from sfumato.hierarchy.by_counts import even_ranges, nested_cuts
 from sfumato.hierarchy.dates import UNITS, Dates, likely_days
+from sfumato.hierarchy.frequent import frequent_of
 from sfumato.hierarchy.intervals import Intervals, Mark, is_whole, number_point
+from sfumato.hierarchy.known import Known, tree_of
 from sfumato.hierarchy.masking import Masking
-from sfumato.hierarchy.taxonomy import Taxonomy
+from sfumato.hierarchy.ordered import Ordered, order_of
 from sfumato.text import in_order, text_of
 from sfumato.typing import Value
 
-_MOST_NAMES = 1000
-"""A tree of more names than this is nothing a person would edit."""
+_MOST_CATEGORIES = 60
+"""A scale has fewer steps, and bands are fewer."""
 
 _CODE = re.compile(r"[A-Z0-9][A-Z0-9 ./-]{1,11}")
-_RANGE = re.compile(r"(\d+) ?- ?(\d+)")
 _CODE_COLUMN = re.compile(r"zip|postal|post_?code|plz", re.IGNORECASE)
 
 
@@ -33,12 +34,15 @@ class Automatic(HierarchyBuilder):
 
     - two values or fewer: `Suppress`;
     - dates: `Dates`, with the units that make a difference;
-    - numbers: `Intervals` whose cut points halve the rows again and again, at round numbers;
+    - numbers: `Intervals` of even, round widths with open ends; where the numbers are skewed, cut
+      points that halve the rows again and again, at round numbers;
+    - bands of numbers and words of a known scale: `Ordered`;
+    - names of which there is a tree (countries, states, months, diagnoses): `Known`;
     - codes: `Masking`. Codes are short, of similar length, all capitals and digits and nearly
       all with digits (E11.9, SW1A 1AA), or digits with leading zeros (02139), or any digits in
       a column called zip, postcode, postal code or PLZ;
-    - up to 1000 other names: `Taxonomy`, rare values joined first;
-    - more: `Suppress`.
+    - other names: `Frequent`, rare values first;
+    - names that hardly two rows share: `Suppress`.
 
     `describe` gives the explicit builder that `build` uses. Cut points and groups are
     taken from the data and so say a little about it, roughly where its quantiles are; where
@@ -49,8 +53,8 @@ class Automatic(HierarchyBuilder):
         levels: Most levels above the raw values, `*` included; by default about five.
 
     Example:
-        >>> Automatic().describe("age", list(range(18, 91))).params()["bounds"][-2:]
-        [[35, 50, 70], [50]]
+        >>> Automatic().describe("age", list(range(18, 91))).params()
+        {'widths': [5, 10, 20, 40], 'lower': 20, 'upper': 85}
         >>> Automatic().describe("zip", ["02139", "02141", "10001"]).name
         'masking'
     """
@@ -81,6 +85,7 @@ class Automatic(HierarchyBuilder):
         counts: Sequence[int] | None = None,
         *,
         hide_single: bool = False,
+        order: Sequence[Value] | None = None,
     ) -> HierarchyBuilder:
         """Return the explicit builder, to be written into a policy and edited there.
 
@@ -89,6 +94,8 @@ class Automatic(HierarchyBuilder):
             values: Its distinct values.
             counts: How many rows have each.
             hide_single: Whether labels and bounds avoid the values of single rows.
+            order: The values in their order, the least first, if they have one: that of a
+                categorical column, or of the codes of value labels.
         """
         rows: defaultdict[str, int] = defaultdict(int)
         distinct: dict[str, Value] = {}
@@ -101,19 +108,47 @@ class Automatic(HierarchyBuilder):
             return Suppress()
         texts = [text_of(value) for value in ordered]
         weights = [rows[text] for text in texts]
-        days = likely_days(ordered)
+        days = likely_days(ordered) if order is None else None
         if days is not None:
             return self._dates(days)
         points = [number_point(value) for value in ordered]
         numbers = [point for point in points if point is not None]
+        known = self._order(texts, order) or self._tree(column, texts, weights)
+        if known is not None:
+            return known
         if _are_codes(column, texts, numeric=len(numbers) == len(ordered)):
             return self._codes(texts)
         if len(numbers) == len(ordered):
             return self._numbers(numbers, weights, hide_single=hide_single)
-        if len(texts) > _MOST_NAMES:
-            return Suppress()
-        depth = self._halvings(len(texts))
-        return Taxonomy(frequency_tree(texts, weights, depth, hide_single=hide_single))
+        return frequent_of(texts, weights, self._most - 1, hide_single=hide_single) or Suppress()
+
+    @property
+    def _most(self) -> int:
+        """The most levels above the raw values."""
+        return self.levels or 5
+
+    def _tree(
+        self, column: str, texts: Sequence[str], weights: Sequence[int]
+    ) -> HierarchyBuilder | None:
+        tree = tree_of(column, texts, weights)
+        known = None if tree is None else Known(tree)
+        return known if known is not None and known.fixed_height <= (self.levels or 6) else None
+
+    def _order(self, texts: Sequence[str], given: Sequence[Value] | None) -> Ordered | None:
+        """Return the builder of ordered categories, if they are some."""
+        if given is not None:
+            order = tuple(dict.fromkeys(map(text_of, given)))
+            named = {*order}
+            apart = tuple(text for text in texts if text not in named)
+        else:
+            found = order_of(texts) if len(texts) <= _MOST_CATEGORIES else None
+            if found is None:
+                return None
+            order, apart = found
+        if len(order) < 3:
+            return None
+        builder = Ordered(order, apart)
+        return builder if (builder.fixed_height or 0) <= (self.levels or 6) else None
 
     def _halvings(self, n: int) -> int:
         """The number of levels that suits n values, each with about half as many groups."""
@@ -137,6 +172,11 @@ class Automatic(HierarchyBuilder):
         rows: defaultdict[Decimal, int] = defaultdict(int)
         for point, weight in zip(points, weights, strict=True):
             rows[point] += max(weight, 1)
+        even = even_ranges(rows)
+        if even is not None:
+            widths = [_mark(width) for width in even.widths][-(self._most - 1) :]
+            lower, upper = (None if end is None else _mark(end) for end in even[1:])
+            return Intervals(widths=widths, lower=lower, upper=upper)
         levels = nested_cuts(rows, self._halvings(len(points)), hide_single=hide_single)
         bounds = [[_mark(cut) for cut in level] for level in levels]
         return Intervals(bounds=bounds) if bounds else Suppress()
@@ -173,14 +213,7 @@ def _are_codes(column: str, texts: Sequence[str], *, numeric: bool) -> bool:
         longest - shortest <= 4
         and with_digits >= 0.8 * len(texts)
         and all(_CODE.fullmatch(text) for text in texts)
-        and not all(_is_range(text) for text in texts)
     )
-
-
-def _is_range(text: str) -> bool:
-    """Return whether a text is a range such as 20-29, and no code such as 02139-1234."""
-    ends = _RANGE.fullmatch(text)
-    return ends is not None and int(ends[1]) < int(ends[2])
 
 
 def _mark(cut: Decimal) -> Mark:

@@ -1,11 +1,10 @@
-"""Cut points near the quantiles, at numbers people like."""
+"""Ranges that fit the numbers of a column: even ones, or cut points near the quantiles."""
 
 from bisect import bisect_left, bisect_right
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from decimal import Decimal
-from heapq import heapify, heappop, heappush
 from itertools import accumulate
-from typing import Any, TypeAlias
+from typing import NamedTuple
 
 from sfumato.hierarchy.intervals import multiple_at
 
@@ -54,6 +53,86 @@ def nested_cuts(
     return levels[::-1]
 
 
+class EvenRanges(NamedTuple):
+    """Ranges of equal, round widths, and where the open ends begin."""
+
+    widths: list[Decimal]
+    lower: Decimal | None
+    upper: Decimal | None
+
+
+_MOST_RANGES = 16
+_LEAST_DIFFERENT = 12
+_LOPSIDED = 3
+_CROWDED = 0.4
+
+
+def even_ranges(weights: Mapping[Decimal, int]) -> EvenRanges | None:
+    """Return even ranges for numbers, or None where they would be empty here and crowded there.
+
+    Widths and open ends follow from the quantiles, rounded; no single row moves them. An open
+    end holds between 2 and 10 % of the rows, and no bound is the smallest or largest number.
+
+    Args:
+        weights: The numbers, and how many rows have each.
+
+    Example:
+        >>> ages = {Decimal(age): 1 for age in range(18, 91)}
+        >>> [str(width) for width in even_ranges(ages).widths], even_ranges(ages).upper
+        (['5', '10', '20', '40'], Decimal('85'))
+        >>> even_ranges({Decimal(2) ** n: 1 for n in range(20)}) is None
+        True
+    """
+    points = sorted(weights)
+    if len(points) < _LEAST_DIFFERENT:
+        return None
+    sums = list(accumulate(weights[point] for point in points))
+
+    def quantile(share: float) -> Decimal:
+        return points[bisect_left(sums, share * sums[-1])]
+
+    low, second, middle, last, high = map(quantile, (0.02, 0.1, 0.5, 0.9, 0.98))
+    span = high - low
+    sides = (middle - low, high - middle)
+    if not span or min(sides) * _LOPSIDED < max(sides):
+        return None
+    width = _width(span / _MOST_RANGES)
+    whole = all(point == point.to_integral_value() for point in (*points, width))
+    if whole and width <= 1:
+        width = Decimal(2)
+    in_range: dict[Decimal, int] = {}
+    for point in points:
+        start = multiple_at(point, width, Decimal(0))
+        in_range[start] = in_range.get(start, 0) + weights[point]
+    if max(in_range.values()) > _CROWDED * sums[-1]:
+        return None
+    widths = [width]
+    while widths[-1] * 3 <= span:
+        widths.append(widths[-1] * 2)
+    lower, upper = _open_end(low, second, width), _open_end(last, high, width)
+    if lower is not None and (lower <= points[0] or lower >= middle):
+        lower = None
+    if upper is not None and (upper >= points[-1] or upper <= middle):
+        upper = None
+    return EvenRanges(widths, lower, upper)
+
+
+def _width(least: Decimal) -> Decimal:
+    """Return the smallest 1, 2 or 5 × 10ⁿ that is not below a number."""
+    exponent = least.adjusted()
+    steps = (Decimal(digit).scaleb(exponent) for digit in (1, 2, 5, 10))
+    return next(step for step in steps if step >= least)
+
+
+def _open_end(above: Decimal, up_to: Decimal, width: Decimal) -> Decimal | None:
+    """Return the roundest end in a stretch at which a range begins; None if there is none."""
+    if above >= up_to:
+        return None
+    found = roundest(above, up_to)
+    found = found if not found % width else multiple_at(up_to, width, Decimal(0))
+    return found if found > above else None
+
+
 def _halve(points: list[Decimal], sums: list[int], low: int, high: int) -> Decimal:
     """Find a cut so that points[low:high] has points on both sides of it."""
     total = sums[high] - sums[low]
@@ -94,87 +173,3 @@ def roundest(above: Decimal, up_to: Decimal) -> Decimal:
             if multiple > above:
                 return multiple
         exponent -= 1
-
-
-# Grouping names that have no order: rare ones join first.
-
-
-_LONGEST_LIST = 40
-_LONGEST_NAME = 20
-
-Members: TypeAlias = tuple[int, ...]
-
-
-def frequency_tree(
-    texts: Sequence[str], counts: Sequence[int], depth: int, *, hide_single: bool = False
-) -> dict[str, Any]:
-    """Make a tree of groups with 2 ** depth, …, 4, 2 groups per level, for `Taxonomy`.
-
-    Again and again the two groups with the fewest rows become one, as in Huffman's code. So
-    frequent values keep their names longest and rare ones hide each other. A group is called
-    by its members while that is short. The names are not meant to last: edit them.
-
-    Args:
-        texts: The values, in an order that does not depend on the table's.
-        counts: How many rows have each.
-        depth: How many levels of groups; 2 ** depth must be less than the number of values.
-        hide_single: Whether values of a single row are left out of the names of groups: that row
-            may not be published, and its value would be all the same.
-
-    Example:
-        >>> frequency_tree(["flu", "gout", "cold", "hiv"], [9, 1, 8, 1], 1)
-        {'flu': None, '{gout, cold, hiv}': ['gout', 'cold', 'hiv']}
-        >>> frequency_tree(["flu", "gout", "cold", "hiv"], [9, 1, 8, 1], 1, hide_single=True)
-        {'flu': None, '{cold and 2 more}': ['gout', 'cold', 'hiv']}
-    """
-    levels = _merge(counts, [2**level for level in range(depth, 0, -1)])
-    below: dict[int, Any] = dict.fromkeys(range(len(texts)))
-    # Name groups level by level; a group is known by its first member, which is in no other.
-    names: dict[int, str] = dict(enumerate(texts))
-    for groups in levels:
-        new_below: dict[int, Any] = {}
-        new_names: dict[int, str] = {}
-        taken = set(texts)
-        for number, group in enumerate(groups, start=1):
-            first = group[0]
-            if len(group) == 1:
-                new_below[first], new_names[first] = None, texts[first]
-                continue
-            children = {names[i]: below[i] for i in group if i in below}
-            leaves = all(child is None for child in children.values())
-            new_below[first] = list(children) if leaves else children
-            shown = [texts[i] for i in group if not hide_single or counts[i] > 1]
-            new_names[first] = _name(shown, len(group), (number, len(groups)), taken)
-            taken.add(new_names[first])
-        below, names = new_below, new_names
-    return {names[first]: below[first] for first in below}
-
-
-def _merge(counts: Sequence[int], targets: Sequence[int]) -> list[list[Members]]:
-    """Merge the two lightest groups until there are as many as each target says."""
-    heap: list[tuple[int, int, Members]] = [(max(n, 1), i, (i,)) for i, n in enumerate(counts)]
-    heapify(heap)
-    levels: list[list[Members]] = []
-    for target in targets:
-        while len(heap) > target:
-            (n, _, one), (m, _, other) = heappop(heap), heappop(heap)
-            members = tuple(sorted(one + other))
-            heappush(heap, (n + m, members[0], members))
-        levels.append(sorted(members for _, _, members in heap))
-    return levels
-
-
-def _name(shown: Sequence[str], size: int, place: tuple[int, int], taken: set[str]) -> str:
-    """Return what a group is called: by those of its members that may be shown, if it is short."""
-    rest = size - len(shown)
-    name = "{" + ", ".join(shown) + (f" and {rest} more" if rest else "") + "}"
-    number, groups = place
-    if not shown:
-        name = f"group {number} of {groups}"
-    elif len(name) > _LONGEST_LIST or name in taken:
-        first = shown[0]
-        first = first if len(first) <= _LONGEST_NAME else first[: _LONGEST_NAME - 1] + "…"
-        name = f"group {number} of {groups} ({first} and {size - 1} more)"
-    while name in taken:
-        name += "'"
-    return name

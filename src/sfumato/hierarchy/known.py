@@ -1,0 +1,184 @@
+"""Known trees: names that everybody groups alike, such as states, countries and diagnoses."""
+
+import re
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import ClassVar, Self
+
+from sfumato.errors import HierarchyError, ParameterError, some
+from sfumato.hierarchy.base import Hierarchy, HierarchyBuilder
+from sfumato.hierarchy.ordered import fold_words
+from sfumato.text import STAR, text_of
+from sfumato.typing import Value
+
+TREES: Mapping[str, str] = {
+    "us-states": "US_STATES",
+    "countries": "COUNTRIES",
+    "german-states": "GERMAN_STATES",
+    "months": "MONTHS",
+    "weekdays": "WEEKDAYS",
+    "marital-status": "MARITAL",
+    "icd-10": "ICD_10",
+}
+"""The trees by their names, and where the facts are. Of two that fit, the first is meant."""
+
+OTHER = "other"
+_ANOTHER = "any value that is not listed"
+
+
+@dataclass(frozen=True)
+class Known(HierarchyBuilder):
+    """A tree of common knowledge, kept in the package, so that a policy need not spell it out.
+
+    - `us-states`: the states of the USA → census divisions → regions;
+    - `countries`: countries → regions of the United Nations → continents;
+    - `german-states`: the states of Germany → parts of the country → west and east;
+    - `months` → quarters of a year, `weekdays` → working days and weekend;
+    - `marital-status` → been married or not → living with a partner or not;
+    - `icd-10`: diagnoses → their first three characters (`E11.-`) → chapters.
+
+    Codes and names count, in English and German, whatever their capitals. A value that is not in
+    the tree is among the `other`.
+
+    Args:
+        tree: The name of the tree.
+
+    Example:
+        >>> Known("us-states").build("state", ["Alaska", "TX"]).labels
+        (('Alaska', 'TX'), ('Pacific', 'West South Central'), ('West', 'South'), ('*',))
+    """
+
+    name: ClassVar[str] = "known"
+
+    tree: str
+
+    def __post_init__(self) -> None:
+        if self.tree not in TREES:
+            raise ParameterError("tree", self.tree, f"one of {', '.join(TREES)}")
+
+    @property
+    def fixed_height(self) -> int:
+        return _height(self.tree)
+
+    def build(
+        self,
+        column: str,
+        values: Sequence[Value],
+        counts: Sequence[int] | None = None,
+    ) -> Hierarchy:
+        way_up = _way_up(self.tree)
+        values = values or _members(self.tree)
+        found = {text: way_up(text) for text in map(text_of, values)}
+        strange = [text for text, way in found.items() if way is None]
+        if len(strange) == len(found) and strange:
+            raise HierarchyError(
+                f"{column!r} has no value that is in the tree {self.tree!r}: {some(strange)}. "
+                f"Choose another hierarchy; trees are {', '.join(TREES)}."
+            )
+        groups = {label for way in found.values() for label in way or ()}
+        other = OTHER
+        while other in groups or other in found:
+            other = f"any {other}"
+        above = _height(self.tree) - 1
+
+        def path(value: Value) -> tuple[str, ...]:
+            text = text_of(value)
+            way = found[text] or (other,) * above
+            # A value that is called like a group would be taken for it.
+            return (*(f"{label} (all)" if label in found else label for label in way), STAR)
+
+        return Hierarchy.from_function(column, values, path)
+
+    @classmethod
+    def example(cls) -> Self:
+        return cls("us-states")
+
+    @classmethod
+    def example_values(cls) -> list[Value]:
+        return ["Alaska", "Hawaii", "Texas", "Maine", "Atlantis"]
+
+
+_LEAST_KNOWN = 0.8
+"""The share of values, of rows too, that must be in a tree for a column to be one of its kind."""
+
+_DIAGNOSIS = re.compile(r"([A-Z]\d[\dA-Z])(\.?[\dA-Z]{1,4}|\.-)?")
+_OF_DIAGNOSES = re.compile(r"icd|diag|disease|cause|dx", re.IGNORECASE)
+
+
+def tree_of(column: str, texts: Sequence[str], counts: Sequence[int]) -> str | None:
+    """Return the name of the tree that the values of a column are in; None if there is none.
+
+    >>> tree_of("region", ["Kansas", "Ohio", "Utah"], [1, 1, 1]), tree_of("x", ["a", "b"], [1, 1])
+    ('us-states', None)
+    """
+    if len(texts) < 3:
+        return None
+    for tree in TREES:
+        way_up = _way_up(tree)
+        ways = [way_up(text) for text in texts]
+        there = [way is not None for way in ways]
+        rows = sum(count for count, is_there in zip(counts, there, strict=True) if is_there)
+        enough = sum(there) >= _LEAST_KNOWN * len(texts) and rows >= _LEAST_KNOWN * sum(counts)
+        if not enough or len({way for way in ways if way}) < 2:
+            continue
+        if tree == "icd-10" and not (
+            _OF_DIAGNOSES.search(column) or sum("." in text for text in texts) * 2 > len(texts)
+        ):
+            continue
+        # Two letters may be anything: codes of places are many.
+        if max(map(len, texts)) <= 3 and tree != "icd-10" and len(texts) < _FEW[tree]:
+            continue
+        return tree
+    return None
+
+
+_FEW = {"months": 6, "weekdays": 5, "german-states": 10, "marital-status": 3, "us-states": 8}
+_FEW |= {"countries": 3}
+
+Way = tuple[str, ...]
+
+
+@lru_cache(maxsize=8)
+def _way_up(tree: str) -> Callable[[str], Way | None]:
+    """Return what gives the groups of a value, level 1 upwards; None outside the tree."""
+    from sfumato.hierarchy import trees
+
+    if tree == "icd-10":
+        return lambda text: _chapter_of(text.strip().upper(), trees.ICD_10)
+    members: dict[str, Way] = {}
+    lines = [line.partition(":") for line in getattr(trees, TREES[tree]).strip().splitlines()]
+    deep = any("(" in head for head, _, _ in lines)
+    for head, _, listed in lines:
+        group, _, above = head.rstrip(")").partition(" (")
+        way = (group, above or group) if deep else (group,)
+        for member in listed.split(","):
+            for name in member.split("/"):
+                members.setdefault(fold_words(name), way)
+    return lambda text: members.get(fold_words(text))
+
+
+def _members(tree: str) -> list[str]:
+    """Return values with all labels of a tree; of diagnoses, with all chapters."""
+    from sfumato.hierarchy import trees
+
+    if tree == "icd-10":
+        return [*(first for first, _, _ in trees.ICD_10), _ANOTHER]
+    lines = getattr(trees, TREES[tree]).strip().splitlines()
+    listed = [member for line in lines for member in line.partition(":")[2].split(",")]
+    return [*(member.split("/")[-1].strip() for member in listed), _ANOTHER]
+
+
+def _height(tree: str) -> int:
+    deep = tree in ("us-states", "countries", "german-states", "marital-status", "icd-10")
+    return 3 if deep else 2
+
+
+def _chapter_of(code: str, chapters: Sequence[tuple[str, str, str]]) -> Way | None:
+    found = _DIAGNOSIS.fullmatch(code)
+    if found is None:
+        return None
+    for first, last, name in chapters:
+        if first <= found[1] <= f"{last}Z":
+            return f"{found[1]}.-", f"{first} to {last}: {name}"
+    return None
