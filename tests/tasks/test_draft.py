@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 import sfumato as sf
 from sfumato import samples
 from sfumato.errors import InputError
-from sfumato.hierarchy import Automatic, Intervals, Known, Masking, Suppress
+from sfumato.hierarchy import Automatic, Intervals, Known, Masking, Ordered, Suppress
 from sfumato.models import DistinctLDiversity, KAnonymity
 from sfumato.policy import ColumnRule, Policy
 from sfumato.schema import Role
@@ -287,3 +287,12 @@ def test_an_empty_table_is_refused():
 def test_a_table_without_single_values_is_refused():
     with pytest.raises(InputError, match="no column holds one value per row"):
         sf.draft(pa.table({"visits": [[1], [2]]}))
+
+
+def test_the_order_of_categories_is_that_of_the_table():
+    import pandas as pd
+
+    values = ["b", "a", "c", "d"] * 10
+    steps = pd.Categorical(values, categories=["c", "a", "b", "d"], ordered=True)
+    drafted = sf.draft(pd.DataFrame({"rank": steps, "sex": ["f", "m"] * 20, "age": range(40)}))
+    assert drafted.policy.columns["rank"].hierarchy == Ordered(["c", "a", "b", "d"])

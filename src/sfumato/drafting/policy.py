@@ -278,7 +278,7 @@ def _choose_hierarchy(domain: Domain) -> tuple[HierarchyBuilder, int | None]:
     if len(domain.rows) > _MOST_DESCRIBED:
         return Automatic(), None
     values, rows = domain.values(), domain.rows.tolist()
-    explicit = Automatic().describe(domain.column, values, rows)
+    explicit = Automatic().describe(domain.column, values, rows, order=domain.order)
     height = explicit.build(domain.column, values, rows).height
     long = isinstance(explicit, Taxonomy | Frequent) and len(values) > _MOST_WRITTEN
     return (Automatic() if long else explicit), height

@@ -17,7 +17,7 @@ from sfumato.hierarchy.frequent import frequent_of
 from sfumato.hierarchy.intervals import Intervals, Mark, is_whole, number_point
 from sfumato.hierarchy.known import Known, tree_of
 from sfumato.hierarchy.masking import Masking
-from sfumato.hierarchy.ordered import Ordered, order_of
+from sfumato.hierarchy.ordered import Ordered, is_no_answer, order_of
 from sfumato.text import in_order, text_of
 from sfumato.typing import Value
 
@@ -113,12 +113,13 @@ class Automatic(HierarchyBuilder):
             return self._dates(days)
         points = [number_point(value) for value in ordered]
         numbers = [point for point in points if point is not None]
+        numeric = len(numbers) == len(ordered)
         known = self._order(texts, order) or self._tree(column, texts, weights)
-        if known is not None:
+        if known is not None and not numeric:
             return known
-        if _are_codes(column, texts, numeric=len(numbers) == len(ordered)):
+        if _are_codes(column, texts, numeric=numeric):
             return self._codes(texts)
-        if len(numbers) == len(ordered):
+        if numeric:
             return self._numbers(numbers, weights, hide_single=hide_single)
         return frequent_of(texts, weights, self._most - 1, hide_single=hide_single) or Suppress()
 
@@ -137,8 +138,8 @@ class Automatic(HierarchyBuilder):
     def _order(self, texts: Sequence[str], given: Sequence[Value] | None) -> Ordered | None:
         """Return the builder of ordered categories, if they are some."""
         if given is not None:
-            order = tuple(dict.fromkeys(map(text_of, given)))
-            named = {*order}
+            named = dict.fromkeys(text for text in map(text_of, given) if not is_no_answer(text))
+            order = tuple(named)
             apart = tuple(text for text in texts if text not in named)
         else:
             found = order_of(texts) if len(texts) <= _MOST_CATEGORIES else None

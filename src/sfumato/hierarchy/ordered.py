@@ -178,12 +178,21 @@ def order_of(texts: Sequence[str]) -> Order | None:
     >>> order_of(["oft", "nie", "manchmal"]).order
     ('nie', 'manchmal', 'oft')
     """
-    apart = [text for text in texts if fold_words(text) in _NO_ANSWER]
-    known = [text for text in texts if fold_words(text) not in _NO_ANSWER]
+    apart = [text for text in texts if is_no_answer(text)]
+    known = [text for text in texts if not is_no_answer(text)]
     if len(known) < _LEAST:
         return None
     order = _order_of_bands(known) or _order_of_words(known)
     return None if order is None else Order(tuple(order), tuple(sorted(apart)))
+
+
+def is_no_answer(text: str) -> bool:
+    """Return whether a text says that there was no answer, so that it has no place in an order.
+
+    >>> is_no_answer("Don't know"), is_no_answer("never")
+    (True, False)
+    """
+    return fold_words(text) in _NO_ANSWER
 
 
 def _order_of_words(texts: Sequence[str]) -> list[str] | None:

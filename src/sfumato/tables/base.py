@@ -122,6 +122,9 @@ class Domain:
     line_breaks: int = 0
     """How many rows have a text of more than one line."""
 
+    order: tuple[str, ...] | None = None
+    """All categories, the least first, if the table says that they have an order."""
+
     @property
     def total(self) -> int:
         """The number of rows, with a value or without."""

@@ -204,7 +204,8 @@ class ArrowTable(Table):
         for batch in self._batches([tally.column for tally in tallies], progress):
             for tally in tallies:
                 tally.add(batch.column(tally.column))
-        return {tally.column: _domain(tally) for tally in tallies}
+        orders = self.orders([tally.column for tally in tallies])
+        return {tally.column: _domain(tally, orders.get(tally.column)) for tally in tallies}
 
     def orders(self, columns: Sequence[str]) -> dict[str, tuple[str, ...]]:
         types = {name: self._source.schema.field(name).type for name in columns}
@@ -551,11 +552,11 @@ def _occurring(book: Codebook, codes: CodeArray) -> tuple[pa.Array, list[Value]]
     return book.values.take(from_numpy(known - 1)), [None] if len(known) < len(used) else []
 
 
-def _domain(tally: Tally) -> Domain:
+def _domain(tally: Tally, order: tuple[str, ...] | None) -> Domain:
     tally.settle()
     take = partial(_values, tally.column, tally.values)
     broken = count_line_breaks(tally.values, tally.rows)
-    return Domain(tally.column, tally.rows, tally.missing, take, broken)
+    return Domain(tally.column, tally.rows, tally.missing, take, broken, order)
 
 
 def _values(column: str, values: pa.Array, positions: IntArray) -> list[Value]:
