@@ -48,8 +48,7 @@ def policy(**born: object) -> sf.Policy:
 
 
 def csv_of(release_folder) -> bytes:
-    [file] = release_folder.glob("*.csv")
-    return file.read_bytes()
+    return (release_folder / "data.csv").read_bytes()
 
 
 @pytest.mark.parametrize("levels", [None, [0, 0], [3, 4]])
