@@ -145,6 +145,14 @@ def test_what_only_the_publisher_can_recount_fails_no_pipeline(written):
     assert "With care." in public
 
 
+def test_readers_are_told_what_is_counted(written):
+    release, _ = written
+    text = (release.folder / "README.md").read_text()
+    assert "Every class has at least `k` people." in text
+    assert "How many people have" not in text
+    assert "How many rows have" in text
+
+
 def test_nothing_of_it_is_in_the_release(written):
     release, people = written
     numbers = {str(number) for number in read(people)["person"].to_pylist()}

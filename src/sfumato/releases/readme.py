@@ -43,7 +43,11 @@ def write_readme(manifest: Manifest, codebook: Codebook) -> str:
         "## Files",
         _FILES.format(file=code(file.name), codebook=CODEBOOK, text=CODEBOOK_TEXT),
     ]
-    return "\n\n".join(blocks) + "\n"
+    text = "\n\n".join(blocks) + "\n"
+    if _counts_people(manifest):
+        # Whose the rows are is not published, so that recipes can count nothing else.
+        text = text.replace("How many people have", "How many rows have")
+    return text
 
 
 _FILES = """\
@@ -57,7 +61,7 @@ _FILES = """\
 def _about(manifest: Manifest) -> list[str]:
     rows, person = manifest.rows, manifest.person or {}
     who = "Each row is about one person."
-    if "counted" in person:
+    if _counts_people(manifest):
         who = "A person may have several rows; what is promised is about people, not about rows."
     elif "rows" in person:
         who = f"Rows are counted, and not people: {escape_markdown(str(person['rows']))}"
@@ -83,7 +87,10 @@ def _about(manifest: Manifest) -> list[str]:
 
 
 def _promises(manifest: Manifest) -> list[str]:
-    said = [f"- **{escape_markdown(str(each))}.** {_in_words(each)}" for each in manifest.models]
+    said = [
+        f"- **{escape_markdown(str(each))}.** {_in_words(each, people=_counts_people(manifest))}"
+        for each in manifest.models
+    ]
     said += [f"- {escape_markdown(str(each))}." for each in manifest.hiding or ()]
     plain = ", ".join(map(code, manifest.with_role("plain")))
     beyond = (
@@ -95,10 +102,18 @@ def _promises(manifest: Manifest) -> list[str]:
     return ["\n".join(said), beyond]
 
 
-def _in_words(promise: Promise) -> str:
+def _in_words(promise: Promise, *, people: bool) -> str:
     """Return the first sentence that a model says of itself; nothing for one that is not known."""
     model = promise.readable()
-    return "" if model is None else (type(model).__doc__ or "").strip().splitlines()[0]
+    said = "" if model is None else (type(model).__doc__ or "").strip().splitlines()[0]
+    if not people:
+        return said
+    # Models speak of rows; here they were held to people, who may have several.
+    return re.sub(r"\brow\b", "person", re.sub(r"\brows\b", "people", said))
+
+
+def _counts_people(manifest: Manifest) -> bool:
+    return "counted" in (manifest.person or {})
 
 
 def _cells(manifest: Manifest, codebook: Codebook) -> list[str]:
