@@ -379,10 +379,11 @@ def test_a_table_that_tells_more_is_found(folder):
                 row[header.index("salary")] = "low"
 
     change(folder, "data.csv", tell)
-    [check] = [c for c in verify_folder(folder).checks if c.status != "holds"]
+    # The codebook tells other values too, and that is found besides.
+    check = next(c for c in verify_folder(folder).checks if c.status != "holds")
     assert (check.name, check.detail[:25]) == ("associations", "nothing says how many val")
     edit_manifest(folder, lambda m: m["hiding"][2].update(labels={"low": 1}))
-    [check] = [c for c in verify_folder(folder).checks if c.status != "holds"]
+    check = next(c for c in verify_folder(folder).checks if c.status != "holds")
     assert check.found == {"confidence": 1.0, "absence": 1.0}
     assert "tells a value more surely" in check.detail
     assert "rules a value out more surely" in check.detail
