@@ -74,6 +74,10 @@ def program(folder):
     return start
 
 
+BESIDE = {"manifest.json", "evidence.json", "README.md", "codebook.csv", "codebook.md"}
+"""What lies beside the rows of a release in one table."""
+
+
 def everything_in(folder) -> set[str]:
     """List all files and folders, hidden ones included."""
     return {str(path.relative_to(folder)) for path in Path(folder).rglob("*")}

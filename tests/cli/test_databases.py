@@ -5,7 +5,7 @@ import json
 
 import pytest
 
-from tests.cli.conftest import everything_in
+from tests.cli.conftest import BESIDE, everything_in
 from tests.tables.databases import imported
 
 
@@ -57,7 +57,7 @@ def test_a_release_is_made_in_a_folder(clinic, patients, run):
     result = run("anonymize", PATIENTS, "-p", "policy.yaml", "-o", "release/")
     assert result.exit_code == 0, result.output
     assert "The release is in release; all" in result.stderr
-    assert everything_in(patients / "release") == {"data.parquet", "manifest.json", "evidence.json"}
+    assert everything_in(patients / "release") == {"data.parquet", *BESIDE}
 
 
 def test_other_commands_take_addresses(clinic, run):

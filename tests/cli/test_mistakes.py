@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from sfumato.tables.arrow import writing as writers
-from tests.cli.conftest import PATIENTS, POLICY, everything_in
+from tests.cli.conftest import BESIDE, PATIENTS, POLICY, everything_in
 from tests.unprivileged import unprivileged
 
 
@@ -192,9 +192,8 @@ def test_an_existing_release_is_replaced_only_by_force(patients, run):
     assert run(*args).exit_code == 0
     assert everything_in(patients / "out") == {
         "release",
-        "release/manifest.json",
-        "release/evidence.json",
         "release/data.parquet",
+        *(f"release/{name}" for name in BESIDE),
     }
 
 
