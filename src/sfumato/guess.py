@@ -514,6 +514,9 @@ def _guess_meaning(  # noqa: C901, PLR0911 - one for each way in which values co
     if role is Role.PLAIN:
         few = look.distinct <= _FEW and not look.nearly_unique
         return found(role, f"{reason}: harmless") if few else None
+    if look.is_flag() and not _HOSPITALS.isdisjoint(words(name)):
+        what = f"{facts}, says by its {by} who was in hospital: {_NOT_TO_LEARN}"
+        return found(Role.SENSITIVE, what, Kind.HEALTH)
     if kind is Kind.AGE and look.is_flag():
         return found(role, f"{facts}, looks like a class of ages by its {by}: {_OTHERS_MAY_KNOW}")
     return found(role, f"{reason}: {_OTHERS_MAY_KNOW}")
@@ -541,6 +544,10 @@ _BIRTHS = frozenset({
     "birth", "born", "geburt", "geboren", "naissance", "nacimiento", "dob", "birthday",
 })  # fmt: skip
 _EVENTS = _DEATHS | _STAYS | _BIRTHS
+_FIRST_DAY = 1000
+"""Numbers of days since 1900, 1960 or 1970 are larger than this."""
+
+_HOSPITALS = frozenset({"hospital", "clinic", "klinik", "hopital", "ward"})
 _CALENDAR = frozenset({
     "date", "datum", "fecha", "year", "yr", "month", "mon", "day", "jahr", "monat", "tag",
     "annee", "mois", "jour", "ano", "mes", "dia", "timestamp", "quarter",
@@ -554,9 +561,13 @@ def _may_be_date(name: str, look: "_Look") -> bool:
     said = frozenset(words(name))
     if look.is_flag():
         return False
+    months = any(word.endswith(("month", "monat", "mois")) for word in said)
+    if months and look.numbers and 12 < look.numbers[-1] < _FIRST_DAY:
+        # How many months something took.
+        return False
     if said.isdisjoint(_EVENTS) or not said.isdisjoint(_CALENDAR):
         return True
-    return look.are_years()
+    return look.are_years() or look.are_day_numbers()
 
 
 def _no_date(name: str, look: "_Look", facts: str, by: str) -> Guess | None:
@@ -823,6 +834,11 @@ class _Look:
         numbers = self.numbers
         whole = bool(numbers) and all(number.is_integer() for number in numbers)
         return whole and self.distinct > 2 and 1850 <= numbers[0] <= numbers[-1] <= 2100
+
+    def are_day_numbers(self) -> bool:
+        """Return whether whole numbers may count the days since some day long ago."""
+        numbers = self.numbers
+        return self.distinct > 31 and self.is_whole() and numbers[0] >= _FIRST_DAY
 
     def are_of_bodies(self) -> bool:
         """Return whether numbers are spread as weights of bodies are, in kilograms or pounds."""
