@@ -21,8 +21,8 @@ def draft(data: object, *, progress: Progress | None = None) -> Draft:
     """Guess what each column is and write a policy that says why, to be read and corrected.
 
     Promises: `anonymize` succeeds with the policy on this table, unless an identifier repeats:
-    then it asks what a person is, and so does the draft. Where nothing is known
-    about a column the guess is the safe one: generalise rather than publish as it is.
+    then it asks what a person is, and so does the draft. A column of which nothing is known is
+    sensitive: its values stay, and models and attacks look at what they tell of people.
     Does not promise that the guesses are right. Only you know who will see the release
     and what they know already; a policy is yours once you have read every line.
 
