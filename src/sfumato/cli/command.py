@@ -4,7 +4,7 @@ import os
 import re
 import sys
 import traceback
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
 from functools import wraps
@@ -15,7 +15,8 @@ import typer
 
 from sfumato.cli.options import InputOption, read_input
 from sfumato.cli.output import say
-from sfumato.errors import SfumatoError, VerificationError, lacks_memory, reason_of
+from sfumato.cli.wording import option_of, with_options
+from sfumato.errors import ParameterError, SfumatoError, VerificationError, lacks_memory, reason_of
 from sfumato.reading import listening, saying, tell
 
 BROKEN = 1
@@ -47,6 +48,7 @@ P = ParamSpec("P")
 
 def guard(command: Callable[P, None]) -> Callable[P, None]:
     """Return a command whose errors become a message and an exit code; never a traceback."""
+    own = {*signature(command).parameters}
 
     @wraps(command)
     def run(*args: P.args, **kwargs: P.kwargs) -> None:
@@ -59,9 +61,9 @@ def guard(command: Callable[P, None]) -> Callable[P, None]:
         except typer.Exit:
             raise
         except VerificationError as error:
-            _end(str(error), BROKEN)
+            _end(with_options(str(error)), BROKEN)
         except SfumatoError as error:
-            _end(_NO_MEMORY if lacks_memory(error) else str(error), WRONG)
+            _end(_NO_MEMORY if lacks_memory(error) else _in_options(error, own), WRONG)
         except BrokenPipeError:
             # The reader closed the pipe: nothing that is written now would be read.
             _abandon_stdout()
@@ -81,6 +83,17 @@ def guard(command: Callable[P, None]) -> Callable[P, None]:
     return run
 
 
+def _in_options(error: SfumatoError, own: Collection[str]) -> str:
+    """Return the text of an error, which names the options of a command and no arguments."""
+    text = str(error)
+    if isinstance(error, ParameterError) and text.startswith(f"{error.name} "):
+        option = option_of(error.name)
+        names = (error.name, option.lstrip("-").replace("-", "_"))
+        if option != "-p" and any(name in own for name in names):
+            text = option + text[len(error.name) :]
+    return with_options(text)
+
+
 def _tell_roles(given: Mapping[str, object]) -> None:
     """Pass on which columns the command line names in place of the policy."""
     for option, what in _ROLES.items():
@@ -90,7 +103,7 @@ def _tell_roles(given: Mapping[str, object]) -> None:
 
 def _hear(*, quiet: bool) -> Callable[[str], None]:
     """Return what is done with notes on how files are read."""
-    return lambda note: None if quiet else say(f"Note: {note}")
+    return lambda note: None if quiet else say(f"Note: {with_options(note)}")
 
 
 def _end(text: str, code: int) -> NoReturn:

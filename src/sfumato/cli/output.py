@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 import typer
 
+from sfumato.cli.wording import with_options
 from sfumato.text import visible, visible_json
 
 if TYPE_CHECKING:
@@ -79,7 +80,7 @@ def show(*contents: "Content", note: str = "", err: bool = False) -> None:
     print_contents(contents, err=err)
     for message in (note, *(remark for content in contents for remark in content.remarks)):
         if message:
-            say(message)
+            say(with_options(message))
 
 
 # A bar on stderr while a task works, if there is a terminal to see it.
