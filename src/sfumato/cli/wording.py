@@ -38,7 +38,9 @@ def with_options(text: str) -> str:
     'one row per person: sfumato widen DATA --person id.'
     """
     for call, command in _CALLS:
-        text = call.sub(lambda found, command=command: command.format(found[1] or "…"), text)
+        found = call.search(text)
+        if found:
+            text = call.sub(command.format(found[1] or "…"), text)
     text = re.sub(r"\((--?[\w-]+), \w+=(?:\.\.\.|…)\)", r"(\1)", text)
     text = re.sub(r"(--[\w-]+) \(\w+=True\)", r"\1", text)
     text = re.sub(r"\b\w+=(?:\[[^]]*\])? or (?=--[a-z])", "", text)

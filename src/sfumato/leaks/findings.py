@@ -536,8 +536,9 @@ class Findings(Showable):
         """The number of rules that reveal something, what facts tell, and of people concerned."""
         told = {fact.told[0]: None for fact in self.harmful_facts}
         facts = f", and facts tell {join_words([*told])}" if told else ""
+        rules = "1 rule reveals" if len(self.leaks) == 1 else f"{len(self.leaks)} rules reveal"
         return (
-            f"{len(self.leaks)} rules reveal a sensitive value with more than "
+            f"{rules} a sensitive value with more than "
             f"{self.alpha:g}{facts}: {self.exposed} of {self.people} people"
         )
 

@@ -1421,7 +1421,7 @@ def _row_checks(counts: Counts, kept: Counts, promises: Promises) -> list[Check]
                 status(holds=kept.rows == promises.published),
                 promises.published,
                 kept.rows,
-                f"{promises.suppressed} more were removed, says its maker" if removed else "",
+                f"{promises.suppressed} more were removed, says the publisher" if removed else "",
             )
         )
     if promises.suppression == "star" and (promises.suppressed or promises.published is not None):

@@ -54,7 +54,7 @@ def _figures(dossier: Dossier, classes: EquivalenceClasses) -> Figures:
             ("people", classes.n_people, told),
             ("left out", suppressed, "How many rows had to be suppressed."),
             ("classes", len(sizes), "How many groups of people look alike to others."),
-            ("smallest class (k)", int(sizes.min()), "Everybody looks like at least so many."),
+            ("smallest class (k)", int(sizes.min()), "No class has fewer people."),
             ("median class", float(np.median(sizes)), "Half of the classes are smaller than this."),
             ("mean class", float(sizes.mean()), "How many people a class has on average."),
             (
