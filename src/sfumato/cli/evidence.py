@@ -58,7 +58,7 @@ def sign(
 
     signer = signing_key(key)
     assert signer is not None  # noqa: S101 - the option is required
-    with progress_bar(quiet=quiet or json):
+    with progress_bar("Verifying and signing", quiet=quiet or json):
         found = task(
             release,
             signer,
@@ -132,7 +132,7 @@ def check_evidence(
     """
     from sfumato.tasks.evidence import check_evidence as task
 
-    with progress_bar(quiet=json):
+    with progress_bar("Checking the evidence", quiet=json):
         found = task(release, public_key)
     finish(found, json=json)
     if not found.holds:

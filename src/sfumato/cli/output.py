@@ -87,10 +87,12 @@ def show(*contents: "Content", note: str = "", err: bool = False) -> None:
 
 
 @contextmanager
-def progress_bar(*, quiet: bool = False) -> "Iterator[Progress | None]":
+def progress_bar(doing: str = "Reading", *, quiet: bool = False) -> "Iterator[Progress | None]":
     """Yield a callback for tasks that draws how far they are; None without a terminal.
 
-    Until a stage is named, and in tasks that name none, the seconds show that it is at work.
+    Args:
+        doing: What is shown until a stage is named, with the seconds it takes.
+        quiet: Show nothing.
     """
     if quiet or not sys.stderr.isatty():
         yield None
@@ -109,7 +111,7 @@ def progress_bar(*, quiet: bool = False) -> "Iterator[Progress | None]":
 
     columns = TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn()
     with Progress(*columns, TimeElapsedColumn(), console=console(err=True), transient=True) as bars:
-        tasks: dict[str, TaskID] = {"": bars.add_task("Working", total=None)}
+        tasks: dict[str, TaskID] = {"": bars.add_task(doing, total=None)}
 
         def report(stage: str, done: int, total: int | None) -> None:
             if stage not in tasks:

@@ -206,7 +206,7 @@ def publish(  # noqa: PLR0917 - options of a command line
             again=again or None,
             at_once=at_once or None,
         )
-        with progress_bar(quiet=quiet or json):
+        with progress_bar("Publishing what is new", quiet=quiet or json):
             found = Ledger.open(ledger, **settings).publish_since(
                 data,
                 since,
@@ -245,7 +245,7 @@ def publish(  # noqa: PLR0917 - options of a command line
             again=again or None,
             at_once=at_once or None,
         )
-        with progress_bar(quiet=quiet or json):
+        with progress_bar("Generalising all groups", quiet=quiet or json):
             done = Ledger.open(ledger, **settings).generalise(
                 _parse_levels(level),
                 output=output,
@@ -257,7 +257,7 @@ def publish(  # noqa: PLR0917 - options of a command line
             )
     elif ledger.exists():
         signer = signing_key(key)
-        with progress_bar(quiet=quiet or json):
+        with progress_bar("Deciding who may be published", quiet=quiet or json):
             done = Ledger.open(ledger, **settings).publish(
                 data,
                 output=output,
@@ -283,7 +283,7 @@ def publish(  # noqa: PLR0917 - options of a command line
             head=head,
             level=level,
         )
-        with progress_bar(quiet=quiet or json):
+        with progress_bar("Starting the ledger", quiet=quiet or json):
             done = start_ledger(
                 data, ledger, source=source, above=above, dry_run=dry_run, **settings
             )
@@ -380,7 +380,7 @@ def headroom(
     _warn_of_access(ledger)
     asked = [_parse_values(split_names([text])) for text in values or ()]
     wanted = _parse_values(group or [])
-    with progress_bar(quiet=json):
+    with progress_bar("Measuring the groups", quiet=json):
         found = Ledger.open(ledger).headroom(asked, group=wanted, most=most)
     if draw is not None:
         write_text(draw, found.svg(), force=force, private="the drawing")
@@ -462,7 +462,7 @@ def ledger(
             say(f"Written: {clean(draw)}")
         finish(overview if release is None else found.contents(release), json=json)
         return
-    with progress_bar(quiet=json):
+    with progress_bar("Recomputing the chain", quiet=json):
         faults = found.verify(head)
     if json:
         write_json({"holds": not faults, "faults": faults})

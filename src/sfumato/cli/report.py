@@ -102,7 +102,7 @@ def report(  # noqa: PLR0917 - options of a command line
         refuse_existing(output, force=force)
         form = form or form_of(output)
         require_place(folder, output, public=public and form == "html", key=signer)
-    with progress_bar(quiet=quiet):
+    with progress_bar(quiet=quiet) as progress:
         found = task(
             release,
             data=data,
@@ -110,6 +110,7 @@ def report(  # noqa: PLR0917 - options of a command line
             ledger=ledger,
             people_file=people_file,
             public=public,
+            progress=progress,
         )
     text = found.write(form or "markdown")
     if output is None:
@@ -156,7 +157,7 @@ def diff(
     """
     from sfumato.comparison.diff import diff as task
 
-    with progress_bar(quiet=json):
+    with progress_bar("Judging both releases", quiet=json):
         found = task(
             old,
             new,

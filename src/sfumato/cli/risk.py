@@ -375,7 +375,7 @@ def explain(  # noqa: PLR0917 - options of a command line
     }
     from sfumato.tasks.explain import explain as task
 
-    with progress_bar(quiet=json):
+    with progress_bar("Looking for the person", quiet=json):
         found = task(
             what,
             _read_pairs(person or []),

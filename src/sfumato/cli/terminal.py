@@ -105,6 +105,9 @@ def _renderables(part: Part, target: Console) -> Iterator[RenderableType]:
         if table.caption:
             yield _text(f"{table.caption}:")
         rich = _rich_table(table)
+        if not _fits(rich, target):
+            # Bars only repeat what numbers say, and words need the room.
+            rich = _rich_table(table, bars=False)
         strengths = any(isinstance(cell, Strength) for row in table.rows for cell in row[:-1])
         if strengths and not _fits(rich, target):
             # Numbers that are broken over lines are worse than none.
@@ -115,18 +118,18 @@ def _renderables(part: Part, target: Console) -> Iterator[RenderableType]:
             yield _text(f"… and {table.more} more")
 
 
-def _rich_table(table: Table) -> RichTable:
+def _rich_table(table: Table, *, bars: bool = True) -> RichTable:
     result = RichTable(box=SIMPLE_HEAD, pad_edge=False, show_edge=False)
     for column, heading in enumerate(table.headings):
         side = "right" if table.is_numeric(column) else "left"
         result.add_column(_text(heading.name), justify=side, overflow="fold")  # type: ignore[arg-type]
-        if heading.bar:
+        if heading.bar and bars:
             result.add_column("", overflow="fold")
     for row in table.rows:
         cells: list[Text] = []
         for heading, cell in zip(table.headings, row, strict=True):
             cells.append(_rich_cell(cell, shaded=not heading.bar))
-            if heading.bar:
+            if heading.bar and bars:
                 number = isinstance(cell, Share | Strength)
                 cells.append(_text(bar(float(cell or 0.0), heading.bar) if number else ""))
         result.add_row(*cells)

@@ -117,7 +117,7 @@ def estimate(
     """
     from sfumato.tasks.estimate import estimate as task
 
-    with progress_bar(quiet=quiet or json):
+    with progress_bar("Counting what is published", quiet=quiet or json):
         found = task(what, conditions(where), original=original, policy=policy)
     finish(found, json=json, quiet=quiet)
 
@@ -154,7 +154,7 @@ def correlations(
 
     if svg is not None:
         refuse_existing(svg, force=force, private="the drawing")
-    with progress_bar(quiet=json):
+    with progress_bar("Measuring pairs of columns", quiet=json):
         found = task(
             what,
             quasi_identifiers=None if qi is None else split_names(qi),

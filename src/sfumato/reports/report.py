@@ -26,6 +26,7 @@ from sfumato.policy import GivenPolicy
 from sfumato.releases.evidence import enclose, is_inside, require_place
 from sfumato.reports.dossier import Dossier, open_dossier
 from sfumato.reports.sections import CHAPTERS
+from sfumato.typing import Progress, silent
 
 
 @dataclass(frozen=True, eq=False)
@@ -135,6 +136,7 @@ def report(
     ledger: str | PathLike[str] | None = None,
     people_file: object = None,
     public: bool = False,
+    progress: Progress | None = None,
 ) -> Report:
     """Return one report with everything that can be found out about a release.
 
@@ -154,6 +156,7 @@ def report(
         people_file: The people file of a release that counts people; None takes the people that
             the release has when it was just made. Without either, people are not recounted.
         public: Make a report for all readers. None of the four above may be given then.
+        progress: Told how far each stage is.
 
     Example:
         >>> import pyarrow as pa
@@ -172,7 +175,11 @@ def report(
     )
     sections: list[Section] = []
     left_out: list[tuple[str, str]] = []
-    for chapter in CHAPTERS:
+    told = progress or silent
+    told("verify", 0, None)
+    for number, chapter in enumerate(CHAPTERS):
+        if number:
+            told(f"report: {chapter.title.lower()}", number, len(CHAPTERS))
         found = chapter.of(dossier)
         if isinstance(found, Section):
             sections.append(found)
