@@ -203,6 +203,12 @@ def test_rare_names_join_first_and_that_of_a_single_row_is_in_no_label():
     }
 
 
+def test_a_round_number_may_be_a_bound_although_one_row_has_it():
+    values = [*range(401, 600, 3), 500]
+    ((cut,),) = nested_cuts({Decimal(value): 1 for value in values}, 1, hide_single=True)
+    assert cut == 500
+
+
 def test_the_number_of_a_single_row_is_no_bound():
     values, counts = [10, 20, 1005, 5000], [30, 20, 1, 40]
     labels = Automatic().build("x", values, counts).labels[1:]

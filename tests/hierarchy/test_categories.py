@@ -49,6 +49,7 @@ def members(hierarchy, level):
         "unter 18 Jahre|18 bis 29 Jahre|30 bis 64 Jahre|65 Jahre und älter",
         "bis 1.000 €|1.000 bis unter 2.000 €|2.000 bis unter 5.000 €|5.000 € und mehr",
         "0|1-2|3-5|6 or more",
+        "<9years|9-11years|12years|13-15years|16years|>16years",
         "[0, 10)|[10, 20)|[20, 30)",
         "(0, 10]|(10, 20]|(20, 30]",
     ],

@@ -41,8 +41,9 @@ def nested_cuts(
         halves: list[tuple[int, int]] = []
         for low, high in parts:
             if high - low > 1:
-                cut = _halve(points, sums, low, high)
-                if hide_single and weights.get(cut) == 1:
+                cut, up_to = _halve(points, sums, low, high)
+                # A rounder number below the last that would do was not chosen for the row it is of.
+                if hide_single and cut == up_to and weights[up_to] == 1:
                     cut = _beside(points[bisect_left(points, cut) - 1], cut)
                 found.add(cut)
                 middle = bisect_left(points, cut)
@@ -133,8 +134,8 @@ def _open_end(above: Decimal, up_to: Decimal, width: Decimal) -> Decimal | None:
     return found if found > above else None
 
 
-def _halve(points: list[Decimal], sums: list[int], low: int, high: int) -> Decimal:
-    """Find a cut so that points[low:high] has points on both sides of it."""
+def _halve(points: list[Decimal], sums: list[int], low: int, high: int) -> tuple[Decimal, Decimal]:
+    """Find a cut so that points[low:high] has points on both sides, and the last that would do."""
     total = sums[high] - sums[low]
     # A cut "at i" puts points[i] and everything above it on the upper side.
     first = bisect_left(sums, sums[low] + (0.5 - _BAND) * total, low + 1, high - 1)
@@ -143,7 +144,7 @@ def _halve(points: list[Decimal], sums: list[int], low: int, high: int) -> Decim
         half = sums[low] + 0.5 * total
         nearest = min(range(max(low + 1, first - 1), first + 1), key=lambda i: abs(sums[i] - half))
         first = last = nearest
-    return roundest(points[first - 1], points[last])
+    return roundest(points[first - 1], points[last]), points[last]
 
 
 def _beside(below: Decimal, cut: Decimal) -> Decimal:

@@ -237,6 +237,9 @@ _WORDS = (
     ),
 )
 _THOUSANDS = re.compile(r"(?<=\d)[,.'’ \u00a0\u202f](?=\d{3}(?!\d))")
+_GLUED = re.compile(r"(?<=\d)(?=[^\W\d_])(?!e[-+]?\d)")
+"""Where a unit stands right behind a number."""
+
 _SHORT = re.compile(r"(\d+(?:\.\d+)?) ?(k|tsd|m|mio)\b")
 
 
@@ -255,7 +258,7 @@ def band_of(text: str) -> Stretch | None:
         return None
     plain = text.casefold().replace("–", "-").replace("—", "-")
     plain = _SHORT.sub(_written_out, _THOUSANDS.sub("", _CURRENCY.sub("", plain)))
-    plain = " ".join(_UNITS.sub(" ", plain).split())
+    plain = " ".join(_UNITS.sub(" ", _GLUED.sub(" ", plain)).split())
     for pattern, word in _WORDS:
         plain = pattern.sub(word, plain)
     plain = re.sub(r" ?- ?", "-", plain)
