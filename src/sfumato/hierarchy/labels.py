@@ -478,3 +478,36 @@ class LabelIndex(NamedTuple):
         found = np.zeros((len(codes), self.n), dtype=np.bool_)
         found[at, self.label[np.repeat(first, number) + offset]] = True
         return found
+
+
+class Meaning(NamedTuple):
+    """What a label of a hierarchy stands for: a stretch if it says one, and its values."""
+
+    stretch: Stretch | None
+    members: tuple[str, ...]
+
+
+def meanings(ladder: Ladder) -> dict[str, Meaning]:
+    """Return what each label between the raw values and the top stands for, finest first.
+
+    Members are all values that the column has, also those that only people have who are not
+    published. A release may name those that stand in it, and those of a hierarchy in its policy.
+
+    >>> from sfumato.hierarchy import Intervals, Ordered
+    >>> meanings(Intervals(widths=[10]).ladder("age", [31, 38, 45]))["30 to 39"]
+    Meaning(stretch=Stretch(low=30.0, high=39.0, closed=True), members=('31', '38'))
+    >>> steps = ["never", "rarely", "often"]
+    >>> meanings(Ordered(steps).ladder("smokes", steps))["never to rarely"]
+    Meaning(stretch=None, members=('never', 'rarely'))
+    """
+    column = Column(ladder.column, tuple(value for value in ladder.values if value is not None))
+    reader = reader_of(column) or number_of
+    texts = np.array([text_or_none(value) for value in ladder.values], dtype=object)
+    found: dict[str, Meaning] = {}
+    for level in range(1, ladder.height):
+        for code, label in enumerate(ladder.labels[level]):
+            if label is not None:
+                inside = texts[ladder.codes[level] == code]
+                name = text_of(label)
+                found.setdefault(name, Meaning(stretch_of(name, reader), tuple(inside)))
+    return found
