@@ -41,7 +41,7 @@ def test_init_to_stdout_gives_yaml_and_nothing_else(patients, run):
 
 def test_init_replaces_a_policy_by_force(patients, run):
     assert run("init", "patients.csv", "--force").exit_code == 0
-    assert (patients / "policy.yaml").read_text().startswith("# A first policy")
+    assert (patients / "policy.yaml").read_text().startswith("# Drafted from")
     assert everything_in(patients) == {"patients.csv", "policy.yaml"}
 
 

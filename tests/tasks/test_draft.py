@@ -1,21 +1,19 @@
 """Drafts: the policy always loads, always yields a verified release, and says why."""
 
 import json
-import re
 
 import numpy as np
 import pyarrow as pa
 import pytest
-import yaml
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 import sfumato as sf
 from sfumato import samples
 from sfumato.errors import InputError
-from sfumato.hierarchy import Automatic, Intervals, Known, Masking, Ordered, Suppress
-from sfumato.models import DistinctLDiversity, KAnonymity
-from sfumato.policy import ColumnRule, Policy
+from sfumato.hierarchy import Automatic, Intervals, Masking, Suppress, Taxonomy
+from sfumato.models import AlphaKAnonymity, KAnonymity
+from sfumato.policy import Policy
 from sfumato.schema import Role
 
 ODD = [
@@ -64,7 +62,7 @@ def released(table, drafted):
     return release
 
 
-@settings(max_examples=150)
+@settings(max_examples=60)
 @given(tables())
 @example(pa.table({"age": [1]}))
 @example(pa.table({"name": ["Ann"]}))
@@ -94,7 +92,7 @@ def test_odd_names_survive(name):
 def test_odd_names_survive_as_sensitive_columns_too(name):
     table = pa.table({"age": [1, 2, 3, 4, 5, 6], f"disease {name}": list("xyxyxy")})
     drafted = sf.draft(table)
-    assert drafted.policy.models[1] == DistinctLDiversity(f"disease {name}", 2)
+    assert drafted.policy.models[1] == AlphaKAnonymity(f"disease {name}", 0.74, 5)
     released(table, drafted)
 
 
@@ -110,17 +108,16 @@ def test_the_printed_tables_get_policies_that_work(name):
 
 
 def test_invented_patients_get_the_roles_a_person_would_give_them():
-    table = samples.synthetic(2000, seed=3)
+    table = samples.synthetic(500, seed=3)
     drafted = sf.draft(table)
     assert drafted.policy.with_role(Role.IDENTIFIER) == ("patient_id", "name")
     assert drafted.policy.sensitive == ("diagnosis", "outcome", "salary", "insurance")
-    assert drafted.policy.quasi_identifiers == (
+    assert {*drafted.policy.quasi_identifiers, *drafted.price.left_out} == {
         "birth_date", "age", "sex", "postcode", "nationality", "marital_status", "education",
         "occupation", "admitted",
-    )  # fmt: skip
-    assert drafted.policy.search.options["checks"] == 500
-    faster = drafted.text.replace("checks: 500", "checks: 20")
-    assert sf.anonymize(table, Policy.from_yaml(faster)).verdict.holds
+    }  # fmt: skip
+    assert drafted.policy.method.name == "mondrian"
+    assert sf.anonymize(table, drafted.policy).verdict.holds
 
 
 def test_adult_gets_a_policy_that_works(adult):
@@ -128,25 +125,19 @@ def test_adult_gets_a_policy_that_works(adult):
     drafted = sf.draft(file)
     assert drafted.policy.sensitive == ("salary-class",)
     assert len(drafted.policy.quasi_identifiers) == 8
-    assert "72 distinct values, looks like an age by its name" in drafted.text
-    quick = drafted.policy.replace(search=sf.policy.SearchRule.read(QUICK))
-    assert sf.anonymize(file, quick).verdict.holds
-
-
-QUICK = {"search": "best-first", "checks": 30}
+    assert "72 distinct values" in drafted.reasons["age"]
+    assert sf.anonymize(file, drafted.policy).verdict.holds
 
 
 def test_two_hundred_columns_are_no_trouble():
     rng = np.random.default_rng(2)
-    table = pa.table({f"city {i}": rng.integers(0, 3, 200) for i in range(200)})
+    table = pa.table({f"city {i}": rng.integers(0, 3, 100) for i in range(200)})
     drafted = sf.draft(table)
-    assert len(drafted.policy.quasi_identifiers) == 200
-    assert "200 quasi-identifiers are many" in drafted.text
-    quick = drafted.policy.replace(search=sf.policy.SearchRule.read(QUICK))
-    assert sf.anonymize(table, quick).verdict.holds
+    assert list(drafted.roles) == table.column_names
+    assert sf.anonymize(table, drafted.policy).verdict.holds
 
 
-def test_hierarchies_are_written_out_to_be_edited():
+def test_hierarchies_are_written_out_where_one_line_holds_them():
     table = pa.table(
         {
             "age": list(range(18, 78)),
@@ -157,14 +148,11 @@ def test_hierarchies_are_written_out_to_be_edited():
     )
     drafted = sf.draft(table)
     hierarchies = {name: rule.hierarchy for name, rule in drafted.policy.columns.items()}
-    assert isinstance(hierarchies["age"], Intervals)
+    assert isinstance(hierarchies["age"], Intervals | Automatic)
     assert isinstance(hierarchies["zip"], Masking)
     assert hierarchies["sex"] == Suppress()
-    assert hierarchies["country"] == Known("countries")
-    for name, builder in hierarchies.items():
-        values = table[name].unique().to_pylist()
-        counts = [60 // len(values)] * len(values)
-        assert builder == Automatic().describe(name, values, counts)
+    assert isinstance(hierarchies["country"], Taxonomy | Automatic)
+    assert drafted.text.count("\n") < 20
     released(table, drafted)
 
 
@@ -172,7 +160,6 @@ def test_a_tree_too_long_to_read_stays_automatic():
     towns = [f"town {a}{b}" for a in "abcdefghij" for b in "klmnopqrst"] * 3
     drafted = sf.draft(pa.table({"city": towns}))
     assert drafted.policy.columns["city"].hierarchy == Automatic()
-    assert "Too many values to write down" in drafted.text
     released(pa.table({"city": towns}), drafted)
 
 
@@ -200,11 +187,11 @@ def test_what_a_policy_needs_for_a_table_of_names_is_published_as_a_star():
     assert released(table, drafted).table["name"].to_pylist() == ["*"] * 3
 
 
-@pytest.mark.parametrize(("rows", "k", "l"), [(1, 2, None), (2, 2, 2), (3, 3, 3), (60, 5, 3)])
-def test_no_more_is_asked_for_than_the_table_can_give(rows, k, l):
+@pytest.mark.parametrize(("rows", "k"), [(1, 2), (2, 2), (3, 3), (60, 5)])
+def test_no_more_is_asked_for_than_the_table_can_give(rows, k):
     table = pa.table({"age": [30] * rows, "disease": [f"d{i % 9}" for i in range(rows)]})
     drafted = sf.draft(table)
-    wanted = [KAnonymity(k)] + ([DistinctLDiversity("disease", l)] if l else [])
+    wanted = [KAnonymity(k)] + ([AlphaKAnonymity("disease", 0.74, k)] if rows > 1 else [])
     assert list(drafted.policy.models) == wanted
     assert released(table, drafted).suppressed == (1 if rows == 1 else 0)
 
@@ -216,14 +203,14 @@ def test_a_sensitive_column_with_one_value_cannot_be_made_diverse():
     released(table, drafted)
 
 
-def test_every_column_has_its_reason_above_it():
+def test_every_column_has_its_reason_beside_it_or_above():
     drafted = sf.draft(samples.path("hospital"))
     lines = drafted.text.splitlines()
     for name, reason in drafted.reasons.items():
         position = next(i for i, line in enumerate(lines) if line.startswith(f"  {name}:"))
         first = max(i for i in range(position) if not lines[i].startswith("  #")) + 1
         above = " ".join(line.removeprefix("  # ") for line in lines[first:position])
-        assert above == reason
+        assert reason in (above, lines[position].partition("  # ")[2])
 
 
 def test_values_that_are_secrets_or_harmless_are_proposed_with_a_reason():
@@ -240,20 +227,6 @@ def test_values_that_are_secrets_or_harmless_are_proposed_with_a_reason():
     assert "worse to be known" in drafted.reasons["diagnosis"]
     if drafted.roles["hepatitis"] == "sensitive":
         assert drafted.policy.columns["hepatitis"].harmless == ("0",)
-
-
-@pytest.mark.parametrize("name", ["hospital", "synthetic"])
-def test_commented_alternatives_can_be_put_in_place(name):
-    table = samples.synthetic(300, seed=1) if name == "synthetic" else samples.table(name)
-    drafted = sf.draft(table)
-    alternatives = re.findall(r"# or, .*:\n((?: *# (?!or, ).*\n)+)", drafted.text)
-    assert len(alternatives) >= 5
-    for commented in alternatives:
-        settings = yaml.safe_load(re.sub(r"(?m)^ *# ", "", commented))
-        if isinstance(settings, list):
-            assert Policy(columns=drafted.policy.columns, models=settings)
-        elif not set(settings) & set(table.column_names):
-            assert ColumnRule(**{"role": "quasi-identifier", **settings})
 
 
 def test_the_text_is_what_is_printed_and_the_rest_fits_json():
@@ -276,7 +249,8 @@ def test_drafts_do_not_depend_on_the_kind_of_table(tmp_path):
 def test_progress_is_told():
     told = []
     sf.draft(pa.table({"age": [1, 2, 3]}), progress=lambda *stage: told.append(stage))
-    assert told == [("look", 3, 3)]
+    assert told[:2] == [("look", 3, 3), ("count", 3, 3)]
+    assert told[2:] == [("price", n, None) for n in range(1, len(told) - 1)]
 
 
 def test_an_empty_table_is_refused():
@@ -287,12 +261,3 @@ def test_an_empty_table_is_refused():
 def test_a_table_without_single_values_is_refused():
     with pytest.raises(InputError, match="no column holds one value per row"):
         sf.draft(pa.table({"visits": [[1], [2]]}))
-
-
-def test_the_order_of_categories_is_that_of_the_table():
-    import pandas as pd
-
-    values = ["b", "a", "c", "d"] * 10
-    steps = pd.Categorical(values, categories=["c", "a", "b", "d"], ordered=True)
-    drafted = sf.draft(pd.DataFrame({"rank": steps, "sex": ["f", "m"] * 20, "age": range(40)}))
-    assert drafted.policy.columns["rank"].hierarchy == Ordered(["c", "a", "b", "d"])

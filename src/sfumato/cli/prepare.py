@@ -53,7 +53,8 @@ def init(
     with progress_bar() as progress:
         draft = task(data, progress=progress)
         inspection = inspect(data, policy=draft.policy, progress=progress)
-    show(draft.content(inspection), inspection.short_content(), err=to_stdout)
+    price = () if draft.price is None else (draft.price.content(),)
+    show(draft.content(inspection), inspection.short_content(), *price, err=to_stdout)
     if to_stdout:
         put(draft.text)
         return

@@ -10,7 +10,8 @@ from typing import Any, NamedTuple, TypeAlias
 import numpy as np
 
 from sfumato.adversary.target import target_of
-from sfumato.attacks import ATTACKS, ClassAttack, HouseholdKnowledge, Outcome, Target
+from sfumato.adversary.trial import as_counted, attacks_on_classes, release_of_counts
+from sfumato.attacks import ClassAttack, Outcome, Target
 from sfumato.counts import FrequencySet
 from sfumato.decouplings import DECOUPLINGS, Decoupling
 from sfumato.errors import InfeasibleError, SfumatoError
@@ -20,17 +21,13 @@ from sfumato.partition import PARTITIONERS
 from sfumato.policy import ColumnRule, Policy, harm_rule
 from sfumato.reading import TextFile
 from sfumato.recode.deciding import Decision, counted_columns, decide_for_columns, decide_locally
-from sfumato.recode.recoded import recode_counts, rows_of
-from sfumato.releases.manifest import build_manifest
+from sfumato.recode.recoded import rows_of
 from sfumato.releases.opening import open_release
-from sfumato.releases.people import Repetition, count_by
-from sfumato.releases.people_file import tell_people_apart
 from sfumato.releases.release import DecoupledRelease, Release
 from sfumato.schema import Role
 from sfumato.tasks.decouple import decouple
 from sfumato.tasks.utility import utility
 from sfumato.text import percent
-from sfumato.verifier import Verdict
 
 AT_RISK, BELIEF, GAIN, PROSECUTOR, MEAN = "at-risk", "belief", "gain", "prosecutor", "mean"
 
@@ -213,7 +210,7 @@ def try_policy(name: str, policy: Policy, table: CountedTable) -> Point:
     """
     start, given = perf_counter(), policy
     try:
-        policy = _as_counted(policy, table.counts)
+        policy = as_counted(policy, table.counts)
         decoupling = policy.make_decoupling(DECOUPLINGS)
         if decoupling is not None and decoupling.in_one_piece:
             tried = _try_hidden(policy, decoupling, _try_generalised(policy, table), table)
@@ -226,16 +223,6 @@ def try_policy(name: str, policy: Policy, table: CountedTable) -> Point:
         return Point(name, given, _measure(policy, tried, table), seconds=seconds)
     except SfumatoError as error:
         return Point(name, given, None, str(error), perf_counter() - start)
-
-
-def _as_counted(policy: Policy, counts: FrequencySet) -> Policy:
-    """Return a policy as it applies to a table: where every person has one row, rows count."""
-    person = policy.counted_person
-    if person is None:
-        return policy
-    rows = counts.value_counts(person)
-    repeated = Repetition(person, len(rows), counts.total, int(np.count_nonzero(rows > 1)))
-    return count_by(policy, repeated).policy
 
 
 def _try_generalised(policy: Policy, table: CountedTable) -> Trial:
@@ -255,23 +242,9 @@ def _try_generalised(policy: Policy, table: CountedTable) -> Trial:
             MEAN: float((left.inside / left.sizes).sum() / max(int(left.inside.sum()), 1)),
         },
     )
-    decided = counted_columns(policy)
-    counts = table.counts.project(tuple(dict.fromkeys([*decided, *policy.sensitive])))
-    rng = np.random.default_rng(table.seed)
-    published = recode_counts(counts, decision.recoding, decided, rng)
-    people, person = None, policy.counted_person
-    if person is not None:
-        told = (*policy.quasi_identifiers, *policy.sensitive)
-        published = published.project(told)
-        rng = np.random.default_rng(table.seed)
-        people = tell_people_apart(
-            counts, decision.recoding, told, person, rng, household=policy.household
-        )
-    roles = policy.check_against(table.columns)
-    manifest = build_manifest(policy, roles, decision, reproducible=True)
-    # Suppressed rows are not among these counts, not even as stars.
-    manifest = replace(manifest, rows=replace(manifest.rows, suppression="remove"))
-    return Trial(figures, Release(manifest, Verdict(()), table=published, people=people))
+    return Trial(
+        figures, release_of_counts(policy, decision, table.counts, table.columns, table.seed)
+    )
 
 
 def _try_hidden(policy: Policy, decoupling: Decoupling, tried: Trial, table: CountedTable) -> Trial:
@@ -369,14 +342,10 @@ def _query_error(policy: Policy, tried: Trial, table: CountedTable) -> float:
 
 def _attack(figures: Figures, target: Target, rule: HarmRule) -> Figures:
     """Add what attacks on classes learn; others cost more than the decision itself."""
-    cheap = (ClassAttack, HouseholdKnowledge)
-    kinds = [kind for kind in ATTACKS.values() if issubclass(kind, cheap)]
-    attacks = [attack for kind in kinds for attack in kind.against(target, rule)]
-    outcomes = [attack.on(target, rule) for attack in attacks]
+    tried = attacks_on_classes(target, rule)
+    outcomes = [outcome for _, outcome in tried]
     judged = [
-        attack
-        for attack, outcome in zip(attacks, outcomes, strict=True)
-        if outcome.judged and isinstance(attack, ClassAttack)
+        attack for attack, outcome in tried if outcome.judged and isinstance(attack, ClassAttack)
     ]
     strongest = _strongest(judged, target)
     people = max((outcome.people for outcome in outcomes if outcome.judged), default=0)

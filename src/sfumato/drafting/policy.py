@@ -1,10 +1,9 @@
 """Drafting a policy: from a table, with a reason for every line, or from the names of columns."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from math import floor, log10, prod
 from textwrap import wrap
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from sfumato.content import Cell, Content, Share, Showable, Table
 from sfumato.dates import ORDERS, DateForm, Detection, iso_of, look_like_dates
@@ -12,19 +11,10 @@ from sfumato.drafting.inspection import Inspection
 from sfumato.drafting.secrecy import guess_secrecy
 from sfumato.errors import ParameterError, names_in
 from sfumato.guess import Guess, separator_in
-from sfumato.hierarchy import (
-    Automatic,
-    CsvHierarchy,
-    Dates,
-    Frequent,
-    HierarchyBuilder,
-    Intervals,
-    Masking,
-    Suppress,
-)
+from sfumato.hierarchy import Automatic, Dates, HierarchyBuilder, Suppress
 from sfumato.hierarchy.dates import likely_days
-from sfumato.hierarchy.taxonomy import Taxonomy
 from sfumato.models import (
+    AlphaKAnonymity,
     DistinctLDiversity,
     KAnonymity,
     KmAnonymity,
@@ -37,40 +27,31 @@ from sfumato.policy.parts import member_settings
 from sfumato.releases.people import Repetition, find_repetition, keys_of
 from sfumato.schema import Role
 from sfumato.tables import Domain
-from sfumato.text import fold_spelling, number_of, text_of, visible
+from sfumato.text import percent, text_of, visible
 from sfumato.typing import Value
+
+if TYPE_CHECKING:
+    from sfumato.drafting.price import Price
 
 _MOST_DESCRIBED = 10_000
 """Columns with more distinct values keep the automatic hierarchy: looking at all takes long."""
 
-_MOST_FOLDED = 1000
-"""Of so many values at least three differ in more than their spelling."""
-
-_MOST_WRITTEN = 60
-"""A tree of more names is nothing to read in a policy."""
-
-_HEIGHT_OF_AUTOMATIC = 5
-_LARGE_LATTICE = 300_000
-_CHECKS = 500
+_METHOD = "mondrian"
+"""Of the local methods the one that is fast whatever is promised, and among those that lose least
+and hide least. It also decides without a look at sensitive values."""
 
 SUPPRESSION = "5%"
 """The rows that may be left out unless the publisher says otherwise."""
 
-_MANY = 15
-"""More quasi-identifiers than this leave little to publish."""
-
 _HEAD = """\
-# A first policy, drafted from the names and the values of the columns. It is a guess: read every
-# line before you rely on it. Only you know who will see the release and what they know already.
-#
-#   identifier        names a person; never published
-#   quasi-identifier  others may know it and link it; generalised
-#   sensitive         nobody should learn it about a person; published as it is, and protected
-#   set               several items per row, of which others may know some; generalised
-#   plain             neither, and harmless; published as it is
-#   weight            how many people a row of a survey stands for; published as a mean
-#   dropped           not published
+# Drafted from the names and the values of the columns: a guess. Read every line. Only you know who
+# will see the release, and what they know already.
+#   identifier, dropped: not published        quasi-identifier, set: others may know it; generalised
+#   plain: published as it is, unprotected    sensitive: published as it is, protected by the models
 """
+
+_WIDEST = 99
+"""The longest line of a policy, with its comment."""
 
 
 @dataclass(frozen=True)
@@ -86,6 +67,12 @@ class Draft(Showable):
 
     reasons: Mapping[str, str]
     """For each column, why it has its role."""
+
+    price: "Price | None" = None
+    """What it would cost, measured on the counts; None if nothing could be tried."""
+
+    uncertain: tuple[str, ...] = ()
+    """The columns whose meaning is in doubt, so that somebody should say it."""
 
     @property
     def roles(self) -> dict[str, Role]:
@@ -111,6 +98,7 @@ class Draft(Showable):
                 for name, role in self.roles.items()
             },
             "policy": self.text,
+            "price": None if self.price is None else self.price.to_dict(),
         }
 
     def __repr__(self) -> str:
@@ -124,41 +112,88 @@ class Draft(Showable):
 
 @dataclass(frozen=True)
 class DraftedColumn:
-    """A column's rule, why it is so, and what its alternatives depend on."""
+    """A column's rule, and why it is so."""
 
     rule: ColumnRule
     guess: Guess
-    values: Sequence[Value] = ()
-    """Some or all of its values."""
 
-    height: int | None = 0
-    """How many levels its hierarchy has; None if that depends on the table."""
+    @property
+    def comment(self) -> str:
+        """The words that stand beside it in a policy."""
+        return self.guess.reason
 
 
-def draft_policy(
-    guesses: Mapping[str, Guess],
-    domains: Mapping[str, Domain],
-) -> Draft:
-    """Draft a policy with its reasons from what was guessed of each column.
+def draft_columns(
+    guesses: Mapping[str, Guess], domains: Mapping[str, Domain]
+) -> dict[str, DraftedColumn]:
+    """Return what becomes of each column, from what was guessed of it.
 
     Args:
         guesses: What each column of the table is.
         domains: The values of those with one value per row.
     """
-    drafted = {name: _draft_column(found, domains.get(name)) for name, found in guesses.items()}
-    drafted = _with_quasi_identifier(drafted, domains)
+    drafted = {name: draft_column(found, domains.get(name)) for name, found in guesses.items()}
+    return _with_quasi_identifier(drafted, domains)
+
+
+def write_draft(
+    columns: Mapping[str, DraftedColumn],
+    domains: Mapping[str, Domain],
+    models: Sequence[PrivacyModel],
+) -> Draft:
+    """Write a policy for drafted columns.
+
+    Args:
+        columns: The columns.
+        domains: The values of those with one value per row.
+        models: What is promised of sensitive columns, beside that of all people.
+    """
     total = next(iter(domains.values())).total
-    roles = {name: column.rule.role for name, column in drafted.items()}
+    roles = {name: column.rule.role for name, column in columns.items()}
     text = policy_text(
-        drafted,
+        columns,
         repeated=find_repetition(domains, keys_of(roles)),
-        models=_choose_models(drafted, domains, total),
+        models=[*base_models(columns, total), *models],
         suppression=SUPPRESSION if total > 1 else "100%",
-        search=_choose_search(column.height for column in drafted.values()),
         rows=total,
     )
-    reasons = {name: column.guess.reason for name, column in drafted.items()}
-    return Draft(Policy.from_yaml(text, origin="the draft"), text, reasons)
+    reasons = {name: column.guess.reason for name, column in columns.items()}
+    doubtful = tuple(name for name, column in columns.items() if not column.guess.certain)
+    policy = Policy.from_yaml(text, origin="the draft")
+    return Draft(policy, text, reasons, uncertain=doubtful)
+
+
+def draft_rules(
+    columns: Mapping[str, DraftedColumn],
+    domains: Mapping[str, Domain],
+    models: Sequence[PrivacyModel],
+) -> Policy:
+    """Return the policy that `write_draft` writes, without its text."""
+    total = next(iter(domains.values())).total
+    roles = {name: column.rule.role for name, column in columns.items()}
+    repeated = find_repetition(domains, keys_of(roles))
+    person = repeated.column if repeated is not None and repeated.clear else None
+    return Policy(
+        columns={name: column.rule for name, column in columns.items()},
+        models=[*base_models(columns, total), *models],
+        method=_METHOD,
+        suppression=SUPPRESSION if total > 1 else "100%",
+        person=person,
+    )
+
+
+def base_models(columns: Mapping[str, DraftedColumn], total: int) -> list[PrivacyModel]:
+    """Return what is promised whatever is sensitive, as far as so few rows can keep it."""
+    k = smallest_class(total)
+    models: list[PrivacyModel] = [KAnonymity(k)]
+    if any(column.rule.role is Role.SET for column in columns.values()):
+        models.append(KmAnonymity(k, 2))
+    return models
+
+
+def smallest_class(total: int) -> int:
+    """Return the k that is asked for in a table with a number of rows."""
+    return max(2, min(5, total))
 
 
 def policy_for_columns(
@@ -200,12 +235,26 @@ def policy_for_columns(
         },
         other=Role.DROPPED.value,
         models=[KAnonymity(5 if k is None else k), *(DistinctLDiversity(s, 2) for s in secret)],
-        search=_choose_search([None] * len(known)),
+        search=_choose_search(len(known)),
         suppression=SUPPRESSION,
     )
 
 
-def _draft_column(found: Guess, domain: Domain | None) -> DraftedColumn:
+_MANY = 8
+"""Quasi-identifiers of whose levels not all combinations can be looked at in reasonable time."""
+
+_CHECKS = 500
+
+
+def _choose_search(columns: int) -> SearchRule:
+    """Limit the search where there are more nodes than can be looked at in reasonable time."""
+    if columns < _MANY:
+        return SearchRule(name="best-first")
+    return SearchRule.read({"search": "best-first", "checks": _CHECKS})
+
+
+def draft_column(found: Guess, domain: Domain | None) -> DraftedColumn:
+    """Return the rule of a column that is what was guessed."""
     if domain is None:
         return DraftedColumn(ColumnRule(role=found.role), found)
     if found.role is Role.SET:
@@ -219,14 +268,13 @@ def _draft_column(found: Guess, domain: Domain | None) -> DraftedColumn:
         secrecy = guess_secrecy(values, domain.column)
         rule = ColumnRule(role=found.role, secret=secrecy.secret, harmless=secrecy.harmless, **form)
         reason = ". ".join(filter(None, [found.reason, secrecy.reason]))
-        return DraftedColumn(rule, found._replace(reason=reason), values)
+        return DraftedColumn(rule, found._replace(reason=reason))
     if found.role is Role.PLAIN:
-        return DraftedColumn(ColumnRule(role=found.role, **form), found, values)
+        return DraftedColumn(ColumnRule(role=found.role, **form), found)
     if found.role is not Role.QUASI_IDENTIFIER:
-        return DraftedColumn(ColumnRule(role=found.role), found, values)
-    hierarchy, height = _choose_hierarchy(domain)
-    rule = ColumnRule(role=found.role, hierarchy=hierarchy, **form)
-    return DraftedColumn(rule, found, values, height)
+        return DraftedColumn(ColumnRule(role=found.role), found)
+    rule = ColumnRule(role=found.role, hierarchy=_choose_hierarchy(domain), **form)
+    return DraftedColumn(rule, found)
 
 
 def _draft_dates(column: str, values: Sequence[Value]) -> tuple[DateForm | None, str]:
@@ -256,57 +304,34 @@ def _with_quasi_identifier(
     reason = f"{found.reason}. But a policy needs a quasi-identifier, and no column looks like one"
     role = Role.QUASI_IDENTIFIER
     if found.role is Role.SENSITIVE:
-        drafted = _draft_column(Guess(role, reason, certain=True), domains[name])
+        drafted = draft_column(Guess(role, reason, certain=True), domains[name])
     else:
         rule = ColumnRule(role=role, hierarchy=Suppress(), levels=(1, 1))
         guessed = Guess(role, f"{reason}: published as * only", certain=True)
-        drafted = DraftedColumn(rule, guessed, height=1)
+        drafted = DraftedColumn(rule, guessed)
     return {**columns, name: drafted}
 
 
-def _choose_hierarchy(domain: Domain) -> tuple[HierarchyBuilder, int | None]:
-    """Choose a hierarchy that can be read and edited; return it with its height."""
+def _choose_hierarchy(domain: Domain) -> HierarchyBuilder:
+    """Choose a hierarchy, written out where it can be read in one line."""
     if not len(domain.rows):
-        return Suppress(), 1
-    some_values = domain.values(_MOST_DESCRIBED)
-    days = likely_days(some_values)
+        return Suppress()
+    days = likely_days(domain.values(_MOST_DESCRIBED))
     if days is not None:
         # In one form, whatever form they have: which it is may still have to be said.
-        days = list(dict.fromkeys(days))
-        explicit = Automatic().describe(domain.column, days)
-        return explicit, explicit.build(domain.column, days).height
-    if len(domain.rows) > _MOST_DESCRIBED:
-        return Automatic(), None
-    values, rows = domain.values(), domain.rows.tolist()
-    explicit = Automatic().describe(domain.column, values, rows, order=domain.order)
-    height = explicit.build(domain.column, values, rows).height
-    long = isinstance(explicit, Taxonomy | Frequent) and len(values) > _MOST_WRITTEN
-    return (Automatic() if long else explicit), height
+        explicit = Automatic().describe(domain.column, list(dict.fromkeys(days)))
+    elif len(domain.rows) > _MOST_DESCRIBED:
+        return Automatic()
+    else:
+        explicit = Automatic().describe(
+            domain.column, domain.values(), domain.rows.tolist(), order=domain.order
+        )
+    short = _line(domain.column, ColumnRule(role=_KNOWN, hierarchy=explicit).to_plain())
+    kept = len(short) == 1 or isinstance(explicit, Dates) or domain.order
+    return explicit if kept else Automatic()
 
 
-def _choose_models(
-    columns: Mapping[str, DraftedColumn], domains: Mapping[str, Domain], total: int
-) -> list[PrivacyModel]:
-    """Choose what a careful publisher would promise, as far as the table can keep it."""
-    models: list[PrivacyModel] = [KAnonymity(max(2, min(5, total)))]
-    for name, column in columns.items():
-        if column.rule.role is not Role.SENSITIVE or name not in domains:
-            continue
-        # Spellings of one value are one, and a blank is none.
-        texts = {fold_spelling(text_of(value)) for value in domains[name].values(_MOST_FOLDED)}
-        if len(texts - {""}) > 1:
-            models.append(DistinctLDiversity(name, min(3, len(texts - {""}))))
-    if any(column.rule.role is Role.SET for column in columns.values()):
-        models.append(KmAnonymity(max(2, min(5, total)), 2))
-    return models
-
-
-def _choose_search(heights: Iterable[int | None]) -> SearchRule:
-    """Limit the search where there are more nodes than can be looked at in reasonable time."""
-    nodes = prod(1 + (_HEIGHT_OF_AUTOMATIC if height is None else height) for height in heights)
-    if nodes <= _LARGE_LATTICE:
-        return SearchRule(name="best-first")
-    return SearchRule.read({"search": "best-first", "checks": _CHECKS})
+_KNOWN = Role.QUASI_IDENTIFIER
 
 
 def policy_text(
@@ -314,147 +339,75 @@ def policy_text(
     *,
     models: Sequence[PrivacyModel],
     suppression: str,
-    search: SearchRule,
     rows: int,
     repeated: Repetition | None = None,
 ) -> str:
     """Write a policy with its reasons as comments."""
-    lines = [*_HEAD.splitlines(), "version: 1", "", "columns:"]
-    known = [name for name, c in columns.items() if c.rule.role is Role.QUASI_IDENTIFIER]
-    if len(known) > _MANY:
-        lines += [
-            f"  # {len(known)} quasi-identifiers are many: the more there are, the less can be",
-            "  # published of each. Drop what readers of the release do not need.",
-        ]
+    lines = [*_HEAD.splitlines(), "version: 1", "columns:"]
     for name, column in columns.items():
-        lines += ["", *_indent([*_comment(column.guess.reason), *_column(name, column)])]
-    lines += ["", "# What becomes of columns not named above; without it they are an error.",
-              "# other: dropped", "", "models:"]  # fmt: skip
-    for position, model in enumerate(models):
-        lines += [""] * (position > 0) + _indent(_model(model, columns, rows))
-    if rows == 1:
-        lines += ["", "# One row has nobody to hide among, so nothing of it can be published."]
-    else:
-        lines += ["", "# At most this share of the rows may be left out, those hardest to hide."]
-    lines += [f"suppression: {suppression}", ""]
-    lines += _comment(
-        "A missing quasi-identifier is a value like any other (own-value), could be any value "
-        "(matches-any), or is a reason to leave the row out (suppress)."
+        lines += _indent(_with_comment(_line(name, column.rule.to_plain()), column.comment))
+    lines += ["models:"]
+    for model in models:
+        lines += _with_comment(_item(model), _meaning(model, rows))
+    kept = "one row has no other to hide among" if rows == 1 else "of the rows, hardest to hide"
+    lines += _with_comment([f"suppression: {suppression}"], f"at most so many {kept}, are left out")
+    lines += _with_comment(
+        [f"method: {_METHOD}"], "each row is generalised only as far as it must be"
     )
-    lines += ["missing: own-value"]
-    lines += _search(search)
     if repeated is not None and repeated.clear:
-        lines += ["", *_person(repeated)]
+        lines += _person(repeated)
     return "\n".join(lines) + "\n"
 
 
 def _person(repeated: Repetition) -> list[str]:
-    incomplete = (
-        f" {repeated.missing:,} rows have no {repeated.column!r}: fill it in, or leave these rows "
-        "out, before anything is published."
-    )
-    return [
-        *_comment(
-            f"Rows are not people: {repeated}. So people are counted: five rows of one person are "
-            "one person, and a value that a person has twice counts once."
-            + incomplete
-            * (repeated.missing > 0)
-        ),
-        *_entry("person", repeated.column),
-        "# or, if rows are what is to be protected:",
-        *_comment_out(_entry("person", {"rows": "say why"})),
-    ]
-
-
-def _column(name: str, column: DraftedColumn) -> list[str]:
-    lines = _entry(name, column.rule.to_plain())
-    role, certain = column.rule.role, column.guess.certain
-    if role is not Role.QUASI_IDENTIFIER:
-        if role is not Role.SENSITIVE and not certain:
-            lines += ["# or, if it is neither:", *_comment_out(_entry(name, "quasi-identifier"))]
-        return lines
-    if not certain:
-        lines += ["  # or, if it is what nobody should learn:", "  # role: sensitive"]
-    if isinstance(column.rule.hierarchy, Automatic):
-        lines.append("  # Too many values to write down: they are grouped anew from each table.")
-    for why, other in _other_hierarchies(column):
-        settings = _entry("hierarchy", member_settings(other, "kind"))
-        lines += [f"  # or, {why}:", *_indent(_comment_out(settings))]
-    if column.height is not None and column.height > 1 and column.rule.levels is None:
-        lines += ["  # or, to never publish it as it is:", f"  # levels: [1, {column.height}]"]
+    lines = _with_comment(_line("person", repeated.column), f"people are counted: {repeated}")
+    if repeated.missing:
+        lines += _comment(
+            f"{repeated.missing:,} rows have no {repeated.column!r}: fill it in, or leave these "
+            "rows out, before anything is published."
+        )
     return lines
 
 
-def _other_hierarchies(column: DraftedColumn) -> list[tuple[str, HierarchyBuilder]]:
-    builder = column.rule.hierarchy
-    if isinstance(builder, Intervals):
-        widths = even_widths(column.values)
-        return [("in even steps", Intervals(widths=widths))] if widths else []
-    if isinstance(builder, Dates):
-        return [("in years only", Dates(levels=["year", "decade"]))]
-    if isinstance(builder, Masking) and builder.length is not None and builder.length > 2:
-        return [("one character at a time", Masking())] if builder != Masking() else []
-    if isinstance(builder, Taxonomy | Frequent | Automatic):
-        return [("from a file with one line per value", CsvHierarchy("groups.csv"))]
-    return []
-
-
-def even_widths(values: Sequence[Value]) -> list[int | float]:
-    """Choose three round widths for a range of numbers, of which the last cuts it in a few.
-
-    >>> even_widths([18, 90]), even_widths([0, 0.8]), even_widths([5, 5])
-    ([5, 10, 20], [0.05, 0.1, 0.2], [])
-    """
-    numbers = [number for number in map(number_of, values) if number is not None]
-    spread = max(numbers, default=0.0) - min(numbers, default=0.0)
-    if not 1e-9 < spread < 1e15:
-        return []
-    unit = floor(log10(spread))
-    # Exact decimals: a hundredth must be 0.01 for its multiples to be multiples.
-    widths = [float(f"{digit}e{unit - down}") for digit, down in ((5, 1), (1, 0), (2, 0))]
-    return [int(width) if width.is_integer() else width for width in widths]
-
-
-def _model(model: PrivacyModel, columns: Mapping[str, DraftedColumn], rows: int) -> list[str]:
-    lines = _item(model)
+def _meaning(model: PrivacyModel, rows: int) -> str:
+    """Return what a model promises, in a few words."""
     if isinstance(model, KAnonymity):
-        less = f" (there are only {rows} rows)" if 1 < rows < 5 else ""
-        return [
-            f"# Nobody stands in a group of fewer than {model.k} people{less}.",
-            *lines,
-            "# or, for a release that anybody can get:",
-            *_comment_out(_item(KAnonymity(10))),
-        ]
+        less = f" (there are {rows} rows)" if 1 < rows < 5 else ""
+        return f"every person looks like {model.k - 1} others at least{less}"
     if isinstance(model, KmAnonymity):
-        return [
-            f"# Who knows the group of a person and up to {model.m} items finds {model.k} rows.",
-            *lines,
-        ]
-    if isinstance(model, DistinctLDiversity):
-        ordered = all(number_of(value) is not None for value in columns[model.column].values)
-        closer = TCloseness(model.column, 0.3, "ordered" if ordered else "equal")
-        return [
-            f"# Every group shows at least {model.l} different values of this column.",
-            *lines,
-            "# or, stronger: the values of every group are spread much as in the whole table:",
-            *_comment_out(_item(closer)),
-        ]
-    return lines
-
-
-def _search(search: SearchRule) -> list[str]:
-    if not search.options:
-        return []
-    return [
-        "",
-        "# There are too many ways to generalise so many columns to look at all of them: after so",
-        "# many checks the best found is taken. More checks take longer and may find a better one.",
-        *_entry("search", search.to_plain()),
-    ]
+        return f"who knows {model.m} items of a person finds {model.k} rows"
+    if isinstance(model, AlphaKAnonymity):
+        return f"at most {percent(model.alpha)} of a class have one value"
+    if isinstance(model, TCloseness):
+        return "classes are spread much as the table"
+    return ""
 
 
 def _item(model: PrivacyModel) -> list[str]:
-    return _yaml({"models": [member_settings(model, "model")]})[1:]
+    settings = member_settings(model, "model")
+    short = to_text({"a": settings}, flow=True)[4:-2]
+    return [f"- {short}"] if _fits(short) else _yaml({"models": [settings]})[1:]
+
+
+def _line(key: str, value: object) -> list[str]:
+    """Write a setting in one line if it fits, else in several."""
+    short = to_text({key: value}, flow=True)[1:-2]
+    return [short] if _fits(short) and not short.startswith("?") else _entry(key, value)
+
+
+def _fits(text: str) -> bool:
+    return "\n" not in text and len(text) + 2 <= _WIDEST
+
+
+def _with_comment(lines: list[str], comment: str) -> list[str]:
+    """Return a line with a comment behind it if there is room, else above it."""
+    text = visible(" ".join(comment.split()))
+    if not text:
+        return lines
+    first = f"{lines[0]}  # {text}"
+    if len(first) + 2 <= _WIDEST:
+        return [first, *lines[1:]]
+    return [*_comment(comment), *lines]
 
 
 def _entry(key: str, value: object) -> list[str]:
@@ -476,7 +429,3 @@ def _comment(text: str) -> list[str]:
 
 def _indent(lines: Sequence[str]) -> list[str]:
     return [f"  {line}" for line in lines]
-
-
-def _comment_out(lines: Sequence[str]) -> list[str]:
-    return [f"# {line}" for line in lines]

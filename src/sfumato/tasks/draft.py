@@ -1,19 +1,34 @@
 """Draft and inspect: a first policy for a table, and the risk of the table as it is."""
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import Literal, NamedTuple
+
+import numpy as np
 
 from sfumato.counts import FrequencySet
 from sfumato.derivations import Preparation
 from sfumato.drafting.inspection import Inspection, inspect_counts
-from sfumato.drafting.policy import Draft, draft_policy
-from sfumato.errors import InputError, ParameterError, PolicyError, require_int, some
-from sfumato.guess import guess_table
+from sfumato.drafting.policy import Draft, DraftedColumn, draft_columns, draft_rules
+from sfumato.drafting.price import Pricing, TrialResult
+from sfumato.errors import (
+    InputError,
+    ParameterError,
+    PolicyError,
+    SfumatoError,
+    require_int,
+    some,
+)
+from sfumato.guess import guess_all
+from sfumato.harm import HarmRule
+from sfumato.hierarchy import Automatic, Hierarchy, HierarchyBuilder, Ladder
+from sfumato.models import KmAnonymity
 from sfumato.policy import GivenPolicy, Policy, policy_of
-from sfumato.releases.preparing import open_original
+from sfumato.recode.deciding import counted_columns, decide
+from sfumato.releases.preparing import open_original, open_prepared
 from sfumato.schema import Role
-from sfumato.tables import Table, count_people, open_table
-from sfumato.typing import Progress, silent
+from sfumato.tables import Domain, Table, count_people, open_table
+from sfumato.typing import Progress, Value, silent
 from sfumato.weights import Averaging
 
 
@@ -53,7 +68,192 @@ def draft(data: object, *, progress: Progress | None = None) -> Draft:
         )
     others = [name for name in table.columns if name not in domains]
     sets = [name for name in others if _is_set(table, name)]
-    return draft_policy(guess_table(table, domains, sets), domains)
+    told = {name: v.label for name, v in table.variables.items() if v.label is not None}
+    columns = draft_columns(
+        table.columns, domains, sets, {n: label for n, label in told.items() if n in table.columns}
+    )
+    return _with_price(data, columns, domains, report)
+
+
+_MOST_TRIED = 60_000
+"""The most rows that a price is measured on; of more a sample is drawn."""
+
+_FEW = 1_000
+"""The rows on which it is found out what each column costs."""
+
+
+def _with_price(
+    data: object,
+    columns: Mapping[str, DraftedColumn],
+    domains: Mapping[str, Domain],
+    report: Progress,
+) -> Draft:
+    """Count the table once, and choose on the counts what a draft promises."""
+    policy = draft_rules(columns, domains, ())
+    names = dict.fromkeys(
+        [*policy.quasi_identifiers, *policy.sensitive, *filter(None, [policy.counted_person])]
+    )
+    try:
+        table = open_prepared(data, policy)
+        counts = table.count(
+            tuple(names), progress=lambda done, total: report("count", done, total)
+        )
+    except SfumatoError:
+        # Something must be said in the policy first, as the comments there ask for.
+        return Pricing(domains, _try_nothing, _try_nothing, 0).draft(columns)
+    counts = _draw(counts, policy.counted_person, _MOST_TRIED)
+    few = _draw(counts, policy.counted_person, _FEW)
+    tries = 0
+    built: dict[tuple[str, int], Ladder] = {}
+
+    def attempt(policy: Policy, *, attacked: bool) -> TrialResult | None:
+        nonlocal tries
+        tries += 1
+        report("price", tries, None)
+        rows = counts if attacked else few
+        return _try(_without_sets(policy), rows, table.columns, built, attacked=attacked)
+
+    return Pricing(
+        domains,
+        lambda policy: attempt(policy, attacked=True),
+        lambda policy: attempt(policy, attacked=False),
+        counts.total,
+    ).draft(columns)
+
+
+def _try_nothing(policy: Policy) -> None:
+    """Return that nothing could be tried."""
+    del policy
+
+
+def _draw(counts: FrequencySet, person: str | None, most: int) -> FrequencySet:
+    """Return the counts of some rows, or of all rows of some people, if there are many."""
+    if counts.total <= most:
+        return counts
+    rng = np.random.default_rng(_SEED)
+    if person is None:
+        rows = rng.multivariate_hypergeometric(counts.rows, most, method="marginals")
+        return _used(replace(counts, rows=rows.astype(np.int64)).without(rows == 0))
+    people = len(counts.column(person).values)
+    drawn = rng.random(people) < most / counts.total
+    return _used(counts.without(~drawn[counts.codes_of(person)]))
+
+
+def _used(counts: FrequencySet) -> FrequencySet:
+    """Return counts whose dictionaries have only values that occur: hierarchies tell of all."""
+    columns, codes = [], []
+    for column, mine in zip(counts.columns, counts.codes, strict=True):
+        used, renumbered = np.unique(mine, return_inverse=True)
+        values = tuple(column.values[code] for code in used.tolist())
+        columns.append(replace(column, values=values))
+        codes.append(renumbered.ravel().astype(counts.codes.dtype))
+    return replace(counts, columns=tuple(columns), codes=np.array(codes))
+
+
+def _try(
+    policy: Policy,
+    counts: FrequencySet,
+    columns: Sequence[str],
+    built: dict[tuple[str, int], Ladder],
+    *,
+    attacked: bool,
+) -> TrialResult | None:
+    """Decide as `anonymize` would, and attack the classes that would be published."""
+    from sfumato.adversary import trial
+
+    try:
+        policy = trial.as_counted(policy, counts)
+        quick = _built_once(policy, built)
+        decision = decide(
+            quick,
+            quick,
+            counts.project(counted_columns(policy)),
+            None,
+            rng=np.random.default_rng(_SEED),
+            report=silent,
+        )
+        release = trial.release_of_counts(policy, decision, counts, columns, _SEED)
+    except SfumatoError:
+        return None
+    published = release.table
+    stars = {name: _share_of_stars(published, name) for name in policy.quasi_identifiers}
+    suppressed = decision.suppressed / max(counts.total, 1)
+    loss = decision.losses[policy.loss.name]
+    if not published.total or not attacked:
+        return TrialResult(loss, stars, suppressed, {})
+    target = trial.target_of_counts(release, policy)
+    outcomes = [o for _, o in trial.attacks_on_classes(target, HarmRule()) if o.judged and o.people]
+    at_risk = {
+        name: max(each.people for each in outcomes if each.column == name)
+        for name in dict.fromkeys(each.column for each in outcomes if each.column is not None)
+    }
+    people = max((each.people for each in outcomes), default=0)
+    return TrialResult(loss, stars, suppressed, at_risk, people, target.classes.n_people)
+
+
+_SEED = 0
+
+
+@dataclass(frozen=True)
+class _BuiltOnce(HierarchyBuilder):
+    """A recipe that is followed once for the values of a column, however often it is asked."""
+
+    inner: HierarchyBuilder
+    built: dict[tuple[str, int], Ladder]
+    """The ladders by the column and the number of its values."""
+
+    def build(
+        self, column: str, values: Sequence[Value], counts: Sequence[int] | None = None
+    ) -> Hierarchy:
+        return self.inner.build(column, values, counts)
+
+    def ladder(
+        self, column: str, values: Sequence[Value], counts: Sequence[int] | None = None
+    ) -> Ladder:
+        key = column, len(values)
+        found = self.built.get(key)
+        if found is None or found.values != tuple(values):
+            found = self.built[key] = self.inner.ladder(column, values, counts)
+        return found
+
+    @classmethod
+    def example(cls) -> "_BuiltOnce":
+        return cls(Automatic(), {})
+
+    @classmethod
+    def example_values(cls) -> list[Value]:
+        return Automatic.example_values()
+
+
+def _built_once(policy: Policy, built: dict[tuple[str, int], Ladder]) -> Policy:
+    """Return a policy whose hierarchies are built once for all that is tried."""
+    columns = {
+        name: rule
+        if rule.hierarchy is None or name not in policy.quasi_identifiers
+        else rule.replace(hierarchy=_BuiltOnce(rule.hierarchy, built))
+        for name, rule in policy.columns.items()
+    }
+    return policy.replace(columns=columns)
+
+
+def _share_of_stars(published: FrequencySet, name: str) -> float:
+    column = published.column(name)
+    if "*" not in column.values:
+        return 0.0
+    rows = published.value_counts(name)
+    return float(rows[column.values.index("*")] / max(published.total, 1))
+
+
+def _without_sets(policy: Policy) -> Policy:
+    """Return a policy without columns of sets: they are decided on after the rest."""
+    if not policy.sets:
+        return policy
+    columns = {
+        name: Role.DROPPED.value if name in policy.sets else rule
+        for name, rule in policy.columns.items()
+    }
+    models = [model for model in policy.models if not isinstance(model, KmAnonymity)]
+    return policy.replace(columns=columns, models=models)
 
 
 def _is_set(table: Table, name: str) -> bool:
@@ -236,7 +436,7 @@ def _column_names(name: str, given: Sequence[str]) -> tuple[str, ...]:
 def _guess_roles(table: Table, secret: tuple[str, ...], report: Progress) -> _Roles:
     table.require(secret)
     domains = table.domains(table.columns, progress=lambda done, total: report("look", done, total))
-    guessed = {name: guess.role for name, guess in guess_table(table, domains).items()}
+    guessed = {name: guess.role for name, guess in guess_all(table.columns, domains).items()}
     # Looked at as they are, sets of items are one value, and others may know all of it.
     roles = {n: Role.QUASI_IDENTIFIER if r is Role.SET else r for n, r in guessed.items()}
     roles |= dict.fromkeys(secret, Role.SENSITIVE)

@@ -1,0 +1,352 @@
+"""The price of a drafted policy, measured on counts before anything is written."""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import asdict, dataclass, replace
+from typing import Any, NamedTuple
+
+from sfumato.content import Cell, Content, Part, Sentence, Share, Showable, Table
+from sfumato.drafting.policy import Draft, DraftedColumn, draft_rules, smallest_class, write_draft
+from sfumato.drafting.protection import Protection, protections
+from sfumato.models import PrivacyModel
+from sfumato.policy import ColumnRule, Policy
+from sfumato.schema import Role
+from sfumato.tables import Domain
+from sfumato.text import percent
+
+MUCH_LOST = 0.25
+"""The loss from which on little is left of the quasi-identifiers."""
+
+MUCH_HIDDEN = 0.10
+"""The share of cells that are * from which on little is left of a table."""
+
+_ROUNDS = 6
+"""How often models are made stronger at most."""
+
+_MOST_LEFT_OUT = 8
+"""The most quasi-identifiers that a draft leaves out by itself."""
+
+_FEWEST_ROWS = 200
+"""In fewer rows there is too little to weigh columns against each other."""
+
+_MOST_COMPARED = 25
+"""Of more quasi-identifiers it is not asked what each costs."""
+
+_WORTH = 0.02
+"""A column is left out only if the others gain more than this of a column in all."""
+
+
+class Tried(NamedTuple):
+    """What a policy would publish: how much is lost, and whom attacks on classes put at risk."""
+
+    loss: float
+    stars: Mapping[str, float]
+    """By quasi-identifier, the share of the published rows in which it is `*`."""
+
+    suppressed: float
+    """The share of the rows that are left out."""
+
+    at_risk: Mapping[str, int]
+    """By sensitive column, the people of whom somebody learns too much."""
+
+    people: int = 0
+    """The people at risk by the worst attack."""
+
+    of: int = 0
+    """The people there are."""
+
+
+Attempt = Callable[[Policy], Tried | None]
+"""Tries a policy on counts; None if no release of the table keeps it."""
+
+
+@dataclass(frozen=True)
+class ColumnPrice:
+    """What one quasi-identifier costs."""
+
+    name: str
+    hidden: float
+    """The share of its cells that would be `*`."""
+
+    cost: float
+    """By how much the loss of the others would fall if it were left out, as a few rows tell."""
+
+
+@dataclass(frozen=True)
+class Price(Showable):
+    """What a policy would cost, measured before anything is written."""
+
+    rows: int
+    """The rows it was measured on."""
+
+    of_rows: int
+    """The rows of the table; where they are more, the price is that of a sample, and too high."""
+
+    loss: float
+    """How much exactness quasi-identifiers lose, from 0 (nothing) to 1 (all are `*`)."""
+
+    hidden: float
+    """The share of the published cells that would be `*`."""
+
+    suppressed: float
+    """The share of the rows that would be left out."""
+
+    people_at_risk: int
+    """The people of whom attacks on classes would learn too much."""
+
+    people: int
+    columns: tuple[ColumnPrice, ...] = ()
+    """The quasi-identifiers, the most expensive first."""
+
+    left_out: tuple[str, ...] = ()
+    """The columns that the draft leaves out because the others gain more by it."""
+
+    advice: tuple[str, ...] = ()
+    """What would help, if little would survive or somebody is at risk."""
+
+    @property
+    def headline(self) -> str:
+        """One line with the price."""
+        return (
+            f"loss {self.loss:.2f} of 1, {percent(self.hidden)} of cells hidden (*), "
+            f"{percent(self.suppressed)} of rows left out, "
+            f"{self.people_at_risk:,} people at risk"
+        )
+
+    @property
+    def much(self) -> bool:
+        """Whether little would survive."""
+        return self.loss > MUCH_LOST or self.hidden > MUCH_HIDDEN
+
+    def content(self) -> Content:
+        """Return the price, what each quasi-identifier costs, and what would help."""
+        parts: list[Part] = []
+        if self.columns:
+            rows: list[Sequence[Cell]] = [
+                (each.name, Share(each.hidden), f"{each.cost:.2f}") for each in self.columns
+            ]
+            heads = ["quasi-identifier", "hidden", "costs the others"]
+            parts.append(Table.of("", heads, rows, most=10))
+        parts += [Sentence(text) for text in self.advice]
+        where = "" if self.rows == self.of_rows else f" (of {self.rows:,} of {self.of_rows:,} rows)"
+        return Content(f"Expected price{where}: {self.headline}.", tuple(parts))
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return everything as plain values that JSON can hold."""
+        return asdict(self)
+
+    def __repr__(self) -> str:
+        return f"<Price {self.headline}>"
+
+
+@dataclass(frozen=True)
+class _State:
+    """A draft that was tried."""
+
+    columns: Mapping[str, DraftedColumn]
+    steps: Mapping[str, int]
+    tried: Tried
+
+    @property
+    def known(self) -> list[str]:
+        """The quasi-identifiers."""
+        return list(self.tried.stars)
+
+    @property
+    def kept(self) -> float:
+        """How much of the quasi-identifiers is kept, in columns."""
+        return len(self.known) * (1 - self.tried.loss)
+
+    @property
+    def hidden(self) -> float:
+        """The share of the published cells that are `*`."""
+        published = sum(c.rule.role in _PUBLISHED for c in self.columns.values())
+        return sum(self.tried.stars.values()) / max(published, 1)
+
+    @property
+    def much(self) -> bool:
+        """Whether little would survive."""
+        return self.tried.loss > MUCH_LOST or self.hidden > MUCH_HIDDEN
+
+
+_PUBLISHED = (Role.QUASI_IDENTIFIER, Role.SENSITIVE, Role.PLAIN, Role.WEIGHT, Role.SET)
+
+
+class Pricing:
+    """Chooses the models of a draft by what they cost, and says what each column costs.
+
+    Args:
+        domains: The values of the columns.
+        attempt: Tries a policy on the counts of the table.
+        quick: Tries it on a few rows, to compare columns.
+        rows: The rows that the first one tries it on.
+    """
+
+    def __init__(
+        self, domains: Mapping[str, Domain], attempt: Attempt, quick: Attempt, rows: int
+    ) -> None:
+        self._domains = domains
+        self._attempt = attempt
+        self._quick = quick
+        self._rows = rows
+        self._total = next(iter(domains.values())).total
+
+    def draft(self, columns: Mapping[str, DraftedColumn]) -> Draft:
+        """Return the draft that keeps most of what must not be hidden, with its price."""
+        ladders = self._ladders(columns)
+        state = self._protect(columns, ladders)
+        if state is None:
+            return write_draft(columns, self._domains, _first(ladders))
+        state, left_out = self._leave_out(state, ladders)
+        models = _models(ladders, state.steps)
+        drafted = write_draft(state.columns, self._domains, models)
+        return replace(drafted, price=self._price(state, left_out))
+
+    def _ladders(self, columns: Mapping[str, DraftedColumn]) -> dict[str, tuple[Protection, ...]]:
+        k = smallest_class(self._total)
+        return {
+            name: protections(column.rule, self._domains[name], k)
+            for name, column in columns.items()
+            if column.rule.role is Role.SENSITIVE and name in self._domains
+        }
+
+    def _try(
+        self, columns: Mapping[str, DraftedColumn], models: Sequence[PrivacyModel]
+    ) -> Tried | None:
+        return self._attempt(draft_rules(columns, self._domains, models))
+
+    def _compare(self, columns: Mapping[str, DraftedColumn]) -> Tried | None:
+        """Try columns on a few rows, without the models of sensitive columns."""
+        return self._quick(draft_rules(columns, self._domains, ()))
+
+    def _protect(
+        self, columns: Mapping[str, DraftedColumn], ladders: Mapping[str, tuple[Protection, ...]]
+    ) -> _State | None:
+        """Make models stronger where attacks on classes still succeed, and only there."""
+        steps = {name: 0 for name, ladder in ladders.items() if ladder}
+        tried = self._try(columns, _models(ladders, steps))
+        if tried is None:
+            return None
+        for _ in range(_ROUNDS):
+            weak = [
+                n for n, step in steps.items() if tried.at_risk.get(n) and _up(ladders, n, step)
+            ]
+            if not weak:
+                break
+            further = {name: step + (name in weak) for name, step in steps.items()}
+            found = self._try(columns, _models(ladders, further))
+            if found is None:
+                break
+            steps, tried = further, found
+        state = _State(columns, steps, tried)
+        return self._only_needed(state, ladders) if state.much else state
+
+    def _only_needed(self, state: _State, ladders: Mapping[str, tuple[Protection, ...]]) -> _State:
+        """Leave models out that are not needed, if what is needed alone costs less."""
+        bare = self._try(state.columns, ())
+        if bare is None:
+            return state
+        steps = {name: step for name, step in state.steps.items() if bare.at_risk.get(name)}
+        tried = bare if not steps else self._try(state.columns, _models(ladders, steps))
+        if tried is None or tried.people > state.tried.people:
+            return state
+        found = _State(state.columns, steps, tried)
+        return found if found.kept > state.kept + _WORTH else state
+
+    def _leave_out(
+        self, state: _State, ladders: Mapping[str, tuple[Protection, ...]]
+    ) -> tuple[_State, tuple[str, ...]]:
+        """Leave quasi-identifiers out as long as the others gain more than is lost with them."""
+        left: list[str] = []
+        models = _models(ladders, state.steps)
+        if self._total < _FEWEST_ROWS:
+            return state, ()
+        while state.much and 2 < len(state.known) <= _MOST_COMPARED and len(left) < _MOST_LEFT_OUT:
+            losses = {
+                name: tried.loss
+                for name in state.known
+                if (tried := self._compare(_without(state.columns, name))) is not None
+            }
+            if not losses:
+                break
+            dearest = min(losses, key=lambda name: (losses[name], name))
+            columns = _without(state.columns, dearest)
+            tried = self._try(columns, models)
+            if tried is None:
+                break
+            found = _State(columns, state.steps, tried)
+            if found.kept <= state.kept + _WORTH:
+                break
+            left.append(dearest)
+            state = found
+        return state, tuple(left)
+
+    def _price(self, state: _State, left_out: tuple[str, ...]) -> Price:
+        costs = self._costs(state)
+        tried = state.tried
+        return Price(
+            rows=self._rows,
+            of_rows=self._total,
+            loss=tried.loss,
+            hidden=state.hidden,
+            suppressed=tried.suppressed,
+            people_at_risk=tried.people,
+            people=tried.of,
+            columns=tuple(costs),
+            left_out=left_out,
+            advice=tuple(_advice(state, costs, left_out)),
+        )
+
+    def _costs(self, state: _State) -> list[ColumnPrice]:
+        """Return what each quasi-identifier costs the others, the most expensive first."""
+        whole = self._compare(state.columns) if len(state.known) > 1 else None
+        costs = []
+        for name in state.known:
+            others = None
+            if whole is not None and len(state.known) <= _MOST_COMPARED:
+                others = self._compare(_without(state.columns, name))
+            cost = 0.0 if others is None or whole is None else max(whole.loss - others.loss, 0.0)
+            costs.append(ColumnPrice(name, state.tried.stars[name], cost))
+        return sorted(costs, key=lambda each: (-each.cost, -each.hidden, each.name))
+
+
+def _advice(state: _State, costs: Sequence[ColumnPrice], left_out: Sequence[str]) -> list[str]:
+    """Return what would help, in sentences."""
+    found = []
+    if left_out:
+        names = ", ".join(left_out)
+        found.append(f"Left out, because the other columns keep more that way: {names}.")
+    if state.much:
+        dear = ", ".join(each.name for each in costs[:3])
+        found.append(
+            f"Little would survive. {dear} cost most: leave them out (dropped), or make them "
+            "coarser by hand. A smaller k, or fewer sensitive columns, costs less too."
+        )
+    if state.tried.people:
+        names = ", ".join(name for name, people in state.tried.at_risk.items() if people)
+        found.append(
+            f"The classes still tell too much about {names}. Leave it out, or publish it apart: "
+            "sfumato decouple."
+        )
+    return found
+
+
+def _without(columns: Mapping[str, DraftedColumn], name: str) -> dict[str, DraftedColumn]:
+    """Return columns of which one is not published."""
+    column = columns[name]
+    reason = f"{column.guess.reason}. Left out: the other columns keep more without it"
+    guess = column.guess._replace(role=Role.DROPPED, reason=reason)
+    return {**columns, name: DraftedColumn(ColumnRule(role=Role.DROPPED), guess)}
+
+
+def _up(ladders: Mapping[str, tuple[Protection, ...]], name: str, step: int) -> bool:
+    return step + 1 < len(ladders[name])
+
+
+def _models(
+    ladders: Mapping[str, tuple[Protection, ...]], steps: Mapping[str, int]
+) -> list[PrivacyModel]:
+    return [model for name, step in steps.items() for model in ladders[name][step]]
+
+
+def _first(ladders: Mapping[str, tuple[Protection, ...]]) -> list[PrivacyModel]:
+    return _models(ladders, {name: 0 for name, ladder in ladders.items() if ladder})

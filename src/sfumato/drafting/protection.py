@@ -1,0 +1,119 @@
+"""Models for a sensitive column: the weakest that keeps attacks on classes off, and stronger ones.
+
+The rule for harm (`sfumato.harm`) counts a belief as very high from three quarters on. A model that
+keeps the share of a value below that in every class destroys least of those that do.
+"""
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from sfumato.models import AlphaKAnonymity, DistinctLDiversity, PrivacyModel, TCloseness
+from sfumato.policy import ColumnRule
+from sfumato.tables import Domain
+from sfumato.text import fold_spelling, number_of, text_of
+
+Protection = tuple[PrivacyModel, ...]
+"""The models of one column that are asked for together."""
+
+_BELOW_VERY_HIGH = 0.74
+_BELOW_HIGH = 0.49
+"""A secret value counts one level more, so that a belief of one half is too much."""
+
+_COMMON = 0.5
+"""A value that more people have is what one would have guessed: no class makes it worse."""
+
+_RARE_SECRET = 0.3
+"""A secret value that more people have cannot be kept below one half at little cost."""
+
+_FEWEST_NUMBERS = 6
+"""So many different numbers are a scale, on which close ones are alike."""
+
+_MOST_LISTED = 12
+"""The most values that a model lists, the most frequent ones."""
+
+_MOST_FOLDED = 1000
+"""Of so many values at least three differ in more than their spelling."""
+
+_FEW_MISSING = 0.02
+"""Where more cells are missing, classes without any value are common and must not be forbidden."""
+
+_CLOSENESS = (0.3, 0.2, 0.15, 0.1)
+_LOWER = (0.0, 0.12, 0.24)
+
+
+def protections(rule: ColumnRule, domain: Domain, k: int) -> tuple[Protection, ...]:
+    """Return what may protect a sensitive column, the weakest first; nothing if nothing can.
+
+    Args:
+        rule: Its rule, with the values that are secret or harmless.
+        domain: Its values.
+        k: The fewest people of a class.
+
+    Example:
+        >>> from sfumato.tables import open_table
+        >>> import pyarrow as pa
+        >>> table = open_table(pa.table({"ill": ["flu", "flu", "flu", "hiv"]}))
+        >>> rule = ColumnRule(role="sensitive", harmless=["flu"])
+        >>> protections(rule, table.domains(["ill"])["ill"], 2)[0]
+        (AlphaKAnonymity(column='ill', alpha=0.74, k=2, protected=('hiv',)),)
+    """
+    values = domain.values(_MOST_FOLDED)
+    texts = [text_of(value) for value in values]
+    if len({fold_spelling(text) for text in texts} - {""}) < 2:
+        return ()
+    name = domain.column
+    numbers = all(number_of(value) is not None for value in values)
+    if numbers and len(values) >= _FEWEST_NUMBERS:
+        return tuple((TCloseness(name, t, "ordered"),) for t in _CLOSENESS)
+    if len(domain.rows) > _MOST_FOLDED:
+        return ((AlphaKAnonymity(name, _BELOW_VERY_HIGH, k),),)
+    shares = _shares(texts, domain)
+    harmless = {fold_spelling(text) for text in rule.harmless}
+    guarded = [
+        text
+        for text in texts
+        if shares[fold_spelling(text)] <= _COMMON
+        and fold_spelling(text) not in harmless
+        and fold_spelling(text)
+    ]
+    if not guarded:
+        return ((DistinctLDiversity(name, 2),),)
+    largest = max(shares[fold_spelling(text)] for text in guarded)
+    if domain.missing > _FEW_MISSING * domain.total:
+        known = 1 - domain.missing / domain.total
+        bounds = [_BELOW_VERY_HIGH - largest * known - lower for lower in _LOWER]
+        return tuple((TCloseness(name, round(t, 2)),) for t in bounds if t > 0.1)
+    listed = _listed(guarded, texts, shares)
+    secret = {fold_spelling(text) for text in rule.secret}
+    rare = tuple(
+        text
+        for text in guarded
+        if fold_spelling(text) in secret and shares[fold_spelling(text)] < _RARE_SECRET
+    )[:_MOST_LISTED]
+    more: Protection = (AlphaKAnonymity(name, _BELOW_HIGH, k, rare),) if rare else ()
+    alphas = [_BELOW_VERY_HIGH - lower for lower in _LOWER]
+    return tuple(
+        (AlphaKAnonymity(name, round(alpha, 2), k, listed), *more)
+        for alpha in alphas
+        if alpha > largest + 0.05
+    )
+
+
+def _listed(
+    guarded: Sequence[str], texts: Sequence[str], shares: dict[str, float]
+) -> tuple[str, ...]:
+    """Return the values that a model names; none if it is all of them."""
+    if len(guarded) == len(texts):
+        return ()
+    ranked = sorted(guarded, key=lambda text: -shares[fold_spelling(text)])
+    return tuple(sorted(ranked[:_MOST_LISTED], key=texts.index))
+
+
+def _shares(texts: Sequence[str], domain: Domain) -> dict[str, float]:
+    """Return the share of each value among the known ones, whatever its spelling."""
+    rows: dict[str, int] = {}
+    for text, count in zip(texts, domain.rows.tolist(), strict=True):
+        rows[fold_spelling(text)] = rows.get(fold_spelling(text), 0) + count
+    total = max(int(np.sum(domain.rows)), 1)
+    return {text: count / total for text, count in rows.items()}
