@@ -1,4 +1,4 @@
-"""What a policy would publish of a counted table, and what would be learned from it."""
+"""Trials: the release that a policy would make of a counted table, and attacks on it."""
 
 from collections.abc import Sequence
 from dataclasses import replace

@@ -35,7 +35,7 @@ _WORTH = 0.02
 """A column is left out only if the others gain more than this of a column in all."""
 
 
-class Tried(NamedTuple):
+class TrialResult(NamedTuple):
     """What a policy would publish: how much is lost, and whom attacks on classes put at risk."""
 
     loss: float
@@ -55,7 +55,7 @@ class Tried(NamedTuple):
     """The people there are."""
 
 
-Attempt = Callable[[Policy], Tried | None]
+Attempt = Callable[[Policy], TrialResult | None]
 """Tries a policy on counts; None if no release of the table keeps it."""
 
 
@@ -144,7 +144,7 @@ class _State:
 
     columns: Mapping[str, DraftedColumn]
     steps: Mapping[str, int]
-    tried: Tried
+    tried: TrialResult
 
     @property
     def known(self) -> list[str]:
@@ -153,7 +153,7 @@ class _State:
 
     @property
     def kept(self) -> float:
-        """How much of the quasi-identifiers is kept, in columns."""
+        """The number of quasi-identifiers that is kept, as if some were whole and others lost."""
         return len(self.known) * (1 - self.tried.loss)
 
     @property
@@ -211,10 +211,10 @@ class Pricing:
 
     def _try(
         self, columns: Mapping[str, DraftedColumn], models: Sequence[PrivacyModel]
-    ) -> Tried | None:
+    ) -> TrialResult | None:
         return self._attempt(draft_rules(columns, self._domains, models))
 
-    def _compare(self, columns: Mapping[str, DraftedColumn]) -> Tried | None:
+    def _compare(self, columns: Mapping[str, DraftedColumn]) -> TrialResult | None:
         """Try columns on a few rows, without the models of sensitive columns."""
         return self._quick(draft_rules(columns, self._domains, ()))
 
@@ -241,7 +241,7 @@ class Pricing:
         return self._only_needed(state, ladders) if state.much else state
 
     def _only_needed(self, state: _State, ladders: Mapping[str, tuple[Protection, ...]]) -> _State:
-        """Leave models out that are not needed, if what is needed alone costs less."""
+        """Return the state without models that are not needed, if the others alone cost less."""
         bare = self._try(state.columns, ())
         if bare is None:
             return state
@@ -255,7 +255,7 @@ class Pricing:
     def _leave_out(
         self, state: _State, ladders: Mapping[str, tuple[Protection, ...]]
     ) -> tuple[_State, tuple[str, ...]]:
-        """Leave quasi-identifiers out as long as the others gain more than is lost with them."""
+        """Return the state without quasi-identifiers that cost more than they are worth."""
         left: list[str] = []
         models = _models(ladders, state.steps)
         if self._total < _FEWEST_ROWS:

@@ -84,7 +84,7 @@ def protections(rule: ColumnRule, domain: Domain, k: int) -> tuple[Protection, .
         known = 1 - domain.missing / domain.total
         bounds = [_BELOW_VERY_HIGH - largest * known - lower for lower in _LOWER]
         return tuple((TCloseness(name, round(t, 2)),) for t in bounds if t > 0.1)
-    listed = _listed(guarded, texts, shares)
+    listed = _choose_listed(guarded, texts, shares)
     secret = {fold_spelling(text) for text in rule.secret}
     rare = tuple(
         text
@@ -100,7 +100,7 @@ def protections(rule: ColumnRule, domain: Domain, k: int) -> tuple[Protection, .
     )
 
 
-def _listed(
+def _choose_listed(
     guarded: Sequence[str], texts: Sequence[str], shares: dict[str, float]
 ) -> tuple[str, ...]:
     """Return the values that a model names; none if it is all of them."""
