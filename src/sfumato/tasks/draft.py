@@ -19,7 +19,7 @@ from sfumato.errors import (
     require_int,
     some,
 )
-from sfumato.guess import guess_all
+from sfumato.guess import guess_table
 from sfumato.harm import HarmRule
 from sfumato.hierarchy import Automatic, Hierarchy, HierarchyBuilder, Ladder
 from sfumato.models import KmAnonymity
@@ -68,10 +68,7 @@ def draft(data: object, *, progress: Progress | None = None) -> Draft:
         )
     others = [name for name in table.columns if name not in domains]
     sets = [name for name in others if _is_set(table, name)]
-    told = {name: v.label for name, v in table.variables.items() if v.label is not None}
-    columns = draft_columns(
-        table.columns, domains, sets, {n: label for n, label in told.items() if n in table.columns}
-    )
+    columns = draft_columns(guess_table(table, domains, sets), domains)
     return _with_price(data, columns, domains, report)
 
 
@@ -436,7 +433,7 @@ def _column_names(name: str, given: Sequence[str]) -> tuple[str, ...]:
 def _guess_roles(table: Table, secret: tuple[str, ...], report: Progress) -> _Roles:
     table.require(secret)
     domains = table.domains(table.columns, progress=lambda done, total: report("look", done, total))
-    guessed = {name: guess.role for name, guess in guess_all(table.columns, domains).items()}
+    guessed = {name: guess.role for name, guess in guess_table(table, domains).items()}
     # Looked at as they are, sets of items are one value, and others may know all of it.
     roles = {n: Role.QUASI_IDENTIFIER if r is Role.SET else r for n, r in guessed.items()}
     roles |= dict.fromkeys(secret, Role.SENSITIVE)
