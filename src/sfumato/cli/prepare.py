@@ -1,5 +1,6 @@
 """Commands before a release: draft a policy, inspect a table, compare policies."""
 
+import sys
 from pathlib import Path
 from shlex import quote
 from typing import TYPE_CHECKING, Annotated
@@ -21,6 +22,7 @@ from sfumato.errors import ParameterError, UnknownNameError
 
 if TYPE_CHECKING:
     from sfumato.comparison.frontier import Comparison
+    from sfumato.drafting.policy import Draft
 
 
 @command(
@@ -33,37 +35,102 @@ def init(
         str,
         typer.Option("--output", "-o", metavar="FILE", help="Where to write it; - for stdout."),
     ] = "policy.yaml",
+    ask: Annotated[
+        bool,
+        typer.Option(
+            "--ask", help="Ask about the columns whose meaning is in doubt; Enter takes the guess."
+        ),
+    ] = False,
     force: ForceOption = False,
 ) -> None:
     """Draft a policy for a table.
 
-    What each column is, is guessed from its name and values; hierarchies are built, and the
-    columns that single people out are shown. Read the draft and correct it: only you know
-    who will see the release and what they know already.
+    What each column is, is guessed from its name and values; hierarchies are built, the columns
+    that single people out are shown, and what the policy would cost. Read the draft and correct
+    it: only you know who will see the release and what they know already.
     """
     to_stdout = output == "-"
     target = Path(output)
     if not to_stdout:
         refuse_existing(target, force=force, private=_DRAFT)
         _refuse_to_replace(target, data)
+    if ask:
+        _require_terminal()
     from sfumato.releases.release import public_name
     from sfumato.tasks.draft import draft as task
     from sfumato.tasks.draft import inspect
 
     with progress_bar() as progress:
         draft = task(data, progress=progress)
+    if ask:
+        draft = _ask(data, draft)
+    with progress_bar() as progress:
         inspection = inspect(data, policy=draft.policy, progress=progress)
     price = () if draft.price is None else (draft.price.content(),)
+    if not to_stdout:
+        # Before anything is shown: whoever reads only the head of it closes the pipe.
+        write_text(target, draft.text, force=force, private=_DRAFT)
     show(draft.content(inspection), inspection.short_content(), *price, err=to_stdout)
     if to_stdout:
         put(draft.text)
         return
-    write_text(target, draft.text, force=force, private=_DRAFT)
     say(
         f"\nWrote {clean(target)}. Read it, correct it, then:\n"
         f"  sfumato anonymize {quote(clean(public_name(data)))} -p {quote(clean(target))}"
         " -o release"
     )
+
+
+_ANSWERS = {
+    "k": ("quasi-identifier", "others know it"),
+    "s": ("sensitive", "secret"),
+    "h": ("plain", "harmless"),
+    "o": ("dropped", "leave it out"),
+}
+
+
+def _require_terminal() -> None:
+    if not (sys.stdin.isatty() and sys.stderr.isatty()):
+        raise ParameterError(
+            "ask",
+            True,
+            "given in a terminal only",
+            why="questions need somebody to answer them. Leave --ask out, and edit the draft",
+        )
+
+
+def _ask(data: str, draft: "Draft") -> "Draft":
+    """Return a draft after questions about the columns that are in doubt."""
+    from sfumato.tasks.draft import draft as task
+
+    roles: dict[str, str] = {}
+    choices = ", ".join(f"{key}: {means}" for key, (_, means) in _ANSWERS.items())
+    doubtful = draft.uncertain
+    say(f"{len(doubtful)} columns are in doubt. {choices}; Enter takes the guess.")
+    for name in doubtful:
+        guessed = draft.roles[name].value
+        say(f"\n{name}: {draft.reasons[name]}. Guessed: {guessed}.")
+        answer = _read_answer(name)
+        if answer is None or answer == guessed:
+            continue
+        roles[name] = answer
+        with progress_bar() as progress:
+            draft = task(data, roles=roles, progress=progress)
+        if draft.price is not None:
+            say(f"  {answer}: {draft.price.headline}")
+    return draft
+
+
+def _read_answer(name: str) -> str | None:
+    """Return the role that was chosen; None for the one that was guessed."""
+    while True:
+        given = typer.prompt(f"What is {clean(name)}?", default="", show_default=False, err=True)
+        text = str(given).strip().lower()[:1]
+        if not text:
+            return None
+        if text in _ANSWERS:
+            return _ANSWERS[text][0]
+        say(f"Answer {', '.join(_ANSWERS)}, or Enter.")
 
 
 _DRAFT = "the draft, which holds values of the data,"

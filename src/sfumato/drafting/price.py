@@ -236,6 +236,9 @@ class Pricing:
             found = self._try(columns, _models(ladders, further))
             if found is None:
                 break
+            if _State(columns, further, found).much and not _State(columns, steps, tried).much:
+                # What is left to tell is said; a table without its columns would tell nothing.
+                break
             steps, tried = further, found
         state = _State(columns, steps, tried)
         return self._only_needed(state, ladders) if state.much else state

@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from types import MappingProxyType
 from typing import Literal, NamedTuple
 
 import numpy as np
@@ -19,7 +20,7 @@ from sfumato.errors import (
     require_int,
     some,
 )
-from sfumato.guess import guess_table
+from sfumato.guess import Guess, guess_table
 from sfumato.harm import HarmRule
 from sfumato.hierarchy import Automatic, Hierarchy, HierarchyBuilder, Ladder
 from sfumato.models import KmAnonymity
@@ -32,7 +33,12 @@ from sfumato.typing import Progress, Value, silent
 from sfumato.weights import Averaging
 
 
-def draft(data: object, *, progress: Progress | None = None) -> Draft:
+def draft(
+    data: object,
+    *,
+    roles: Mapping[str, str] = MappingProxyType({}),
+    progress: Progress | None = None,
+) -> Draft:
     """Guess what each column is and write a policy that says why, to be read and corrected.
 
     Promises: `anonymize` succeeds with the policy on this table, unless an identifier repeats:
@@ -46,6 +52,7 @@ def draft(data: object, *, progress: Progress | None = None) -> Draft:
 
     Args:
         data: A path (CSV, Parquet, SPSS, Excel …) or a pandas, Polars or Arrow table.
+        roles: The roles of columns of which you know better than a guess.
         progress: Told how far it is.
 
     Example:
@@ -68,7 +75,11 @@ def draft(data: object, *, progress: Progress | None = None) -> Draft:
         )
     others = [name for name in table.columns if name not in domains]
     sets = [name for name in others if _is_set(table, name)]
-    columns = draft_columns(guess_table(table, domains, sets), domains)
+    guesses = guess_table(table, domains, sets)
+    table.require(tuple(roles))
+    for name, role in roles.items():
+        guesses[name] = Guess(_read_role(name, role), "as was said", certain=True)
+    columns = draft_columns(guesses, domains)
     return _with_price(data, columns, domains, report)
 
 
@@ -107,6 +118,8 @@ def _with_price(
         nonlocal tries
         tries += 1
         report("price", tries, None)
+        if not policy.quasi_identifiers:
+            return None
         rows = counts if attacked else few
         return _try(_without_sets(policy), rows, table.columns, built, attacked=attacked)
 
@@ -251,6 +264,14 @@ def _without_sets(policy: Policy) -> Policy:
     }
     models = [model for model in policy.models if not isinstance(model, KmAnonymity)]
     return policy.replace(columns=columns, models=models)
+
+
+def _read_role(name: str, role: str) -> Role:
+    """Return a role that was said of a column."""
+    allowed = [each.value for each in Role if each not in (Role.SET, Role.WEIGHT)]
+    if role not in allowed:
+        raise ParameterError("roles", {name: role}, f"one of {', '.join(allowed)} for each column")
+    return Role(role)
 
 
 def _is_set(table: Table, name: str) -> bool:
