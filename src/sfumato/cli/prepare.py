@@ -68,7 +68,7 @@ def init(
         inspection = inspect(data, policy=draft.policy, progress=progress)
     price = () if draft.price is None else (draft.price.content(),)
     if not to_stdout:
-        # Before anything is shown: whoever reads only the head of it closes the pipe.
+        # Before anything is shown: a reader of the first lines alone closes the pipe.
         write_text(target, draft.text, force=force, private=_DRAFT)
     show(draft.content(inspection), inspection.short_content(), *price, err=to_stdout)
     if to_stdout:
