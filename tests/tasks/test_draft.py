@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 
 import sfumato as sf
 from sfumato import samples
-from sfumato.errors import InputError
-from sfumato.hierarchy import Automatic, Intervals, Masking, Suppress, Taxonomy
+from sfumato.errors import InputError, ParameterError
+from sfumato.hierarchy import Automatic, Intervals, Known, Masking, Ordered, Suppress
 from sfumato.models import AlphaKAnonymity, KAnonymity
 from sfumato.policy import Policy
 from sfumato.schema import Role
@@ -151,9 +151,37 @@ def test_hierarchies_are_written_out_where_one_line_holds_them():
     assert isinstance(hierarchies["age"], Intervals | Automatic)
     assert isinstance(hierarchies["zip"], Masking)
     assert hierarchies["sex"] == Suppress()
-    assert isinstance(hierarchies["country"], Taxonomy | Automatic)
+    assert hierarchies["country"] == Known("countries")
     assert drafted.text.count("\n") < 20
     released(table, drafted)
+
+
+def test_the_order_of_categories_is_that_of_the_table():
+    import pandas as pd
+
+    values = ["b", "a", "c", "d"] * 10
+    steps = pd.Categorical(values, categories=["c", "a", "b", "d"], ordered=True)
+    drafted = sf.draft(pd.DataFrame({"rank": steps, "sex": ["f", "m"] * 20, "age": range(40)}))
+    assert drafted.policy.columns["rank"].hierarchy == Ordered(["c", "a", "b", "d"])
+
+
+def test_a_role_that_is_said_takes_the_place_of_a_guess():
+    table = pa.table({"age": list(range(20, 60)), "x7": [1, 2] * 20})
+    drafted = sf.draft(table, roles={"x7": "plain"})
+    assert drafted.roles["x7"] is Role.PLAIN
+    assert "x7" not in drafted.uncertain
+    with pytest.raises(ParameterError, match="one of identifier"):
+        sf.draft(table, roles={"x7": "secret"})
+
+
+def test_a_price_is_what_the_release_costs():
+    table = samples.synthetic(400, seed=5).select(["age", "sex", "diagnosis"])
+    drafted = sf.draft(table)
+    release = released(table, drafted)
+    assert drafted.price.loss == pytest.approx(release.loss, abs=0.02)
+    stars = sum(release.table[name].to_pylist().count("*") for name in ("age", "sex"))
+    assert drafted.price.hidden == pytest.approx(stars / (3 * 400), abs=0.02)
+    assert {each.name for each in drafted.price.columns} == {"age", "sex"}
 
 
 def test_a_tree_too_long_to_read_stays_automatic():
