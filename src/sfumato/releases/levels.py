@@ -100,16 +100,21 @@ def find_overlap(
 ) -> list[tuple[str, str]]:
     """Return two labels of which one is above the other, if there are such.
 
+    A value may be written like the top, and then nothing tells them apart.
+
     >>> find_overlap(Masking(), "zip", ["13053", "130**", "2****"])
     [('130**', '13053')]
+    >>> find_overlap(Suppress(), "word", ["*", "yes"])
+    []
     """
     wanted = _spellings(labels)
     for hierarchy in _hierarchies(builder, column, labels):
         texts = [[text_of(each) for each in there] for there in hierarchy.labels]
+        known = wanted.keys() - ({STAR} & {*texts[0]})
         ways = zip(*hierarchy.codes.tolist(), strict=True)
         for codes in ways:
             way = [texts[level][code] for level, code in enumerate(codes)]
-            met = [wanted[label] for label in dict.fromkeys(way) if label in wanted]
+            met = [wanted[each] for each in dict.fromkeys(way) if each in known]
             if len(met) > 1:
                 return [(met[1], met[0])]
     return []
