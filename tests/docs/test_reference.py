@@ -182,8 +182,11 @@ def keys_of(value: object, path: str = "") -> set[str]:
 # Named after what somebody asked for, so no list can hold them.
 NAMED_BY_OTHERS = re.compile(
     r"losses\..+|accepted\[\].*|hierarchies\..+|models\[\]\.(?!model$|measured$).+|models\[\]\.measured\..+"
-    r"|method\.(?!name$|refined(\[\]|$)).+|columns\[\]\.cut\..+"
+    r"|method\.(?!name$|refined(\[\]|$)).+|columns\[\]\.(cut|ranges)\..+"
 )
+
+
+REALS = {"role": "quasi-identifier", "hierarchy": {"kind": "intervals", "widths": [2]}}
 
 
 @pytest.fixture
@@ -212,6 +215,13 @@ def manifests(tmp_path):
     for form, method in (("csv", "full-domain"), ("parquet", "mondrian")):
         sf.anonymize(people, policy, method=method, output=tmp_path / form, format=form)
         made.append(manifest_in(tmp_path / form))
+    for how in ("bounds", "midpoint"):
+        said = {
+            "columns": {"age": {**REALS, "as": how}},
+            "models": [{"model": "k-anonymity", "k": 2}],
+        }
+        ages = pa.table({"age": [1.5, 1.2, 3.4, 3.1]})
+        made.append(sf.anonymize(ages, said).manifest.to_dict())
     return [
         *made,
         refined(),

@@ -75,6 +75,15 @@ def anonymize(
         ),
     ] = None,
     changes: SetOption = None,
+    numbers: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--as",
+            metavar="COLUMN=text|bounds|midpoint",
+            help="What is published of a column of ranges: labels, their ends in two columns, or "
+            "the middle. May be repeated.",
+        ),
+    ] = None,
     form: FormatOption = None,
     force: ReplaceOption = False,
     key: KeyOption = None,
@@ -110,6 +119,7 @@ def anonymize(
             data,
             policy_with(policy, changes),
             method=method,
+            as_=_numbers_asked(numbers),
             output=output,
             format=form,
             force=force,
@@ -120,6 +130,16 @@ def anonymize(
             progress=progress,
         )
     finish(release, json=json, quiet=quiet, note=_where(release))
+
+
+def _numbers_asked(given: Sequence[str] | None) -> dict[str, str] | None:
+    """Read what is published of columns, as in age=bounds; a name may hold a sign of equality."""
+    if not given:
+        return None
+    for each in given:
+        if "=" not in each.strip("="):
+            raise ParameterError("as", each, "a column and how it is published, as in age=bounds")
+    return {name: how for name, _, how in (each.rpartition("=") for each in given)}
 
 
 def _where(release: "Release | DecoupledRelease", subject: str = "The release is") -> str:

@@ -11,6 +11,7 @@ from dataclasses import MISSING, Field, dataclass, field, fields, is_dataclass
 from enum import StrEnum
 from fractions import Fraction
 from functools import partial
+from keyword import iskeyword
 from pathlib import Path
 from typing import (
     TYPE_CHECKING,
@@ -314,7 +315,7 @@ class Part:
                     faults.extend(faults_of(error, name))
             elif each.needed:
                 faults.append(((), f"{name!r} is missing: {each.means}"))
-            object.__setattr__(self, name, value)
+            object.__setattr__(self, _attribute(name), value)
         faults += [
             ((key,), f"unknown key {key!r}. {suggest(key, list(known))}")
             for key in given
@@ -332,7 +333,9 @@ class Part:
     def settings(cls) -> dict[str, Setting]:
         """Return the declaration of each setting, by name."""
         own = fields(cls)  # type: ignore[arg-type] # every part is a dataclass
-        return {each.name: each.metadata["setting"] for each in own if each.metadata}
+        return {
+            each.name.removesuffix("_"): each.metadata["setting"] for each in own if each.metadata
+        }
 
     @classmethod
     def read(cls, value: object) -> Self:
@@ -348,18 +351,18 @@ class Part:
     def replace(self, **changes: object) -> Self:
         """Return the same part with other settings, checked as a whole."""
         kept = {
-            name: getattr(self, name)
+            name: value
             for name, each in self.settings().items()
-            if getattr(self, name) != each.default
+            if (value := getattr(self, _attribute(name))) != each.default
         }
         return type(self)(**{**kept, **changes})
 
     def to_plain(self) -> object:
         """Return what a policy file says for it."""
         return {
-            name: each.write(getattr(self, name))
+            name: each.write(value)
             for name, each in self.settings().items()
-            if not (each.sparse and getattr(self, name) == each.default)
+            if (value := getattr(self, _attribute(name))) != each.default or not each.sparse
         }
 
     @classmethod
@@ -373,6 +376,11 @@ class Part:
         needed = [name for name, each in known.items() if each.needed]
         summary = (inspect.getdoc(cls) or "").partition("\n")[0]
         return object_schema(properties, needed, title=cls.__name__, description=summary)
+
+
+def _attribute(name: str) -> str:
+    """Return the attribute that holds a setting: `as` is a word of Python."""
+    return f"{name}_" if iskeyword(name) else name
 
 
 def keywords(value: Mapping[Any, object]) -> dict[str, object]:
@@ -403,6 +411,31 @@ class Spelling(StrEnum):
 
     EXACT = "exact"
     """They are two values, as codes are that differ in case."""
+
+
+class PublishAs(StrEnum):
+    """What is published of the labels of a quasi-identifier that are ranges."""
+
+    TEXT = "text"
+    """The labels as they are: `60 to 64`."""
+
+    BOUNDS = "bounds"
+    """Two columns, `age_low` and `age_high`; an open end is empty, a hidden value twice."""
+
+    MIDPOINT = "midpoint"
+    """The middle of the range, a number or a day; a hidden value is empty."""
+
+
+def _read_as(value: object) -> PublishAs:
+    """Read what is published; a mean is refused with the reason."""
+    if value == "mean":
+        raise Fault(
+            "the mean of a class is not published: it changes with every single person of the "
+            "class, so releases that differ by one person tell that person's value, and it is "
+            "the value itself where all of a class have the same. Take midpoint or bounds."
+        )
+    found: PublishAs = read(PublishAs, value)
+    return found
 
 
 class Missing(StrEnum):
@@ -643,6 +676,15 @@ class ColumnRule(Part):
         write=plain,
         sparse=True,
     )
+    as_: PublishAs = setting(
+        _read_as,
+        "What is published of ranges (quasi-identifier): text, the labels; bounds, two columns of "
+        "their ends, as in age_low and age_high; midpoint, a number. Hidden values are empty then.",
+        type_schema(PublishAs),
+        default=PublishAs.TEXT,
+        write=plain,
+        sparse=True,
+    )
     dates: DateForm | None = setting(
         _read_dates,
         "How its dates are written, if they are text: day-first (10.01.1937), month-first, "
@@ -709,6 +751,7 @@ class ColumnRule(Part):
             "separator": (Role.SET,),
             "weight": (Role.QUASI_IDENTIFIER,),
             "levels": (Role.QUASI_IDENTIFIER,),
+            "as": (Role.QUASI_IDENTIFIER,),
             "because": (Role.PLAIN,),
             "round": (Role.WEIGHT,),
             "perturb": (Role.WEIGHT,),

@@ -383,7 +383,9 @@ class _Description:
         counted = dict(zip(self._texts, self._rows, strict=False))
         total = self._file.rows or 0
         hidden = ""
-        if self._record.role in ("quasi-identifier", "sensitive") and not self._large and total:
+        # Where labels are numbers, a hidden value is an empty cell, as a missing one is.
+        starred = self._record.role in ("quasi-identifier", "sensitive") and not self._record.of
+        if starred and not self._large and total:
             hidden = f"{counted.get(STAR, 0) / total:.6g}"
         return self._line(
             low=low,
@@ -443,7 +445,7 @@ class _Description:
     def _is_listed(self, labelled: Mapping[str, object]) -> bool:
         if self._large or not self._texts or self._record.role in ("set", "group", "count"):
             return False
-        if labelled or self._record.order:
+        if labelled or self._record.order or self._record.ranges:
             return self._n <= LISTED
         single = self._read is not None and not self._read.has_ranges
         if self._record.role == "quasi-identifier" and not single:
@@ -472,6 +474,10 @@ class _Description:
         return {text: str(number) for number, text in enumerate(there, 1)}
 
     def _bounds(self, text: str) -> dict[str, str]:
+        if self._record.ranges is not None and text in self._record.ranges:
+            low, high = self._record.ranges[text]
+            upper = self._record.upper if low != high else None
+            return {"low": low, "high": high, "upper": upper or "included"}
         if self._read is None or text not in self._read.stretches:
             return {}
         stretch = self._read.stretches[text]

@@ -88,6 +88,18 @@ class ColumnRecord:
     separator: str | None = None
     """What stands between the items of a cell, if it is a set and cells are text."""
 
+    of: str | None = None
+    """The column whose labels it has as numbers, if it is one of numbers."""
+
+    part: str | None = None
+    """`low`, `high` or `middle`: what its numbers say of those labels."""
+
+    upper: str | None = None
+    """`excluded` if ranges do not reach their upper ends."""
+
+    ranges: Mapping[str, tuple[str, ...]] | None = None
+    """The ends of what each number stands for, if its numbers are the middles of ranges."""
+
     order: tuple[str, ...] | None = None
     """Its published values in their order, if they are categories that have one."""
 
@@ -808,7 +820,7 @@ def build_manifest(
             replace(Promise.of(model), measured=plain(measure(model))) for model in policy.models
         ),
         loss=policy.loss.name,
-        losses=_public_losses(decision.losses, decision.sizes, decision.suppressed),
+        losses=public_losses(decision.losses, decision.sizes, decision.suppressed),
         classes=ClassSizes.of(
             decision.sizes, decision.left.sizes if decision.left.by_person else None
         ),
@@ -888,7 +900,7 @@ def _public_column(policy: Policy, column: ColumnRecord) -> ColumnRecord:
     return replace(column, level=None, height=None, levels=None, generalised=True)
 
 
-def _public_losses(
+def public_losses(
     measured: Iterable[str], sizes: IntArray, suppressed: int
 ) -> dict[str, float | None]:
     """Return the losses that any reader can compute, from class sizes and suppressed rows.
@@ -1100,7 +1112,7 @@ def differences(manifest: Manifest, policy: Policy) -> list[str]:
         # A decoupled release leaves sets out, and there is nothing to promise of them.
         and not (model.protects_sets and manifest.kind is not None)
     ]
-    roles = {column.name: column.role for column in manifest.columns}
+    roles = {column.of or column.name: column.role for column in manifest.columns}
     other = [
         name
         for name, role in roles.items()

@@ -43,6 +43,7 @@ from sfumato.policy import (
 from sfumato.reading import Reading, TextFile
 from sfumato.releases.levels import compare_levels
 from sfumato.releases.manifest import MANIFEST, FileRecord, Manifest, Promise, promised_class_size
+from sfumato.releases.numbers import has_numbers, with_labels
 from sfumato.releases.people import require_people
 from sfumato.releases.people_file import (
     PublishedPeople,
@@ -877,7 +878,18 @@ def _open_table(what: Release, more: Mapping[str, Any]) -> Published:
         data = file_in(what.folder, what.manifest.files[0])
     stored = None if what.place is None else what.source
     where = {"folder": what.folder, "stored": stored, **more}
-    return PublishedTable(data=data, record=what.manifest, **where)
+    return _one_table(data, what.manifest, where)
+
+
+def _one_table(data: object, manifest: Manifest, more: Mapping[str, Any]) -> Published:
+    """Return a release in one piece; numbers in place of labels are labels again."""
+    if has_numbers(manifest) and manifest.rows.published:
+        try:
+            data, manifest = with_labels(data, manifest)
+        except (SfumatoError, LookupError) as fault:
+            text = f"its columns are not those of its manifest: {fault}"
+            return UnreadableRelease(fault=text, **more)
+    return PublishedTable(data=data, record=manifest, **more)
 
 
 def _open_decoupled(what: DecoupledRelease, more: Mapping[str, Any]) -> Published:
@@ -932,7 +944,7 @@ def _open_folder(folder: Path, more: Mapping[str, Any]) -> Published:
         return _tables(manifest, sources, {"folder": folder, **more})
     if len(sources) == 1:
         [data] = sources.values()
-        return PublishedTable(data=data, folder=folder, record=manifest, **more)
+        return _one_table(data, manifest, {"folder": folder, **more})
     several = f"{str(folder)!r} has more than one data file; give one of them"
     return UnreadableRelease(fault=several, folder=folder, **more)
 

@@ -11,7 +11,7 @@ import numpy as np
 
 from sfumato.drafting.policy import policy_for_columns
 from sfumato.drafting.unprotected import find_odd_cells, find_unprotected, told_first
-from sfumato.errors import ParameterError, require_int, some
+from sfumato.errors import ParameterError, UnknownColumnError, require_int, some
 from sfumato.evidence import Key
 from sfumato.hierarchy import HierarchyBuilder
 from sfumato.partition import Partitioner
@@ -19,9 +19,18 @@ from sfumato.policy import GivenPolicy, Policy, policy_of
 from sfumato.reading import tell
 from sfumato.recode.budget import Budget
 from sfumato.recode.deciding import Decision, deciding, with_findings
+from sfumato.releases.decoupling import measure_promises
 from sfumato.releases.line_breaks import warn_of_lines
-from sfumato.releases.manifest import PUBLISHED, PublishedSets, build_manifest
-from sfumato.releases.opening import PublishedTable, open_release
+from sfumato.releases.manifest import (
+    PUBLISHED,
+    ClassSizes,
+    Manifest,
+    PublishedSets,
+    build_manifest,
+    public_losses,
+)
+from sfumato.releases.numbers import NumberRows, columns_as_numbers, require_numbers
+from sfumato.releases.opening import PublishedTable, Roles, open_release
 from sfumato.releases.people import require_people
 from sfumato.releases.people_file import UnfinishedPeople, tell_people_apart, unfinished_people
 from sfumato.releases.places import (
@@ -35,7 +44,7 @@ from sfumato.releases.places import (
 from sfumato.releases.preparing import open_prepared
 from sfumato.releases.release import Release
 from sfumato.releases.sets import SetRows, joined_by, recode_sets, require_sets, separators_of
-from sfumato.tables import DatabaseTable, Table
+from sfumato.tables import DatabaseTable, Table, open_table
 from sfumato.text import text_of
 from sfumato.typing import Progress, silent
 from sfumato.weights import require_weights
@@ -53,6 +62,7 @@ def anonymize(  # noqa: PLR0913 - every one has a default and is named
     plain: Sequence[str] = (),
     k: int | None = None,
     method: str | Mapping[str, Any] | Partitioner | None = None,
+    as_: Mapping[str, str] | None = None,
     refine: "Findings | Sequence[Findings] | None" = None,
     output: str | PathLike[str] | None = None,
     format: str | None = None,  # noqa: A002 - the word users know
@@ -91,6 +101,8 @@ def anonymize(  # noqa: PLR0913 - every one has a default and is named
         method: `full-domain` (one level per column for the whole table), `regional` (one cut
             through each hierarchy for the whole table), or a local method: `top-down`, `mondrian`
             or `bottom-up`, which generalise rows only where they must. None takes the policy's.
+        as_: What is published of columns that are ranges, in place of what the policy says: `text`,
+            `bounds` (two columns, as in `age_low` and `age_high`) or `midpoint`.
         refine: What `sf.detect` found in an earlier release of this table, or in several:
             classes in which quasi-identifiers tell a sensitive value are generalised further,
             others are not.
@@ -140,6 +152,8 @@ def anonymize(  # noqa: PLR0913 - every one has a default and is named
     policy = policy_for_columns(*named) if policy is None else policy_of(policy)
     if method is not None:
         policy = override_method(policy, method)
+    if as_ is not None:
+        policy = _with_numbers_asked(policy, as_)
     table = open_prepared(data, policy, output)
     if quasi_identifiers is not None:
         _warn_of_unnamed(policy, table.columns)
@@ -208,6 +222,18 @@ def _has_plain(made: Release) -> bool:
     return bool(made.manifest.rows.published and made.manifest.with_role("plain"))
 
 
+def _with_numbers_asked(policy: Policy, asked: Mapping[str, str]) -> Policy:
+    """Return a policy with what is said of some columns in place of what it says itself."""
+    for name in asked:
+        if name not in policy.columns:
+            raise UnknownColumnError(name, list(policy.columns), where="the policy")
+    rules = {
+        name: rule.replace(**{"as": asked[name]}) if name in asked else rule
+        for name, rule in policy.columns.items()
+    }
+    return policy.replace(columns=rules)
+
+
 def with_unprotected(
     made: Release, repeated: Sequence[str] = (), table: Table | None = None
 ) -> Release:
@@ -270,6 +296,7 @@ def make_release(  # noqa: PLR0913 - what it is told and what it tells
         )
         raise policy.error_at("columns", policy.sets[0], text=text)
     _require_weights(table, policy)
+    require_numbers(policy, table, table.columns, stored=place.table is not None)
     with deciding(
         table, columns, policy, asked, budget=budget, output=place.table, rng=rng, report=report
     ) as (decision, notes, rows, counts):
@@ -292,17 +319,20 @@ def make_release(  # noqa: PLR0913 - what it is told and what it tells
         sets = None
         if policy.sets:
             part, sets = _with_sets(recoded, asked, decision, place, report)
+        manifest = build_manifest(
+            asked,
+            roles,
+            decision,
+            reproducible=reproducible,
+            notes=(*notes, *(step.note() for step in asked.derive)),
+            sets=sets,
+            people_hash=people_hash,
+        )
+        if columns_as_numbers(asked):
+            part, manifest = _with_numbers(recoded, manifest, asked, report)
         release = UnpublishedRelease(
             [part],
-            build_manifest(
-                asked,
-                roles,
-                decision,
-                reproducible=reproducible,
-                notes=(*notes, *(step.note() for step in asked.derive)),
-                sets=sets,
-                people_hash=people_hash,
-            ),
+            manifest,
             report,
             LabelledPopulation.of(asked, decision.recoding),
             people=people if people is None or people_file is None else people_file.path,
@@ -310,6 +340,29 @@ def make_release(  # noqa: PLR0913 - what it is told and what it tells
         )
         made = Release.of(place.publish(release, table), asked)
         return replace(made, people=people, notes=table.notes)
+
+
+def _with_numbers(
+    rows: RecodedRows, manifest: Manifest, policy: Policy, report: Progress
+) -> tuple[NumberRows, Manifest]:
+    """Replace labels by numbers; measure again what is promised if classes became one."""
+    table = rows.to_memory(lambda done, total: report("publish", done, total))
+    numbers = NumberRows.of(table, policy)
+    described = numbers.expand(manifest)
+    if not numbers.merged:
+        return numbers, described
+    known = described.with_role("quasi-identifier")
+    counts = open_table(numbers.table).count((*known, *policy.sensitive))
+    seen = PublishedTable(
+        given=numbers.table, named=Roles(None, None), data=numbers.table, record=described
+    )
+    kept, sizes = measure_promises(counts, seen), counts.project(known).rows
+    return numbers, replace(
+        described,
+        models=kept.models,
+        classes=ClassSizes.of(sizes),
+        losses=public_losses(described.losses or {}, sizes, described.rows.suppressed),
+    )
 
 
 def _orders_of(table: Table, policy: Policy, columns: Sequence[str]) -> dict[str, tuple[str, ...]]:

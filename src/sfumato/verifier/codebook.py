@@ -113,7 +113,9 @@ def _value_fault(line: Mapping[str, str], manifest: Manifest, texts: Mapping[str
         return "gives a code to a value that has another"
     if line["members"] != "; ".join(manifest.members_of(line["column"], line["value"])):
         return "has members that the manifest does not have"
-    told = _stand_in([line["value"]], (line["low"], line["high"]))
+    ends = (line["low"], line["high"])
+    middle = manifest.range_of(line["column"], line["value"])
+    told = ends == middle if middle else _stand_in([line["value"]], ends)
     return "" if told else "has bounds that its label does not have"
 
 

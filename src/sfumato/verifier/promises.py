@@ -456,6 +456,9 @@ class Column:
     members: Mapping[str, Sequence[str]] = field(default_factory=dict)
     """The values that labels are said to stand for."""
 
+    ranges: Mapping[str, Sequence[str]] = field(default_factory=dict)
+    """The ends of the ranges that numbers are said to be the middles of."""
+
 
 @dataclass(frozen=True)
 class Manifest:
@@ -502,6 +505,11 @@ class Manifest:
 
     documents: Mapping[str, str] = field(default_factory=dict)
     """The hash of each text beside the data."""
+
+    def range_of(self, column: str, number: str) -> tuple[str, ...]:
+        """Return the ends of the range that a number is said to be the middle of."""
+        found = next((each.ranges for each in self.columns if each.name == column), {})
+        return tuple(found.get(number, ()))
 
     def members_of(self, column: str, label: str) -> Sequence[str]:
         """Return the values that a label is said to stand for."""
@@ -781,12 +789,13 @@ def _column(plain: Mapping[str, Any]) -> Column:
         recoded=said,
         step=step,
         separator=separator,
-        members=_members(name, plain.get("members")),
+        members=_lists(name, "members", plain.get("members")),
+        ranges=_lists(name, "ranges", plain.get("ranges")),
     )
 
 
-def _members(name: str, plain: object) -> dict[str, list[str]]:
-    """Read the values that labels are said to stand for."""
+def _lists(name: str, key: str, plain: object) -> dict[str, list[str]]:
+    """Read what is said of each label or number of a column: lists of texts."""
     if plain is None:
         return {}
     good = isinstance(plain, dict) and all(
@@ -794,7 +803,7 @@ def _members(name: str, plain: object) -> dict[str, list[str]]:
         for each in plain.values()
     )
     if not good:
-        raise InputError(f"column {name!r}: 'members' must give each label's list of values")
+        raise InputError(f"column {name!r}: {key!r} must give a list of texts for each value")
     return cast("dict[str, list[str]]", plain)
 
 

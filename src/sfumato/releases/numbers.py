@@ -1,0 +1,329 @@
+"""Ranges as numbers: columns that are published as the ends of their labels, or as the middle.
+
+The columns that readers see are quasi-identifiers of their own, so every promise is recomputed from
+the numbers as they stand in the files. Two labels that become the same number make one class of
+two. What is measured is measured after that. For everything else a release is opened with its
+labels again.
+"""
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from datetime import date
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from sfumato.errors import InputError
+from sfumato.policy import Missing, Policy, PublishAs
+from sfumato.releases.codebook import DATES, ReadLabels, read_labels
+from sfumato.releases.manifest import ColumnRecord, FileRecord, Manifest
+from sfumato.tables import DatabaseTable, Table, open_table
+from sfumato.tables.base import Progress as RowProgress
+from sfumato.tables.base import WrittenFile
+from sfumato.text import STAR, number_of, text_of
+from sfumato.typing import IntArray, Value
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+LOW, HIGH, MIDDLE = "low", "high", "middle"
+"""What a column of numbers says of the labels of another."""
+
+_EPOCH = date(1970, 1, 1).toordinal()
+
+
+def columns_as_numbers(policy: Policy) -> dict[str, PublishAs]:
+    """Return the columns that are published as numbers, and how."""
+    return {
+        name: rule.as_ for name, rule in policy.columns.items() if rule.as_ is not PublishAs.TEXT
+    }
+
+
+def require_numbers(policy: Policy, table: Table, names: Sequence[str], *, stored: bool) -> None:
+    """Raise if columns cannot be published as numbers with this policy.
+
+    Args:
+        policy: What must hold.
+        table: Where the rows are.
+        names: The columns of the table.
+        stored: Whether the release goes into a database.
+    """
+    asked = columns_as_numbers(policy)
+    if not asked:
+        return
+    first = next(iter(asked))
+    weights = ", ".join(policy.weights)
+    reasons = {
+        "rows that are starred have no numbers. Leave them out: suppression: {rows: remove}": (
+            policy.suppression.rows == "star"
+        ),
+        "an empty number may be a hidden value, and with missing: matches-any it would match every "
+        "row. Say missing: own-value": policy.missing is Missing.MATCHES_ANY,
+        "people are counted, and the people file knows labels only": (
+            policy.counted_person is not None
+        ),
+        "a population is compared with labels": policy.population is not None,
+        f"the weight {weights} is one number for the rows of a class, and classes with the same "
+        "numbers would have several": bool(weights),
+        "sets of items are published with labels only": bool(policy.sets),
+        "rows of a database are not brought into memory. Give the table as a file": (
+            stored or isinstance(table, DatabaseTable)
+        ),
+    }
+    why = next((text for text, holds in reasons.items() if holds), None)
+    if why is not None:
+        raise policy.error_at(
+            "columns", first, "as", text=f"it can only be published as text here: {why}."
+        )
+    for name, how in asked.items():
+        taken = [each for each in _names_of(name, how) if each != name and each in names]
+        if taken:
+            text = f"there is a column {taken[0]!r} already. Rename it, or publish as text."
+            raise policy.error_at("columns", name, "as", text=text)
+
+
+def _names_of(name: str, how: PublishAs) -> tuple[str, ...]:
+    return (f"{name}_{LOW}", f"{name}_{HIGH}") if how is PublishAs.BOUNDS else (name,)
+
+
+@dataclass(frozen=True, eq=False)
+class NumberRows:
+    """Recoded rows in which some columns are numbers in place of labels."""
+
+    table: "pa.Table"
+    columns: Mapping[str, tuple[ColumnRecord, ...]]
+    """What stands in place of each of those columns."""
+
+    merged: bool
+    """Whether several labels became one number, so that classes may be one."""
+
+    name: str = "data"
+
+    @classmethod
+    def of(cls, rows: "pa.Table", policy: Policy) -> "NumberRows":
+        """Replace labels by numbers; raise if a label has none.
+
+        Args:
+            rows: The rows as they are published, with labels.
+            policy: Which columns are numbers, and how.
+        """
+        import pyarrow as pa
+
+        asked = columns_as_numbers(policy)
+        columns: dict[str, tuple[ColumnRecord, ...]] = {}
+        found: dict[str, pa.ChunkedArray] = {}
+        merged = False
+        for name in rows.column_names:
+            if name not in asked:
+                found[name] = rows.column(name)
+                continue
+            values, codes = _distinct(rows.column(name))
+            read, texts = _read(policy, name, values)
+            arrays = _arrays(policy, name, asked[name], read, texts)
+            merged |= len({*zip(*(each.to_pylist() for each in arrays), strict=True)}) < len(texts)
+            names = _names_of(name, asked[name])
+            parts = (LOW, HIGH) if len(names) == 2 else (MIDDLE,)
+            columns[name] = tuple(
+                _record(*each, name, read) for each in zip(names, parts, strict=True)
+            )
+            if parts == (MIDDLE,):
+                ranges = _ranges(arrays[0].to_pylist(), texts, read)
+                columns[name] = (replace(columns[name][0], ranges=ranges),)
+            take = pa.array(codes)
+            found |= {n: each.take(take) for n, each in zip(names, arrays, strict=True)}
+        return cls(pa.table(found), columns, merged)
+
+    def expand(self, manifest: Manifest) -> Manifest:
+        """Return a manifest that describes the columns of numbers."""
+        columns = (self.columns.get(column.name, (column,)) for column in manifest.columns)
+        return replace(manifest, columns=tuple(each for some in columns for each in some))
+
+    @property
+    def record(self) -> FileRecord:
+        """Its entry in the manifest, as far as it is the same in every place."""
+        return FileRecord(self.name)
+
+    def to_memory(self, progress: RowProgress) -> "pa.Table":
+        """Return the rows."""
+        progress(self.table.num_rows, self.table.num_rows)
+        return self.table
+
+    def to_file(self, path: Path, form: str, progress: RowProgress) -> WrittenFile:
+        """Write the rows to a new file."""
+        from sfumato.tables.arrow.sets import write_rows
+
+        written = write_rows(self.table, path, form, separators={})
+        progress(written.rows, written.rows)
+        return written
+
+    def to_table(self, database: DatabaseTable, name: str, progress: RowProgress) -> int:
+        """Raise: numbers are not published in a database."""
+        raise InputError(f"columns as numbers cannot be published into {name!r}. Give a folder.")
+
+
+def _distinct(column: "pa.ChunkedArray") -> tuple[list[Value], IntArray]:
+    """Return the values of a column, missing included, and which of them each row has."""
+    import pyarrow as pa
+
+    whole = column.combine_chunks()
+    whole = whole.chunk(0) if isinstance(whole, pa.ChunkedArray) else whole
+    if pa.types.is_dictionary(whole.type):
+        whole = whole.cast(whole.type.value_type)
+    encoded = whole.dictionary_encode(null_encoding="encode")
+    return encoded.dictionary.to_pylist(), encoded.indices.to_numpy(zero_copy_only=False)
+
+
+def _read(
+    policy: Policy, name: str, values: Sequence[Value]
+) -> tuple[ReadLabels | None, list[str | None]]:
+    """Return what labels stand for; None for those that say nothing."""
+    texts = [
+        None if value is None or text_of(value) == STAR else text_of(value) for value in values
+    ]
+    known = [text for text in texts if text is not None]
+    read = read_labels(known)
+    if known and read is None:
+        wrong = next((text for text in known if read_labels([text]) is None), known[0])
+        said = f"{wrong!r} is neither a number nor a date, nor a range of such. Publish it as text."
+        raise policy.error_at("columns", name, "as", text=said)
+    if policy.missing is Missing.SUPPRESS and None in texts:
+        said = (
+            "hidden values would be empty, and this policy promises that nothing is (missing: "
+            "suppress). Say missing: own-value, or publish it as text."
+        )
+        raise policy.error_at("columns", name, "as", text=said)
+    return read, texts
+
+
+def _arrays(
+    policy: Policy,
+    name: str,
+    how: PublishAs,
+    read: ReadLabels | None,
+    texts: Sequence[str | None],
+) -> list["pa.Array"]:
+    if read is None:
+        import pyarrow as pa
+
+        return [pa.nulls(len(texts), pa.float64()) for _ in _names_of(name, how)]
+    ends = [(math.nan, math.nan) if t is None else read.stretches[t][:2] for t in texts]
+    low, high = (np.array(each, dtype=np.float64) for each in zip(*ends, strict=True))
+    if how is PublishAs.BOUNDS:
+        return [_array(low, read, whole=read.whole), _array(high, read, whole=read.whole)]
+    open_ended = [t for t, *e in zip(texts, low, high, strict=True) if t and np.isinf(e).any()]
+    if open_ended:
+        said = (
+            f"{open_ended[0]!r} has no middle. Publish bounds, or give the hierarchy ends: lower "
+            "and upper of intervals."
+        )
+        raise policy.error_at("columns", name, "as", text=said)
+    middle = (low + high) / 2
+    if read.kind == DATES:
+        middle = np.floor(middle)
+    known = middle[np.isfinite(middle)]
+    return [_array(middle, read, whole=bool((known == np.floor(known)).all()))]
+
+
+def _array(ends: np.ndarray, read: ReadLabels, *, whole: bool) -> "pa.Array":
+    """Return ends as days, whole numbers or numbers; what is not finite is missing."""
+    import pyarrow as pa
+
+    gone = ~np.isfinite(ends)
+    if read.kind == DATES:
+        days = np.where(gone, 0, ends).astype(np.int64) - _EPOCH
+        return pa.array(days.astype(np.int32), mask=gone).cast(pa.date32())
+    if whole and (np.abs(ends[~gone]) < 2**53).all():
+        return pa.array(np.where(gone, 0, ends).astype(np.int64), mask=gone)
+    return pa.array(ends, mask=gone)
+
+
+def _record(name: str, part: str, of: str, read: ReadLabels | None) -> ColumnRecord:
+    ranges = [] if read is None else [s for s in read.stretches.values() if s.low != s.high]
+    excluded = bool(ranges) and not any(each.closed for each in ranges)
+    upper = "excluded" if excluded and part != LOW else None
+    return ColumnRecord(name, "quasi-identifier", generalised=True, of=of, part=part, upper=upper)
+
+
+def _ranges(
+    middles: Sequence[Value], texts: Sequence[str | None], read: ReadLabels | None
+) -> dict[str, tuple[str, ...]]:
+    """Return the ends of what each middle stands for; of several labels, all of them together."""
+    found: dict[str, tuple[float, float]] = {}
+    for middle, text in zip(middles, texts, strict=True):
+        if middle is not None and text is not None and read is not None:
+            low, high, _ = read.stretches[text]
+            before = found.get(text_of(middle), (low, high))
+            found[text_of(middle)] = min(low, before[0]), max(high, before[1])
+    if read is None:
+        return {}
+    return {middle: (read.write(low), read.write(high)) for middle, (low, high) in found.items()}
+
+
+# With labels again.
+
+
+def has_numbers(manifest: Manifest) -> bool:
+    """Return whether columns are numbers in place of labels."""
+    return any(column.of is not None for column in manifest.columns)
+
+
+def with_labels(source: object, manifest: Manifest) -> "tuple[pa.Table, Manifest]":
+    """Return a release with labels in place of numbers, and a manifest that describes them.
+
+    Args:
+        source: What opens the rows.
+        manifest: What the release says of itself.
+    """
+    import pyarrow as pa
+
+    table = open_table(source)
+    columns, codes = table.read(table.columns)
+    cells = {
+        column.name: [column.values[code] for code in range(len(column.values))]
+        for column in columns
+    }
+    at = {column.name: place for column, place in zip(columns, codes, strict=True)}
+    found: dict[str, pa.Array] = {}
+    records: dict[str, ColumnRecord] = {}
+    for record in manifest.columns:
+        if record.of is None:
+            found[record.name] = pa.array(cells[record.name]).take(pa.array(at[record.name]))
+            records[record.name] = record
+            continue
+        if record.of in records:
+            continue
+        records[record.of] = ColumnRecord(record.of, record.role, generalised=True)
+        parts = [each for each in manifest.columns if each.of == record.of]
+        lists = [cells[each.name] for each in parts]
+        pairs, place = np.unique(
+            np.array([at[each.name] for each in parts]), axis=1, return_inverse=True
+        )
+        labels = [
+            _label([values[code] for values, code in zip(lists, pair, strict=True)], parts)
+            for pair in pairs.T.tolist()
+        ]
+        found[record.of] = pa.array(labels, pa.string()).take(pa.array(place.ravel()))
+    return pa.table(found), replace(manifest, columns=tuple(records.values()))
+
+
+def _label(ends: Sequence[Value], parts: Sequence[ColumnRecord]) -> str:
+    """Return the label that numbers were; a star if there are none.
+
+    >>> both = (ColumnRecord("a_low", "", part="low"), ColumnRecord("a_high", "", part="high"))
+    >>> [_label(ends, both) for ends in ((60, 64), (7, 7), (None, 60), (80, None), (None, None))]
+    ['60 to 64', '7', 'under 60', '80 or more', '*']
+    """
+    texts = [None if end is None else text_of(end) for end in ends]
+    if len(texts) == 1:
+        texts = list((parts[0].ranges or {}).get(str(texts[0]), texts * 2))
+    if texts[0] == texts[1]:
+        return texts[0] or STAR
+    low, high = texts
+    days = any(text is not None and number_of(text) is None for text in texts)
+    if low is None:
+        return f"{'before' if days else 'under'} {high}"
+    if high is None:
+        return f"{low} or {'later' if days else 'more'}"
+    return f"{low} to {'under ' if parts[-1].upper == 'excluded' else ''}{high}"
