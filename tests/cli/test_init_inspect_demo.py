@@ -79,6 +79,8 @@ def test_inspect_gives_json_and_nothing_else(patients, run):
 
 TABLES = (
     "README.md",
+    "codebook.csv",
+    "codebook.md",
     "evidence.json",
     "manifest.json",
     "qi.csv",
