@@ -360,7 +360,7 @@ def policy_text(
 
 
 def _person(repeated: Repetition) -> list[str]:
-    lines = _with_comment(_line("person", repeated.column), f"people are counted: {repeated}")
+    lines = _with_comment(_line("person", repeated.column), f"Rows are not people: {repeated}")
     if repeated.missing:
         lines += _comment(
             f"{repeated.missing:,} rows have no {repeated.column!r}: fill it in, or leave these "
