@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from sfumato.errors import HierarchyError, ParameterError
-from sfumato.hierarchy import Frequent, Known, Ordered
+from sfumato.hierarchy import Frequent, KnownTree, OrderedCategories
 from sfumato.hierarchy.frequent import frequent_of
 from sfumato.hierarchy.known import TREES, tree_of
 from sfumato.hierarchy.ordered import band_of, order_of
@@ -73,7 +73,7 @@ def test_neighbours_are_grouped_and_labels_say_from_which_to_which(names, apart,
     order, alone = names[apart:], names[:apart]
     if len(order) < 2:
         return
-    builder = Ordered(order, alone)
+    builder = OrderedCategories(order, alone)
     shuffled = data.draw(st.permutations(names))
     hierarchy = builder.build("x", shuffled)
     assert_nested(hierarchy)
@@ -95,13 +95,13 @@ def test_neighbours_are_grouped_and_labels_say_from_which_to_which(names, apart,
 
 def test_bands_are_written_as_ranges_at_every_level():
     bands = ["under 18", "18-24", "25-34", "35-64", "65+"]
-    assert Ordered(bands).build("age", bands).labels[1:] == (
+    assert OrderedCategories(bands).build("age", bands).labels[1:] == (
         ("under 25", "25 to 34", "35 or more"),
         ("under 35", "35 or more"),
         ("*",),
     )
     half = ["[0, 1.5)", "[1.5, 3)", "[3, 4)", "[4, 9)"]
-    assert Ordered(half).build("x", half).labels[1] == ("0 to under 3", "3 to under 9")
+    assert OrderedCategories(half).build("x", half).labels[1] == ("0 to under 3", "3 to under 9")
 
 
 @given(cuts=st.lists(st.integers(0, 500), min_size=3, max_size=12, unique=True).map(sorted))
@@ -109,7 +109,7 @@ def test_a_label_of_bands_is_read_back_to_its_members(cuts):
     ends = itertools.pairwise(cuts)
     bands = [f"<{cuts[0]}", *(f"{a}-{b - 1}" if b - 1 > a else f"{a}" for a, b in ends)]
     bands.append(f"{cuts[-1]}+")
-    hierarchy = Ordered(bands).build("x", bands)
+    hierarchy = OrderedCategories(bands).build("x", bands)
     for level in range(1, hierarchy.height):
         for label, inside in members(hierarchy, level).items():
             whole = band_of(label)
@@ -121,11 +121,11 @@ def test_a_label_of_bands_is_read_back_to_its_members(cuts):
 
 def test_what_has_no_place_is_refused():
     with pytest.raises(HierarchyError, match=r"does not name: 'often'.*or into apart"):
-        Ordered(["never", "always"]).build("x", ["never", "often"])
+        OrderedCategories(["never", "always"]).build("x", ["never", "often"])
     with pytest.raises(HierarchyError, match=r"order is not known: 'flu', 'gout'.*Give it"):
-        Ordered().build("x", ["flu", "gout"])
+        OrderedCategories().build("x", ["flu", "gout"])
     with pytest.raises(ParameterError, match="each value once"):
-        Ordered(["a", "b", "a"])
+        OrderedCategories(["a", "b", "a"])
 
 
 @pytest.mark.parametrize(
@@ -143,25 +143,25 @@ def test_what_has_no_place_is_refused():
 def test_a_tree_is_found_and_groups_as_everybody_does(tree, values, above):
     column = "diagnosis" if tree == "icd-10" else "x"
     assert tree_of(column, values, [1] * 3) == tree
-    hierarchy = Known(tree).build("x", values)
+    hierarchy = KnownTree(tree).build("x", values)
     assert_nested(hierarchy)
     assert [labels_of(hierarchy)[value][1] for value in values][: len(above)] == list(above)
 
 
 @pytest.mark.parametrize("tree", TREES)
 def test_a_whole_tree_nests_and_no_two_places_have_one_name(tree):
-    hierarchy = Known(tree).build("x", [])
+    hierarchy = KnownTree(tree).build("x", [])
     assert_nested(hierarchy)
-    assert hierarchy.height == Known(tree).fixed_height
+    assert hierarchy.height == KnownTree(tree).fixed_height
     labels = [label for level in hierarchy.labels[1:-1] for label in level]
     assert not {*labels} & {*hierarchy.labels[0]}
 
 
 def test_what_a_tree_does_not_have_is_among_the_others():
-    found = labels_of(Known("us-states").build("x", ["Ohio", "Atlantis", "other"]))
+    found = labels_of(KnownTree("us-states").build("x", ["Ohio", "Atlantis", "other"]))
     assert found["Atlantis"] == ["Atlantis", "any other", "any other", "*"]
     with pytest.raises(HierarchyError, match="no value that is in the tree 'months'"):
-        Known("months").build("x", ["flu"])
+        KnownTree("months").build("x", ["flu"])
     assert tree_of("x", ["Ohio", "flu", "gout"], [1, 1, 1]) is None
     assert tree_of("grade", ["AL", "MA", "ME"], [1, 1, 1]) != "us-states"
 
@@ -200,7 +200,9 @@ def test_others_are_named_by_what_stays_and_never_by_their_members():
         Frequent([["a"], ["b"]])
 
 
-@pytest.mark.parametrize("builder", [Frequent.example(), Known.example(), Ordered.example()])
+@pytest.mark.parametrize(
+    "builder", [Frequent.example(), KnownTree.example(), OrderedCategories.example()]
+)
 def test_the_level_of_a_published_label_is_found_without_the_table(builder):
     hierarchy = builder.build("x", builder.example_values())
     for level, labels in enumerate(hierarchy.labels):

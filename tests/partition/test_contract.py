@@ -90,7 +90,7 @@ def interval(values: list) -> str | None:
     if None in values:
         return "*"
     low, high = min(values), max(values)
-    return f"{low}-{high}" if isinstance(low, int) and low >= 0 else f"{low} to {high}"
+    return f"{low} to {high}"
 
 
 def check_labels(case: Case, method, classes) -> None:

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 import sfumato as sf
 from sfumato import samples
 from sfumato.errors import InputError, ParameterError
-from sfumato.hierarchy import Automatic, Intervals, Known, Masking, Ordered, Suppress
+from sfumato.hierarchy import Automatic, Intervals, KnownTree, Masking, OrderedCategories, Suppress
 from sfumato.models import AlphaKAnonymity, KAnonymity
 from sfumato.policy import Policy
 from sfumato.schema import Role
@@ -151,7 +151,7 @@ def test_hierarchies_are_written_out_where_one_line_holds_them():
     assert isinstance(hierarchies["age"], Intervals | Automatic)
     assert isinstance(hierarchies["zip"], Masking)
     assert hierarchies["sex"] == Suppress()
-    assert hierarchies["country"] == Known("countries")
+    assert hierarchies["country"] == KnownTree("countries")
     assert drafted.text.count("\n") < 20
     released(table, drafted)
 
@@ -162,7 +162,7 @@ def test_the_order_of_categories_is_that_of_the_table():
     values = ["b", "a", "c", "d"] * 10
     steps = pd.Categorical(values, categories=["c", "a", "b", "d"], ordered=True)
     drafted = sf.draft(pd.DataFrame({"rank": steps, "sex": ["f", "m"] * 20, "age": range(40)}))
-    assert drafted.policy.columns["rank"].hierarchy == Ordered(["c", "a", "b", "d"])
+    assert drafted.policy.columns["rank"].hierarchy == OrderedCategories(["c", "a", "b", "d"])
 
 
 def test_a_role_that_is_said_takes_the_place_of_a_guess():

@@ -9,9 +9,9 @@ from sfumato.hierarchy.csv_file import CsvHierarchy
 from sfumato.hierarchy.dates import Dates
 from sfumato.hierarchy.frequent import Frequent
 from sfumato.hierarchy.intervals import Intervals
-from sfumato.hierarchy.known import Known
+from sfumato.hierarchy.known import KnownTree
 from sfumato.hierarchy.masking import Masking
-from sfumato.hierarchy.ordered import Ordered
+from sfumato.hierarchy.ordered import OrderedCategories
 from sfumato.hierarchy.taxonomy import Taxonomy
 from sfumato.registry import Registry
 
@@ -25,10 +25,10 @@ __all__ = [
     "Hierarchy",
     "HierarchyBuilder",
     "Intervals",
-    "Known",
+    "KnownTree",
     "Ladder",
     "Masking",
-    "Ordered",
+    "OrderedCategories",
     "Suppress",
     "Taxonomy",
 ]
@@ -42,8 +42,8 @@ BUILDERS: Registry[HierarchyBuilder] = Registry(
         Intervals,
         Masking,
         Dates,
-        Ordered,
-        Known,
+        OrderedCategories,
+        KnownTree,
         Frequent,
         Suppress,
         Automatic,

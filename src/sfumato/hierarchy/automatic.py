@@ -15,9 +15,9 @@ from sfumato.hierarchy.by_counts import even_ranges, nested_cuts
 from sfumato.hierarchy.dates import UNITS, Dates, likely_days
 from sfumato.hierarchy.frequent import frequent_of
 from sfumato.hierarchy.intervals import Intervals, Mark, is_whole, number_point
-from sfumato.hierarchy.known import Known, tree_of
+from sfumato.hierarchy.known import KnownTree, tree_of
 from sfumato.hierarchy.masking import Masking
-from sfumato.hierarchy.ordered import Ordered, is_no_answer, order_of
+from sfumato.hierarchy.ordered import OrderedCategories, is_no_answer, order_of
 from sfumato.text import in_order, text_of
 from sfumato.typing import Value
 
@@ -36,8 +36,8 @@ class Automatic(HierarchyBuilder):
     - dates: `Dates`, with the units that make a difference;
     - numbers: `Intervals` of even, round widths with open ends; where the numbers are skewed, cut
       points that halve the rows again and again, at round numbers;
-    - bands of numbers and words of a known scale: `Ordered`;
-    - names of which there is a tree (countries, states, months, diagnoses): `Known`;
+    - bands of numbers and words of a known scale: `OrderedCategories`;
+    - names of which there is a tree (countries, states, months, diagnoses): `KnownTree`;
     - codes: `Masking`. Codes are short, of similar length, all capitals and digits and nearly
       all with digits (E11.9, SW1A 1AA), or digits with leading zeros (02139), or any digits in
       a column called zip, postcode, postal code or PLZ;
@@ -132,10 +132,12 @@ class Automatic(HierarchyBuilder):
         self, column: str, texts: Sequence[str], weights: Sequence[int]
     ) -> HierarchyBuilder | None:
         tree = tree_of(column, texts, weights)
-        known = None if tree is None else Known(tree)
+        known = None if tree is None else KnownTree(tree)
         return known if known is not None and known.fixed_height <= (self.levels or 6) else None
 
-    def _order(self, texts: Sequence[str], given: Sequence[Value] | None) -> Ordered | None:
+    def _order(
+        self, texts: Sequence[str], given: Sequence[Value] | None
+    ) -> OrderedCategories | None:
         """Return the builder of ordered categories, if they are some."""
         if given is not None:
             named = dict.fromkeys(text for text in map(text_of, given) if not is_no_answer(text))
@@ -148,7 +150,7 @@ class Automatic(HierarchyBuilder):
             order, apart = found
         if len(order) < 3:
             return None
-        builder = Ordered(order, apart)
+        builder = OrderedCategories(order, apart)
         return builder if (builder.fixed_height or 0) <= (self.levels or 6) else None
 
     def _halvings(self, n: int) -> int:

@@ -1,4 +1,4 @@
-"""Known trees: names that everybody groups alike, such as states, countries and diagnoses."""
+"""Known trees: names that are grouped alike by all, such as states, countries and diagnoses."""
 
 import re
 from collections.abc import Callable, Mapping, Sequence
@@ -28,7 +28,7 @@ _ANOTHER = "any value that is not listed"
 
 
 @dataclass(frozen=True)
-class Known(HierarchyBuilder):
+class KnownTree(HierarchyBuilder):
     """A tree of common knowledge, kept in the package, so that a policy need not spell it out.
 
     - `us-states`: the states of the USA → census divisions → regions;
@@ -45,7 +45,7 @@ class Known(HierarchyBuilder):
         tree: The name of the tree.
 
     Example:
-        >>> Known("us-states").build("state", ["Alaska", "TX"]).labels
+        >>> KnownTree("us-states").build("state", ["Alaska", "TX"]).labels
         (('Alaska', 'TX'), ('Pacific', 'West South Central'), ('West', 'South'), ('*',))
     """
 

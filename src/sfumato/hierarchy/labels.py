@@ -493,11 +493,11 @@ def meanings(ladder: Ladder) -> dict[str, Meaning]:
     Members are all values that the column has, also those that only people have who are not
     published. A release may name those that stand in it, and those of a hierarchy in its policy.
 
-    >>> from sfumato.hierarchy import Intervals, Ordered
+    >>> from sfumato.hierarchy import Intervals, OrderedCategories
     >>> meanings(Intervals(widths=[10]).ladder("age", [31, 38, 45]))["30 to 39"]
     Meaning(stretch=Stretch(low=30.0, high=39.0, closed=True), members=('31', '38'))
     >>> steps = ["never", "rarely", "often"]
-    >>> meanings(Ordered(steps).ladder("smokes", steps))["never to rarely"]
+    >>> meanings(OrderedCategories(steps).ladder("smokes", steps))["never to rarely"]
     Meaning(stretch=None, members=('never', 'rarely'))
     """
     column = Column(ladder.column, tuple(value for value in ladder.values if value is not None))

@@ -15,7 +15,7 @@ from sfumato.typing import Value
 
 
 @dataclass(frozen=True)
-class Ordered(HierarchyBuilder):
+class OrderedCategories(HierarchyBuilder):
     """Categories with an order: never, rarely, sometimes, often, always.
 
     Neighbours become one group, from both ends, and groups of groups: `never to rarely`,
@@ -30,7 +30,7 @@ class Ordered(HierarchyBuilder):
 
     Example:
         >>> often = ["never", "rarely", "sometimes", "often", "always"]
-        >>> Ordered(often).build("smokes", often).labels[1:]
+        >>> OrderedCategories(often).build("smokes", often).labels[1:]
         (('never to rarely', 'sometimes', 'often to always'),
          ('never to sometimes', 'often to always'), ('*',))
     """

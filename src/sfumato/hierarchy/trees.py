@@ -1,4 +1,4 @@
-"""Facts for `Known` and `Ordered`: trees and scales of common knowledge."""
+"""Facts for `KnownTree` and `OrderedCategories`: trees and scales of common knowledge."""
 
 # A group per line, with what stands above it in brackets; members are separated by commas, and the
 # ways to write one member by slashes.
