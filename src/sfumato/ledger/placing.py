@@ -288,7 +288,10 @@ def ways_up(ladder: Ladder) -> _Ways:
 
 def record_ladder(db: sqlite3.Connection, column: int, ladder: Ladder) -> None:
     """Write down how all values of a column are generalised."""
-    _record(db, ((column, key, path) for key, path in ways_up(ladder).items()))
+    ways = ways_up(ladder)
+    if _writes_as_before(db, column, ()):
+        ways = {key: _spell_as_before(way) for key, way in ways.items()}
+    _record(db, ((column, key, path) for key, path in ways.items()))
 
 
 def _remember(db: sqlite3.Connection, climbs: Sequence[Climbs]) -> None:
