@@ -222,11 +222,15 @@ class TestWithMethod:
             small().with_method(method)
         assert str(caught.value).startswith(text)
 
-    def test_a_contradiction_is_told_with_the_line_of_what_does_not_fit(self):
+    def test_what_the_method_has_no_use_for_is_left_out(self):
         text = GOOD + "method: full-domain\nsearch: incognito"
-        policy = Policy.from_yaml(text, origin="p")
+        policy = Policy.from_yaml(text, origin="p").with_method("halving")
+        assert policy.search == Policy.from_yaml(GOOD).search
+
+    def test_a_contradiction_is_told_with_the_line_of_what_does_not_fit(self):
+        text = GOOD + "method: halving\nsearch: incognito"
         with pytest.raises(PolicyError, match=r"^p, line 4, search: says how .* method halving"):
-            policy.with_method("halving")
+            Policy.from_yaml(text, origin="p")
 
     def test_a_misspelling_is_not_blamed_on_the_file(self):
         policy = Policy.from_yaml(GOOD + "method: halving", origin="p").with_method("halvign")

@@ -2,6 +2,7 @@
 
 import csv
 import re
+import struct
 from collections.abc import Mapping, Sequence
 from decimal import Decimal, InvalidOperation
 from pathlib import Path
@@ -141,11 +142,29 @@ def _stand_in(texts: Mapping[str, int] | Sequence[str], bounds: Sequence[str]) -
     if not given:
         return True
     numbers = {_number(found) for text in texts for found in _NUMBER.findall(text)}
+    numbers |= {_shortest(number) for number in numbers if number is not None}
     years = {found[:3] for text in texts for found in re.findall(r"\d{4}", text)}
     return all(
         bound[:3] in years if _DAY.fullmatch(bound) else _number(bound.lstrip("-")) in numbers
         for bound in given
     )
+
+
+def _shortest(number: Decimal) -> Decimal:
+    """Return how a number of 32 bits is written: 0.1, not the 0.10000000149011612 that it is."""
+    exact = float(number)
+    if _single(exact) != exact:
+        return number
+    texts = (f"{exact:.{digits}g}" for digits in range(1, 10))
+    return next((Decimal(text) for text in texts if _single(float(text)) == exact), number)
+
+
+def _single(number: float) -> float | None:
+    """Return the nearest number of 32 bits; None if it has none."""
+    try:
+        return float(struct.unpack("f", struct.pack("f", number))[0])
+    except OverflowError:
+        return None
 
 
 def _number(text: str) -> Decimal | None:
