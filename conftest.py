@@ -21,6 +21,7 @@ FULL = {
     "pyspark": "Spark",
     "postgres": "PostgreSQL",
     "weka": "Weka",
+    "rscript": "R",
     "browser": "a browser",
     "adult": "the Adult table",
     "papers": "experiments of papers",

@@ -4,6 +4,8 @@ Databases are started by the first test that needs them, one of each kind for th
 Every test finds them empty, whatever the one before it left, and however it ended.
 """
 
+import shutil
+
 import pytest
 
 from tests.adult import adult_folder
@@ -62,6 +64,14 @@ def weka():
 
     with Weka() as found:
         yield found
+
+
+@pytest.fixture(scope="session")
+def rscript():
+    """The program that runs R."""
+    found = shutil.which("Rscript")
+    assert found, "R is not installed"
+    return found
 
 
 @pytest.fixture(scope="session")

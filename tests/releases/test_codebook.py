@@ -219,11 +219,10 @@ def test_a_stranger_computes_in_duckdb_what_the_readme_says(folder, monkeypatch)
     near_the_truth([*mean, *count, line[0]], survey())
 
 
-@pytest.mark.skipif(shutil.which("Rscript") is None, reason="R is not installed")
-def test_a_stranger_computes_in_base_r_what_the_readme_says(folder):
+def test_a_stranger_computes_in_base_r_what_the_readme_says(folder, rscript):
     recipe = recipes_in((folder / "README.md").read_text("utf-8"))["r"][0]
     made = subprocess.run(
-        ["Rscript", "-e", recipe], cwd=folder, capture_output=True, text=True, check=True
+        [rscript, "-e", recipe], cwd=folder, capture_output=True, text=True, check=True
     )
     lines = [line for line in made.stdout.splitlines() if numbers_in(line) and "<" not in line]
     mean, count, *_, line = map(numbers_in, lines)
