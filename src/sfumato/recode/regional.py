@@ -808,7 +808,7 @@ def draw_tree(
         named: Whether labels above the cut are told. Where values decided the tree, some of them
             may be of people who are not published, and the cut is told alone.
 
-    >>> from sfumato.hierarchy import Masking
+    >>> from sfumato.hierarchy import Masking, Suppress
     >>> zips = Masking().ladder("zip", ["10", "11", "20"])
     >>> draw_tree(zips, np.array([0, 0, 1]), np.array([True, True, True]), named=True)
     {'*': {'1*': {'10': {}, '11': {}}, '2*': {}}}
@@ -816,6 +816,9 @@ def draw_tree(
     {'*': {'10': {}, '2*': {}}}
     >>> draw_tree(zips, np.array([2, 2, 2]), np.array([True, False, True]), named=False)
     {'*': {}}
+    >>> words = Suppress().ladder("word", ["*", "yes"])
+    >>> draw_tree(words, np.array([0, 0]), np.array([True, True]), named=True)
+    {'*': {'*': {}, 'yes': {}}}
     """
     root = text_of(ladder.labels[-1][0])
     tree: dict[str, Any] = {}
@@ -828,6 +831,8 @@ def draw_tree(
             continue
         # A group of one may be called like it, level after level.
         texts = [text for text, _ in groupby(map(text_of, way))]
+        if len(texts) == 1 < len(way):
+            texts *= 2  # a value that is written like the top, and stays below it
         branch = tree.setdefault(root, {})
         for text in texts[1:] if named else texts[1:][-1:]:
             branch = branch.setdefault(text, {})
