@@ -174,7 +174,7 @@ def test_the_schema_does_not_replace_a_file_unasked(folder, run):
 def test_a_plain_file_without_quasi_identifiers_is_a_wrong_request(patients, run, named):
     result = run("verify", "patients.csv", *named, "--sensitive", "ill")
     assert result.exit_code == 2
-    assert "quasi_identifiers must be the columns that others may know" in result.stderr
+    assert "--qi must be the columns that others may know" in result.stderr
 
 
 def test_columns_that_were_not_judged_are_named_and_names_are_a_no(folder, run):

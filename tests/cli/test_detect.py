@@ -121,7 +121,7 @@ def test_mistakes_are_told(census, run, given, words):
 def test_without_roles_it_says_what_to_give(census, run):
     result = run("detect", "census.csv")
     assert result.exit_code == 2
-    assert "quasi_identifiers" in result.stderr
+    assert "--qi age,zip" in result.stderr
 
 
 def test_the_printed_networks_come_out(census, run):

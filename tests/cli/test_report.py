@@ -91,7 +91,10 @@ def test_a_report_in_a_signed_release_is_signed_with_the_rest(release, run):
     assert run("sign", "release", "--key", "mine.key").exit_code == 0
     before = everything_in(release)
     into = ["report", "release", "--public", "-o", "release/report.html"]
-    for options, said in (([], "(--key)"), (["--key", "yours.key"], "signed by another key")):
+    for options, said in (
+        ([], "Give the --key"),
+        (["--key", "yours.key"], "signed by another key"),
+    ):
         result = run(*into, *options)
         assert result.exit_code == 2
         assert said in result.stderr.replace("\n", " ")

@@ -87,7 +87,9 @@ def kept(ledger):
 
 def described(manifest):
     files = [(file["rows"], file["table"], file.get("column")) for file in manifest["files"]]
-    return {**manifest, "files": files, "increment": {**manifest.get("increment", {}), "ledger": 0}}
+    documents = {"documents": None}  # a database has no folder to put them into
+    increment = {"increment": {**manifest.get("increment", {}), "ledger": 0}}
+    return {**manifest, "files": files, **increment, **documents}
 
 
 def manifest_in(database, name):

@@ -130,8 +130,12 @@ class Codebook:
         """Write it as CSV; no cell is a formula to a spreadsheet."""
         out = io.StringIO(newline="")
         rows = csv.writer(out, lineterminator="\n")
+        # Some readers end a line where the cell of another one returns to its beginning.
+        quoted = csv.writer(out, lineterminator="\n", quoting=csv.QUOTE_ALL)
         rows.writerow(HEADER)
-        rows.writerows([guard(cell) for cell in line] for line in self.lines)
+        for line in self.lines:
+            cells = [guard(cell) for cell in line]
+            (quoted if any("\r" in cell for cell in cells) else rows).writerow(cells)
         return out.getvalue()
 
     @classmethod
@@ -271,6 +275,8 @@ class ReadLabels(NamedTuple):
 
 _LAST_DAY = date.max.toordinal()
 _ZEROS = re.compile(r"0\d")
+_FAR = re.compile(r"(?:-\d+|\d{5,}|0000)-\d{2}-\d{2}|-?\d+ (?:s|ms|us|ns)$")
+"""A day outside the years 1 to 9999, or a time there: a number of seconds, or of parts of them."""
 
 
 def read_labels(labels: Iterable[str]) -> ReadLabels | None:
@@ -367,6 +373,8 @@ class _Description:
             self._found = domain.values(_READ if self._large else None)
             self._rows = [] if self._large else np.asarray(domain.rows).tolist()
         self._texts = [text_of(value) for value in self._found]
+        # Of days that few programs can read, nothing is said but that they are there.
+        self._large |= any(_FAR.match(text) for text in self._texts)
         self._read = None if record.role == "set" else read_labels(self._texts)
 
     def lines(self) -> list[Line]:
