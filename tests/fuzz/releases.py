@@ -619,7 +619,9 @@ class Releases(Guard):
                 raise Fault("tables do not add up", column)
         found = [{label} for label in sizes]
         if manifest["kind"] == "break-merge" and manifest["missing"] == "matches-any":
-            names = [n for n in (tables["qi"][0] if sizes else ()) if n != group]
+            roles = {column["name"]: column["role"] for column in manifest["columns"]}
+            there = tables["qi"][0] if sizes else ()
+            names = [name for name in there if roles.get(name) == "quasi-identifier"]
             several = groups_of(tables["qi"], names, "matches-any")
             found = [{row[group] for row in rows} for rows in several]
         for model in manifest["models"]:

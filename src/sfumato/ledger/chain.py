@@ -376,7 +376,10 @@ def _file_digest(db: sqlite3.Connection) -> str | None:
     )
     if size * pages > _LARGEST:
         return None
-    [own] = db.execute("SELECT rootpage FROM sqlite_master WHERE name = 'file_seal'").fetchone()
+    found = db.execute("SELECT rootpage FROM sqlite_master WHERE name = 'file_seal'").fetchone()
+    if found is None:
+        raise ValueError("the ledger has no table 'file_seal'")
+    [own] = found
     digest = sha256(f"{size} {pages} {own}\n".encode())
     data = memoryview(db.serialize())
     # Without what SQLite counts in the header when it commits: how often, how much, and who did.

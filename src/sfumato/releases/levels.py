@@ -104,13 +104,16 @@ def find_overlap(
 
     >>> find_overlap(Masking(), "zip", ["13053", "130**", "2****"])
     [('130**', '13053')]
-    >>> find_overlap(Suppress(), "word", ["*", "yes"])
+    >>> find_overlap(Suppress(), "word", ["*", "yes", "0"])
     []
     """
     wanted = _spellings(labels)
-    for hierarchy in _hierarchies(builder, column, labels):
+    hierarchies = list(_hierarchies(builder, column, labels))
+    known = {*wanted}
+    if any(STAR in map(text_of, hierarchy.labels[0]) for hierarchy in hierarchies):
+        known -= {STAR}
+    for hierarchy in hierarchies:
         texts = [[text_of(each) for each in there] for there in hierarchy.labels]
-        known = wanted.keys() - ({STAR} & {*texts[0]})
         ways = zip(*hierarchy.codes.tolist(), strict=True)
         for codes in ways:
             way = [texts[level][code] for level, code in enumerate(codes)]
