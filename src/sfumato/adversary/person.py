@@ -726,7 +726,7 @@ class PersonSearch:
         covered = self._labels.read(Column(name, (value,)), labels)
         fits = np.array([len(codes) > 0 for codes in covered], dtype=np.bool_)
         stretch = None if line is None or value is None else line.read(value)
-        if line is not None and stretch is not None and stretch.low != stretch.high:
+        if line is not None and stretch is not None and line.reader(value) is None:
             # Something between two ends is known: whatever has a part of it may be the person's.
             parts = [line.stretches.get(text_or_none(label) or "") for label in labels.values]
             fits |= [part is not None and overlap(part, stretch) for part in parts]
