@@ -11,19 +11,22 @@ from sfumato.cli.command import BROKEN, command
 from sfumato.cli.output import clean, progress_bar, say, show
 
 if TYPE_CHECKING:
-    from sfumato.content import Content
+    from sfumato.content import Content, Table
+    from sfumato.policy import Policy
     from sfumato.releases.release import Release
 
 
 @command(
     examples="sfumato demo\nsfumato demo --rows 20000 -o release --keep",
     python="people, policy = sf.samples.synthetic(5000, seed=1), sf.samples.synthetic_policy()\n"
-    "release = sf.anonymize(people, policy)\n"
+    'release = sf.anonymize(people, policy, method="bottom-up")\n'
     "print(release, sf.detect(release))\n"
     'decoupled = sf.decouple(release, output="demo-release")\n'
     'print(sf.verify("demo-release"), sf.breach(decoupled))\n'
-    'ledger = sf.Ledger.start(decoupled, "demo.ledger", alpha=0.5, policy=policy, source=people)\n'
-    "print(ledger.publish(sf.samples.synthetic(500, seed=2)))",
+    "others = sf.samples.synthetic(5000, seed=2)\n"
+    "first = sf.decouple(sf.anonymize(others, policy))\n"
+    'ledger = sf.Ledger.start(first, "demo.ledger", alpha=0.5, policy=policy, source=others)\n'
+    "print(ledger.publish(sf.samples.synthetic(2500, seed=3)))",
 )
 def demo(
     output: Annotated[
@@ -45,7 +48,8 @@ def demo(
     """See the whole chain on invented people.
 
     Hospital patients are invented, their risk is shown, they are anonymised, what still leaks is
-    detected, the release is decoupled and verified, and more people are published on a ledger.
+    detected, the release is decoupled and verified. Then the patients of another hospital begin a
+    ledger, and more of them are published on it.
     """
     from sfumato.private import refuse_inside_release
     from sfumato.releases.places import refuse_what_is_there
@@ -76,8 +80,37 @@ def demo(
 _SEED = 1
 """The invented people are always the same; the order of the release is not."""
 
+_METHOD = "bottom-up"
+"""Five thousand people who are known by six columns leave little of them at one level each."""
+
 _ALPHA = 0.5
 _MOST_RULES = 5
+
+
+def _lost_and_kept(people: Path, published: Path, policy: "Policy") -> "Table":
+    """Return what became of the cells of each column, in shares of all rows."""
+    from pyarrow import csv
+
+    from sfumato.content import Share, Table
+    from sfumato.text import STAR, text_of
+
+    before, after = csv.read_csv(people), csv.read_csv(published)
+    total = before.num_rows
+    rows = []
+    for name in before.column_names:
+        kept = coarser = 0
+        if name in after.column_names:
+            values = {text_of(value) for value in before[name].unique().to_pylist()}
+            for each in after[name].value_counts().to_pylist():
+                label = text_of(each["values"])
+                kept += each["counts"] if label in values else 0
+                coarser += each["counts"] if label not in values and label != STAR else 0
+        hidden = total - kept - coarser
+        rows.append(
+            (name, str(policy.role_of(name)), *(Share(n / total) for n in (kept, coarser, hidden)))
+        )
+    heads = ("column", "role", "as it was", "coarser", "hidden")
+    return Table.of("", heads, rows, most=None)
 
 
 class Chain:
@@ -86,15 +119,17 @@ class Chain:
     Args:
         private: A folder for what must not be published.
         output: The folder of the release.
-        rows: How many people to invent; a tenth as many come later.
+        rows: How many people to invent for each of two hospitals; half as many come later.
     """
 
     def __init__(self, private: Path, output: Path, rows: int) -> None:
         self._people = private / "people.csv"
+        self._others = private / "others.csv"
         self._later = private / "later.csv"
         self._policy = private / "policy.yaml"
         self._ledger = private / "demo.ledger"
         self._whole = private / "anonymised"
+        self._first = private / "first"
         self._output = output
         self._rows = rows
         self._step = 0
@@ -102,7 +137,7 @@ class Chain:
     @property
     def private(self) -> tuple[Path, ...]:
         """The files a user may want to keep, and must not publish."""
-        return self._people, self._later, self._policy, self._ledger
+        return self._people, self._others, self._later, self._policy, self._ledger
 
     def run(self) -> bool:
         """Run all steps, and return whether the promises hold."""
@@ -123,8 +158,6 @@ class Chain:
 
     def _invent(self) -> None:
         """Write the invented people and their policy, as a user would have them."""
-        import shutil
-
         from pyarrow import csv
 
         from sfumato import samples
@@ -132,27 +165,33 @@ class Chain:
 
         table = samples.synthetic(self._rows, seed=_SEED)
         csv.write_csv(table, self._people)
-        later = max(self._rows // 10, 1)
-        csv.write_csv(samples.synthetic(later, seed=_SEED + 1), self._later)
+        later = max(self._rows // 2, 1)
+        csv.write_csv(samples.synthetic(self._rows, seed=_SEED + 1), self._others)
+        csv.write_csv(samples.synthetic(later, seed=_SEED + 2), self._later)
         shutil.copyfile(samples.synthetic_policy(), self._policy)
         columns = f"{table.num_columns} columns: {', '.join(table.column_names)}"
         self._show(f"{self._rows} invented patients", Content(columns))
 
     def _anonymize(self) -> "Release":
         from sfumato.content import Content
+        from sfumato.policy import Policy
         from sfumato.tasks.anonymize import anonymize
         from sfumato.tasks.draft import inspect
 
         with progress_bar() as progress:
             before = inspect(self._people, policy=self._policy, progress=progress)
         self._show("What the data gives away as it is", before.short_content())
+        policy = Policy.load(self._policy).with_method(_METHOD)
         with progress_bar() as progress:
-            release = anonymize(self._people, self._policy, output=self._whole, progress=progress)
-        after = inspect(self._whole / release.manifest.files[0].name, policy=self._policy)
+            release = anonymize(self._people, policy, output=self._whole, progress=progress)
+        published = self._whole / release.manifest.files[0].name
+        after = inspect(published, quasi_identifiers=policy.quasi_identifiers)
+        became = _lost_and_kept(self._people, published, policy)
         self._show(
-            "Anonymised, with as little loss as possible",
-            release.content(),
+            "Anonymised, each row only as far as it must be",
+            Content(release.content().headline),
             Content("People by the size of their class, before and after:", (before.sizes(after),)),
+            Content("What was lost, and what was kept:", (became,)),
         )
         return release
 
@@ -184,25 +223,36 @@ class Chain:
     def _verify(self) -> bool:
         from sfumato.tasks.verify import verify
 
-        found = verify(self._output, self._policy)
+        with progress_bar() as progress:
+            found = verify(self._output, self._policy, progress=progress)
         self._show("Verified and attacked, from the written tables alone", found.content())
         return found.holds
 
     def _publish(self) -> None:
+        """Publish the other hospital, and those who come later.
+
+        Other people than before: a second release of the same people would tell more about them
+        than each of the two.
+        """
         from sfumato.content import Content
         from sfumato.publishing.ledger import Ledger
+        from sfumato.tasks.anonymize import anonymize
+        from sfumato.tasks.decouple import decouple
 
-        ledger = Ledger.start(
-            self._output,
-            self._ledger,
-            alpha=_ALPHA,
-            policy=self._policy,
-            source=self._people,
-        )
-        done = ledger.publish(self._later)
+        with progress_bar() as progress:
+            whole = anonymize(self._others, self._policy, progress=progress)
+            first = decouple(whole, output=self._first, progress=progress)
+        with progress_bar("Deciding who may be published"):
+            ledger = Ledger.start(
+                first, self._ledger, alpha=_ALPHA, policy=self._policy, source=self._others
+            )
+            done = ledger.publish(self._later)
         text = (
+            "Data that grow need one group for every newcomer, so each column has one level here: "
+            f"{whole.content().headline}\n"
             f"{ledger.started}\n{done.headline}\n"
             "Who waits is published when enough others join their group.\n"
             f"Compared with the last release: {done.composition}"
         )
-        self._show(f"{done.given} more patients, published on a ledger", Content(text))
+        title = f"Another hospital, and {done.given} more patients of it, on a ledger"
+        self._show(title, Content(text))
