@@ -174,59 +174,113 @@ def test_documents_are_the_same_whatever_suppressed_people_had(suppression, tmp_
 
 # A release read back by a stranger with its README alone.
 
-
-def numbers_in(text):
-    """Return the numbers that a recipe printed."""
-    return [
-        float(each) for each in re.findall(r"(?<![\w.])-?\d+\.\d+|(?<![\w.])-?\d+(?![\w.])", text)
-    ]
+AGE = {**COLUMNS["age"], "hierarchy": {**COLUMNS["age"]["hierarchy"], "lower": 0, "upper": 100}}
+OPEN = {**COLUMNS["age"], "hierarchy": {**COLUMNS["age"]["hierarchy"], "lower": 30, "upper": 80}}
 
 
-def near_the_truth(found, table):
-    """Compare what a recipe found with the original: mean, count, and slope."""
-    mean, at_least, at_most, estimate, fewest, most, slope = found
-    low, high = 36, 71
-    truth = table["age"].mean(), table["age"].between(low, high).sum()
-    true_slope = np.polyfit(table["age"], table["income"], 1)[0]
-    assert at_least - 0.5 <= truth[0] <= at_most + 0.5
-    assert mean == pytest.approx(truth[0], rel=0.02)
-    assert fewest <= truth[1] <= most
-    assert estimate == pytest.approx(truth[1], rel=0.1)
-    assert slope == pytest.approx(true_slope, rel=0.1)
-
-
-def test_a_stranger_computes_in_pandas_what_the_readme_says(folder, monkeypatch):
+def in_pandas(folder, monkeypatch, recipe=0):
+    """Run a recipe for Python as it is printed; return what it prints."""
     monkeypatch.chdir(folder)
     said = []
     space = {"print": lambda *what: said.append(what[0])}
-    exec(recipes_in((folder / "README.md").read_text("utf-8"))["python"][0], space)
-    means, counts, by_place, line = said
-    near_the_truth([*means.values(), *counts.values(), line["slope"]], survey())
-    assert by_place.sum() == len(space["people"])
+    exec(recipes_in((folder / "README.md").read_text("utf-8"))["python"][recipe], space)
+    return said
 
 
-def test_a_stranger_computes_in_duckdb_what_the_readme_says(folder, monkeypatch):
+def in_duckdb(folder, monkeypatch):
+    """Run the recipe for DuckDB; return the answers."""
     monkeypatch.chdir(folder)
+    recipe = recipes_in((folder / "README.md").read_text("utf-8"))["sql"][0]
     with duckdb.connect() as connection:
-        answers = []
-        for statement in recipes_in((folder / "README.md").read_text("utf-8"))["sql"][0].split(
-            ";\n"
-        ):
-            found = connection.execute(statement).fetchall()
-            if found and not statement.startswith("CREATE"):
-                answers.append(found)
-    [mean], [count], _, [line] = answers
-    near_the_truth([*mean, *count, line[0]], survey())
+        found = [
+            (each, connection.execute(each).fetchall())
+            for each in f"{recipe}\n".split(";\n")
+            if each
+        ]
+    return [answer for statement, answer in found if "CREATE" not in statement]
 
 
-def test_a_stranger_computes_in_base_r_what_the_readme_says(folder, rscript):
+def in_r(folder, rscript):
+    """Run the recipe for R; return the numbers in each line that it prints."""
     recipe = recipes_in((folder / "README.md").read_text("utf-8"))["r"][0]
+    recipe = "options(digits = 10, width = 200)\n" + recipe
     made = subprocess.run(
         [rscript, "-e", recipe], cwd=folder, capture_output=True, text=True, check=True
     )
-    lines = [line for line in made.stdout.splitlines() if numbers_in(line) and "<" not in line]
-    mean, count, *_, line = map(numbers_in, lines)
-    near_the_truth([*mean, *count, line[1]], survey())
+    found = [re.findall(r"(?<![\w.])-?\d+(?:\.\d+)?(?![\w.])", x) for x in made.stdout.splitlines()]
+    return [[float(each) for each in line] for line in found if line]
+
+
+def figures(table, folder, **more):
+    """Return what `sf.utility` states that the recipes compute, and what the original says."""
+    found = sf.utility(table, folder, queries=10, **more).recipes
+    return [each.after for each in found], [each.before for each in found]
+
+
+@pytest.mark.parametrize(
+    ("age", "how", "form"),
+    [(AGE, "text", "csv"), (OPEN, "bounds", "parquet"), (AGE, "midpoint", "parquet")],
+)
+def test_a_stranger_computes_what_utility_states(age, how, form, tmp_path, monkeypatch):
+    table, place = survey(600), tmp_path / "r"
+    columns = {**COLUMNS, "age": {**age, "as": how}}
+    release(table, place, format=form, policy={"columns": columns})
+    stated, truth = figures(table, place)
+    names = [str(each) for each in sf.utility(table, place, queries=10).recipes]
+    low, high = map(int, re.findall(r"from (\d+) to (\d+)", names[1])[0])
+    assert truth[0] == pytest.approx(table["age"].mean())
+    assert truth[1] == table["age"].between(low, high).sum()
+    assert truth[2] == pytest.approx(np.polyfit(table["age"], table["income"], 1)[0])
+    assert stated == pytest.approx(truth, rel=0.15)
+    means, counts, by_place, line = in_pandas(place, monkeypatch)
+    assert [means["mean"], counts["estimate"], line["slope"]] == pytest.approx(stated)
+    assert means["at least"] - 1 <= truth[0] <= means["at most"] + 1
+    assert counts["at least"] <= truth[1] <= counts["at most"]
+    assert by_place.sum() == 600
+    [mean], [count], *_, [slope] = in_duckdb(place, monkeypatch)
+    assert [mean[0], count[0], slope[0]] == pytest.approx(stated)
+    assert [*mean[1:], *count[1:]] == pytest.approx([*means.values()][1:] + [*counts.values()][1:])
+    if how != "bounds":  # read_release leaves open ends open
+        assert in_pandas(place, monkeypatch, recipe=1) == pytest.approx(stated[:1])
+
+
+def test_weighted_rows_are_counted_by_the_recipes_too(tmp_path, monkeypatch):
+    table, place = survey(600).assign(w=np.tile([1.0, 2.5], 300)), tmp_path / "r"
+    release(table, place, format="csv", policy={"columns": {**COLUMNS, "w": "weight"}})
+    stated, truth = figures(table, place)
+    assert truth[0] == pytest.approx(np.average(table["age"], weights=table["w"]))
+    means, counts, by_place, line = in_pandas(place, monkeypatch)
+    assert [means["mean"], counts["estimate"], line["slope"]] == pytest.approx(stated)
+    assert by_place.sum() == pytest.approx(table["w"].sum())
+    [mean], [count], *_, [slope] = in_duckdb(place, monkeypatch)
+    assert [mean[0], count[0], slope[0]] == pytest.approx(stated)
+
+
+@pytest.mark.parametrize("how", ["text", "bounds"])
+def test_a_stranger_computes_in_base_r_what_utility_states(how, tmp_path, rscript):
+    table, place = survey(600), tmp_path / "r"
+    columns = {**COLUMNS, "age": {**OPEN, "as": how}}
+    release(table, place, format="csv", policy={"columns": columns})
+    mean, count, *_, line = in_r(place, rscript)
+    stated = figures(table, place)[0]
+    assert [mean[0], count[0], line[1]] == pytest.approx(stated, rel=1e-6)
+
+
+def test_a_drafted_release_of_the_census_is_read_with_its_readme(
+    adult, tmp_path, monkeypatch, rscript
+):
+    place, policy = tmp_path / "r", tmp_path / "policy.yaml"
+    source = adult / "adult.csv"
+    policy.write_text(sf.draft(source).text, "utf-8")
+    sf.anonymize(source, policy, output=place, format="csv")
+    stated, truth = figures(source, place, policy=policy)
+    assert stated == pytest.approx(truth, rel=0.1)
+    means, counts, *_ = in_pandas(place, monkeypatch)
+    assert [means["mean"], counts["estimate"]] == pytest.approx(stated)
+    [mean], [count], *_ = in_duckdb(place, monkeypatch)
+    assert [mean[0], count[0]] == pytest.approx(stated)
+    mean, count, *_ = in_r(place, rscript)
+    assert [mean[0], count[0]] == pytest.approx(stated, rel=1e-6)
 
 
 # Read back by sf.read_release.

@@ -10,11 +10,24 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+import numpy as np
+
 from sfumato.content import escape_markdown
+from sfumato.counts import Column
 from sfumato.decouplings.texts import code, quote
-from sfumato.releases.codebook import CODEBOOK, CODEBOOK_TEXT, ROLES_IN_WORDS, Codebook, Line
-from sfumato.releases.manifest import Manifest, Promise
+from sfumato.releases.codebook import (
+    CODEBOOK,
+    CODEBOOK_TEXT,
+    NUMBERS,
+    ROLES_IN_WORDS,
+    Codebook,
+    Line,
+    read_labels,
+)
+from sfumato.releases.manifest import ColumnRecord, Manifest, Promise
+from sfumato.tables import Table
 from sfumato.text import STAR, number_of, percent, text_of
+from sfumato.typing import FloatArray, Value
 
 README = "README.md"
 
@@ -43,11 +56,7 @@ def write_readme(manifest: Manifest, codebook: Codebook) -> str:
         "## Files",
         _FILES.format(file=code(file.name), codebook=CODEBOOK, text=CODEBOOK_TEXT),
     ]
-    text = "\n\n".join(blocks) + "\n"
-    if _counts_people(manifest):
-        # Whose the rows are is not published, so that recipes can count nothing else.
-        text = text.replace("How many people have", "How many rows have")
-    return text
+    return "\n\n".join(blocks) + "\n"
 
 
 _FILES = """\
@@ -158,39 +167,117 @@ def _cells(manifest: Manifest, codebook: Codebook) -> list[str]:
 
 
 @dataclass(frozen=True)
+class Quantity:
+    """A column of numbers that recipes compute with, in whatever form it is published."""
+
+    name: str
+    """What it is called in the original."""
+
+    columns: tuple[str, ...]
+    """The columns of the file: one of labels or numbers, or one for each end of the ranges."""
+
+    ends: tuple[str, str]
+    """The smallest and the largest bound that it has: what an open end is taken for."""
+
+    step: str
+    """The number by which a range is wider than its ends are apart: 1 for whole numbers."""
+
+    ranged: bool
+    """Whether some of its cells are ranges, or numbers that stand for one."""
+
+    known: bool
+    """Whether others may know it."""
+
+    middles: bool = False
+    """Whether its column has numbers that stand for ranges of the codebook."""
+
+    @property
+    def bounds(self) -> tuple[str, str]:
+        """A range to ask about: the middle half of the column, in numbers that can be typed."""
+        low, high = map(float, self.ends)
+        quarter = (high - low) / 4
+        digits = max(0, 1 - math.floor(math.log10(quarter))) if quarter else 0
+        return text_of(round(low + quarter, digits)), text_of(round(high - quarter, digits))
+
+
+def _quantities(manifest: Manifest, codebook: Codebook) -> list[Quantity]:
+    """Return the columns of numbers that have names to write recipes with."""
+    records = {column.name: column for column in manifest.columns}
+    found = {}
+    for line in codebook.columns:
+        record = records.get(line.column, ColumnRecord(line.column, line.role))
+        name = record.of or line.column
+        parts = [line]
+        if record.of is not None and record.part in ("low", "high"):
+            named = {each.name for each in manifest.columns if each.of == record.of}
+            parts = [each for each in codebook.columns if each.column in named]
+        numeric = (
+            each.type.removesuffix(" or range") in _NUMERIC
+            and number_of(each.low) is not None
+            and number_of(each.high) is not None
+            and _SAFE_NAME.fullmatch(each.column)
+            for each in parts
+        )
+        if name in found or line.role == "weight" or not all(numeric):
+            continue
+        excluded = any(records[each.column].upper for each in parts if each.column in records)
+        excluded |= any(
+            each.upper == "excluded" and each.low and each.high
+            for part in parts
+            for each in codebook.values_of(part.table, part.column)
+        )
+        whole = all(each.type.startswith("whole") for each in parts) and not excluded
+        if record.part == "middle":
+            sides = [e for e in codebook.values_of(line.table, line.column) if e.low and e.high]
+            ends = sorted([*(e.low for e in sides), *(e.high for e in sides)], key=float)
+            ends = ends or [line.low, line.high]
+            whole = all(float(end).is_integer() for end in ends) and not excluded
+        else:
+            ends = sorted([e for part in parts for e in (part.low, part.high)], key=float)
+        found[name] = Quantity(
+            name=name,
+            columns=tuple(each.column for each in parts),
+            ends=(ends[0], ends[-1]),
+            step="1" if whole else "0",
+            ranged=record.of is not None or "range" in line.type,
+            known=line.role == "quasi-identifier",
+            middles=record.part == "middle",
+        )
+    return list(found.values())
+
+
+@dataclass(frozen=True)
 class Recipes:
     """What recipes are written about: the columns of a release that suit them best."""
 
     file: str
     form: str
-    number: Line | None
+    number: Quantity | None
     """A column of numbers, in which there may be ranges."""
 
-    outcome: Line | None
+    outcome: Quantity | None
     """A column of numbers that is published as it is."""
 
     group: Line | None
     """A column of few values."""
 
     weight: str | None
+    who: str
+    """What is counted: people, or rows of which a person may have several."""
+
+    delimiter: str = ","
+    """What stands between the cells of a text file."""
 
     @classmethod
     def of(cls, manifest: Manifest, codebook: Codebook) -> "Recipes":
         """Choose columns by their names, roles and types, and by nothing else."""
         [file] = manifest.files
         fit = [line for line in codebook.columns if _SAFE_NAME.fullmatch(line.column)]
-        numbers = [
-            line
-            for line in fit
-            if line.type.removesuffix(" or range") in _NUMERIC
-            and number_of(line.low) is not None
-            and number_of(line.high) is not None
-            and line.role != "weight"
-        ]
+        numbers = _quantities(manifest, codebook)
         # Codes look like numbers too: a range is surely one, and so is what others do not know.
-        known = [line for line in numbers if line.role == "quasi-identifier"]
-        others = [line for line in numbers if line.role != "quasi-identifier"]
-        ranges = [line for line in known if "range" in line.type]
+        known = [each for each in numbers if each.known]
+        others = [each for each in numbers if not each.known and len(each.columns) == 1]
+        ranges = [each for each in known if each.ranged]
         number = next(iter([*ranges, *others, *known]), None)
         groups = [
             line
@@ -203,30 +290,54 @@ class Recipes:
             file.name,
             file.format or "",
             number,
-            next((line for line in others if line is not number), None),
+            next((each for each in others if each is not number and not each.ranged), None),
             next(iter(groups), None),
             next(iter(weights), None),
+            "rows" if _counts_people(manifest) else "people",
+            file.delimiter or ",",
         )
 
-    @property
-    def ends(self) -> tuple[str, str]:
-        """The smallest and the largest bound of the column: what an open end is taken for."""
-        assert self.number is not None  # noqa: S101 - asked for only then
-        return self.number.low, self.number.high
+    def answers(self, table: Table) -> dict[str, float]:
+        """Return what the recipes compute of a table: of the release, or of its original.
 
-    @property
-    def bounds(self) -> tuple[str, str]:
-        """A range to ask about: the middle half of the column, in numbers that can be typed."""
-        low, high = map(float, self.ends)
-        quarter = (high - low) / 4
-        digits = max(0, 1 - math.floor(math.log10(quarter))) if quarter else 0
-        return text_of(round(low + quarter, digits)), text_of(round(high - quarter, digits))
-
-    @property
-    def step(self) -> str:
-        """The number by which a range is wider than its ends are apart: 1 for whole numbers."""
-        assert self.number is not None  # noqa: S101 - asked for only then
-        return "1" if self.number.type.startswith("whole") else "0"
+        Args:
+            table: Rows with labels or with raw values, under the names of the original.
+        """
+        if self.number is None or self.number.name not in table.columns:
+            return {}
+        others = [] if self.outcome is None else [self.outcome.name]
+        names = [self.number.name, *(name for name in others if name in table.columns)]
+        if self.weight is not None and self.weight in table.columns:
+            counts, mass = table.count_weighted(names, self.weight)
+        else:
+            counts = table.count(names).project(names)
+            mass = counts.rows.astype(np.float64)
+        ends = _ends_of(counts.columns[0], self.number)
+        if ends is None:
+            return {}
+        low, high = ends[:, counts.codes[0].astype(np.int64)]
+        known = ~np.isnan(low) & (mass > 0)
+        if not known.any():
+            return {}
+        name, (least, most), step = self.number.name, self.number.bounds, float(self.number.step)
+        width, middle = high - low + step, (low + high) / 2
+        inside = np.maximum(np.minimum(high, float(most)) - np.maximum(low, float(least)) + step, 0)
+        alone = (low >= float(least)) & (low <= float(most))
+        share = np.where(width > 0, inside / np.where(width > 0, width, 1), alone)
+        counted = (mass * share)[known].sum() * mass.sum() / mass[known].sum()
+        found = {
+            f"mean of {name}": float(np.average(middle[known], weights=mass[known])),
+            f"{self.who} with {name} from {least} to {most}": float(counted),
+        }
+        if len(names) > 1 and self.outcome is not None:
+            y = np.array(
+                [_number_or_nan(value) for value in counts.columns[1].values], dtype=np.float64
+            )[counts.codes[1].astype(np.int64)]
+            both = known & ~np.isnan(y)
+            slope = _slope(middle[both], y[both], mass[both])
+            if slope is not None:
+                found[f"slope of {self.outcome.name} by {name}"] = slope
+        return found
 
     def blocks(self) -> list[str]:
         """Return the recipes in every language that reads the file."""
@@ -250,46 +361,86 @@ class Recipes:
                 found += [f"### {title}", f"```{language}\n{text}\n```"]
         return found
 
+    @property
+    def _named(self) -> dict[str, str]:
+        """The words that the texts of recipes about the number leave open."""
+        assert self.number is not None  # noqa: S101 - asked for only then
+        low, high = self.number.bounds
+        return {
+            "codebook": CODEBOOK,
+            "name": self.number.name,
+            "first": self.number.columns[0],
+            "last": self.number.columns[-1],
+            "least": self.number.ends[0],
+            "most": self.number.ends[1],
+            "low": low,
+            "high": high,
+            "step": self.number.step,
+            "who": self.who,
+            "outcome": "" if self.outcome is None else self.outcome.name,
+        }
+
+    def _option(self, option: str) -> str:
+        """Return how a language is told what stands between cells; nothing where it is a comma."""
+        sign = "\\t" if self.delimiter == "\t" else self.delimiter
+        return "" if sign == "," else option.format(sign)
+
     # SQL.
 
     def _sql(self) -> str:
+        delim = self._option("delim = '{}', ")
         source = {
-            "csv": f"read_csv('{self.file}', header = true, all_varchar = true)",
+            "csv": f"read_csv('{self.file}', {delim}header = true, all_varchar = true)",
             "parquet": f"read_parquet('{self.file}')",
         }.get(self.form)
         if source is None:
             return ""
         parts = []
         if self.number is not None:
-            name, (low, high) = quote(self.number.column), self.ends
-            parts.append(
-                "CREATE OR REPLACE TEMP VIEW labels AS\n"
-                "SELECT regexp_replace(value, '^''', '') AS value,\n"
-                f"       CAST(coalesce(low, if(high IS NULL, NULL, '{low}')) AS DOUBLE) AS low,\n"
-                f"       CAST(coalesce(high, if(low IS NULL, NULL, '{high}')) AS DOUBLE) AS high\n"
-                f"FROM read_csv('{CODEBOOK}', header = true, all_varchar = true)\n"
-                f"WHERE \"column\" = '{self.number.column}' AND entry = 'value';"
-            )
-            parts.append(
-                "CREATE OR REPLACE TEMP VIEW people AS\nSELECT d.*,\n"
-                f"       coalesce(b.low, TRY_CAST(d.{name} AS DOUBLE)) AS low,\n"
-                f"       coalesce(b.high, TRY_CAST(d.{name} AS DOUBLE)) AS high\n"
-                f"FROM {source} AS d\nLEFT JOIN labels AS b"
-                f" ON CAST(d.{name} AS VARCHAR) = b.value;"
-            )
-            parts += [self._sql_mean(), self._sql_count()]
+            parts += [*self._sql_views(self.number, source), self._sql_mean(), self._sql_count()]
         else:
-            parts.append(f"CREATE OR REPLACE TEMP VIEW people AS\nSELECT * FROM {source};")
+            parts.append(f"CREATE OR REPLACE TEMP VIEW data AS\nSELECT * FROM {source};")
         if self.group is not None:
-            name = quote(self.group.column)
             parts.append(
-                f"-- How many people have each {self.group.column}?\n"
-                f"SELECT {name}, {self._sql_sum('1')} AS people\n"
-                f"FROM people GROUP BY {name} ORDER BY people DESC;"
+                f"-- How many {self.who} have each {self.group.column}?\n"
+                f"SELECT {quote(self.group.column)}, {self._sql_sum('1')} AS n\n"
+                "FROM data GROUP BY 1 ORDER BY 2 DESC;"
             )
         if self.outcome is not None:
             parts.append(self._sql_regression())
         return "\n\n".join(parts)
+
+    def _sql_views(self, number: Quantity, source: str) -> list[str]:
+        """Return what makes the view of all rows, with the ends of the number in each."""
+        first, last, (low, high) = *map(quote, (number.columns[0], number.columns[-1])), number.ends
+        if len(number.columns) > 1:
+            ends = (
+                (first, f"if({last} IS NULL, NULL, {low})", "_low"),
+                (last, f"if({first} IS NULL, NULL, {high})", "_high"),
+            )
+            terms = ",\n".join(
+                f"       coalesce(TRY_CAST({end} AS DOUBLE), {other}) AS {name}"
+                for end, other, name in ends
+            )
+            return [f"CREATE OR REPLACE TEMP VIEW data AS\nSELECT *,\n{terms}\nFROM {source};"]
+        match = f"CAST(d.{first} AS VARCHAR) = b.value"
+        if number.middles:
+            match = f"TRY_CAST(d.{first} AS DOUBLE) = TRY_CAST(b.value AS DOUBLE)"
+        labels = (
+            "CREATE OR REPLACE TEMP VIEW labels AS\n"
+            "SELECT regexp_replace(value, '^''', '') AS value,\n"
+            f"       CAST(coalesce(low, if(high IS NULL, NULL, '{low}')) AS DOUBLE) AS low,\n"
+            f"       CAST(coalesce(high, if(low IS NULL, NULL, '{high}')) AS DOUBLE) AS high\n"
+            f"FROM read_csv('{CODEBOOK}', header = true, all_varchar = true)\n"
+            f"WHERE \"column\" = '{number.columns[0]}' AND entry = 'value';"
+        )
+        rows = (
+            "CREATE OR REPLACE TEMP VIEW data AS\nSELECT d.*,\n"
+            f"       coalesce(b.low, TRY_CAST(d.{first} AS DOUBLE)) AS _low,\n"
+            f"       coalesce(b.high, TRY_CAST(d.{first} AS DOUBLE)) AS _high\n"
+            f"FROM {source} AS d\nLEFT JOIN labels AS b ON {match};"
+        )
+        return [labels, rows]
 
     @property
     def _sql_weight(self) -> str:
@@ -301,53 +452,44 @@ class Recipes:
         return f"sum({self._sql_weight})" if term == "1" else f"sum({self._sql_weight} * ({term}))"
 
     def _sql_mean(self) -> str:
-        assert self.number is not None  # noqa: S101 - asked for only then
-        if self.weight is None:
-            terms = "avg((low + high) / 2) AS mean, avg(low) AS at_least, avg(high) AS at_most"
-        else:
-            w = self._sql_weight
-            terms = ",\n       ".join(
-                f"sum({w} * {what}) / sum({w}) AS {name}"
-                for what, name in (
-                    ("(low + high) / 2", "mean"),
-                    ("low", "at_least"),
-                    ("high", "at_most"),
-                )
-            )
+        middle, w = "(_low + _high) / 2", self._sql_weight
+        terms = ",\n       ".join(
+            f"avg({what}) AS {name}" if not w else f"sum({w} * {what}) / sum({w}) AS {name}"
+            for what, name in ((middle, "mean"), ("_low", "at_least"), ("_high", "at_most"))
+        )
         return (
-            f"-- The mean of {self.number.column}, and between what it must be.\n"
-            f"SELECT {terms}\nFROM people WHERE low IS NOT NULL AND high IS NOT NULL;"
+            f"-- The mean of {self._named['name']}, and between what it must be.\n"
+            f"SELECT {terms}\nFROM data WHERE _low IS NOT NULL AND _high IS NOT NULL;"
         )
 
     def _sql_count(self) -> str:
-        assert self.number is not None  # noqa: S101 - asked for only then
-        low, high = self.bounds
+        low, high, step = (self._named[key] for key in ("low", "high", "step"))
         share = (
-            f"CASE WHEN high - low + {self.step} = 0 "
-            f"THEN CAST(low BETWEEN {low} AND {high} AS INTEGER)\n"
-            f"            ELSE greatest(least(high, {high}) - greatest(low, {low})"
-            f" + {self.step}, 0)\n                 / (high - low + {self.step}) END"
+            f"CASE WHEN _high - _low + {step} = 0 "
+            f"THEN CAST(_low BETWEEN {low} AND {high} AS INTEGER)\n"
+            f"            ELSE greatest(least(_high, {high}) - greatest(_low, {low})"
+            f" + {step}, 0)\n                 / (_high - _low + {step}) END"
         )
         fewest = self._sql_sum("1")
-        known = self._sql_sum("1") + " FILTER (low IS NOT NULL AND high IS NOT NULL)"
+        known = self._sql_sum("1") + " FILTER (_low IS NOT NULL AND _high IS NOT NULL)"
         return (
-            f"-- How many people have {self.number.column} from {low} to {high}?\n"
+            f"-- How many {self.who} have {self._named['name']} from {low} to {high}?\n"
             f"SELECT {self._sql_sum(share)}\n"
             f"         * {self._sql_sum('1')} / {known} AS estimate,\n"
-            f"       {fewest} FILTER (low >= {low} AND high <= {high}) AS at_least,\n"
-            f"       {fewest} FILTER (coalesce(high >= {low}, true) "
-            f"AND coalesce(low <= {high}, true)) AS at_most\n"
-            "FROM people;"
+            f"       {fewest} FILTER (_low >= {low} AND _high <= {high}) AS at_least,\n"
+            f"       {fewest} FILTER (coalesce(_high >= {low}, true) "
+            f"AND coalesce(_low <= {high}, true)) AS at_most\n"
+            "FROM data;"
         )
 
     def _sql_regression(self) -> str:
-        assert self.number is not None and self.outcome is not None  # noqa: S101, PT018
-        pair = f"TRY_CAST({quote(self.outcome.column)} AS DOUBLE) AS y, (low + high) / 2 AS x"
+        outcome = self._named["outcome"]
+        pair = f"TRY_CAST({quote(outcome)} AS DOUBLE) AS y, (_low + _high) / 2 AS x"
         weight = "" if self.weight is None else f"{self._sql_weight} AS w, "
         lines = [
-            f"-- How does {self.outcome.column} change with {self.number.column}?",
+            f"-- How does {outcome} change with {self._named['name']}?",
             *(_SQL_SLOPE if self.weight is None else _SQL_WEIGHTED_SLOPE),
-            f"FROM (SELECT {weight}{pair} FROM people)",  # noqa: S608 - it is shown, and not run
+            f"FROM (SELECT {weight}{pair} FROM data)",  # noqa: S608 - it is shown, and not run
             "WHERE x IS NOT NULL AND y IS NOT NULL;",
         ]
         return "\n".join(lines)
@@ -355,8 +497,11 @@ class Recipes:
     # pandas.
 
     def _pandas(self) -> str:
+        sep = self._option('sep="{}", ')
         read = {
-            "csv": f'pd.read_csv("{self.file}", dtype=str, keep_default_na=False, na_values=[""])',
+            "csv": (
+                f'pd.read_csv("{self.file}", {sep}dtype=str, keep_default_na=False, na_values=[""])'
+            ),
             "parquet": f'pd.read_parquet("{self.file}")',
             "feather": f'pd.read_feather("{self.file}")',
             "sav": f'pd.read_spss("{self.file}")',
@@ -365,69 +510,80 @@ class Recipes:
         }.get(self.form)
         if read is None:
             return ""
-        number = 'pd.to_numeric({}, errors="coerce")'
-        lines = ["import pandas as pd", "", f"people = {read}"]
-        weight = "1.0" if self.weight is None else number.format(f"people[{self.weight!r}]")
-        lines.append(f'people["_weight"] = {weight}')
+        weight = "pd.Series(1.0, index=data.index)"
+        if self.weight is not None:
+            weight = f'pd.to_numeric(data["{self.weight}"], errors="coerce")'
+        text = f"import pandas as pd\n\ndata = {read}\nweight = {weight}\n"
         if self.number is not None:
-            lines += _PANDAS_BOUNDS.format(
-                codebook=CODEBOOK, name=self.number.column, least=self.ends[0], most=self.ends[1]
-            ).splitlines()
-            low, high = self.bounds
-            lines += _PANDAS_NUMBERS.format(
-                name=self.number.column, low=low, high=high, step=self.step
-            ).splitlines()
+            ends = _PANDAS_LABELS
+            if len(self.number.columns) > 1:
+                ends = _PANDAS_BOUNDS
+            elif self.number.middles:
+                ends = _PANDAS_MIDDLES
+            text += ends.format(**self._named) + _PANDAS_NUMBERS.format(**self._named)
         if self.group is not None:
-            lines += [
-                "",
-                f"# How many people have each {self.group.column}?",
-                f'print(people.groupby({self.group.column!r}, dropna=False)["_weight"].sum())',
-            ]
-        if self.outcome is not None and self.number is not None:
-            lines += _PANDAS_REGRESSION.format(
-                outcome=self.outcome.column, name=self.number.column
-            ).splitlines()
-        return "\n".join(lines)
+            text += _PANDAS_GROUPS.format(group=self.group.column, who=self.who)
+        if self.outcome is not None:
+            text += _PANDAS_REGRESSION.format(**self._named)
+        return text.rstrip("\n")
 
     # R.
 
     def _r(self) -> str:
         if self.form != "csv":
             return ""
-        weight = "1" if self.weight is None else f'as.numeric(people[["{self.weight}"]])'
-        lines = _R_READ.format(file=self.file, weight=weight).splitlines()
+        weight = "rep(1, nrow(data))"
+        if self.weight is not None:
+            weight = f'as.numeric(data[["{self.weight}"]])'
+        sep = self._option('sep = "{}", ')
+        text = _R_READ.format(file=self.file, sep=sep, weight=weight)
         if self.number is not None:
-            low, high = self.bounds
-            lines += _R_NUMBERS.format(
-                codebook=CODEBOOK,
-                name=self.number.column,
-                least=self.ends[0],
-                most=self.ends[1],
-                low=low,
-                high=high,
-                step=self.step,
-            ).splitlines()
+            ends = _R_BOUNDS if len(self.number.columns) > 1 else _R_LABELS
+            text += ends.format(**self._named) + _R_NUMBERS.format(**self._named)
         if self.group is not None:
-            lines += [
-                "",
-                f"# How many people have each {self.group.column}?",
-                f'print(tapply(people$.weight, addNA(people[["{self.group.column}"]]), sum))',
-            ]
-        if self.outcome is not None and self.number is not None:
-            lines += _R_REGRESSION.format(
-                outcome=self.outcome.column, name=self.number.column
-            ).splitlines()
-        return "\n".join(lines)
+            text += _R_GROUPS.format(group=self.group.column, who=self.who)
+        if self.outcome is not None:
+            text += _R_REGRESSION.format(**self._named)
+        return text.rstrip("\n")
 
     def _sfumato(self) -> str:
-        lines = ["import sfumato as sf", "", 'people = sf.read_release(".")  # a DataFrame']
+        lines = ["import sfumato as sf", "", 'data = sf.read_release(".")  # a DataFrame']
         if self.number is not None:
-            name = self.number.column
-            ranged = "range" in self.number.type
-            both = f'people["{name}_low"] + people["{name}_high"]'
-            middle = f"({both}) / 2" if ranged else f'people["{name}"]'
+            name = self.number.name
+            both = f'data["{name}_low"] + data["{name}_high"]'
+            middle = f"({both}) / 2" if self.number.ranged else f'data["{name}"]'
             lines += ["", f"# The mean of {name}.", f"print(({middle}).mean())"]
         return "\n".join(lines)
+
+
+def _ends_of(column: Column, number: Quantity) -> FloatArray | None:
+    """Return both ends of each value of a column, as recipes read it; NaN for what is not told."""
+    texts = [None if v is None or text_of(v) == STAR else text_of(v) for v in column.values]
+    read = read_labels([text for text in texts if text is not None])
+    if read is None or read.kind != NUMBERS:
+        return None
+    pairs = [(math.nan, math.nan) if t is None else read.stretches[t][:2] for t in texts]
+    low, high = np.array(pairs, dtype=np.float64).reshape(-1, 2).T
+    least, most = map(float, number.ends)
+    return np.array([np.where(np.isinf(low), least, low), np.where(np.isinf(high), most, high)])
+
+
+def _number_or_nan(value: Value) -> float:
+    found = None if value is None else number_of(value)
+    return math.nan if found is None else found
+
+
+def _slope(x: FloatArray, y: FloatArray, weight: FloatArray) -> float | None:
+    """Return the slope of a line through points; None if there is none.
+
+    >>> _slope(np.array([1.0, 2.0, 3.0]), np.array([2.0, 4.0, 6.0]), np.ones(3))
+    2.0
+    """
+    if not len(x):
+        return None
+    mean_x, mean_y = np.average(x, weights=weight), np.average(y, weights=weight)
+    spread = float((weight * (x - mean_x) ** 2).sum())
+    return float((weight * (x - mean_x) * (y - mean_y)).sum()) / spread if spread else None
 
 
 _SQL_SLOPE = ("SELECT regr_slope(y, x) AS slope, regr_intercept(y, x) AS intercept",)
@@ -437,83 +593,129 @@ _SQL_WEIGHTED_SLOPE = (
 )
 
 _PANDAS_BOUNDS = """
+# The ends of {name}. An open end is the smallest or largest bound; hidden values have none.
+low = pd.to_numeric(data["{first}"], errors="coerce")
+high = pd.to_numeric(data["{last}"], errors="coerce")
+open_low, open_high = low.isna() & high.notna(), high.isna() & low.notna()
+low, high = low.mask(open_low, {least}), high.mask(open_high, {most})
+"""
+
+_PANDAS_CODEBOOK = """
 # The ends of the ranges of {name}, from the codebook.
 codebook = pd.read_csv("{codebook}", dtype=str, keep_default_na=False)
-labels = codebook[(codebook["column"] == "{name}") & (codebook["entry"] == "value")]
+labels = codebook[(codebook["column"] == "{first}") & (codebook["entry"] == "value")]
+"""
+
+_PANDAS_LABELS = (
+    _PANDAS_CODEBOOK
+    + """\
 labels = labels.set_index(labels["value"].str.replace("^'", "", regex=True))
 ends = labels[["low", "high"]].apply(pd.to_numeric, errors="coerce").dropna(how="all")
 ends = ends.fillna({{"low": {least}, "high": {most}}})
-own = pd.to_numeric(people["{name}"], errors="coerce")
-low = people["{name}"].astype(str).map(ends["low"]).fillna(own)
-high = people["{name}"].astype(str).map(ends["high"]).fillna(own)"""
+own = pd.to_numeric(data["{first}"], errors="coerce")
+low = data["{first}"].astype(str).map(ends["low"]).fillna(own)
+high = data["{first}"].astype(str).map(ends["high"]).fillna(own)
+"""
+)
+
+_PANDAS_MIDDLES = (
+    _PANDAS_CODEBOOK
+    + """\
+ends = labels.set_index(pd.to_numeric(labels["value"]))[["low", "high"]].apply(pd.to_numeric)
+own = pd.to_numeric(data["{first}"], errors="coerce")
+low, high = own.map(ends["low"]).fillna(own), own.map(ends["high"]).fillna(own)
+"""
+)
 
 _PANDAS_NUMBERS = """
 # The mean of {name}, and between what it must be.
 known = low.notna() & high.notna()
-weight = people["_weight"][known]
 middle = (low + high) / 2
-print({{each: (weight * values[known]).sum() / weight.sum()
+print({{each: (weight * values)[known].sum() / weight[known].sum()
        for each, values in {{"mean": middle, "at least": low, "at most": high}}.items()}})
 
-# How many people have {name} from {low} to {high}?
+# How many {who} have {name} from {low} to {high}?
 width = high - low + {step}
 inside = (high.clip(upper={high}) - low.clip(lower={low}) + {step}).clip(lower=0)
 share = (inside / width.where(width > 0)).where(width > 0, low.between({low}, {high}) * 1.0)
-weight = people["_weight"]
 certain = (low >= {low}) & (high <= {high})
 possible = ~((high < {low}) | (low > {high}))
 print({{"estimate": (weight * share)[known].sum() * weight.sum() / weight[known].sum(),
-       "at least": weight[certain].sum(), "at most": weight[possible].sum()}})"""
+       "at least": weight[certain].sum(), "at most": weight[possible].sum()}})
+"""
+
+_PANDAS_GROUPS = """
+# How many {who} have each {group}?
+print(weight.groupby(data["{group}"], dropna=False).sum())
+"""
 
 _PANDAS_REGRESSION = """
 # How does {outcome} change with {name}?
-outcome = pd.to_numeric(people["{outcome}"], errors="coerce")
+outcome = pd.to_numeric(data["{outcome}"], errors="coerce")
 both = known & outcome.notna()
-w, x, y = people["_weight"][both], middle[both], outcome[both]
+w, x, y = weight[both], middle[both], outcome[both]
 mean_x, mean_y = (w * x).sum() / w.sum(), (w * y).sum() / w.sum()
 slope = (w * (x - mean_x) * (y - mean_y)).sum() / (w * (x - mean_x) ** 2).sum()
-print({{"slope": slope, "intercept": mean_y - slope * mean_x}})"""
-
-_R_READ = """\
-people <- read.csv("{file}", colClasses = "character", na.strings = "", check.names = FALSE)
-people$.weight <- {weight}
+print({{"slope": slope, "intercept": mean_y - slope * mean_x}})
 """
 
-_R_NUMBERS = """
+_R_READ = """\
+data <- read.csv("{file}", {sep}colClasses = "character", na.strings = "", check.names = FALSE)
+weight <- {weight}
+"""
+
+_R_BOUNDS = """
+# The ends of {name}. An open end is the smallest or largest bound; hidden values have none.
+low <- as.numeric(data[["{first}"]])
+high <- as.numeric(data[["{last}"]])
+open <- is.na(low) & !is.na(high)
+high[is.na(high) & !is.na(low)] <- {most}
+low[open] <- {least}
+"""
+
+_R_LABELS = """
 # The ends of the ranges of {name}, from the codebook.
 codebook <- read.csv("{codebook}", colClasses = "character", check.names = FALSE)
-labels <- codebook[codebook$column == "{name}" & codebook$entry == "value", ]
+labels <- codebook[codebook$column == "{first}" & codebook$entry == "value", ]
 labels <- labels[labels$low != "" | labels$high != "", ]
 labels$low[labels$low == ""] <- "{least}"
 labels$high[labels$high == ""] <- "{most}"
-at <- match(people[["{name}"]], sub("^'", "", labels$value))
-own <- suppressWarnings(as.numeric(people[["{name}"]]))
+at <- match(data[["{first}"]], sub("^'", "", labels$value))
+own <- suppressWarnings(as.numeric(data[["{first}"]]))
 low <- as.numeric(labels$low[at])
 high <- as.numeric(labels$high[at])
 low <- ifelse(is.na(low), own, low)
 high <- ifelse(is.na(high), own, high)
+"""
 
+_R_NUMBERS = """
 # The mean of {name}, and between what it must be.
 known <- !is.na(low) & !is.na(high)
 middle <- (low + high) / 2
-print(c(mean = weighted.mean(middle[known], people$.weight[known]),
-        at_least = weighted.mean(low[known], people$.weight[known]),
-        at_most = weighted.mean(high[known], people$.weight[known])))
+print(c(mean = weighted.mean(middle[known], weight[known]),
+        at_least = weighted.mean(low[known], weight[known]),
+        at_most = weighted.mean(high[known], weight[known])))
 
-# How many people have {name} from {low} to {high}?
+# How many {who} have {name} from {low} to {high}?
 width <- high - low + {step}
 inside <- pmax(pmin(high, {high}) - pmax(low, {low}) + {step}, 0)
 share <- ifelse(width > 0, inside / width, low >= {low} & low <= {high})
 certain <- !is.na(low) & !is.na(high) & low >= {low} & high <= {high}
 possible <- !((!is.na(high) & high < {low}) | (!is.na(low) & low > {high}))
-print(c(estimate = sum((people$.weight * share)[known]) *
-          sum(people$.weight) / sum(people$.weight[known]),
-        at_least = sum(people$.weight[certain]), at_most = sum(people$.weight[possible])))"""
+print(c(estimate = sum((weight * share)[known]) * sum(weight) / sum(weight[known]),
+        at_least = sum(weight[certain]), at_most = sum(weight[possible])))
+"""
+
+_R_GROUPS = """
+# How many {who} have each {group}?
+print(tapply(weight, addNA(data[["{group}"]]), sum))
+"""
 
 _R_REGRESSION = """
 # How does {outcome} change with {name}?
-outcome <- suppressWarnings(as.numeric(people[["{outcome}"]]))
-print(coef(lm(outcome ~ middle, weights = people$.weight)))"""
+outcome <- suppressWarnings(as.numeric(data[["{outcome}"]]))
+print(coef(lm(outcome ~ middle, weights = weight)))
+"""
 
 
 def recipes_in(text: str) -> dict[str, Sequence[str]]:

@@ -15,6 +15,8 @@ from sfumato.errors import InputError, ParameterError, UnknownNameError, require
 from sfumato.files import write_file
 from sfumato.policy import GivenPolicy, Policy, policy_of
 from sfumato.recode.deciding import ladders_of
+from sfumato.releases.codebook import describe
+from sfumato.releases.manifest import FileRecord
 from sfumato.releases.opening import (
     Published,
     PublishedTable,
@@ -23,6 +25,7 @@ from sfumato.releases.opening import (
     require_alike,
 )
 from sfumato.releases.preparing import open_original
+from sfumato.releases.readme import Recipes
 from sfumato.slicing import Correlations
 from sfumato.slicing import correlations as measured
 from sfumato.slicing.correlation import MEASURES
@@ -30,6 +33,7 @@ from sfumato.typing import FloatArray, Progress
 from sfumato.usefulness import (
     Classification,
     Exam,
+    Figure,
     PeopleLeft,
     Utilities,
     Utility,
@@ -79,6 +83,7 @@ def utility(  # noqa: PLR0913 - all but two have a default and are named
     published apart to have nothing to do with each other within a group. Then the
     correlations between columns are compared in the same way. If the release has a weight, the
     same queries are asked for people instead of rows, and weighted means and shares are compared.
+    A mean, a count and the slope of a regression are computed as the README of the release says.
     Where people have several rows, it is said how many of them are left; all else counts rows.
 
     Does not promise: that an analysis of another kind fares the same. Figures are for
@@ -165,6 +170,7 @@ def utility(  # noqa: PLR0913 - all but two have a default and are named
         marked[name] = replace(
             exam.of(each.estimator(counts.columns, ladders), weighted),
             people=_people_left(original, each),
+            recipes=_figures(original, each, policy),
         )
         if progress is not None:
             progress("compare", len(marked), len(found))
@@ -185,6 +191,25 @@ def _people_left(original: object, release: Published) -> PeopleLeft | None:
     if people is None or not isinstance(release, PublishedTable) or release.person is None:
         return PeopleLeft(everyone, None)
     return PeopleLeft(everyone, len(people.project((release.person,))))
+
+
+def _figures(original: object, release: Published, policy: Policy | None) -> tuple[Figure, ...]:
+    """Compute what the README of a release says how to compute, and the same of the original."""
+    if not isinstance(release, PublishedTable) or isinstance(original, FrequencySet):
+        return ()
+    manifest = release.manifest
+    if manifest is None or isinstance(release.data, FrequencySet) or not manifest.rows.published:
+        return ()
+    # What lies in memory has no file yet.
+    file = next(iter(manifest.files), FileRecord("data", rows=manifest.rows.published))
+    manifest = replace(manifest, files=(file,))
+    recipes = Recipes.of(manifest, describe(manifest, {file.name: release.table}, {}))
+    names = [each.name for each in (recipes.number, recipes.outcome) if each is not None]
+    after = recipes.answers(release.table)
+    if not after:
+        return ()
+    before = recipes.answers(open_original(original, policy or release.policy, names))
+    return tuple(Figure(what, before[what], after[what]) for what in after if what in before)
 
 
 def _weight_in(releases: Mapping[str, Published]) -> str | None:

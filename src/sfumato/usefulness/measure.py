@@ -364,6 +364,31 @@ def _weighted_column(original: Estimator, release: Estimator, name: str) -> Weig
     return WeightedColumn(name, off, *means)
 
 
+# What a recipient computes, and what the original says.
+
+
+class Figure(NamedTuple):
+    """What the recipes in the README of a release compute, from the original and from the release.
+
+    >>> print(Figure("mean of age", 41.204, 41.5), "·", Figure("rows", 31254.2, 31200))
+    mean of age 41.2 became 41.5 · rows 31,254 became 31,200
+    """
+
+    what: str
+    before: float
+    """From the original."""
+
+    after: float
+    """From the release, with ranges and hidden values as recipients have them."""
+
+    def __str__(self) -> str:
+        texts = (
+            f"{each:,.0f}" if abs(each) >= 10_000 else f"{each:.4g}"
+            for each in (self.before, self.after)
+        )
+        return f"{self.what} {' became '.join(texts)}"
+
+
 # What came out of comparing releases with the original.
 
 
@@ -421,6 +446,9 @@ class Utility(Showable):
     people: PeopleLeft | None = None
     """How many people are left, where they may have several rows; all other figures count rows."""
 
+    recipes: tuple[Figure, ...] = ()
+    """What the recipes in its README compute, if it is a release of one table with numbers."""
+
     def to_dict(self) -> dict[str, Any]:
         """Return the figures as plain values that JSON can hold."""
         return {
@@ -431,6 +459,7 @@ class Utility(Showable):
             **({} if self.accuracy is None else {"accuracy": self.accuracy.to_dict()}),
             **({} if self.weighted is None else {"weighted": self.weighted.to_dict()}),
             **({} if self.people is None else {"people": self.people.to_dict()}),
+            **({"recipes": [each._asdict() for each in self.recipes]} if self.recipes else {}),
             "seed": self.seed,
         }
 
@@ -441,6 +470,8 @@ class Utility(Showable):
         """Return the errors of counting queries and of correlations."""
         found: list[object] = [*filter(None, [self.people]), self.queries, self.associations]
         found += filter(None, [self.accuracy, self.weighted])
+        if self.recipes:
+            found.append("computed as its README says: " + "; ".join(map(str, self.recipes)))
         published = f"{self.published} of {self.rows} rows published"
         return Content(published, tuple(Sentence(str(each)) for each in found))
 
