@@ -16,6 +16,7 @@ from sfumato.meanings import (
     COORDINATES,
     FOR_NAMES,
     LIFE_DATES,
+    NAMING,
     Key,
     Kind,
     Meaning,
@@ -416,6 +417,8 @@ def _makes_needless(
 ) -> bool:
     """Return whether a column need not be published because others tell it."""
     mine, others = guesses[name], [guesses[other] for other in relation.of]
+    if len(others) > 1 and mine.kind is Kind.DATE:
+        return _is_told_date(guesses, ranks, name, relation)
     if len(others) > 1:
         # Any of the three is told by the other two: the one goes that means least.
         return ranks[name] > max(ranks[other] for other in relation.of) and (
@@ -427,6 +430,25 @@ def _makes_needless(
     if mine.role is Role.QUASI_IDENTIFIER and mine.kind is Kind.PLACE:
         return False
     return mine.kind is Kind.UNKNOWN or (alike and mine.kind is not Kind.OUTCOME)
+
+
+def _is_told_date(
+    guesses: Mapping[str, Guess],
+    ranks: Mapping[str, tuple[bool, bool, int]],
+    name: str,
+    relation: Relation,
+) -> bool:
+    """Return whether a date need not be published beside another one and the time between them.
+
+    The first date and a duration say what both dates do. A day of birth goes if there is an age.
+    """
+    dates = [of for of in relation.of if guesses[of].kind is Kind.DATE]
+    if len(dates) != 1:
+        return False
+    between = next(of for of in relation.of if of not in dates)
+    aged = guesses[between].kind is Kind.AGE
+    births = [not _BIRTHS.isdisjoint(words(each)) for each in (name, dates[0])]
+    return births[0] if aged and any(births) else ranks[name][-1] > ranks[dates[0]][-1]
 
 
 def _likeness(name: str, relation: Relation, guesses: Mapping[str, Guess]) -> tuple[float, ...]:
@@ -493,8 +515,8 @@ def _guess_meaning(  # noqa: C901, PLR0911 - one for each way in which values co
         return Guess(role, reason, certain, kind)
 
     if role in (Role.IDENTIFIER, Role.DROPPED):
-        if look.is_flag():
-            # It says whether there is one.
+        if look.is_flag() or (meaning is NAMING and not look.may_name_rows()):
+            # It says whether there is one, or is a scale: pid is a party too.
             return None
         return found(role, reason + ": it can name people" * (role is Role.DROPPED))
     if kind is Kind.DATE and not _may_be_date(name, look):
@@ -828,6 +850,10 @@ class _Look:
         """Return whether the values say yes or no."""
         texts = {text.strip().casefold() for text in self._texts}
         return len(texts) <= 2 and texts <= _FLAGS
+
+    def may_name_rows(self) -> bool:
+        """Return whether there are enough different values to be numbers of people or things."""
+        return self.kind == "text" or self.distinct >= min(_ENOUGH, max(2, self.known // 2))
 
     def are_years(self) -> bool:
         """Return whether the values are years, written in four digits."""

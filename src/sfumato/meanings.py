@@ -473,7 +473,7 @@ _PARTS: tuple[tuple[Meaning, str], ...] = (
         territory community"""),
     (_A_DATE, """
         yr *yr *year mon *month monat jahr *jahr annee quarter qtr qob mob yob dob* *date date*
-        datum* *datum fecha* *dat weekday wday"""),
+        datum* *datum fecha* *dat dt weekday wday"""),
     (_THE_BODY, """
         ht hgt height* *height hght hair* eye* handed* hand lefthand* stature groesse
         bloodgroup* bloodtype* blutgruppe*"""),

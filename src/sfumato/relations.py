@@ -11,9 +11,10 @@ from typing import NamedTuple
 import numpy as np
 
 from sfumato.counts import Column
+from sfumato.dates import read_text
 from sfumato.tables import Table
-from sfumato.text import number_of
-from sfumato.typing import BoolArray, CodeArray, FloatArray, IntArray
+from sfumato.text import date_of, number_of
+from sfumato.typing import BoolArray, CodeArray, FloatArray, IntArray, Value
 
 _ROWS = 20_000
 """Rows that are looked at, of many."""
@@ -184,7 +185,7 @@ class _ColumnRows:
         total = float(sizes.sum())
         agree = float(np.square(sizes / total).sum()) if total else 1.0
         missing = np.flatnonzero(there == column.missing)
-        numbers = [number_of(column.values[code]) for code in there.tolist()]
+        numbers = [_number(column.values[code]) for code in there.tolist()]
         known = [n for n, code in zip(numbers, there, strict=True) if code != column.missing]
         values = None
         if known and None not in known:
@@ -198,6 +199,20 @@ class _ColumnRows:
             int(missing[0]) if missing.size else -1,
             values,
         )
+
+
+def _number(value: Value) -> float | None:
+    """Return a number, or that of a day: a date and a duration tell another date."""
+    number = number_of(value)
+    if number is not None or value is None:
+        return number
+    day = date_of(value)
+    if day is None and isinstance(value, str) and 8 <= len(value) <= 10 and value[:1].isdigit():
+        # Day first or month first makes no difference to where two dates are far apart.
+        found = read_text(value, pivot=29)
+        written = found.year_first or found.day_first or found.month_first
+        day = None if written is None else date_of(written)
+    return None if day is None else float(day.toordinal())
 
 
 def _may_be_told(codes: CodeArray, gaps: IntArray, other: _ColumnRows) -> BoolArray:
@@ -282,9 +297,11 @@ class _Numbers(NamedTuple):
             both = known[i] & known[j]
             enough = both.sum() >= max(_FEWEST, 0.5 * known[i].sum(), 0.5 * known[j].sum())
             if enough and abs(_rank_correlation(*self.values[[i, j]][:, both])) >= _ALIKE:
-                relation = Relation((self.names[j],), both=True, nearly=True)
-                found.append((self.names[i], relation))
-                found.append((self.names[j], relation._replace(of=(self.names[i],))))
+                # What is often missing where the other one is known tells little of it.
+                for one, other in ((i, j), (j, i)):
+                    if both.sum() >= _NEARLY_ALIKE * known[one].sum():
+                        relation = Relation((self.names[other],), both=True, nearly=True)
+                        found.append((self.names[one], relation))
         return found
 
     def sums(self) -> list[tuple[str, Relation]]:

@@ -146,3 +146,24 @@ def test_few_columns_are_known_to_others():
     assert known[:2] == ["age", "sex"]
     assert len(known) == 8
     assert found["educl"].role is Role.SENSITIVE
+
+
+@pytest.mark.parametrize("form", ["%Y-%m-%d", "%d.%m.%Y"])
+def test_one_date_and_the_times_between_stand_for_the_other_dates(form):
+    born = np.datetime64("1900-01-01") + RNG.integers(0, 20_000, N)
+    entry = np.datetime64("1967-01-01") + RNG.integers(0, 3_000, N)
+    days = RNG.integers(5, 2_000, N)
+    dates = {"birth.dt": born, "accept.dt": entry, "fu.date": entry + days}
+    written = {name: [day.strftime(form) for day in d.tolist()] for name, d in dates.items()}
+    aged = (entry - born).astype(int) / 365.25
+    found = roles({**written, "age": aged, "futime": days})
+    assert [name for name, each in found.items() if each.role is Role.DROPPED] == [
+        "birth.dt",
+        "fu.date",
+    ]
+    assert found["accept.dt"].role is found["age"].role is Role.QUASI_IDENTIFIER
+
+
+def test_a_scale_with_few_values_is_no_number_of_people():
+    found = roles({"uid": RNG.permutation(N), "pid7na": RNG.integers(1, 8, N)})
+    assert (found["uid"].role, found["pid7na"].role) == (Role.IDENTIFIER, Role.SENSITIVE)

@@ -54,7 +54,7 @@ class Automatic(HierarchyBuilder):
 
     Example:
         >>> Automatic().describe("age", list(range(18, 91))).params()
-        {'widths': [5, 10, 20, 40], 'lower': 20, 'upper': 85}
+        {'widths': [5, 10, 20, 40], 'upper': 80}
         >>> Automatic().describe("zip", ["02139", "02141", "10001"]).name
         'masking'
     """

@@ -72,7 +72,8 @@ def even_ranges(weights: Mapping[Decimal, int]) -> EvenRanges | None:
     """Return even ranges for numbers, or None where they would be empty here and crowded there.
 
     Widths and open ends follow from the quantiles, rounded; no single row moves them. An open
-    end holds between 2 and 10 % of the rows, and no bound is the smallest or largest number.
+    end holds between 2 and 16 % of the rows, and no bound is the smallest or largest number. It
+    begins where a range of every width does, so that no level has a sliver beside it.
 
     Args:
         weights: The numbers, and how many rows have each.
@@ -80,7 +81,7 @@ def even_ranges(weights: Mapping[Decimal, int]) -> EvenRanges | None:
     Example:
         >>> ages = {Decimal(age): 1 for age in range(18, 91)}
         >>> [str(width) for width in even_ranges(ages).widths], even_ranges(ages).upper
-        (['5', '10', '20', '40'], Decimal('85'))
+        (['5', '10', '20', '40'], Decimal('80'))
         >>> even_ranges({Decimal(2) ** n: 1 for n in range(20)}) is None
         True
     """
@@ -92,7 +93,7 @@ def even_ranges(weights: Mapping[Decimal, int]) -> EvenRanges | None:
     def quantile(share: float) -> Decimal:
         return points[bisect_left(sums, share * sums[-1])]
 
-    low, second, middle, last, high = map(quantile, (0.02, 0.1, 0.5, 0.9, 0.98))
+    low, second, middle, last, high = map(quantile, (0.02, 0.16, 0.5, 0.84, 0.98))
     span = high - low
     sides = (middle - low, high - middle)
     if not span or min(sides) * _LOPSIDED < max(sides):
@@ -110,7 +111,7 @@ def even_ranges(weights: Mapping[Decimal, int]) -> EvenRanges | None:
     widths = [width]
     while widths[-1] * 3 <= span:
         widths.append(widths[-1] * 2)
-    lower, upper = _open_end(low, second, width), _open_end(last, high, width)
+    lower, upper = (_open_end(*ends, widths[-1]) for ends in ((low, second), (last, high)))
     if lower is not None and (lower <= points[0] or lower >= middle):
         lower = None
     if upper is not None and (upper >= points[-1] or upper <= middle):
@@ -126,11 +127,8 @@ def _width(least: Decimal) -> Decimal:
 
 
 def _open_end(above: Decimal, up_to: Decimal, width: Decimal) -> Decimal | None:
-    """Return the roundest end in a stretch at which a range begins; None if there is none."""
-    if above >= up_to:
-        return None
-    found = roundest(above, up_to)
-    found = found if not found % width else multiple_at(up_to, width, Decimal(0))
+    """Return the last end in a stretch at which a range of the widest begins; None if none does."""
+    found = multiple_at(up_to, width, Decimal(0))
     return found if found > above else None
 
 
