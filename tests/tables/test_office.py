@@ -518,6 +518,7 @@ def test_a_generalised_column_keeps_the_one_code_of_its_missing_cells(codes, tmp
     frame = people(120)
     frame.loc[: 12 * len(codes) - 1, "age"] = np.repeat(codes, 12)
     write_sav(tmp_path / "people.sav", frame, missing_ranges={"age": codes})
+    # No range of a level is narrower than others, so that each has eight people.
     made = release(tmp_path / "people.sav", tmp_path / "out", qi=["age"], plain=[], k=8)
     assert made.levels["age"] > 0
     columns, found = read_back(tmp_path / "out" / "data.sav")
