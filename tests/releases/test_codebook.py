@@ -219,7 +219,12 @@ def figures(table, folder, **more):
 
 @pytest.mark.parametrize(
     ("age", "how", "form"),
-    [(AGE, "text", "csv"), (OPEN, "bounds", "parquet"), (AGE, "midpoint", "parquet")],
+    [
+        (AGE, "text", "csv"),
+        (OPEN, "bounds", "parquet"),
+        (AGE, "midpoint", "parquet"),
+        (OPEN, "mean", "csv"),
+    ],
 )
 def test_a_stranger_computes_what_utility_states(age, how, form, tmp_path, monkeypatch):
     table, place = survey(600), tmp_path / "r"
@@ -256,7 +261,7 @@ def test_weighted_rows_are_counted_by_the_recipes_too(tmp_path, monkeypatch):
     assert [mean[0], count[0], slope[0]] == pytest.approx(stated)
 
 
-@pytest.mark.parametrize("how", ["text", "bounds"])
+@pytest.mark.parametrize("how", ["text", "bounds", "mean"])
 def test_a_stranger_computes_in_base_r_what_utility_states(how, tmp_path, rscript):
     table, place = survey(600), tmp_path / "r"
     columns = {**COLUMNS, "age": {**OPEN, "as": how}}

@@ -131,6 +131,78 @@ def test_dates_have_ends_and_middles():
     assert made.table["age_high"].astype(str).max() == "2020-08-31"
 
 
+# Means of classes.
+
+
+@pytest.mark.parametrize("method", ["full-domain", "regional", "bottom-up", "mondrian", "top-down"])
+def test_means_are_those_of_the_published_rows_of_a_class(method, tmp_path):
+    """A plain copy of the ages, published once for this test, says which rows are in a class."""
+    table = people(missing=True).assign(copy=lambda t: t["age"])
+    plain = {"role": "plain", "because": "a test"}
+    text, mean = policy("text", method), policy("mean", method)
+    text["columns"]["copy"] = mean["columns"]["copy"] = plain
+    labels = sf.anonymize(table, text, seed=4).table
+    made = sf.anonymize(table, mean, seed=4, output=tmp_path / "r", format="csv")
+    found = pd.read_csv(tmp_path / "r" / "data.csv")
+    assert list(found.columns) == ["age", "age_low", "age_high", "place", "ill", "copy"]
+    told = found["age_low"].notna()
+    for _, rows in found[told].groupby(["age_low", "age_high", "place"]):
+        assert rows["age"].nunique() == 1
+        assert rows["age"].iloc[0] == pytest.approx(rows["copy"].mean(), abs=0.051)
+    assert found["age"][~told].isna().all()
+    assert found["age"][told].between(found["age_low"][told], found["age_high"][told]).all()
+    # Means part no class: there are as many as by labels, and every promise counts them.
+    known = ["age", "age_low", "age_high", "place"]
+    assert made.manifest.classes.count == found.groupby(known, dropna=False).ngroups
+    assert made.manifest.classes.count <= labels.groupby(["age", "place"], dropna=False).ngroups
+    assert made.verdict.holds
+    assert made.verdict["means"].status == "holds"
+    assert sf.read_release(tmp_path / "r")["age_mean"].mean() == pytest.approx(found["age"].mean())
+
+
+def test_no_mean_depends_on_suppressed_people(tmp_path):
+    """Two tables that differ in people who are not published: no cell may tell them apart."""
+    made = []
+    for number, age in enumerate((20, 59)):
+        table = pd.concat([people(60), pd.DataFrame({"age": [age], "place": ["x"], "ill": ["a"]})])
+        said = policy("mean", "full-domain", {"kind": "intervals", "widths": [20]})
+        said |= {"suppression": {"limit": 1}}
+        release = sf.anonymize(table, said, output=tmp_path / str(number), format="csv", seed=1)
+        assert release.suppressed == 1
+        made.append(release)
+    texts = [(tmp_path / str(n) / "data.csv").read_text("utf-8") for n in range(2)]
+    assert sorted(texts[0].splitlines()) == sorted(texts[1].splitlines())
+
+
+def test_dates_and_open_ends_have_means():
+    days = [dt.date(2020, month, 1 + day) for month in range(1, 9) for day in range(12)]
+    table = pd.DataFrame({"age": days, "place": ["n"] * 96, "ill": ["flu", "gout", "hiv"] * 32})
+    made = sf.anonymize(
+        table, policy("mean", "full-domain", {"kind": "dates", "levels": ["month"]})
+    )
+    assert set(made.table["age"].astype(str)) == {f"2020-{m:02}-06" for m in range(1, 9)}
+    ages = {"kind": "intervals", "widths": [10], "lower": 30, "upper": 50}
+    old = sf.anonymize(people(), policy("mean", "full-domain", ages)).table
+    last = old[old["age_high"].isna() & old["age_low"].notna()]
+    assert last["age"].between(50, 59).all()
+    assert len(last)
+
+
+@pytest.mark.parametrize(
+    ("change", "said"), [(lambda mean: mean + 0.1, "several means"), (lambda _: 99, "outside")]
+)
+def test_a_forged_mean_is_found(change, said, tmp_path):
+    sf.anonymize(people(), policy("mean", "bottom-up"), output=tmp_path / "r", format="csv")
+    path = tmp_path / "r" / "data.csv"
+    table = pd.read_csv(path)
+    at = table.index[table["age_low"] < table["age_high"]][0]
+    table.loc[at, "age"] = change(table.loc[at, "age_low"])
+    table.to_csv(path, index=False)
+    check = verify_folder(tmp_path / "r")["means"]
+    assert check.status == "broken"
+    assert said in check.detail
+
+
 def test_what_a_forger_writes_into_numbers_is_found(tmp_path):
     sf.anonymize(people(), policy("bounds", "bottom-up"), output=tmp_path / "r", format="csv")
     path = tmp_path / "r" / "data.csv"
@@ -165,8 +237,11 @@ def test_numbers_that_would_undermine_a_promise_are_refused(change, said, tmp_pa
 def test_what_has_no_number_is_refused():
     with pytest.raises(sf.SfumatoError, match="neither a number nor a date"):
         sf.anonymize(people(), policy("text", "bottom-up"), as_={"place": "bounds"})
-    with pytest.raises(sf.SfumatoError, match=r"the mean of a class is not published.*midpoint"):
-        sf.anonymize(people(), policy("mean", "bottom-up"))
+    alone = {"models": [{"model": "t-closeness", "column": "ill", "t": 0.9}]}
+    with pytest.raises(sf.SfumatoError, match="no model promises that a class has two people"):
+        sf.anonymize(people(), policy("mean", "bottom-up", **alone))
+    with pytest.raises(sf.SfumatoError, match="limit of memory"):
+        sf.anonymize(people(), policy("mean", "bottom-up"), memory="1 GB")
     open_ended = {"kind": "intervals", "widths": [10], "lower": 30, "upper": 50}
     with pytest.raises(sf.SfumatoError, match="has no middle"):
         sf.anonymize(people(), policy("midpoint", "full-domain", open_ended))

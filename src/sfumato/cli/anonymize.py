@@ -79,9 +79,9 @@ def anonymize(
         list[str] | None,
         typer.Option(
             "--as",
-            metavar="COLUMN=text|bounds|midpoint",
-            help="What is published of a column of ranges: labels, their ends in two columns, or "
-            "the middle. May be repeated.",
+            metavar="COLUMN=text|bounds|midpoint|mean",
+            help="What is published of a column of ranges: labels, their ends in two columns, the "
+            "middle, or the mean of a class beside the ends. May be repeated.",
         ),
     ] = None,
     form: FormatOption = None,

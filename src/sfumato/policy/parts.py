@@ -425,17 +425,8 @@ class PublishAs(StrEnum):
     MIDPOINT = "midpoint"
     """The middle of the range, a number or a day; a hidden value is empty."""
 
-
-def _read_as(value: object) -> PublishAs:
-    """Read what is published; a mean is refused with the reason."""
-    if value == "mean":
-        raise Fault(
-            "the mean of a class is not published: it changes with every single person of the "
-            "class, so releases that differ by one person tell that person's value, and it is "
-            "the value itself where all of a class have the same. Take midpoint or bounds."
-        )
-    found: PublishAs = read(PublishAs, value)
-    return found
+    MEAN = "mean"
+    """The mean of all rows of the class, and beside it the bounds; a hidden value is empty."""
 
 
 class Missing(StrEnum):
@@ -677,9 +668,10 @@ class ColumnRule(Part):
         sparse=True,
     )
     as_: PublishAs = setting(
-        _read_as,
+        PublishAs,
         "What is published of ranges (quasi-identifier): text, the labels; bounds, two columns of "
-        "their ends, as in age_low and age_high; midpoint, a number. Hidden values are empty then.",
+        "their ends, as in age_low and age_high; midpoint, a number; mean, the mean of the rows of "
+        "the class, beside the bounds. Hidden values are empty then.",
         type_schema(PublishAs),
         default=PublishAs.TEXT,
         write=plain,

@@ -44,6 +44,7 @@ from sfumato.policy.parts import (
     Missing,
     Part,
     PersonRule,
+    PublishAs,
     Regional,
     RiskLevels,
     SearchRule,
@@ -107,6 +108,7 @@ def contradictions(policy: "Policy") -> Faults:
     return [
         *faults,
         *_weight_faults(policy),
+        *_mean_faults(policy),
         *_set_faults(policy),
         *_person_faults(policy),
         *_household_faults(policy),
@@ -140,6 +142,18 @@ def _weight_faults(policy: "Policy") -> Faults:
         )
         return [(at, text)]
     return []
+
+
+def _mean_faults(policy: "Policy") -> Faults:
+    """List why columns cannot be published as means: a class of one would tell the value itself."""
+    asked = [name for name, rule in policy.columns.items() if rule.as_ is PublishAs.MEAN]
+    if not asked or any((model.smallest_class or 1) >= 2 for model in policy.models):
+        return []
+    text = (
+        "it is published as the mean of its class, and no model promises that a class has two "
+        "people or more. Add one, as in {model: k-anonymity, k: 5}, or choose bounds or midpoint."
+    )
+    return [(("columns", asked[0], "as"), text)]
 
 
 def _set_faults(policy: "Policy") -> Faults:

@@ -92,7 +92,7 @@ class ColumnRecord:
     """The column whose labels it has as numbers, if it is one of numbers."""
 
     part: str | None = None
-    """`low`, `high` or `middle`: what its numbers say of those labels."""
+    """`low`, `high` or `middle`: what its numbers say of those labels; `mean`: of their rows."""
 
     upper: str | None = None
     """`excluded` if ranges do not reach their upper ends."""

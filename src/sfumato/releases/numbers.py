@@ -1,5 +1,8 @@
 """Ranges as numbers: columns that are published as the ends of their labels, or as the middle.
 
+A mean of the rows of a class stands beside the ends. It is the same for all rows that readers see
+as one class, so it tells no two of them apart and splits none.
+
 The columns that readers see are quasi-identifiers of their own, so every promise is recomputed from
 the numbers as they stand in the files. Two labels that become the same number make one class of
 two. What is measured is measured after that. For everything else a release is opened with its
@@ -7,7 +10,7 @@ labels again.
 """
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import date
 from pathlib import Path
@@ -15,20 +18,23 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from sfumato.counts import Column, FrequencySet, add_up, group
 from sfumato.errors import InputError
 from sfumato.policy import Missing, Policy, PublishAs
+from sfumato.recode.recoded import RecodedEntries, recode_entries
+from sfumato.recoding import Recoding
 from sfumato.releases.codebook import DATES, ReadLabels, read_labels
 from sfumato.releases.manifest import ColumnRecord, FileRecord, Manifest
 from sfumato.tables import DatabaseTable, Table, open_table
 from sfumato.tables.base import Progress as RowProgress
 from sfumato.tables.base import WrittenFile
-from sfumato.text import STAR, number_of, text_of
-from sfumato.typing import IntArray, Value
+from sfumato.text import STAR, number_of, text_of, text_or_none
+from sfumato.typing import FloatArray, IntArray, Value
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
-LOW, HIGH, MIDDLE = "low", "high", "middle"
+LOW, HIGH, MIDDLE, MEAN = "low", "high", "middle", "mean"
 """What a column of numbers says of the labels of another."""
 
 _EPOCH = date(1970, 1, 1).toordinal()
@@ -41,7 +47,9 @@ def columns_as_numbers(policy: Policy) -> dict[str, PublishAs]:
     }
 
 
-def require_numbers(policy: Policy, table: Table, names: Sequence[str], *, stored: bool) -> None:
+def require_numbers(
+    policy: Policy, table: Table, names: Sequence[str], *, stored: bool, limited: bool
+) -> None:
     """Raise if columns cannot be published as numbers with this policy.
 
     Args:
@@ -49,6 +57,7 @@ def require_numbers(policy: Policy, table: Table, names: Sequence[str], *, store
         table: Where the rows are.
         names: The columns of the table.
         stored: Whether the release goes into a database.
+        limited: Whether a limit of memory is kept.
     """
     asked = columns_as_numbers(policy)
     if not asked:
@@ -78,6 +87,12 @@ def require_numbers(policy: Policy, table: Table, names: Sequence[str], *, store
             "columns", first, "as", text=f"it can only be published as text here: {why}."
         )
     for name, how in asked.items():
+        if how is PublishAs.MEAN and limited:
+            said = (
+                "the mean of a class takes the values as they were, and a limit of memory may "
+                "count coarser ones. Leave the limit out, or choose bounds or midpoint."
+            )
+            raise policy.error_at("columns", name, "as", text=said)
         taken = [each for each in _names_of(name, how) if each != name and each in names]
         if taken:
             text = f"there is a column {taken[0]!r} already. Rename it, or publish as text."
@@ -85,7 +100,92 @@ def require_numbers(policy: Policy, table: Table, names: Sequence[str], *, store
 
 
 def _names_of(name: str, how: PublishAs) -> tuple[str, ...]:
-    return (f"{name}_{LOW}", f"{name}_{HIGH}") if how is PublishAs.BOUNDS else (name,)
+    ends = (f"{name}_{LOW}", f"{name}_{HIGH}")
+    return {PublishAs.BOUNDS: ends, PublishAs.MEAN: (name, *ends)}.get(how, (name,))
+
+
+_PARTS = {
+    PublishAs.BOUNDS: (LOW, HIGH),
+    PublishAs.MIDPOINT: (MIDDLE,),
+    PublishAs.MEAN: (MEAN, LOW, HIGH),
+}
+"""What each of the columns says that stand in place of one."""
+
+
+@dataclass(frozen=True, eq=False)
+class RawRows:
+    """The published rows as counts: the values that they had, and the labels that they have.
+
+    Suppressed rows are not among them, so no mean depends on those.
+    """
+
+    counts: FrequencySet
+    entries: RecodedEntries
+
+    @classmethod
+    def of(cls, counts: FrequencySet, recoding: Recoding) -> "RawRows":
+        """Recode counts. Whichever of equal rows go where, the values of a class are the same."""
+        rng = np.random.default_rng()
+        return cls(counts, recode_entries(counts, recoding, counts.names, rng))
+
+    def means(self, name: str, rows: "pa.Table", known: Sequence[str], kind: str) -> FloatArray:
+        """Return the mean of the values of each row's class; NaN where a class has none.
+
+        Args:
+            name: The column.
+            rows: The same rows with labels, one by one.
+            known: The quasi-identifiers: rows with the same labels in them are a class.
+            kind: What the labels of the column are: numbers, or dates.
+        """
+        labels, item, weights = self.entries
+        codes, sizes = [], []
+        for each in known:
+            values, of_row = _distinct(rows.column(each))
+            number: dict[str | None, int] = {}
+            seen = np.array([number.setdefault(text_or_none(v), len(number)) for v in values])
+            told = labels.get(each)
+            if told is None:
+                told = self.counts.column(each).values, self.counts.codes_of(each)[item]
+            asked = [number.setdefault(text_or_none(v), len(number)) for v in told[0]]
+            codes.append(np.concatenate([seen[of_row], np.array(asked)[told[1]]]))
+            sizes.append(len(number))
+        groups = group(codes, sizes)
+        here, there = groups.of_item[: rows.num_rows], groups.of_item[rows.num_rows :]
+        if not np.array_equal(
+            np.bincount(here, minlength=groups.n), add_up(there, weights, groups.n)
+        ):
+            raise InputError(f"the rows of {name!r} changed while they were published")
+        raw, decimals = _raw_numbers(self.counts.column(name), kind)
+        values_of = raw[self.counts.codes_of(name)[item]]
+        used = ~np.isnan(values_of)
+        sums = add_up(there[used], (values_of * weights)[used], groups.n)
+        sizes_of = add_up(there[used], weights[used], groups.n)
+        with np.errstate(invalid="ignore", divide="ignore"):
+            means = sums / sizes_of
+        digits = int(decimals[self.counts.codes_of(name)[item]].max(initial=0)) + 1
+        return np.round(means, digits)[here] + 0.0
+
+
+_MOST_DECIMALS = 6
+
+
+def _raw_numbers(column: Column, kind: str) -> tuple[FloatArray, IntArray]:
+    """Return each value of a column as a number, and how many decimals it is written with."""
+    texts = [text_or_none(value) for value in column.values]
+    read = read_labels([text for text in texts if text is not None])
+    numbers = np.full(len(texts), np.nan)
+    decimals = np.zeros(len(texts), dtype=np.int64)
+    for at, text in enumerate(texts):
+        if text is None or read is None or read.kind != kind:
+            continue
+        numbers[at] = read.stretches[text].low
+        known = text.partition(".")[2] if kind != DATES else ""
+        decimals[at] = (
+            len(known)
+            if known.isdigit() and len(known) < _MOST_DECIMALS
+            else (_MOST_DECIMALS if known else 0)
+        )
+    return numbers, decimals
 
 
 @dataclass(frozen=True, eq=False)
@@ -102,12 +202,13 @@ class NumberRows:
     name: str = "data"
 
     @classmethod
-    def of(cls, rows: "pa.Table", policy: Policy) -> "NumberRows":
+    def of(cls, rows: "pa.Table", policy: Policy, raw: Callable[[], RawRows]) -> "NumberRows":
         """Replace labels by numbers; raise if a label has none.
 
         Args:
             rows: The rows as they are published, with labels.
             policy: Which columns are numbers, and how.
+            raw: Gives the values that these rows had; asked only if there are means.
         """
         import pyarrow as pa
 
@@ -115,6 +216,7 @@ class NumberRows:
         columns: dict[str, tuple[ColumnRecord, ...]] = {}
         found: dict[str, pa.ChunkedArray] = {}
         merged = False
+        before: RawRows | None = None
         for name in rows.column_names:
             if name not in asked:
                 found[name] = rows.column(name)
@@ -124,7 +226,7 @@ class NumberRows:
             arrays = _arrays(policy, name, asked[name], read, texts)
             merged |= len({*zip(*(each.to_pylist() for each in arrays), strict=True)}) < len(texts)
             names = _names_of(name, asked[name])
-            parts = (LOW, HIGH) if len(names) == 2 else (MIDDLE,)
+            parts = _PARTS[asked[name]]
             columns[name] = tuple(
                 _record(*each, name, read) for each in zip(names, parts, strict=True)
             )
@@ -132,7 +234,11 @@ class NumberRows:
                 ranges = _ranges(arrays[0].to_pylist(), texts, read)
                 columns[name] = (replace(columns[name][0], ranges=ranges),)
             take = pa.array(codes)
-            found |= {n: each.take(take) for n, each in zip(names, arrays, strict=True)}
+            ended = [each.take(take) for each in arrays]
+            if MEAN in parts:
+                before = raw() if before is None else before
+                ended = [_mean_array(before, name, rows, policy, read, ended), *ended]
+            found |= dict(zip(names, ended, strict=True))
         return cls(pa.table(found), columns, merged)
 
     def expand(self, manifest: Manifest) -> Manifest:
@@ -207,10 +313,10 @@ def _arrays(
     if read is None:
         import pyarrow as pa
 
-        return [pa.nulls(len(texts), pa.float64()) for _ in _names_of(name, how)]
+        return [pa.nulls(len(texts), pa.float64()) for part in _PARTS[how] if part != MEAN]
     ends = [(math.nan, math.nan) if t is None else read.stretches[t][:2] for t in texts]
     low, high = (np.array(each, dtype=np.float64) for each in zip(*ends, strict=True))
-    if how is PublishAs.BOUNDS:
+    if how is not PublishAs.MIDPOINT:
         return [_array(low, read, whole=read.whole), _array(high, read, whole=read.whole)]
     open_ended = [t for t, *e in zip(texts, low, high, strict=True) if t and np.isinf(e).any()]
     if open_ended:
@@ -224,6 +330,39 @@ def _arrays(
         middle = np.floor(middle)
     known = middle[np.isfinite(middle)]
     return [_array(middle, read, whole=bool((known == np.floor(known)).all()))]
+
+
+def _mean_array(
+    raw: RawRows,
+    name: str,
+    rows: "pa.Table",
+    policy: Policy,
+    read: ReadLabels | None,
+    ends: Sequence["pa.Array"],
+) -> "pa.Array":
+    """Return the mean of the class of each row; nothing where the value is hidden or missing."""
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    if read is None:
+        return pa.nulls(rows.num_rows, pa.float64())
+    known = [each for each in rows.column_names if each in policy.quasi_identifiers]
+    means = raw.means(name, rows, known, read.kind)
+    if read.kind == DATES:
+        means = np.floor(means)
+    hidden = pc.and_(*(each.is_null() for each in ends)).to_numpy(zero_copy_only=False)
+    if np.isnan(means[~hidden]).any():
+        said = "some values are neither numbers nor dates, and have no mean. Choose bounds."
+        raise policy.error_at("columns", name, "as", text=said)
+    means = np.where(hidden, np.nan, means)
+    whole = bool((means[~hidden] == np.floor(means[~hidden])).all())
+    found = _array(means, read, whole=whole)
+    # A digit that was rounded leads out of no range.
+    for end, choose in zip(ends, (pc.max_element_wise, pc.min_element_wise), strict=True):
+        if read.kind != DATES:
+            inside = choose(found, end.cast(found.type, safe=False), skip_nulls=True)
+            found = pc.if_else(pa.array(hidden), pa.scalar(None, found.type), inside)
+    return found
 
 
 def _array(ends: np.ndarray, read: ReadLabels, *, whole: bool) -> "pa.Array":
@@ -269,6 +408,28 @@ def has_numbers(manifest: Manifest) -> bool:
     return any(column.of is not None for column in manifest.columns)
 
 
+def means_in(source: object, manifest: Manifest) -> "pa.Table | None":
+    """Return the columns that hold means of classes, row by row; None if there are none."""
+    import pyarrow as pa
+
+    names = [column.name for column in manifest.columns if column.part == MEAN]
+    if not names:
+        return None
+    columns, codes = open_table(source).read(names)
+    found = {}
+    for column, place in zip(columns, codes, strict=True):
+        texts = [text_or_none(value) for value in column.values]
+        read = read_labels([text for text in texts if text is not None])
+        if read is None and any(text is not None for text in texts):
+            raise InputError(f"column {column.name!r} holds what is no mean of numbers")
+        array = pa.nulls(len(texts), pa.float64())
+        if read is not None:
+            numbers = np.array([math.nan if t is None else read.stretches[t].low for t in texts])
+            array = _array(numbers, read, whole=False)
+        found[column.name] = array.take(pa.array(place))
+    return pa.table(found)
+
+
 def with_labels(source: object, manifest: Manifest) -> "tuple[pa.Table, Manifest]":
     """Return a release with labels in place of numbers, and a manifest that describes them.
 
@@ -295,7 +456,7 @@ def with_labels(source: object, manifest: Manifest) -> "tuple[pa.Table, Manifest
         if record.of in records:
             continue
         records[record.of] = ColumnRecord(record.of, record.role, generalised=True)
-        parts = [each for each in manifest.columns if each.of == record.of]
+        parts = [each for each in manifest.columns if each.of == record.of and each.part != MEAN]
         lists = [cells[each.name] for each in parts]
         pairs, place = np.unique(
             np.array([at[each.name] for each in parts]), axis=1, return_inverse=True

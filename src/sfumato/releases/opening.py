@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from os import PathLike
 from pathlib import Path
-from typing import Any, NamedTuple, NoReturn
+from typing import TYPE_CHECKING, Any, NamedTuple, NoReturn
 
 import numpy as np
 
@@ -43,7 +43,7 @@ from sfumato.policy import (
 from sfumato.reading import Reading, TextFile
 from sfumato.releases.levels import compare_levels
 from sfumato.releases.manifest import MANIFEST, FileRecord, Manifest, Promise, promised_class_size
-from sfumato.releases.numbers import has_numbers, with_labels
+from sfumato.releases.numbers import has_numbers, means_in, with_labels
 from sfumato.releases.people import require_people
 from sfumato.releases.people_file import (
     PublishedPeople,
@@ -75,6 +75,9 @@ from sfumato.typing import IntArray, Value
 from sfumato.usefulness import Estimator
 from sfumato.verifier import Check, Verdict, verify_unjudged
 from sfumato.weights import add_weights
+
+if TYPE_CHECKING:
+    import pyarrow as pa
 
 
 class Roles(NamedTuple):
@@ -445,6 +448,9 @@ class PublishedTable(Published):
 
     called: str = ""
     """Its name in the manifest, if it has one there."""
+
+    means: "pa.Table | None" = None
+    """The columns that stand beside labels as means of classes, row by row; None for none."""
 
     @property
     def is_plain(self) -> bool:
@@ -885,10 +891,12 @@ def _one_table(data: object, manifest: Manifest, more: Mapping[str, Any]) -> Pub
     """Return a release in one piece; numbers in place of labels are labels again."""
     if has_numbers(manifest) and manifest.rows.published:
         try:
+            means = means_in(data, manifest)
             data, manifest = with_labels(data, manifest)
         except (SfumatoError, LookupError) as fault:
             text = f"its columns are not those of its manifest: {fault}"
             return UnreadableRelease(fault=text, **more)
+        return PublishedTable(data=data, record=manifest, means=means, **more)
     return PublishedTable(data=data, record=manifest, **more)
 
 

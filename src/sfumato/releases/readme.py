@@ -140,6 +140,7 @@ def _cells(manifest: Manifest, codebook: Codebook) -> list[str]:
             f"have one end, and `1 to under 1.4` does not reach its upper end. `{CODEBOOK}` has "
             "the ends of each label as `low` and `high`."
         )
+    said += _columns_of_numbers(manifest)
     missing = {
         "own-value": "An empty cell is a missing value, of the original or of the release.",
         "matches-any": "An empty cell is a missing value; it may be any.",
@@ -164,6 +165,32 @@ def _cells(manifest: Manifest, codebook: Codebook) -> list[str]:
     ]
     table = "\n".join(f"| {' | '.join(row)} |" for row in (heads, ["---"] * 4, *rows))
     return ["\n".join(said), table]
+
+
+def _columns_of_numbers(manifest: Manifest) -> list[str]:
+    """Return what the columns are that stand in place of labels."""
+    found: dict[str, dict[str, str]] = {}
+    for column in manifest.columns:
+        if column.of is not None and column.part is not None:
+            found.setdefault(column.of, {})[column.part] = code(column.name)
+    said = []
+    for parts in found.values():
+        if "middle" in parts:
+            said.append(
+                f"- {parts['middle']} is the middle of a range, whose ends are in `{CODEBOOK}`. It "
+                "is empty where the value is hidden or missing."
+            )
+        if "low" in parts and "high" in parts:
+            said.append(
+                f"- {parts['low']} and {parts['high']} are the ends of a range, equal for a single "
+                "value. One is empty where the range is open, both where it is hidden or missing."
+            )
+        if "mean" in parts:
+            said.append(
+                f"- {parts['mean']} is the mean of all rows of the class, so that means over "
+                "classes are those of these rows before they were generalised."
+            )
+    return said
 
 
 @dataclass(frozen=True)
@@ -191,6 +218,9 @@ class Quantity:
     middles: bool = False
     """Whether its column has numbers that stand for ranges of the codebook."""
 
+    centre: str | None = None
+    """The column that has the mean of each class, beside those of the ends; None for none."""
+
     @property
     def bounds(self) -> tuple[str, str]:
         """A range to ask about: the middle half of the column, in numbers that can be typed."""
@@ -208,8 +238,12 @@ def _quantities(manifest: Manifest, codebook: Codebook) -> list[Quantity]:
         record = records.get(line.column, ColumnRecord(line.column, line.role))
         name = record.of or line.column
         parts = [line]
-        if record.of is not None and record.part in ("low", "high"):
-            named = {each.name for each in manifest.columns if each.of == record.of}
+        if record.of is not None and record.part != "middle":
+            named = {
+                each.name
+                for each in manifest.columns
+                if each.of == record.of and each.part in ("low", "high")
+            }
             parts = [each for each in codebook.columns if each.column in named]
         numeric = (
             each.type.removesuffix(" or range") in _NUMERIC
@@ -242,6 +276,9 @@ def _quantities(manifest: Manifest, codebook: Codebook) -> list[Quantity]:
             ranged=record.of is not None or "range" in line.type,
             known=line.role == "quasi-identifier",
             middles=record.part == "middle",
+            centre=next(
+                (c.name for c in manifest.columns if c.of == name and c.part == "mean"), None
+            ),
         )
     return list(found.values())
 
@@ -297,12 +334,21 @@ class Recipes:
             file.delimiter or ",",
         )
 
-    def answers(self, table: Table) -> dict[str, float]:
+    def answers(self, table: Table, means: Table | None = None) -> dict[str, float]:
         """Return what the recipes compute of a table: of the release, or of its original.
 
         Args:
             table: Rows with labels or with raw values, under the names of the original.
+            means: The same rows with the means of classes in place of labels, if there are such.
         """
+        found = self._answers(table)
+        if means is not None and self.number is not None and self.number.name in means.columns:
+            exact = self._answers(means)
+            told = ("mean of ", "slope of ")
+            found |= {what: each for what, each in exact.items() if what.startswith(told)}
+        return found
+
+    def _answers(self, table: Table) -> dict[str, float]:
         if self.number is None or self.number.name not in table.columns:
             return {}
         others = [] if self.outcome is None else [self.outcome.name]
@@ -345,7 +391,7 @@ class Recipes:
             return []
         intro = (
             "## Recipes\n\nRun them in this folder. "
-            "A range stands for its middle in means and regressions. In counts, the rows of a "
+            f"{self._stand_in} In counts, the rows of a "
             "range are spread evenly over it, and beside the estimate stand the fewest and the "
             "most rows that it may be. An open end, as of `under 60`, is taken to be the smallest "
             "or the largest bound of the column. Hidden values are left out of means."
@@ -362,6 +408,13 @@ class Recipes:
         return found
 
     @property
+    def _stand_in(self) -> str:
+        if self.number is not None and self.number.centre is not None:
+            centre = code(self.number.centre)
+            return f"Means and regressions take {centre}, which has the mean of each class."
+        return "A range stands for its middle in means and regressions."
+
+    @property
     def _named(self) -> dict[str, str]:
         """The words that the texts of recipes about the number leave open."""
         assert self.number is not None  # noqa: S101 - asked for only then
@@ -371,6 +424,7 @@ class Recipes:
             "name": self.number.name,
             "first": self.number.columns[0],
             "last": self.number.columns[-1],
+            "centre": self.number.centre or "",
             "least": self.number.ends[0],
             "most": self.number.ends[1],
             "low": low,
@@ -422,6 +476,8 @@ class Recipes:
                 f"       coalesce(TRY_CAST({end} AS DOUBLE), {other}) AS {name}"
                 for end, other, name in ends
             )
+            if number.centre is not None:
+                terms += f",\n       TRY_CAST({quote(number.centre)} AS DOUBLE) AS _mean"
             return [f"CREATE OR REPLACE TEMP VIEW data AS\nSELECT *,\n{terms}\nFROM {source};"]
         match = f"CAST(d.{first} AS VARCHAR) = b.value"
         if number.middles:
@@ -443,6 +499,11 @@ class Recipes:
         return [labels, rows]
 
     @property
+    def _sql_middle(self) -> str:
+        centred = self.number is not None and self.number.centre is not None
+        return "_mean" if centred else "(_low + _high) / 2"
+
+    @property
     def _sql_weight(self) -> str:
         return f"TRY_CAST({quote(self.weight)} AS DOUBLE)" if self.weight is not None else ""
 
@@ -452,7 +513,7 @@ class Recipes:
         return f"sum({self._sql_weight})" if term == "1" else f"sum({self._sql_weight} * ({term}))"
 
     def _sql_mean(self) -> str:
-        middle, w = "(_low + _high) / 2", self._sql_weight
+        middle, w = self._sql_middle, self._sql_weight
         terms = ",\n       ".join(
             f"avg({what}) AS {name}" if not w else f"sum({w} * {what}) / sum({w}) AS {name}"
             for what, name in ((middle, "mean"), ("_low", "at_least"), ("_high", "at_most"))
@@ -484,7 +545,7 @@ class Recipes:
 
     def _sql_regression(self) -> str:
         outcome = self._named["outcome"]
-        pair = f"TRY_CAST({quote(outcome)} AS DOUBLE) AS y, (_low + _high) / 2 AS x"
+        pair = f"TRY_CAST({quote(outcome)} AS DOUBLE) AS y, {self._sql_middle} AS x"
         weight = "" if self.weight is None else f"{self._sql_weight} AS w, "
         lines = [
             f"-- How does {outcome} change with {self._named['name']}?",
@@ -520,7 +581,11 @@ class Recipes:
                 ends = _PANDAS_BOUNDS
             elif self.number.middles:
                 ends = _PANDAS_MIDDLES
-            text += ends.format(**self._named) + _PANDAS_NUMBERS.format(**self._named)
+            middle = "(low + high) / 2"
+            if self.number.centre is not None:
+                middle = f'pd.to_numeric(data["{self.number.centre}"], errors="coerce")'
+            numbers = _PANDAS_NUMBERS.format(**self._named, middle=middle)
+            text += ends.format(**self._named) + numbers
         if self.group is not None:
             text += _PANDAS_GROUPS.format(group=self.group.column, who=self.who)
         if self.outcome is not None:
@@ -539,7 +604,10 @@ class Recipes:
         text = _R_READ.format(file=self.file, sep=sep, weight=weight)
         if self.number is not None:
             ends = _R_BOUNDS if len(self.number.columns) > 1 else _R_LABELS
-            text += ends.format(**self._named) + _R_NUMBERS.format(**self._named)
+            middle = "(low + high) / 2"
+            if self.number.centre is not None:
+                middle = f'as.numeric(data[["{self.number.centre}"]])'
+            text += ends.format(**self._named) + _R_NUMBERS.format(**self._named, middle=middle)
         if self.group is not None:
             text += _R_GROUPS.format(group=self.group.column, who=self.who)
         if self.outcome is not None:
@@ -552,6 +620,8 @@ class Recipes:
             name = self.number.name
             both = f'data["{name}_low"] + data["{name}_high"]'
             middle = f"({both}) / 2" if self.number.ranged else f'data["{name}"]'
+            if self.number.centre is not None:
+                middle = f'data["{name}_mean"]'
             lines += ["", f"# The mean of {name}.", f"print(({middle}).mean())"]
         return "\n".join(lines)
 
@@ -630,7 +700,7 @@ low, high = own.map(ends["low"]).fillna(own), own.map(ends["high"]).fillna(own)
 _PANDAS_NUMBERS = """
 # The mean of {name}, and between what it must be.
 known = low.notna() & high.notna()
-middle = (low + high) / 2
+middle = {middle}
 print({{each: (weight * values)[known].sum() / weight[known].sum()
        for each, values in {{"mean": middle, "at least": low, "at most": high}}.items()}})
 
@@ -691,7 +761,7 @@ high <- ifelse(is.na(high), own, high)
 _R_NUMBERS = """
 # The mean of {name}, and between what it must be.
 known <- !is.na(low) & !is.na(high)
-middle <- (low + high) / 2
+middle <- {middle}
 print(c(mean = weighted.mean(middle[known], weight[known]),
         at_least = weighted.mean(low[known], weight[known]),
         at_most = weighted.mean(high[known], weight[known])))

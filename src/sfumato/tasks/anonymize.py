@@ -2,8 +2,9 @@
 
 import secrets
 import warnings
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 from os import PathLike
 from typing import TYPE_CHECKING, Any, NoReturn
 
@@ -29,7 +30,7 @@ from sfumato.releases.manifest import (
     build_manifest,
     public_losses,
 )
-from sfumato.releases.numbers import NumberRows, columns_as_numbers, require_numbers
+from sfumato.releases.numbers import NumberRows, RawRows, columns_as_numbers, require_numbers
 from sfumato.releases.opening import PublishedTable, Roles, open_release
 from sfumato.releases.people import require_people
 from sfumato.releases.people_file import UnfinishedPeople, tell_people_apart, unfinished_people
@@ -102,7 +103,8 @@ def anonymize(  # noqa: PLR0913 - every one has a default and is named
             through each hierarchy for the whole table), or a local method: `top-down`, `mondrian`
             or `bottom-up`, which generalise rows only where they must. None takes the policy's.
         as_: What is published of columns that are ranges, in place of what the policy says: `text`,
-            `bounds` (two columns, as in `age_low` and `age_high`) or `midpoint`.
+            `bounds` (two columns, as in `age_low` and `age_high`), `midpoint`, or `mean` (the mean
+            of the rows of a class, beside the bounds).
         refine: What `sf.detect` found in an earlier release of this table, or in several:
             classes in which quasi-identifiers tell a sensitive value are generalised further,
             others are not.
@@ -296,7 +298,9 @@ def make_release(  # noqa: PLR0913 - what it is told and what it tells
         )
         raise policy.error_at("columns", policy.sets[0], text=text)
     _require_weights(table, policy)
-    require_numbers(policy, table, table.columns, stored=place.table is not None)
+    require_numbers(
+        policy, table, table.columns, stored=place.table is not None, limited=budget is not None
+    )
     with deciding(
         table, columns, policy, asked, budget=budget, output=place.table, rng=rng, report=report
     ) as (decision, notes, rows, counts):
@@ -329,7 +333,8 @@ def make_release(  # noqa: PLR0913 - what it is told and what it tells
             people_hash=people_hash,
         )
         if columns_as_numbers(asked):
-            part, manifest = _with_numbers(recoded, manifest, asked, report)
+            raw = partial(RawRows.of, counts, decision.recoding)
+            part, manifest = _with_numbers(recoded, manifest, asked, raw, report)
         release = UnpublishedRelease(
             [part],
             manifest,
@@ -343,11 +348,15 @@ def make_release(  # noqa: PLR0913 - what it is told and what it tells
 
 
 def _with_numbers(
-    rows: RecodedRows, manifest: Manifest, policy: Policy, report: Progress
+    rows: RecodedRows,
+    manifest: Manifest,
+    policy: Policy,
+    raw: Callable[[], RawRows],
+    report: Progress,
 ) -> tuple[NumberRows, Manifest]:
     """Replace labels by numbers; measure again what is promised if classes became one."""
     table = rows.to_memory(lambda done, total: report("publish", done, total))
-    numbers = NumberRows.of(table, policy)
+    numbers = NumberRows.of(table, policy, raw)
     described = numbers.expand(manifest)
     if not numbers.merged:
         return numbers, described

@@ -29,7 +29,8 @@ def read_release(release: object, *, as_: Frame | None = None) -> Any:  # noqa: 
 
     A column of ranges, such as `60 to 64`, stays as it is, as categories in order, and beside it
     stand `age_low` and `age_high`: numbers, or days. An end that a label leaves open is missing,
-    and so are both ends of a hidden value. Numbers, days and truth values have their types,
+    and so are both ends of a hidden value. `age_mean` is there too if the release has the mean of
+    each class. Numbers, days and truth values have their types,
     whatever the format of the files. `*` is missing: a hidden value is no category. How many cells
     it hides is in the codebook.
 
@@ -67,6 +68,13 @@ def read_release(release: object, *, as_: Frame | None = None) -> Any:  # noqa: 
         )
     frame = as_ or ("pandas" if find_spec("pandas") else "arrow")
     tables = {name: _with_types(table, manifest) for name, table in _tables_of(opened, manifest)}
+    if isinstance(opened, PublishedTable) and opened.means is not None:
+        [(name, table)] = tables.items()
+        for column in opened.means.column_names:
+            free = _free(f"{column}_mean", table.column_names)
+            at = table.column_names.index(column) + 1
+            table = table.add_column(at, free, opened.means[column])
+        tables = {name: table}
     found = {name: _in_library(table, frame) for name, table in tables.items()}
     if isinstance(opened, PublishedTables):
         return found

@@ -29,6 +29,8 @@ from sfumato.releases.readme import Recipes
 from sfumato.slicing import Correlations
 from sfumato.slicing import correlations as measured
 from sfumato.slicing.correlation import MEASURES
+from sfumato.tables import Table as Rows
+from sfumato.tables import open_table
 from sfumato.typing import FloatArray, Progress
 from sfumato.usefulness import (
     Classification,
@@ -205,11 +207,26 @@ def _figures(original: object, release: Published, policy: Policy | None) -> tup
     manifest = replace(manifest, files=(file,))
     recipes = Recipes.of(manifest, describe(manifest, {file.name: release.table}, {}))
     names = [each.name for each in (recipes.number, recipes.outcome) if each is not None]
-    after = recipes.answers(release.table)
+    after = recipes.answers(release.table, _with_means(release))
     if not after:
         return ()
     before = recipes.answers(open_original(original, policy or release.policy, names))
     return tuple(Figure(what, before[what], after[what]) for what in after if what in before)
+
+
+def _with_means(release: PublishedTable) -> Rows | None:
+    """Return the rows with means of classes in place of labels; None if there are no means."""
+    import pyarrow as pa
+
+    if release.means is None:
+        return None
+    columns, codes = release.table.read(release.table.columns)
+    found = {
+        column.name: pa.array(column.values).take(pa.array(place))
+        for column, place in zip(columns, codes, strict=True)
+    }
+    found |= {name: release.means[name] for name in release.means.column_names}
+    return open_table(pa.table(found))
 
 
 def _weight_in(releases: Mapping[str, Published]) -> str | None:

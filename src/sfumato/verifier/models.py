@@ -1206,6 +1206,7 @@ def recompute(source: Countable, promises: Promises) -> list[Check]:
         *([] if found is None else [found]),
         *judge(table, promises, people),
         *_weight_checks(source, promises),
+        *_mean_checks(kept, promises),
     ]
 
 
@@ -1284,6 +1285,50 @@ def _weight_checks(source: Countable, promises: Promises) -> list[Check]:
     return [
         Check("weights", status(holds=not details), "1 per class", most, "; ".join(details), shown)
     ]
+
+
+def _mean_checks(kept: Counts, promises: Promises) -> list[Check]:
+    """Check that means tell no rows of a class apart, and lie between the ends beside them."""
+    if not promises.means:
+        return []
+    known = list(promises.quasi_identifiers)
+    means = [known.index(name) for name in promises.means]
+    others = [at for at in range(len(known)) if at not in means]
+    found: dict[tuple[object, ...], set[tuple[object, ...]]] = {}
+    details, shown = [], None
+    for cells in kept.combinations:
+        key = tuple(cells[at] for at in others)
+        found.setdefault(key, set()).add(tuple(cells[at] for at in means))
+        for name, ends in promises.means.items():
+            three = [cells[known.index(each)] for each in (name, *ends)]
+            if shown is None and not _lies_between(*three):
+                shown = dict(zip(known, cells, strict=False))
+                details.append(f"{name!r} holds {three[0]!r}, which is outside its bounds")
+    parted = sum(len(each) > 1 for each in found.values())
+    if parted:
+        details.append(f"rows of {parted} of {len(found)} classes have several means")
+    most = max(map(len, found.values()), default=0)
+    return [
+        Check("means", status(holds=not details), "1 per class", most, "; ".join(details), shown)
+    ]
+
+
+def _lies_between(mean: object, low: object, high: object) -> bool:
+    """Return whether a mean is there exactly if it has an end, and lies between its ends.
+
+    >>> [_lies_between(*each) for each in ((3, 1, 5), (None, None, None), ("9", "1", None))]
+    [True, True, True]
+    >>> [_lies_between(*each) for each in ((7, 1, 5), (None, 1, 5), (3, None, None))]
+    [False, False, False]
+    """
+    ends = [end for end in (low, high) if end is not None]
+    if mean is None or not ends:
+        return mean is None and not ends
+    numbers = [number_of(each) for each in (mean, *ends)]
+    # Days are compared as they are written: years, months, days.
+    values = [str(each) for each in (mean, *ends)] if None in numbers else numbers
+    below = low is None or values[0] >= values[1]  # type: ignore[operator]
+    return below and (high is None or values[0] <= values[-1])  # type: ignore[operator]
 
 
 def _wrong_weight(cells: Mapping[str, object], promises: Promises) -> str:

@@ -62,6 +62,7 @@ class Promises:
         exact: Sensitive columns in which values that differ only in spelling are different.
         weights: Columns that hold one number for all rows of a class, each with the step that its
             numbers are multiples of; None if they are of none.
+        means: Columns that hold the mean of a class, each with those of the ends it lies between.
         sets: Columns of several items per row, each with what stands between two of them in a cell
             of text.
         counts_people: Whether models are about people, who may have several rows each.
@@ -85,6 +86,7 @@ class Promises:
     delimiter: str | None = None
     exact: Sequence[str] = ()
     weights: Mapping[str, float | None] = field(default_factory=dict)
+    means: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     sets: Mapping[str, str | None] = field(default_factory=dict)
     counts_people: bool = False
     people: object = None
@@ -459,6 +461,12 @@ class Column:
     ranges: Mapping[str, Sequence[str]] = field(default_factory=dict)
     """The ends of the ranges that numbers are said to be the middles of."""
 
+    of: str | None = None
+    """The column whose labels it has as numbers."""
+
+    part: str | None = None
+    """What its numbers say of those labels."""
+
 
 @dataclass(frozen=True)
 class Manifest:
@@ -791,6 +799,8 @@ def _column(plain: Mapping[str, Any]) -> Column:
         separator=separator,
         members=_lists(name, "members", plain.get("members")),
         ranges=_lists(name, "ranges", plain.get("ranges")),
+        of=None if plain.get("of") is None else _get(plain, "of", str),
+        part=None if plain.get("part") is None else _get(plain, "part", str),
     )
 
 

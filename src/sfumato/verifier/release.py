@@ -257,11 +257,22 @@ def promises_in(
         },
         exact=[c.name for c in manifest.columns if c.exact] if exact is None else exact,
         weights={c.name: c.step for c in manifest.columns if c.role == "weight"},
+        means=_means(manifest),
         sets={column.name: column.separator for column in manifest.columns if column.role == "set"},
         counts_people=manifest.counts_people,
         people=people,
         people_hash=manifest.people_hash,
     )
+
+
+def _means(manifest: Manifest) -> dict[str, tuple[str, ...]]:
+    """Return the columns of means, each with those of its lower and its upper ends."""
+    ends = {(c.of, c.part): c.name for c in manifest.columns if c.part in ("low", "high")}
+    return {
+        column.name: tuple(ends[column.of, part] for part in ("low", "high"))
+        for column in manifest.columns
+        if column.part == "mean" and {(column.of, "low"), (column.of, "high")} <= set(ends)
+    }
 
 
 def _shape_check(manifest: Manifest) -> Check:
