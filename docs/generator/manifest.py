@@ -17,7 +17,8 @@ FIELDS: dict[str, str] = {
     "columns[].separator": "What stands between the items of a cell. CSV files only, and columns "
     "with the role `set`.",
     "columns[].of": "The column whose labels it has as numbers, if the policy says `as` of it.",
-    "columns[].part": "`low`, `high` or `middle`: what its numbers say of those labels; `mean`: of their rows.",
+    "columns[].part": "`low`, `high` or `middle`: what its numbers say of those labels; `mean`: of "
+    "their rows.",
     "columns[].upper": "`excluded` if ranges do not reach their upper ends.",
     "columns[].ranges": "The ends of what each number stands for, if it is the middle of a range.",
     "columns[].order": "Its published values in their order, if they are categories that have one.",
