@@ -4,11 +4,13 @@ All of it is readable without colour; what a word says, its colour only repeats.
 """
 
 import os
+import re
 import sys
 from collections.abc import Iterator, Sequence
 from itertools import groupby
 
 from rich.box import SIMPLE_HEAD
+from rich.cells import cell_len
 from rich.console import Console, RenderableType
 from rich.table import Table as RichTable
 from rich.text import Text
@@ -113,7 +115,7 @@ def _renderables(part: Part, target: Console) -> Iterator[RenderableType]:
             # Numbers that are broken over lines are worse than none.
             yield _text("All pairs do not fit here: see --svg or --json.")
             return
-        yield rich
+        yield rich if _fits(rich, target) else _narrow_table(table, target.width)
         if table.more:
             yield _text(f"… and {table.more} more")
 
@@ -134,6 +136,91 @@ def _rich_table(table: Table, *, bars: bool = True) -> RichTable:
                 cells.append(_text(bar(float(cell or 0.0), heading.bar) if number else ""))
         result.add_row(*cells)
     return result
+
+
+_GAP = 2
+"""Between the columns of a narrow table."""
+
+
+def _narrow_table(table: Table, room: int) -> RichTable:
+    """Return a table whose texts are broken where it hurts least: numbers never, words at marks.
+
+    Rich would take from all columns alike, and break numbers and the words of headings.
+    """
+    numeric = [table.is_numeric(column) for column in range(len(table.headings))]
+    cells = [
+        [_rich_cell(cell, shaded=True) for cell in column]
+        for column in zip(*table.rows, strict=True)
+    ]
+    wanted, needed = [], []
+    for heading, column, number in zip(table.headings, cells, numeric, strict=True):
+        texts = [text.plain for text in column]
+        pieces = [piece for text in texts for piece in ([text] if number else split_text(text))]
+        wanted.append(max(map(cell_len, [heading.name, *texts])))
+        needed.append(max(map(cell_len, [*split_text(heading.name), *pieces]), default=1))
+    widths = share_room(wanted, needed, room - _GAP * (len(wanted) - 1))
+    result = RichTable(box=SIMPLE_HEAD, padding=(0, 1, 0, 0), pad_edge=False, show_edge=False)
+    for heading, width, number in zip(table.headings, widths, numeric, strict=True):
+        side = "right" if number else "left"
+        name = _break(_text(heading.name), width)
+        result.add_column(name, justify=side, width=width, overflow="fold")  # type: ignore[arg-type]
+    for row in zip(*cells, strict=True):
+        result.add_row(*(_break(text, width) for text, width in zip(row, widths, strict=True)))
+    return result
+
+
+def split_text(text: str) -> list[str]:
+    """Return the pieces between which a text may be broken: words, and their parts after a mark.
+
+    >>> split_text("known=marital_status, level 1")
+    ['known=', 'marital_', 'status,', 'level', '1']
+    """
+    return re.findall(r"[^\s\-=,/_:;.]*[\-=,/_:;.]+|[^\s\-=,/_:;.]+", text)
+
+
+def break_text(text: str, width: int) -> str:
+    """Return a text in lines of a width, broken between its pieces where that is possible.
+
+    >>> break_text("known=diagnosis, level=1", 12).splitlines()
+    ['known=', 'diagnosis,', 'level=1']
+    """
+    lines = [""]
+    for found in re.finditer(r"\S+", text):
+        gap = " " if lines[-1] else ""
+        if cell_len(lines[-1] + gap + found[0]) <= width:
+            lines[-1] += gap + found[0]
+            continue
+        pieces = split_text(found[0]) if cell_len(found[0]) > width else [found[0]]
+        for at, piece in enumerate(pieces):
+            gap = " " if lines[-1] and not at else ""
+            if cell_len(lines[-1] + gap + piece) <= width:
+                lines[-1] += gap + piece
+            else:
+                lines.append(piece)
+    return "\n".join(line for line in lines if line)
+
+
+def share_room(wanted: Sequence[int], needed: Sequence[int], room: int) -> list[int]:
+    """Return a width for each column: what it needs at least, and what it wants if there is room.
+
+    >>> share_room([30, 8, 20], [10, 8, 5], 40)
+    [16, 8, 16]
+    >>> share_room([30, 8, 20], [10, 8, 5], 19)
+    [7, 7, 5]
+    """
+    widths = list(needed)
+    while sum(widths) > room and max(widths) > 1:
+        widths[widths.index(max(widths))] -= 1
+    while sum(widths) < room:
+        short = [at for at, width in enumerate(widths) if width < wanted[at]]
+        if not short:
+            break
+        widths[min(short, key=widths.__getitem__)] += 1
+    return widths
+
+
+def _break(text: Text, width: int) -> Text:
+    return Text(break_text(text.plain, width), style=text.style)
 
 
 def _rich_cell(cell: Cell, *, shaded: bool) -> Text:
