@@ -33,7 +33,7 @@ columns:
   postcode:
     role: quasi-identifier
     hierarchy: masking
-    weight: 2        # keep it twice as dear
+    weight: 2        # its loss counts twice
   diagnosis: sensitive
 other: dropped
 models:

@@ -217,7 +217,7 @@ def _sliced_table(results: Record) -> str:
                 _spread(values(found, "off"), ".4f"),
             ]
         )
-    heads = ["method", "classes or buckets", "smallest", "median error, %", "correlations off"]
+    heads = ["method", "classes or buckets", "smallest", "median error, %", "correlation error"]
     return table(heads, rows)
 
 

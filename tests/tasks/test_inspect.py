@@ -284,3 +284,20 @@ def test_a_table_in_which_nothing_can_be_linked_is_refused():
 def test_an_empty_table_is_refused():
     with pytest.raises(InputError, match="no rows"):
         sf.inspect(pa.table({"age": pa.array([], pa.int64())}), quasi_identifiers=["age"])
+
+
+def test_a_locally_recoded_release_is_inspected_with_its_policy():
+    days = [f"2020-{month:02}-{day:02}" for month in range(1, 7) for day in (3, 9, 21)]
+    people = pa.table({"when": days, "ill": ["flu", "gout", "hiv"] * 6})
+    dates = {"role": "quasi-identifier", "hierarchy": {"kind": "dates"}}
+    columns = {"when": dates, "ill": "sensitive"}
+    models = [{"model": "k-anonymity", "k": 4}]
+    policy = sf.Policy(columns=columns, models=models, method="bottom-up")
+    release = sf.anonymize(people, policy)
+    labels = set(release.table["when"].to_pylist())
+    assert labels & {"2020 Q1", "2020 Q2", "2020", "*"}
+    found = sf.inspect(release.table, policy=policy)
+    assert f"smallest {release.manifest.classes.smallest}" in repr(found)
+    # What is neither a date nor a label of dates is refused as before.
+    with pytest.raises(sf.errors.InputError, match="does not hold dates"):
+        sf.inspect(pa.table({"when": [*days[:17], "soon"], "ill": ["flu"] * 18}), policy=policy)

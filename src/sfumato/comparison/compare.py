@@ -10,6 +10,7 @@ from sfumato.comparison.trial import (
     PROSECUTOR,
     QUERY_ERROR,
     CountedTable,
+    find_bindings,
     try_all,
 )
 from sfumato.comparison.variations import name_policies
@@ -51,8 +52,9 @@ def compare(  # noqa: PLR0913 - all but two have a default and are named
 
     The table is counted once. On the counts each policy is decided as `sf.anonymize` decides it,
     or `sf.decouple` where it says so, and what would be published is attacked as `sf.verify`
-    attacks it, by all who know which class a person is in. Nothing is published. A policy that
-    no release keeps is a point with its reason, and the others are tried all the same.
+    attacks it, with nothing but the release. Nothing is published. A policy that no release keeps
+    is a point with its reason, and the others are tried all the same. Where policies come out the
+    same, it is said which promise keeps them from getting finer.
 
     The main risk is the share of people at risk: a single class of two that happens to be
     alike makes the strongest belief 100 % under almost every policy, and does not tell a good
@@ -136,7 +138,11 @@ def compare(  # noqa: PLR0913 - all but two have a default and are named
         parallel=parallel,
         done=lambda done: report("comparing policies", done, len(named)),
     )
-    return Comparison(points, counts.total, main, lost, threshold, seed, _warnings(named, lost))
+    bindings = find_bindings(
+        points, tried, lambda done, total: report("finding which promise binds", done, total)
+    )
+    warnings = _warnings(named, lost)
+    return Comparison(points, counts.total, main, lost, threshold, seed, warnings, bindings)
 
 
 def _risk(risk: str | None, named: Mapping[str, Policy]) -> str:

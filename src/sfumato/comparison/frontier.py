@@ -9,7 +9,7 @@ from os import PathLike
 from pathlib import Path
 from typing import Any
 
-from sfumato.comparison.trial import AT_RISK, QUERY_ERROR, RISKS, Point, loss_words
+from sfumato.comparison.trial import AT_RISK, QUERY_ERROR, RISKS, Binding, Point, loss_words
 from sfumato.content import Cell, Content, Sentence, Share, Showable, Table
 from sfumato.drawing.charts import Spot, scatter_svg
 from sfumato.errors import ParameterError, UnknownNameError
@@ -60,6 +60,9 @@ class Comparison(Showable):
     seed: int = 0
     warnings: tuple[str, ...] = ()
     """Why some figures should not be compared, if they should not."""
+
+    bindings: tuple[Binding, ...] = ()
+    """For policies that come out the same, which of their promises keep them so."""
 
     def __getitem__(self, name: str) -> Point:
         for point in self.points:
@@ -126,6 +129,10 @@ class Comparison(Showable):
             "threshold": self.threshold,
             "seed": self.seed,
             "warnings": list(self.warnings),
+            "bindings": [
+                {"names": list(b.names), "loss": b.loss, "without": dict(b.without)}
+                for b in self.bindings
+            ],
             "front": front,
             "points": [{**point.to_dict(), "front": point.name in front} for point in self.points],
         }
@@ -160,14 +167,15 @@ class Comparison(Showable):
 
     @property
     def notes(self) -> list[str]:
-        """Why some policies are not possible, and what to beware of."""
+        """Why some policies are not possible, which promises bind, and what to beware of."""
         failed = [f"{p.name} is not possible: {p.reason}" for p in self.points if not p.possible]
         absent = [
             f"{point.name} is not on the drawing: it has no {loss_words(self.loss)}"
             for point in self.points
             if point.possible and self.loss not in point.losses
         ]
-        return [*failed, *absent, *(f"Beware: {text}" for text in self.warnings)]
+        bound = map(str, self.bindings)
+        return [*failed, *absent, *bound, *(f"Beware: {text}" for text in self.warnings)]
 
     def svg(self) -> str:
         """Draw risk against loss, with the front."""

@@ -11,23 +11,26 @@ import numpy as np
 
 from sfumato.adversary.target import target_of
 from sfumato.adversary.trial import as_counted, attacks_on_classes, release_of_counts
-from sfumato.attacks import ClassAttack, Outcome, Target
+from sfumato.attacks import ATTACKS, ClassAttack, Outcome, Target
 from sfumato.counts import FrequencySet
 from sfumato.decouplings import DECOUPLINGS, Decoupling
 from sfumato.errors import InfeasibleError, SfumatoError
 from sfumato.harm import HarmRule
 from sfumato.losses import NormalizedLoss
+from sfumato.models import PrivacyModel
 from sfumato.partition import PARTITIONERS
 from sfumato.policy import ColumnRule, Policy, harm_rule
 from sfumato.reading import TextFile
 from sfumato.recode.deciding import Decision, counted_columns, decide_for_columns, decide_locally
 from sfumato.recode.recoded import rows_of
+from sfumato.releases.manifest import Promise
 from sfumato.releases.opening import open_release
 from sfumato.releases.release import DecoupledRelease, Release
 from sfumato.schema import Role
 from sfumato.tasks.decouple import decouple
 from sfumato.tasks.utility import utility
-from sfumato.text import percent
+from sfumato.tasks.verify import outcomes
+from sfumato.text import join_words, percent
 
 AT_RISK, BELIEF, GAIN, PROSECUTOR, MEAN = "at-risk", "belief", "gain", "prosecutor", "mean"
 
@@ -201,6 +204,8 @@ class Trial(NamedTuple):
 
     figures: Figures
     release: Release | DecoupledRelease
+    decoupled: DecoupledRelease | None = None
+    """The tables it is published in, where questions are put to it before it is decoupled."""
 
 
 def try_policy(name: str, policy: Policy, table: CountedTable) -> Point:
@@ -215,8 +220,13 @@ def try_policy(name: str, policy: Policy, table: CountedTable) -> Point:
         if decoupling is not None and decoupling.in_one_piece:
             tried = _try_hidden(policy, decoupling, _try_generalised(policy, table), table)
         elif decoupling is None or decoupling.keeps_classes:
-            # Groups of the same people with the same values, before it is decoupled and after.
+            # Groups of the same people with the same values, before it is decoupled and after:
+            # only what one sensitive column tells about another differs.
             tried = _try_generalised(policy, table)
+            if decoupling is not None and tried.figures.published:
+                apart = _try_hidden(policy, decoupling, tried, table).release
+                assert isinstance(apart, DecoupledRelease)  # noqa: S101 - it was just made
+                tried = tried._replace(decoupled=apart)
         else:
             tried = _try_in_buckets(policy, decoupling, table)
         seconds = perf_counter() - start
@@ -262,11 +272,11 @@ def _try_hidden(policy: Policy, decoupling: Decoupling, tried: Trial, table: Cou
 def _policy_for(policy: Policy, decoupling: Decoupling) -> Policy:
     """Return the policy of a table that has no other columns.
 
-    Whether rows are people was asked of the whole table. What is decoupled in one piece is
+    Whether rows are people was asked of the whole table. What is decoupled by its classes is
     generalised already: its labels keep the models, and have no levels any more.
     """
     rules = {n: policy.columns[n] for n in (*policy.quasi_identifiers, *policy.sensitive)}
-    if decoupling.in_one_piece:
+    if decoupling.in_one_piece or decoupling.keeps_classes:
         known = dict.fromkeys(policy.quasi_identifiers, Role.QUASI_IDENTIFIER)
         rules |= {name: ColumnRule(role=role) for name, role in known.items()}
     return policy.replace(
@@ -326,7 +336,7 @@ def _measure(policy: Policy, tried: Trial, table: CountedTable) -> Figures:
         return replace(figures, risks={AT_RISK: 0.0, BELIEF: 0.0, GAIN: 0.0, **figures.risks})
     return _attack(
         figures,
-        target_of(open_release(tried.release, policy)),
+        target_of(open_release(tried.decoupled or tried.release, policy)),
         harm_rule(policy.risk_levels, table.threshold),
     )
 
@@ -341,14 +351,16 @@ def _query_error(policy: Policy, tried: Trial, table: CountedTable) -> float:
 
 
 def _attack(figures: Figures, target: Target, rule: HarmRule) -> Figures:
-    """Add what attacks on classes learn; others cost more than the decision itself."""
+    """Add what attacks learn: those of the verdict that need nothing but the release."""
     tried = attacks_on_classes(target, rule)
-    outcomes = [outcome for _, outcome in tried]
     judged = [
         attack for attack, outcome in tried if outcome.judged and isinstance(attack, ClassAttack)
     ]
     strongest = _strongest(judged, target)
-    people = max((outcome.people for outcome in outcomes if outcome.judged), default=0)
+    done = {outcome.attack for _, outcome in tried}
+    others = outcomes(target, [name for name in ATTACKS if name not in done], rule)
+    found = [*(outcome for _, outcome in tried), *(each for each in others if each.tried)]
+    people = max((outcome.people for outcome in found if outcome.judged), default=0)
     share = people / max(target.classes.n_people, 1)
     risks = {AT_RISK: share, BELIEF: strongest.belief, GAIN: strongest.gain}
     return replace(
@@ -356,7 +368,7 @@ def _attack(figures: Figures, target: Target, rule: HarmRule) -> Figures:
         risks={**risks, **figures.risks},
         people=people,
         prior=strongest.prior,
-        attacks=tuple(_without_people(outcome) for outcome in outcomes),
+        attacks=tuple(_without_people(outcome) for outcome in found),
     )
 
 
@@ -385,6 +397,80 @@ def _strongest(attacks: list[ClassAttack], target: Target) -> _Strongest:
 def _without_people(outcome: Outcome) -> Outcome:
     """Return the outcome without the people found: more readers see a comparison than a release."""
     return replace(outcome, worst=())
+
+
+@dataclass(frozen=True)
+class Binding:
+    """Policies that come out the same, and the promises that keep them from getting finer."""
+
+    names: tuple[str, ...]
+    loss: float
+    without: Mapping[str, float]
+    """For each promise that binds, the loss that there would be without it, the least first."""
+
+    def __str__(self) -> str:
+        same = f"{join_words(self.names)} come out the same"
+        if not self.without:
+            return f"{same}: to leave out any one of their promises would not make it finer."
+        told = [
+            f"{promise} (without it the loss would be {loss:.4f}, not {self.loss:.4f})"
+            for promise, loss in self.without.items()
+        ]
+        return f"{same}. They cannot get finer because of {join_words(told)}."
+
+
+def find_bindings(
+    points: Sequence[Point], table: CountedTable, done: Callable[[int, int], None]
+) -> tuple[Binding, ...]:
+    """Return which promises bind where several policies come out the same.
+
+    A promise binds if the loss would be less without it, and all else as it is.
+
+    Args:
+        points: What was tried.
+        table: What it was tried on.
+        done: Told how many decisions are made, of how many.
+    """
+    alike: dict[object, list[Point]] = {}
+    for point in points:
+        if point.measured is not None and point.policy.loss.name in point.losses:
+            alike.setdefault(_outcome_of(point.measured), []).append(point)
+    groups = [group for group in alike.values() if len(group) > 1]
+    total = sum(len(group[0].policy.models) for group in groups)
+    found, made = [], 0
+    for group in groups:
+        first, without = group[0], dict[str, float]()
+        for model in first.policy.models:
+            done(made, total)
+            made += 1
+            loss = _loss_without(first.policy, model, table)
+            if loss is not None and loss < first.loss - _LESS:
+                without[str(Promise.of(model))] = loss
+        names = tuple(point.name for point in group)
+        ordered = sorted(without.items(), key=lambda each: each[1])
+        found.append(Binding(names, first.loss, dict(ordered)))
+    return tuple(found)
+
+
+_LESS = 1e-9
+"""Two losses that differ by less are the same, rounded."""
+
+
+def _outcome_of(figures: Figures) -> object:
+    """Return what two policies have in common that come out the same."""
+    losses = tuple(sorted((name, round(loss, 9)) for name, loss in figures.losses.items()))
+    rows = figures.published, figures.suppressed, figures.classes, figures.smallest
+    return losses, rows
+
+
+def _loss_without(policy: Policy, model: PrivacyModel, table: CountedTable) -> float | None:
+    """Return the loss of a policy without a model; None if it cannot do without."""
+    rest = [each for each in policy.models if each != model]
+    try:
+        fewer = as_counted(policy.replace(models=rest), table.counts)
+        return _decide(fewer, table).losses.get(policy.loss.name)
+    except SfumatoError:
+        return None
 
 
 Job: TypeAlias = tuple[str, Policy]

@@ -453,7 +453,9 @@ class Inspection(Showable):
             how = "all" if search.complete else f"{search.looked_at} of"
             rest = "" if search.complete else ", the most telling first"
             text = f"Looked at {how} {search.possible} sets of up to {search.largest} columns{rest}"
-            parts += [self._telling_sets(), Sentence(text)]
+            # A table without rows would only ask what is missing.
+            parts += [self._telling_sets()] if search.found else []
+            parts.append(Sentence(text if search.found else f"{text}: none singles a person out"))
         if self.sensitive:
             parts.append(self._sensitive())
         return Content(self.headline, tuple(parts))
@@ -535,7 +537,7 @@ class Inspection(Showable):
 
     def _sensitive(self) -> Table:
         tails = list(self.sensitive[0].recursive_c)
-        heads = ("sensitive", "l", "entropy l", *(f"c at l={l}" for l in tails),
+        heads = ("sensitive", "l", "entropy l", *(f"recursive c, l={l}" for l in tails),
                  "largest share", "in the table", "t equal", "t ordered")  # fmt: skip
         rows = [
             (

@@ -93,7 +93,7 @@ class Association:
     def __str__(self) -> str:
         known = ", ".join(column.name for column in self.known)
         told = f"{'not ' * self.absent}{self.told.name}"
-        return f"{known} → {told}: {len(self)} rules, up to {percent(self.strongest)}"
+        return f"{known} → {told}: {_count_rules(len(self))}, up to {percent(self.strongest)}"
 
 
 def associations_of(
@@ -128,7 +128,7 @@ def associations_of(
         >>> counts = FrequencySet.from_rows(["age", "ill"], rows)
         >>> [found] = associations_of(counts, ["age"], ["ill"])
         >>> print(found, "-", found.rules()[0]["text"])
-        age → ill: 1 rules, up to 80 % - age=30s → ill=flu
+        age → ill: 1 rule, up to 80 % - age=30s → ill=flu
         >>> rows = [("30s", "flu")] * 4 + [("40s", "flu"), ("40s", "gout")]
         >>> counts = FrequencySet.from_rows(["age", "ill"], rows)
         >>> found = associations_of(counts, ["age"], ["ill"], confidence=0.9, absence=0.9)
@@ -145,6 +145,10 @@ def associations_of(
             if absence is not None:
                 found.append(_disassociation(counts, table, absence, support))
     return [one for one in found if len(one)]
+
+
+def _count_rules(number: int) -> str:
+    return f"{number} rule{'' if number == 1 else 's'}"
 
 
 def _count(data: object, names: Sequence[str]) -> FrequencySet:
@@ -238,11 +242,12 @@ class HiddenTable(Showable):
     def content(self) -> Content:
         """Return what hiding costs, and what it costs each column."""
         head = (
-            f"hiding {self.rules} rules above {self.confidence:g} costs {percent(self.loss)} of "
-            f"the sensitive values; breaking the table costs {percent(DECOUPLED_LOSS)}"
+            f"hiding {_count_rules(self.rules)} above {self.confidence:g} costs "
+            f"{percent(self.loss)} of the sensitive values; decoupling the table costs "
+            f"{percent(DECOUPLED_LOSS)}"
         )
         lines = [
-            f"{c.name}: {c.rules} rules, {percent(self.losses[c.name])} lost, up to level "
+            f"{c.name}: {_count_rules(c.rules)}, {percent(self.losses[c.name])} lost, up to level "
             f"{int(c.levels.max(initial=0))} of {c.ladder.height}"
             for c in self.columns
         ]
@@ -292,8 +297,8 @@ def hide(  # noqa: PLR0913 - all but three have a default and are named
         >>> hidden.columns[0].labels["state"], hidden.columns[0].labels["self"]
         ('public', 'self')
         >>> print(hidden)
-        hiding 1 rules above 0.5 costs 19 % of the sensitive values; breaking the table costs 0 %
-          work: 1 rules, 19 % lost, up to level 1 of 2
+        hiding 1 rule above 0.5 costs 19 % of the sensitive values; decoupling the table costs 0 %
+          work: 1 rule, 19 % lost, up to level 1 of 2
     """
     thresholds = Thresholds(confidence, absence, support, size)
     counts = _count(data, (*quasi_identifiers, *sensitive))

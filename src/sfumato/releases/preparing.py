@@ -10,9 +10,11 @@ from pathlib import Path
 from sfumato.derivations import Preparation, Shift
 from sfumato.errors import InputError
 from sfumato.files import read_small, write_file
+from sfumato.hierarchy.labels import day_of, stretch_of
 from sfumato.policy import Policy
 from sfumato.private import refuse_inside_release
 from sfumato.tables import Table, open_table
+from sfumato.text import STAR
 
 _SECRET_BYTES = 32
 _KEY = re.compile(r"sfumato shift key ([0-9a-f]{64})\s*")
@@ -73,6 +75,49 @@ def open_original(data: object, policy: Policy | None, wanted: Sequence[str]) ->
         return table
     preparation = policy.preparation.only(table.columns, wanted)
     return _prepare(table, preparation, new=False)
+
+
+def open_as_it_is(data: object, policy: Policy, wanted: Sequence[str]) -> Table:
+    """Open a table that may be raw, or a release that was made by the policy.
+
+    Columns of dates that hold a label above days (`2020-02`, `2020 Q1`, `*`) are taken as they
+    are written; in all others dates are read as the policy says.
+
+    Args:
+        data: Anything that `open_table` takes.
+        policy: The policy of the table.
+        wanted: The columns that are to be counted.
+
+    Example:
+        >>> import pyarrow as pa
+        >>> from sfumato.policy import policy_of
+        >>> dates = {"role": "quasi-identifier", "hierarchy": {"kind": "dates"}}
+        >>> models = [{"model": "k-anonymity", "k": 2}]
+        >>> policy = policy_of({"columns": {"born": dates}, "models": models})
+        >>> people = pa.table({"born": ["2001-12-31", "2000 Q1", "*"]})
+        >>> open_as_it_is(people, policy, ["born"]).count(["born"]).columns[0].values
+        ('*', '2000 Q1', '2001-12-31')
+    """
+    table = open_table(data, policy.reading)
+    if not table.prepared.empty:
+        return table
+    asked = policy.preparation.only(table.columns, wanted)
+    named = [name for name in (*asked.dates, *asked.likely) if name in table.columns]
+    labelled = {
+        column.name
+        for column in (table.count((name,)).columns[0] for name in dict.fromkeys(named))
+        if any(isinstance(value, str) and _is_above_days(value) for value in column.known)
+    }
+    dates = {name: form for name, form in asked.dates.items() if name not in labelled}
+    likely = tuple(name for name in asked.likely if name not in labelled)
+    return _prepare(table, replace(asked, dates=dates, likely=likely), new=False)
+
+
+def _is_above_days(text: str) -> bool:
+    """Return whether a text is a label of dates, and no date itself."""
+    if text == STAR:
+        return True
+    return day_of(text) is None and stretch_of(text, day_of) is not None
 
 
 def prepare_alike(data: object, policies: Sequence[Policy]) -> Table:

@@ -26,7 +26,7 @@ from sfumato.hierarchy import Automatic, Hierarchy, HierarchyBuilder, Ladder
 from sfumato.models import KmAnonymity
 from sfumato.policy import GivenPolicy, Policy, policy_of
 from sfumato.recode.deciding import counted_columns, decide
-from sfumato.releases.preparing import open_original, open_prepared
+from sfumato.releases.preparing import open_as_it_is, open_prepared
 from sfumato.schema import Role
 from sfumato.tables import Domain, Table, count_people, open_table
 from sfumato.typing import Progress, Value, silent
@@ -336,7 +336,7 @@ def inspect(  # noqa: PLR0913 - all but one have a default and are named
     table = open_table(data, None if rules is None else rules.reading)
     if rules is not None:
         # A release has what was derived already, and is inspected with its policy.
-        table = open_original(table, rules, [*rules.quasi_identifiers, *rules.sensitive])
+        table = open_as_it_is(table, rules, [*rules.quasi_identifiers, *rules.sensitive])
     roles = _roles(table, quasi_identifiers, sensitive, policy, report)
     names = roles.quasi_identifiers
     weight = _weight(table, roles, weight)

@@ -124,7 +124,7 @@ def utility(  # noqa: PLR0913 - all but two have a default and are named
         >>> roles = {"quasi_identifiers": ["age"], "sensitive": ["ill"]}
         >>> print(sf.utility(table, both, **roles, queries=100))
         100 counting queries, asked of the original and of each release:
-        release   rows  median error  mean error  90 % below  correlations off
+        release   rows  median error  mean error  90 % below  correlation error
         as it is    20           0 %         0 %         0 %                 0
         coarse      20        50.0 %         ...
     """

@@ -500,7 +500,14 @@ class Utilities(Showable):
 
     def content(self) -> Content:
         """Return one line per release; of a single one everything."""
-        titles = ["release", "rows", "median error", "mean error", "90 % below", "correlations off"]
+        titles = [
+            "release",
+            "rows",
+            "median error",
+            "mean error",
+            "90 % below",
+            "correlation error",
+        ]
         people = any(r.people for r in self.results.values())
         titles[2:2] = ["people"] if people else []
         titles += ["told right"] if any(r.accuracy for r in self.results.values()) else []

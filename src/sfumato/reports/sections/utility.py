@@ -31,7 +31,7 @@ def _parts(dossier: Dossier) -> Sequence[Part]:
             ("nine in ten", Share(errors.quantile(0.9)), "Nine in ten answers are off by less."),
             ("mean error", Share(errors.mean), "How far an answer is off on average."),
             (
-                "correlations off by",
+                "correlation error",
                 round(ties.mean_difference, 3),
                 "How far Cramér's V of two columns is off on average; 0 is perfect.",
             ),
