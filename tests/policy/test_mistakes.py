@@ -41,7 +41,7 @@ MISTAKES = {
         (
             "p, line 3, columns.age.waight: unknown key 'waight'. Did you mean 'weight'? "
             "Known: 'role', 'hierarchy', 'weight', 'levels', 'secret', 'harmless', 'width', "
-            "'spelling', 'as', 'dates', 'separator', 'because' and 2 more."
+            "'spelling', 'as', 'dates', 'separator', 'because' and 3 more."
         ),
     ),
     "an unknown key of the suppression": (

@@ -172,6 +172,77 @@ def test_documents_are_the_same_whatever_suppressed_people_had(suppression, tmp_
     assert texts[0] == texts[1]
 
 
+# What labels stand for.
+
+STATES = ["Maine", "Vermont", "Ohio", "Michigan", "Texas", "Oklahoma"]
+
+
+def states(last):
+    """Invented people of six states, and one who is not published."""
+    rows = {"state": [*STATES * 6, last], "ill": [*["flu", "gout"] * 18, "hiv"]}
+    return pd.DataFrame(rows)
+
+
+def members_in(folder):
+    lines = [each for each in lines_of(folder) if each["column"] == "state" and each["members"]]
+    return {each["value"]: each["members"].split("; ") for each in lines}
+
+
+def state_policy(hierarchy, **more):
+    return {
+        "columns": {
+            "state": {"role": "quasi-identifier", "hierarchy": hierarchy, **more},
+            "ill": "sensitive",
+        },
+        "models": [{"model": "k-anonymity", "k": 8}],
+        "suppression": {"limit": 1},
+    }
+
+
+TREE = {"north": [*STATES[:4], "Canary"], "south": STATES[4:], "none": ["Atlantis"]}
+
+
+@pytest.mark.parametrize("hierarchy", [{"kind": "known", "tree": "us-states"}, "auto"])
+def test_members_of_a_known_tree_are_all_that_are_known(hierarchy, tmp_path):
+    """They are the same whatever states the table has, and whoever is suppressed."""
+    found = []
+    for number, last in enumerate(["Hawaii", "Atlantis"]):
+        place = tmp_path / str(number)
+        made = sf.anonymize(states(last), state_policy(hierarchy), output=place, format="csv")
+        assert made.suppressed == 1
+        assert verify_folder(place).holds
+        found.append(members_in(place))
+        shown = {*made.table["state"]} if made.table is not None else set()
+        assert set(found[-1]) <= {*pd.read_csv(place / "data.csv")["state"], *shown}
+    assert {"Ohio", "Illinois"} <= {each for some in found[1].values() for each in some}
+    both = set(found[0]) & set(found[1])
+    assert both
+    assert all(found[0][label] == found[1][label] for label in both)
+    assert "Atlantis" not in str(found)
+
+
+def test_members_of_a_stated_hierarchy_are_told_on_request_only(tmp_path):
+    """A value that only a suppressed person has stands in the policy, and in no file before."""
+    said = {"kind": "taxonomy", "tree": TREE}
+    place = tmp_path / "r"
+    made = sf.anonymize(states("Atlantis"), state_policy(said), output=place, format="csv")
+    assert made.suppressed == 1
+    everything = "".join(each.read_text("utf-8") for each in place.iterdir())
+    assert "Canary" not in everything
+    assert "Atlantis" not in everything
+    asked = state_policy(said, members=True)
+    sf.anonymize(states("Atlantis"), asked, output=tmp_path / "told", format="csv")
+    found = members_in(tmp_path / "told")
+    # Whole, whatever the table has, and of published labels alone.
+    assert found == {"north": [*STATES[:4], "Canary"], "south": STATES[4:]}
+    assert verify_folder(tmp_path / "told").holds
+
+
+def test_members_of_what_is_made_from_a_table_are_refused():
+    with pytest.raises(sf.SfumatoError, match="made from the values of the table"):
+        sf.anonymize(states("Texas"), state_policy("auto", members=True))
+
+
 # A release read back by a stranger with its README alone.
 
 AGE = {**COLUMNS["age"], "hierarchy": {**COLUMNS["age"]["hierarchy"], "lower": 0, "upper": 100}}

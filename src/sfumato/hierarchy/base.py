@@ -271,6 +271,9 @@ class HierarchyBuilder(ABC):
     """
 
     name: ClassVar[str]
+    is_common: ClassVar[bool] = False
+    """Whether what its labels stand for is common knowledge, and told by no table."""
+
     labels_show_level: ClassVar[bool] = False
     """Whether a label below the top shows its level, whatever other values there are."""
 
@@ -279,6 +282,14 @@ class HierarchyBuilder(ABC):
         """The number of levels above the raw values, the same for all; None if values decide it.
 
         A manifest states heights that are fixed. Others may tell of values that are not published.
+        """
+        return None
+
+    def build_stated(self, column: str) -> Hierarchy | None:
+        """Return the hierarchy whatever values a table has; None if it is made from values.
+
+        Args:
+            column: The column's name, for messages.
         """
         return None
 

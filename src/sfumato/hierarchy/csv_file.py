@@ -126,6 +126,9 @@ class CsvHierarchy(HierarchyBuilder):
     def fixed_height(self) -> int:
         return self.build(self.name, ()).height
 
+    def build_stated(self, column: str) -> Hierarchy:
+        return self.build(column, ())
+
     def build(
         self,
         column: str,

@@ -50,6 +50,7 @@ class KnownTree(HierarchyBuilder):
     """
 
     name: ClassVar[str] = "known"
+    is_common: ClassVar[bool] = True
 
     tree: str
 
@@ -60,6 +61,10 @@ class KnownTree(HierarchyBuilder):
     @property
     def fixed_height(self) -> int:
         return _height(self.tree)
+
+    def build_stated(self, column: str) -> Hierarchy | None:
+        # Of diagnoses there are too many; the labels say themselves what they span.
+        return None if self.tree == "icd-10" else self.build(column, ())
 
     def build(
         self,

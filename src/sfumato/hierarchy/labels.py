@@ -491,7 +491,8 @@ def meanings(ladder: Ladder) -> dict[str, Meaning]:
     """Return what each label between the raw values and the top stands for, finest first.
 
     Members are all values that the column has, also those that only people have who are not
-    published. A release may name those that stand in it, and those of a hierarchy in its policy.
+    published. A release lists those of trees that are common knowledge, and those of hierarchies
+    that are written out where the policy asks for it.
 
     >>> from sfumato.hierarchy import Intervals, OrderedCategories
     >>> meanings(Intervals(widths=[10]).ladder("age", [31, 38, 45]))["30 to 39"]

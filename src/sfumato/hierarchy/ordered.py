@@ -58,6 +58,9 @@ class OrderedCategories(HierarchyBuilder):
     def fixed_height(self) -> int | None:
         return None if self.order is None else len(_neighbours(len(self.order))) + 1
 
+    def build_stated(self, column: str) -> Hierarchy | None:
+        return None if self.order is None else self.build(column, ())
+
     def build(
         self,
         column: str,

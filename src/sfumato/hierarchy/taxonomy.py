@@ -74,6 +74,9 @@ class Taxonomy(HierarchyBuilder):
     def fixed_height(self) -> int:
         return self.build(self.name, ()).height
 
+    def build_stated(self, column: str) -> Hierarchy:
+        return self.build(column, ())
+
     def build(
         self,
         column: str,

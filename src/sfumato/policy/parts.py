@@ -668,7 +668,7 @@ class ColumnRule(Part):
         sparse=True,
     )
     as_: PublishAs = setting(
-        PublishAs,
+        partial(read, PublishAs),
         "What is published of ranges (quasi-identifier): text, the labels; bounds, two columns of "
         "their ends, as in age_low and age_high; midpoint, a number; mean, the mean of the rows of "
         "the class, beside the bounds. Hidden values are empty then.",
@@ -722,6 +722,16 @@ class ColumnRule(Part):
         default=None,
         sparse=True,
     )  # fmt: skip
+    members: bool = setting(
+        partial(read, bool),
+        "Whether the codebook of a release lists the values behind each label (quasi-identifier "
+        "with a hierarchy of kind csv, taxonomy or ordered with its order). All values of the "
+        "hierarchy are told then, also those that only suppressed people have. Known trees are "
+        "always listed.",
+        {"type": "boolean"},
+        default=False,
+        sparse=True,
+    )
 
     @property
     def averaging(self) -> Averaging:

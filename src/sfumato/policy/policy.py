@@ -109,6 +109,7 @@ def contradictions(policy: "Policy") -> Faults:
         *faults,
         *_weight_faults(policy),
         *_mean_faults(policy),
+        *_member_faults(policy),
         *_set_faults(policy),
         *_person_faults(policy),
         *_household_faults(policy),
@@ -154,6 +155,24 @@ def _mean_faults(policy: "Policy") -> Faults:
         "people or more. Add one, as in {model: k-anonymity, k: 5}, or choose bounds or midpoint."
     )
     return [(("columns", asked[0], "as"), text)]
+
+
+def _member_faults(policy: "Policy") -> Faults:
+    """List the columns whose labels stand for values that only a table knows."""
+    asked = [(name, rule.hierarchy) for name, rule in policy.columns.items() if rule.members]
+    kinds = ("csv", "taxonomy", "ordered", "known")
+    text = (
+        "its labels are made from the values of the table, so a list of these could tell of people "
+        "who are not published. Write the hierarchy out (kind: csv, taxonomy, or ordered with its "
+        "order), or leave members out."
+    )
+    return [
+        (("columns", name, "members"), text)
+        for name, builder in asked
+        if builder is None
+        or builder.name not in kinds
+        or (builder.name == "ordered" and getattr(builder, "order", None) is None)
+    ]
 
 
 def _set_faults(policy: "Policy") -> Faults:

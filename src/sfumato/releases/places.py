@@ -35,6 +35,7 @@ from sfumato.releases.codebook import CODEBOOK, CODEBOOK_TEXT, describe
 from sfumato.releases.evidence import attestation
 from sfumato.releases.manifest import (
     MANIFEST,
+    ColumnRecord,
     DocumentRecord,
     FileRecord,
     Manifest,
@@ -252,28 +253,41 @@ class UnpublishedRelease:
     orders: Mapping[str, Sequence[str]] = field(default_factory=dict)
     """The values of columns that are categories with an order, also those that no row has."""
 
+    members: Mapping[str, Mapping[str, Sequence[str]]] = field(default_factory=dict)
+    """What labels of columns stand for, as far as it may be told, also those that no row has."""
+
     def with_orders(self, manifest: Manifest, tables: Iterable[object]) -> Manifest:
-        """Return the manifest with the orders of published values, and of no others.
+        """Return the manifest with orders and members of published values, and of no others.
 
         Args:
             manifest: What the release says of itself.
             tables: The published tables, as an engine opens them.
         """
-        if not self.orders or not manifest.rows.published:
+        if not (self.orders or self.members) or not manifest.rows.published:
             return manifest
         shown: dict[str, set[str]] = {}
         for each in tables:
             table = open_table(each)
-            there = [name for name in self.orders if name in table.columns]
+            there = [n for n in table.columns if n in self.orders or n in self.members]
             for name, domain in table.domains(there).items():
                 shown[name] = {text_of(value) for value in domain.values()}
-        columns = (
-            replace(column, order=tuple(v for v in self.orders[column.name] if v in known))
-            if (known := shown.get(column.name))
-            else column
-            for column in manifest.columns
+        return replace(
+            manifest,
+            columns=tuple(
+                self._describe(column, shown[column.name]) if shown.get(column.name) else column
+                for column in manifest.columns
+            ),
         )
-        return replace(manifest, columns=tuple(columns))
+
+    def _describe(self, column: ColumnRecord, shown: set[str]) -> ColumnRecord:
+        """Return a column with the order and the members of its published values."""
+        order = tuple(v for v in self.orders.get(column.name, ()) if v in shown)
+        members = {
+            label: tuple(each)
+            for label, each in self.members.get(column.name, {}).items()
+            if label in shown
+        }
+        return replace(column, order=order or column.order, members=members or column.members)
 
     def progress(self, number: int) -> RowProgress:
         """Report that a part is begun; return what reports its rows."""

@@ -10,11 +10,13 @@ from typing import TYPE_CHECKING, Any, NoReturn
 
 import numpy as np
 
+from sfumato.counts import FrequencySet
 from sfumato.drafting.policy import policy_for_columns
 from sfumato.drafting.unprotected import find_odd_cells, find_unprotected, told_first
 from sfumato.errors import ParameterError, UnknownColumnError, require_int, some
 from sfumato.evidence import Key
-from sfumato.hierarchy import HierarchyBuilder
+from sfumato.hierarchy import Automatic, HierarchyBuilder
+from sfumato.hierarchy.labels import meanings
 from sfumato.partition import Partitioner
 from sfumato.policy import GivenPolicy, Policy, policy_of
 from sfumato.reading import tell
@@ -342,6 +344,7 @@ def make_release(  # noqa: PLR0913 - what it is told and what it tells
             LabelledPopulation.of(asked, decision.recoding),
             people=people if people is None or people_file is None else people_file.path,
             orders=_orders_of(table, asked, columns),
+            members=_members_of(asked, counts),
         )
         made = Release.of(place.publish(release, table), asked)
         return replace(made, people=people, notes=table.notes)
@@ -383,6 +386,33 @@ def _orders_of(table: Table, policy: Policy, columns: Sequence[str]) -> dict[str
         if builder is not None and (order := getattr(builder, "order", None))
     }
     return table.orders(columns) | said
+
+
+_MOST_NAMES = 10_000
+
+
+def _members_of(policy: Policy, counts: FrequencySet) -> dict[str, dict[str, tuple[str, ...]]]:
+    """Return what labels stand for: in trees that all know, and where the policy says so.
+
+    None of it depends on what a table has: a hierarchy is listed whole, or not at all.
+    """
+    found = {}
+    for name in policy.quasi_identifiers:
+        rule = policy.columns.get(name)
+        builder = None if rule is None else rule.hierarchy
+        if isinstance(builder, Automatic) and name in counts.names:
+            column, rows = counts.column(name), counts.value_counts(name)
+            # No known tree has more names.
+            if len(column.known) > _MOST_NAMES or not column.known:
+                continue
+            builder = builder.describe(name, column.known, rows[: len(column.known)].tolist())
+        if builder is None or not (builder.is_common or (rule is not None and rule.members)):
+            continue
+        tree = builder.build_stated(name)
+        if tree is not None:
+            listed = meanings(tree.bind(name, tree.values))
+            found[name] = {label: meaning.members for label, meaning in listed.items()}
+    return found
 
 
 def _labels_in_order(name: str, builder: HierarchyBuilder, order: Sequence[str]) -> tuple[str, ...]:
