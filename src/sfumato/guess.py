@@ -492,11 +492,11 @@ def _by_label(label: str, look: "_Look") -> Guess | None:
 
 def _is_numbered(column: str, look: "_Look") -> bool:
     """Return whether a column is called like a number that is given out, and holds such."""
-    if counts_up(column) and look.nearly_unique:
-        return True
     whole = look.kind == "text" or (look.kind == "number" and look.is_whole())
     if not whole or look.is_flag():
         return False
+    if counts_up(column) and look.nearly_unique:
+        return True
     # People may have several rows, but no person has two numbers.
     of_people = key_of_people(column, identifier=False) is not Key.NONE
     if of_people or is_numbering(column):
@@ -536,7 +536,7 @@ def _guess_meaning(  # noqa: C901, PLR0911 - one for each way in which values co
     if role is Role.PLAIN:
         few = look.distinct <= _FEW and not look.nearly_unique
         return found(role, f"{reason}: harmless") if few else None
-    if look.is_flag() and not _HOSPITALS.isdisjoint(words(name)):
+    if (look.is_flag() or look.counts_from_none()) and not _HOSPITALS.isdisjoint(words(name)):
         what = f"{facts}, says by its {by} who was in hospital: {_NOT_TO_LEARN}"
         return found(Role.SENSITIVE, what, Kind.HEALTH)
     if kind is Kind.AGE and look.is_flag():
@@ -569,6 +569,15 @@ _EVENTS = _DEATHS | _STAYS | _BIRTHS
 _FIRST_DAY = 1000
 """Numbers of days since 1900, 1960 or 1970 are larger than this."""
 
+_NAMED_DAYS = frozenset({
+    "jan", "feb", "fev", "mar", "apr", "avr", "abr", "may", "mai", "jun", "jui", "jul", "aug",
+    "aou", "ago", "sep", "oct", "okt", "nov", "dec", "dez", "dic", "ene", "mon", "tue", "wed",
+    "thu", "fri", "sat", "sun", "die", "mit", "don", "fre", "sam", "son", "lun", "mer", "jeu",
+    "ven", "dim", "mie", "jue", "vie", "sab", "dom", "win", "spr", "sum", "aut", "fal", "fru",
+    "som", "her", "pri", "ete", "inv", "ver", "oto",
+})  # fmt: skip
+"""How months, days of the week and seasons begin."""
+
 _HOSPITALS = frozenset({"hospital", "clinic", "klinik", "hopital", "ward"})
 _CALENDAR = frozenset({
     "date", "datum", "fecha", "year", "yr", "month", "mon", "day", "jahr", "monat", "tag",
@@ -581,7 +590,7 @@ def _may_be_date(name: str, look: "_Look") -> bool:
     if look.kind == "date":
         return True
     said = frozenset(words(name))
-    if look.is_flag():
+    if look.is_flag() or look.are_words_only():
         return False
     months = any(word.endswith(("month", "monat", "mois")) for word in said)
     if months and look.numbers and 12 < look.numbers[-1] < _FIRST_DAY:
@@ -631,14 +640,26 @@ def _body(name: str, look: "_Look", reason: str, *, certain: bool) -> Guess | No
     """Return the guess for what is about bodies: others see some of it, and weigh no person."""
     said, numbers = frozenset(words(name)), look.numbers
     if not said.isdisjoint(_OF_BODIES):
-        if numbers and 0.9 <= fmean(numbers) <= 1.1 and look.are_weights() and "bmi" not in said:
-            reason = f"{look.facts()}, a weight by its name, and 1 on average: looks like one of a "
-            reason += "survey: all rows of a class get the mean of theirs"
+        if numbers and "bmi" not in said and look.are_weights() and _weighs_people(numbers):
+            reason = f"{look.facts()}, a weight by its name, and spread as no bodies are: looks "
+            reason += "like one of a survey: all rows of a class get the mean of theirs"
             return Guess(Role.WEIGHT, reason, certain, Kind.WEIGHT)
         return Guess(Role.SENSITIVE, f"{reason}: {_NOT_TO_LEARN}", certain, Kind.MEASUREMENT)
     if numbers and (look.is_flag() or not 0.4 <= min(numbers) <= max(numbers) <= 300):
         return None
     return Guess(Role.QUASI_IDENTIFIER, f"{reason}: {_OTHERS_MAY_KNOW}", certain, Kind.BODY)
+
+
+def _weighs_people(numbers: Sequence[float]) -> bool:
+    """Return whether numbers say for how many people each stands: 1 on average, or far apart.
+
+    >>> _weighs_people([0.4, 0.8, 1.8]), _weighs_people([54, 71, 96]), _weighs_people([2100, 3900])
+    (True, False, False)
+    >>> _weighs_people([150, 900, 2400, 12000])
+    True
+    """
+    mean = fmean(numbers)
+    return 0.9 <= mean <= 1.1 or (numbers[-1] > 1000 and pstdev(numbers) > 0.5 * mean)
 
 
 def _by_values(look: "_Look") -> Guess:  # noqa: PLR0911 - one for each thing that values show
@@ -850,6 +871,27 @@ class _Look:
         """Return whether the values say yes or no."""
         texts = {text.strip().casefold() for text in self._texts}
         return len(texts) <= 2 and texts <= _FLAGS
+
+    def counts_from_none(self) -> bool:
+        """Return whether whole numbers say how often something was: never, most of them."""
+        numbers = self.numbers
+        few = bool(numbers) and self.distinct <= _FEW and self.is_whole() and numbers[0] == 0
+        return few and int(self._domain.rows.max()) == self._rows_of(0)
+
+    def _rows_of(self, number: float) -> int:
+        numbers = map(number_of, self._domain.values())
+        rows = self._domain.rows.tolist()
+        return sum(n for n, each in zip(rows, numbers, strict=True) if each == number)
+
+    def are_words_only(self) -> bool:
+        """Return whether texts have no digits and name neither months nor days of the week."""
+        if self.kind != "text" or self.length < 4:
+            return False
+        dated = [
+            any(map(str.isdigit, text)) or spelt[:3] in _NAMED_DAYS
+            for text, spelt in zip(self._texts, self._spelt, strict=True)
+        ]
+        return 2 * sum(dated) < len(dated)
 
     def may_name_rows(self) -> bool:
         """Return whether there are enough different values to be numbers of people or things."""

@@ -453,7 +453,7 @@ _PARTS: tuple[tuple[Meaning, str], ...] = (
         nchild* hhsize hhsiz* famsize *fam fam family famil* famsz numfam household* haush* hh
         sibs nsib* sibling* mom* mother* dad* father* parent* twin* birthorder head ledig
         verheir* geschieden verwitwet kinder* anzahlkinder celibat* divorce soltero casado viudo
-        hijo* nper npers"""),
+        hijo* nper npers dependent dependents ndepend*"""),
     (_WORK, """
         educ* *educ edu edu* edlev* ed eduy* yschool *school* school* bildung* ecole* escol*
         *degree degree* major studienfach filiere college* *college* colleg* univers* bachel*
@@ -495,7 +495,8 @@ _UNIT = re.compile(
 _NUMBERED = re.compile(
     r"(pers|person|per|pat|patient|subj|subject|resp|respondent|indiv|ind|case|int|interview|rec|"
     r"record|obs|client|cust|customer|emp|employee|stud|student|mem|member|hh|fam|household|"
-    r"family|fall|versicherten|kunden|matrikel)"
+    r"family|fall|versicherten|kunden|matrikel|child|kid|pupil|participant|part|mother|mom|father|"
+    r"parent|couple|twin|user|study|survey|voter|worker|inmate|borrower|applicant|pt)"
     r"(id|ident|num|number|no|nr|nummer)"
 )
 """The number of a person, a household or a record, written as one word."""

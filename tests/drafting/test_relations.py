@@ -167,3 +167,34 @@ def test_one_date_and_the_times_between_stand_for_the_other_dates(form):
 def test_a_scale_with_few_values_is_no_number_of_people():
     found = roles({"uid": RNG.permutation(N), "pid7na": RNG.integers(1, 8, N)})
     assert (found["uid"].role, found["pid7na"].role) == (Role.IDENTIFIER, Role.SENSITIVE)
+
+
+def test_values_gainsay_names():
+    found = roles({
+        "hospital": RNG.choice([0, 0, 0, 1, 2, 5], N),
+        "hospital no": RNG.integers(1, 9, N),
+        "date of retiring": RNG.choice(["earlier", "as planned", "later"], N),
+        "month": RNG.choice(["Jan", "Feb", "Mar"], N),
+    })  # fmt: skip
+    assert {name: each.kind for name, each in found.items()} == {
+        "hospital": Kind.HEALTH,
+        "hospital no": Kind.PLACE,
+        "date of retiring": Kind.UNKNOWN,
+        "month": Kind.DATE,
+    }
+
+
+def test_numbers_tell_identifiers_from_measurements_and_weights():
+    each = np.repeat(np.arange(N // 4), 4)
+    found = roles({
+        "childid": each,
+        "CD8NR": RNG.gamma(3, 2, N).round(4),
+        "weight": RNG.lognormal(7, 1, N).round(1),
+        "dependents": RNG.integers(0, 6, N),
+    })  # fmt: skip
+    assert {name: each.role for name, each in found.items()} == {
+        "childid": Role.IDENTIFIER,
+        "CD8NR": Role.SENSITIVE,
+        "weight": Role.WEIGHT,
+        "dependents": Role.QUASI_IDENTIFIER,
+    }
