@@ -128,6 +128,11 @@ class Measured(NamedTuple):
             *["no release"] * (self.answer == "none"),
         ]
 
+    @property
+    def effort(self) -> str:
+        """The commands and the edited lines that it takes from the table to a release."""
+        return "more" if self.answer == "none" else "3, 0"
+
 
 def agreement(roles: Mapping[str, Role], careful: Mapping[str, str]) -> int:
     """Return in how many columns a role is one that a careful person gives it.
@@ -203,7 +208,7 @@ def page(found: Sequence[Measured]) -> str:
     """Return the page."""
     rows = [
         f"| {e.name} | {e.rows:,} | {e.columns} | {e.lines} | {100 * e.hidden:.1f} % "
-        f"| {e.loss:.2f} | {e.answer} | {e.agreed} of {e.columns} | 3, 0 | {e.seconds:.0f} |"
+        f"| {e.loss:.2f} | {e.answer} | {e.agreed} of {e.columns} | {e.effort} | {e.seconds:.0f} |"
         for e in found
     ]
     missed = [
