@@ -27,6 +27,8 @@ Progress: TypeAlias = Callable[[str, int, int | None], None]
 STAGES = {
     "look": "Looking at the columns",
     "count": "Counting rows",
+    "price": "Measuring what the draft would cost",
+    "facts": "Counting what one value tells about others",
     "population": "Counting the population",
     "subsets": "Trying sets of columns",
     "search": "Checking generalisations",

@@ -99,24 +99,35 @@ def progress_bar(doing: str = "Reading", *, quiet: bool = False) -> "Iterator[Pr
         return
     from rich.progress import (
         BarColumn,
-        MofNCompleteColumn,
         Progress,
+        ProgressColumn,
+        Task,
         TaskID,
         TextColumn,
         TimeElapsedColumn,
     )
+    from rich.text import Text
 
     from sfumato.cli.terminal import console
     from sfumato.typing import STAGES
 
-    columns = TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn()
+    class Count(ProgressColumn):
+        """How much is done of how much; what is not known is left out."""
+
+        def render(self, task: Task) -> Text:
+            done = int(task.completed)
+            return Text(f"{done}/{int(task.total)}" if task.total else f"{done}" if done else "")
+
+    columns = TextColumn("{task.description}"), BarColumn(), Count()
     with Progress(*columns, TimeElapsedColumn(), console=console(err=True), transient=True) as bars:
         tasks: dict[str, TaskID] = {"": bars.add_task(doing, total=None)}
 
         def report(stage: str, done: int, total: int | None) -> None:
             if stage not in tasks:
+                # Only the last stage is shown, and one that comes again starts again.
                 for finished in tasks.values():
-                    bars.update(finished, visible=False)
+                    bars.remove_task(finished)
+                tasks.clear()
                 tasks[stage] = bars.add_task(STAGES.get(stage, stage.capitalize()), total=None)
             bars.update(tasks[stage], completed=done, total=total)
 

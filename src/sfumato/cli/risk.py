@@ -29,6 +29,7 @@ from sfumato.cli.output import clean, finish, progress_bar, put, say, show, writ
 from sfumato.errors import InputError
 
 if TYPE_CHECKING:
+    from sfumato.content import Content
     from sfumato.leaks.findings import Findings, Inference
 
 
@@ -128,6 +129,10 @@ def detect(  # noqa: PLR0917 - options of a command line
             progress=progress,
         )
         inferred = findings.infer(find_values(findings.counts.columns, knows)) if knows else None
+        if progress is not None:
+            progress("facts", 0, None)
+        # Facts are counted when they are asked for: here, where it is shown that something is done.
+        shown = () if json or quiet else _contents(findings, inferred, size=size, tables=tables)
     written: list[Path] = []
     if draw is not None or export is not None:
         from sfumato.tasks.detect import draw_findings, export_network
@@ -146,21 +151,21 @@ def detect(  # noqa: PLR0917 - options of a command line
             plain["inferred"] = [one.to_dict() for one in inferred.values()]
         write_json(plain)
     elif not quiet:
-        _show_findings(findings, inferred, size=size, tables=tables)
+        show(*shown)
         for path in written:
             say(f"Written: {clean(path)}")
 
 
-def _show_findings(
+def _contents(
     findings: "Findings", inferred: "dict[str, Inference] | None", *, size: int, tables: bool
-) -> None:
+) -> "tuple[Content, ...]":
     from sfumato.leaks.findings import inference_content, tables_content
 
-    show(findings.content(size=size))
-    if tables:
-        show(tables_content(findings))
-    if inferred is not None:
-        show(inference_content(inferred))
+    return (
+        findings.content(size=size),
+        *([tables_content(findings)] if tables else []),
+        *([] if inferred is None else [inference_content(inferred)]),
+    )
 
 
 def _learner(name: str | None, most_given: int | None) -> str | dict[str, Any] | None:

@@ -60,7 +60,7 @@ def utility(  # noqa: PLR0917 - options of a command line
     """
     from sfumato.tasks.utility import utility as task
 
-    with progress_bar(quiet=quiet or json) as progress:
+    with progress_bar("Putting questions to the tables", quiet=quiet or json) as progress:
         found = task(
             original,
             name_releases(releases),

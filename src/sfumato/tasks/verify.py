@@ -616,7 +616,8 @@ def outcomes(
         raise ParameterError("attacks", asked, "True, False, or a list of names or attacks")
     found: list[Outcome] = []
     for position, each in enumerate(asked):
-        report("attacking", position, len(asked))
+        name = each.name if isinstance(each, Attack) else each
+        report(f"attacking: {name}", position, len(asked))
         if isinstance(each, Attack):
             found.append(each.on(_target_for(target, each), rule))
             continue
