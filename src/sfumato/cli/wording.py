@@ -34,6 +34,8 @@ def with_options(text: str) -> str:
     'Name them: --qi age,zip, --sensitive illness'
     >>> with_options("Give the table (--original, original=...), or --force (force=True).")
     'Give the table (--original), or --force.'
+    >>> with_options("Take them one by one: --every file (every='file').")
+    'Take them one by one: --every file.'
     >>> with_options("one row per person: sf.widen(data, person='id').")
     'one row per person: sfumato widen DATA --person id.'
     """
@@ -42,7 +44,7 @@ def with_options(text: str) -> str:
         if found:
             text = call.sub(command.format(found[1] or "…"), text)
     text = re.sub(r"\((--?[\w-]+), \w+=(?:\.\.\.|…)\)", r"(\1)", text)
-    text = re.sub(r"(--[\w-]+) \(\w+=True\)", r"\1", text)
+    text = re.sub(r"(--[\w-]+(?: \w+)?) \(\w+=(?:True|\.\.\.|…|'\w+')\)", r"\1", text)
     text = re.sub(r"\b\w+=(?:\[[^]]*\])? or (?=--[a-z])", "", text)
     text = re.sub(r"\b\w+=True \((--[\w-]+)\)", r"\1", text)
     # A word is an argument if it has an underscore or an equals sign, or is the option's own.

@@ -296,7 +296,8 @@ class Position:
         if self.last is not None and self.last.since != since:
             raise InputError(
                 f"so far the stream was taken by {self.last.since!r}, not by {since!r}: what is "
-                "new cannot be known. Go on as before, or name another stream: --stream NAME."
+                "new cannot be known. Go on as before, or name another stream: --stream NAME "
+                "(stream=...)."
             )
 
     def require_start(self, start: str | None) -> None:
@@ -310,7 +311,8 @@ class Position:
         if self.last is not None and start not in (None, self.last.start):
             raise InputError(
                 f"the stream started at {self.last.start!r} and was taken from there on, not from "
-                f"{start!r}. Leave --start out, or name another stream: --stream NAME."
+                f"{start!r}. Leave --start (start=...) out, or name another stream: --stream NAME "
+                "(stream=...)."
             )
 
 

@@ -759,7 +759,7 @@ def _require_rows_per_person(
         raise InputError(
             "where people may have several rows, a ledger must know whose each is. Give a policy "
             "that names the column, as in person: patient (--policy), and the table of the first "
-            "release (--source)."
+            "release (--source, source=...)."
         )
     names = policy.with_role(Role.IDENTIFIER)
     if column not in names or len(names) == 1:
@@ -803,7 +803,7 @@ def _warn_of_strangers(recognised: int, people: int, policy: Policy | None) -> t
         return ()
     named = policy is not None and policy.with_role(Role.IDENTIFIER)
     advice = (
-        "name the table it was made of, with their identifiers (--source)"
+        "name the table it was made of, with their identifiers (--source, source=...)"
         if named
         else "start the ledger with a policy that names identifiers (--policy, --source)"
     )

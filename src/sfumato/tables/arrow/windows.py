@@ -272,7 +272,7 @@ class JoinedSource(Source):
                 raise InputError(
                     f"{other.where} does not have the same columns as {first.where}: "
                     f"{', '.join(map(repr, lacking[:5]))} is in one of them only. Give all files "
-                    "the same columns, or take them one by one: --every file."
+                    "the same columns, or take them one by one: --every file (every='file')."
                 )
         self.schema = pa.schema([(name, self._common_type(name)) for name in first.columns])
 
@@ -284,7 +284,8 @@ class JoinedSource(Source):
         except pa.ArrowException:
             raise InputError(
                 f"column {name!r} holds {' in one file and '.join(map(str, dict.fromkeys(kinds)))} "
-                "in another. Give it one type, or take the files one by one: --every file."
+                "in another. Give it one type, or take the files one by one: --every file "
+                "(every='file')."
             ) from None
 
     @property
