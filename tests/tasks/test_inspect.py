@@ -301,3 +301,11 @@ def test_a_locally_recoded_release_is_inspected_with_its_policy():
     # What is neither a date nor a label of dates is refused as before.
     with pytest.raises(sf.errors.InputError, match="does not hold dates"):
         sf.inspect(pa.table({"when": [*days[:17], "soon"], "ill": ["flu"] * 18}), policy=policy)
+
+
+def test_long_names_that_begin_and_end_alike_are_told_apart():
+    start = "How often in the last twelve months did you drink"
+    names = [f"{start} {what} at home" for what in ("beer", "wine")]
+    table = pa.table({names[0]: [1, 2, 3, 4], names[1]: [1, 1, 2, 2]})
+    text = str(sf.inspect(table, quasi_identifiers=names))
+    assert all(any(line.startswith(name) for line in text.splitlines()) for name in names)

@@ -739,9 +739,8 @@ def _estimated_risk(
 
 
 def _name(name: str) -> str:
-    """Keep a name on its line, and short enough to read."""
-    shown = name if name.isprintable() else repr(name)
-    return shown if len(shown) <= 40 else shown[:39] + "…"
+    """Return a name on one line, whole: the names of a questionnaire often begin and end alike."""
+    return name if name.isprintable() else repr(name)
 
 
 def _plain(value: Any) -> Any:  # noqa: ANN401 - any part of an inspection
