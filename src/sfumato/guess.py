@@ -465,6 +465,9 @@ def _by_name(column: str, look: "_Look") -> Guess | None:
     if not named and _is_numbered(column, look):
         reason = f"{facts}, called like a running number: looks like an identifier"
         return Guess(Role.IDENTIFIER, reason, certain=True, kind=Kind.IDENTIFIER)
+    if not COORDINATES.isdisjoint(words(column)) and look.are_coordinates():
+        reason = f"{facts}, looks like coordinates by its name: {_OTHERS_MAY_KNOW}"
+        return Guess(Role.QUASI_IDENTIFIER, reason, certain=True, kind=Kind.PLACE)
     found = None if meaning is None else _guess_meaning(meaning, column, look, "name", certain=True)
     if found is not None:
         return found

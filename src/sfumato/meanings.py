@@ -470,7 +470,7 @@ _PARTS: tuple[tuple[Meaning, str], ...] = (
         address* geogr* center centre zentrum centro clinic* klinik* hospital inst instit* ward
         schid* provider* popul* neighbo* nbhd tract block blk cluster psu strat* stratum strata
         stadt* ort gemeinde* commune* commune coast* quartier barrio residen* resid country*
-        territory community"""),
+        territory community precinct* *precinct"""),
     (_A_DATE, """
         yr *yr *year mon *month monat jahr *jahr annee quarter qtr qob mob yob dob* *date date*
         datum* *datum fecha* *dat dt weekday wday"""),
@@ -493,7 +493,7 @@ _UNIT = re.compile(
 """The number of something that people belong to."""
 
 _NUMBERED = re.compile(
-    r"(pers|person|per|pat|patient|subj|subject|resp|respondent|indiv|ind|case|int|interview|rec|"
+    r"(pers|person|per|pat|patient|u?subj|subject|resp|respondent|indiv|ind|case|int|interview|rec|"
     r"record|obs|client|cust|customer|emp|employee|stud|student|mem|member|hh|fam|household|"
     r"family|fall|versicherten|kunden|matrikel|child|kid|pupil|participant|part|mother|mom|father|"
     r"parent|couple|twin|user|study|survey|voter|worker|inmate|borrower|applicant|pt)"

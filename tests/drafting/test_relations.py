@@ -191,10 +191,14 @@ def test_numbers_tell_identifiers_from_measurements_and_weights():
         "CD8NR": RNG.gamma(3, 2, N).round(4),
         "weight": RNG.lognormal(7, 1, N).round(1),
         "dependents": RNG.integers(0, 6, N),
+        "USUBJID": [f"GT{1000 + i}" for i in each],
+        "long": (-93 + RNG.random(N)).round(5),
     })  # fmt: skip
     assert {name: each.role for name, each in found.items()} == {
         "childid": Role.IDENTIFIER,
         "CD8NR": Role.SENSITIVE,
         "weight": Role.WEIGHT,
         "dependents": Role.QUASI_IDENTIFIER,
+        "USUBJID": Role.IDENTIFIER,
+        "long": Role.QUASI_IDENTIFIER,
     }
