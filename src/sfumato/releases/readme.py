@@ -218,6 +218,9 @@ class Quantity:
     middles: bool = False
     """Whether its column has numbers that stand for ranges of the codebook."""
 
+    hidden: float = 0.0
+    """The share of its cells that are hidden, as far as the codebook says."""
+
     centre: str | None = None
     """The column that has the mean of each class, beside those of the ends; None for none."""
 
@@ -276,6 +279,7 @@ def _quantities(manifest: Manifest, codebook: Codebook) -> list[Quantity]:
             ranged=record.of is not None or "range" in line.type,
             known=line.role == "quasi-identifier",
             middles=record.part == "middle",
+            hidden=float(line.hidden or 0),
             centre=next(
                 (c.name for c in manifest.columns if c.of == name and c.part == "mean"), None
             ),
@@ -394,7 +398,15 @@ class Recipes:
             f"{self._stand_in} In counts, the rows of a "
             "range are spread evenly over it, and beside the estimate stand the fewest and the "
             "most rows that it may be. An open end, as of `under 60`, is taken to be the smallest "
-            "or the largest bound of the column. Hidden values are left out of means."
+            "or the largest bound of the column. Hidden values are left out of means"
+        )
+        intro += (
+            "."
+            if self.number is None or not self.number.hidden
+            else (
+                f": {percent(self.number.hidden)} of {code(self.number.name)}, and the people "
+                "who have them need not be like the others."
+            )
         )
         found = [intro]
         for title, language, text in (
