@@ -197,6 +197,14 @@ CLASS_MODELS: dict[str, Judge] = {
         len(set(_numbers(c))) >= m["k"]
         and max(_numbers(c)) - min(_numbers(c)) >= _decimal(m["e"]) * (1 - Fraction(1, 10**9))
     ),
+    "range-share": lambda _n, c, _t, m: (
+        bool(_numbers(c))
+        and all(
+            sum(low <= each <= low + _decimal(m["within"]) for each in _numbers(c))
+            <= _decimal(m["share"]) * len(_numbers(c))
+            for low in _numbers(c)
+        )
+    ),
     "basic-beta-likeness": lambda _n, c, t, m: all(
         gain <= _decimal(m["beta"]) + Fraction(1, 10**9) for gain, _ in _gains(c, t)
     ),

@@ -198,6 +198,7 @@ def draw_models(rng: random.Random, columns: Mapping[str, Any], rows: int) -> li
             )  # fmt: skip
     if "pay" in columns and columns["pay"]["make"] == "pay":
         models.append({"model": "k-e-anonymity", "column": "pay", "k": 2, "e": 1000})
+        models.append({"model": "range-share", "column": "pay", "within": 500, "share": share()})
     some = rng.sample(models, rng.choice([1, 1, 2, 3]))
     if rng.random() < 0.6 and not any(m["model"] == "k-anonymity" for m in some):
         some.insert(0, {"model": "k-anonymity", "k": k})

@@ -23,6 +23,7 @@ from sfumato.models import (
     MaximumRisk,
     PAlphaSensitiveKAnonymity,
     ProbabilisticLDiversity,
+    RangeShare,
     RecursiveCLDiversity,
     SampleUniqueness,
     TableModel,
@@ -49,6 +50,7 @@ VARIANTS = [
     CategoryShare("disease", share=0.7, level=1),
     CategoryShare("disease", share=0.5, level=2),
     KEAnonymity("disease", k=3, e=6),
+    RangeShare("disease", within=2, share=0.6),
 ]
 EVERY = [kind.example() for kind in MODELS.values()] + VARIANTS
 every_model = pytest.mark.parametrize("model", EVERY, ids=str)

@@ -142,7 +142,14 @@ def test_what_the_verifier_finds_to_keep_a_promise_keeps_every_weaker_one(name, 
 )
 def test_the_range_of_days_agrees(rows, k, e):
     rows = [(label, None if day is None else str(day)) for label, day in rows]
-    model = MODELS["k-e-anonymity"]("disease", k=k, e=e)
+    for model in (
+        MODELS["k-e-anonymity"]("disease", k=k, e=e),
+        MODELS["range-share"]("disease", within=e, share=1 - 1 / k),
+    ):
+        agree(model, rows)
+
+
+def agree(model, rows):
     classes = classes_from(
         FrequencySet.from_rows(["label", "disease"], rows), ("label",), ("disease",)
     )

@@ -70,7 +70,7 @@ def target_of(release: Published) -> Target:
             for names in _secrets_of(release) or [[]]
         ]
         others += [_buckets_of(release, manifest, n, ladders, whole=True) for n in release.together]
-        also = [_promising(_with_secrecy(o, release.policy), release.promises) for o in others]
+        also = [_with_claims(other, release) for other in others]
         target = replace(target, also=tuple(also))
     else:
         groups = release.groups.fold(release.folded)
@@ -83,9 +83,9 @@ def target_of(release: Published) -> Target:
             )
             target = replace(target, published=published)
         pairs = [_pair_of(release, names, ladders) for names in release.together]
-        also = [_promising(_with_secrecy(p, release.policy), release.promises) for p in pairs]
+        also = [_with_claims(pair, release) for pair in pairs]
         target = replace(target, also=tuple(also))
-    target = _promising(_with_secrecy(target, release.policy), release.promises)
+    target = _with_claims(target, release)
     target = with_items(target, release)
     matches_any = target.counts is not None and release.missing == Missing.MATCHES_ANY.value
     return _overlapping(target) if matches_any else target
@@ -176,6 +176,13 @@ def _says_nothing(target: Target) -> bool:
 def _texts(categories: object) -> tuple[tuple[str, ...], ...]:
     """Write values as a manifest does: by that they are compared, and a stranger's may be any."""
     return tuple(tuple(map(text_of, each)) for each in read_categories(categories, fewest=1))
+
+
+def _with_claims(target: Target, release: Published) -> Target:
+    """Attach what is said of values and columns, and what is promised."""
+    unknown = tuple(name for name in target.sensitive if name in release.unknown)
+    target = replace(_with_secrecy(target, release.policy), unknown=unknown)
+    return _promising(target, release.promises)
 
 
 def _promising(target: Target, models: Sequence[Promise]) -> Target:

@@ -28,7 +28,7 @@ LIMIT_SHARE = (
 ONE_ROW_EACH = "it is defined for one row per person, and people have several rows here"
 """Why an attack is not tried that cannot count people."""
 
-_TELLING = {"level", "within", "view", "known", "earlier"}
+_TELLING = {"level", "within", "view", "known", "earlier", "unlikely"}
 """Settings by which attacks of one kind on one column differ."""
 
 
@@ -136,6 +136,10 @@ class Outcome:
     advice: str = ""
     """What to do about it: one command, or a line of a policy."""
 
+    supposed: bool = False
+    """Whether it takes a column for known that others do not know, as the publisher says. It is
+    told then: no reason to refuse the release, and none to call it safe."""
+
     accepted: str = ""
     """Why and by whom it was accepted, if it was."""
 
@@ -216,6 +220,7 @@ class Outcome:
             "note": self.note,
             "unreached": self.unreached,
             "advice": self.advice,
+            "supposed": self.supposed,
             "accepted": self.accepted,
             "worst": [case.to_dict() for case in self.worst],
         }

@@ -45,6 +45,8 @@ class Dependency(Attack):
         column: The sensitive column.
         support: Fewest rows with the known values; 1 or more.
         learner: How the networks are learned; see `sf.networks.LEARNERS`.
+        unlikely: Whether rules are followed that start from columns that others do not know, as the
+            publisher says (`known: false`), and not those from what they may know.
 
     Example:
         >>> rows = [("3*", "state", "single"), ("3*", "private", "married")] * 10
@@ -67,6 +69,7 @@ class Dependency(Attack):
     column: str
     support: int = 5
     learner: str = "ic"
+    unlikely: bool = False
 
     def __post_init__(self) -> None:
         require_text("column", self.column)
@@ -97,6 +100,7 @@ class Dependency(Attack):
                 whose=whose,
             )
             if rule.told.name == self.column
+            and self.unlikely != {c.name for c in rule.known}.isdisjoint(target.unknown)
         ]
         before = priors(target.classes.counts_of(self.column))
         return [_telling(_with_prior(rule, before)) for rule in merge_rules(found)]
@@ -143,6 +147,8 @@ class Dependency(Attack):
             note="" if cases else "no other column was found to tell it",
             settings=params,
             advice=self.advice,
+            judged=not self.unlikely,
+            supposed=self.unlikely,
         )
 
     @classmethod
@@ -152,7 +158,14 @@ class Dependency(Attack):
         private = {target.person, target.household}
         if len([name for name in target.counts.names if name not in private]) < 2:
             return []
-        return [cls(column) for column in target.sensitive]
+        return [
+            *(cls(column) for column in target.sensitive),
+            *(
+                cls(column, unlikely=True)
+                for column in target.sensitive
+                if {*target.unknown} - {column}
+            ),
+        ]
 
     @classmethod
     def why_not(cls, target: Target) -> str:

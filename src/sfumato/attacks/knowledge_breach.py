@@ -1,6 +1,7 @@
 """The knowledge breach: some sensitive values are known, the others are guessed."""
 
 from dataclasses import dataclass, replace
+from itertools import combinations
 from math import prod
 from typing import ClassVar, Self
 
@@ -48,11 +49,15 @@ class KnowledgeBreach(Attack):
     Does not find: what three known values tell together, or what dependencies add that are known
     from elsewhere or, in a decoupled release, learned from its tables. Where there are too
     many columns and rows to count everything, the outcome says what was left out.
+    Of sensitive columns that others do not know, as the publisher says (`known: false`), it is told
+    what they would tell, and the release is not judged by it.
 
     Args:
         known: The sensitive columns whose values are known besides the class or group. None: on a
             table in one piece each one and each two of them; on a decoupled release none.
         column: The sensitive column that is guessed; None for all others.
+        unlikely: Whether columns are known that others do not know, as the publisher says, and not
+            those that they may know.
 
     Example:
         >>> from sfumato.decouplings.base import GroupedTables
@@ -81,6 +86,7 @@ class KnowledgeBreach(Attack):
 
     known: str | tuple[str, ...] | None = None
     column: str | None = None
+    unlikely: bool = False
 
     def __post_init__(self) -> None:
         if isinstance(self.known, list):
@@ -126,9 +132,17 @@ class KnowledgeBreach(Attack):
         if counts is None:
             raise InputError("facts can only be counted on a table in one piece.")
         known = [KnownColumns(self.known_columns, with_class=True)] if self.known_columns else None
+        if known is None and target.unknown:
+            known = [
+                KnownColumns(names, with_class)
+                for n in range(1, min(3, len(target.sensitive)))
+                for with_class in (False, True)[: min(len(target.classes), 2)]
+                for names in combinations(target.sensitive, n)
+                if self.unlikely != {*names}.isdisjoint(target.unknown)
+            ]
         secrecy = {name: target.classes.counts_of(name).column.secrecy for name in target.sensitive}
         return target.memoize(
-            ("facts", rule, self.known_columns),
+            ("facts", rule, self.known_columns, self.unlikely),
             lambda _: find_facts(
                 counts,
                 target.quasi_identifiers,
@@ -169,6 +183,8 @@ class KnowledgeBreach(Attack):
             unreached=facts.note,
             settings=settings,
             advice=self.advice,
+            judged=not self.unlikely,
+            supposed=self.unlikely,
         )
 
     @classmethod
@@ -179,7 +195,12 @@ class KnowledgeBreach(Attack):
             return [cls(name) for name in target.sensitive]
         if target.counts is None or not target.counts.total:
             return []
-        return [cls(column=name) for name in target.sensitive]
+        unknown = [name for name in target.sensitive if name in target.unknown]
+        known = [name for name in target.sensitive if name not in target.unknown]
+        return [
+            *(cls(column=name) for name in target.sensitive if {*known} - {name}),
+            *(cls(column=name, unlikely=True) for name in target.sensitive if {*unknown} - {name}),
+        ]
 
     @classmethod
     def why_not(cls, target: Target) -> str:

@@ -519,11 +519,10 @@ class Similarity(ClassAttack):
                 "category-share, column: {column}, share: {share}, level: 1}}]."
             )
         if self.within is not None:
-            wider = text_of(_built_in(2 * self.within))
+            width = text_of(_built_in(self.within))
             return (
-                "Promise a range: models: [{{model: k-e-anonymity, column: {column}, k: 3, "
-                f"e: {wider}}}}}]; or give it a hierarchy of intervals and limit each: models: "
-                "[{{model: category-share, column: {column}, share: {share}, level: 1}}]."
+                "Limit it in every class: models: [{{model: range-share, column: {column}, "
+                f"within: {width}, share: {{share}}}}}}]."
             )
         said = "" if worst is None else worst.believed.removeprefix(f"{column.name} ")
         # Only what was found is limited: others may be what most people have.

@@ -105,6 +105,9 @@ class Target:
     others: int | None = None
     """The number of other people of a class that adversaries may know, if the publisher says so."""
 
+    unknown: tuple[str, ...] = ()
+    """The sensitive columns that others do not know of a person, as the publisher says."""
+
     promised: tuple[str, ...] = ()
     """The names of the models that the release is said to keep."""
 

@@ -10,8 +10,8 @@ from sfumato.dates import ORDERS, DateForm, Detection, iso_of, look_like_dates
 from sfumato.drafting.inspection import Inspection
 from sfumato.drafting.secrecy import guess_secrecy
 from sfumato.errors import ParameterError, names_in
-from sfumato.guess import Guess, separator_in
-from sfumato.hierarchy import Automatic, Dates, HierarchyBuilder, Suppress
+from sfumato.guess import Guess, Kind, separator_in
+from sfumato.hierarchy import Automatic, Dates, HierarchyBuilder, Intervals, Suppress
 from sfumato.hierarchy.dates import likely_days
 from sfumato.models import (
     AlphaKAnonymity,
@@ -19,6 +19,7 @@ from sfumato.models import (
     KAnonymity,
     KmAnonymity,
     PrivacyModel,
+    RangeShare,
     TCloseness,
 )
 from sfumato.policy import ColumnRule, Policy, SearchRule
@@ -27,7 +28,7 @@ from sfumato.policy.parts import member_settings
 from sfumato.releases.people import Repetition, find_repetition, keys_of
 from sfumato.schema import Role
 from sfumato.tables import Domain
-from sfumato.text import percent, text_of, visible
+from sfumato.text import number_of, percent, text_of, visible
 from sfumato.typing import Value
 
 if TYPE_CHECKING:
@@ -48,6 +49,7 @@ _HEAD = """\
 # will see the release, and what they know already.
 #   identifier, dropped: not published        quasi-identifier, set: others may know it; generalised
 #   plain: published as it is, unprotected    sensitive: published as it is, protected by the models
+#   known: false: without the release others do not know it, so that it tells them nothing else
 """
 
 _WIDEST = 99
@@ -266,7 +268,14 @@ def draft_column(found: Guess, domain: Domain | None) -> DraftedColumn:
     form: dict[str, Any] = {} if dates is None else {"dates": dates}
     if found.role is Role.SENSITIVE:
         secrecy = guess_secrecy(values, domain.column)
-        rule = ColumnRule(role=found.role, secret=secrecy.secret, harmless=secrecy.harmless, **form)
+        rule = ColumnRule(
+            role=found.role,
+            secret=secrecy.secret,
+            harmless=secrecy.harmless,
+            known=found.kind in _SEEN_BY_OTHERS
+            and any(number_of(value) is None for value in values),
+            **form,
+        )
         reason = ". ".join(filter(None, [found.reason, secrecy.reason]))
         return DraftedColumn(rule, found._replace(reason=reason))
     if found.role is Role.PLAIN:
@@ -275,6 +284,14 @@ def draft_column(found: Guess, domain: Domain | None) -> DraftedColumn:
         return DraftedColumn(ColumnRule(role=found.role), found)
     rule = ColumnRule(role=found.role, hierarchy=_choose_hierarchy(domain), **form)
     return DraftedColumn(rule, found)
+
+
+_SEEN_BY_OTHERS = {
+    *(Kind.MONEY, Kind.BELIEF, Kind.WORK, Kind.FAMILY, Kind.ORIGIN, Kind.SEX, Kind.AGE),
+    *(Kind.PLACE, Kind.DATE, Kind.BODY),
+}
+"""What neighbours, colleagues and friends may know of a person although it is sensitive, in words:
+whoever knows a number of it has it from the same place as the other columns."""
 
 
 def _draft_dates(column: str, values: Sequence[Value]) -> tuple[DateForm | None, str]:
@@ -326,6 +343,9 @@ def _choose_hierarchy(domain: Domain) -> HierarchyBuilder:
         explicit = Automatic().describe(
             domain.column, domain.values(), domain.rows.tolist(), order=domain.order
         )
+    if isinstance(explicit, Intervals):
+        # Neighbouring ranges may be joined then, so that less is hidden.
+        return Automatic()
     short = _line(domain.column, ColumnRule(role=_KNOWN, hierarchy=explicit).to_plain())
     kept = len(short) == 1 or isinstance(explicit, Dates) or domain.order
     return explicit if kept else Automatic()
@@ -378,6 +398,9 @@ def _meaning(model: PrivacyModel, rows: int) -> str:
         return f"who knows {model.m} items of a person finds {model.k} rows"
     if isinstance(model, AlphaKAnonymity):
         return f"at most {percent(model.alpha)} of a class have one value"
+    if isinstance(model, RangeShare):
+        within, share = text_of(model.within), percent(model.share)
+        return f"at most {share} of a class are within {within} of each other"
     if isinstance(model, TCloseness):
         return "classes are spread much as the table"
     return ""

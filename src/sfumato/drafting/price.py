@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 from sfumato.content import Cell, Content, Part, Sentence, Share, Showable, Table
 from sfumato.drafting.policy import Draft, DraftedColumn, draft_rules, smallest_class, write_draft
 from sfumato.drafting.protection import Protection, protections
+from sfumato.meanings import Kind
 from sfumato.models import PrivacyModel
 from sfumato.policy import ColumnRule, Policy
 from sfumato.schema import Role
@@ -19,11 +20,15 @@ MUCH_LOST = 0.25
 MUCH_HIDDEN = 0.10
 """The share of cells that are * from which on little is left of a table."""
 
+_TOO_MUCH_LOST = 0.6
+_TOO_MUCH_HIDDEN = 0.3
+"""More is not given for the safety of a column; it is said instead that classes tell of it."""
+
 _ROUNDS = 6
 """How often models are made stronger at most."""
 
 _MOST_LEFT_OUT = 8
-"""The most quasi-identifiers that a draft leaves out by itself."""
+"""The most columns that a draft leaves out by itself."""
 
 _FEWEST_ROWS = 200
 """In fewer rows there is too little to weigh columns against each other."""
@@ -33,6 +38,18 @@ _MOST_COMPARED = 25
 
 _WORTH = 0.02
 """A column is left out only if the others gain more than this of a column in all."""
+
+_FOR_CLEAR = 0.3
+"""But so much of a column may be lost if enough of all others survives then."""
+
+_SHARE_FOR_CLEAR = 0.1
+"""Or this share of all columns."""
+
+_FEWEST_SECRET = 4
+"""Of so few sensitive columns none is left out: they are what the table is about."""
+
+_MOST_TRIED = 2
+"""Columns of which it is tried out, on all rows, what is gained by leaving one out."""
 
 
 class TrialResult(NamedTuple):
@@ -152,9 +169,19 @@ class _State:
         return list(self.tried.stars)
 
     @property
+    def secret(self) -> list[str]:
+        """The sensitive columns."""
+        return [n for n, column in self.columns.items() if column.rule.role is Role.SENSITIVE]
+
+    @property
     def kept(self) -> float:
-        """The number of quasi-identifiers that is kept, as if some were whole and others lost."""
-        return len(self.known) * (1 - self.tried.loss)
+        """The number of columns that is kept, as if some were whole and others lost.
+
+        Ages, sexes and outcomes are what most analyses need, and count twice.
+        """
+        worth = {name: 1 + (self.columns[name].guess.kind in _WANTED) for name in self.columns}
+        known, secret = (sum(map(worth.__getitem__, each)) for each in (self.known, self.secret))
+        return known * (1 - self.tried.loss) + secret
 
     @property
     def hidden(self) -> float:
@@ -167,6 +194,8 @@ class _State:
         """Whether little would survive."""
         return self.tried.loss > MUCH_LOST or self.hidden > MUCH_HIDDEN
 
+
+_WANTED = (Kind.AGE, Kind.SEX, Kind.OUTCOME)
 
 _PUBLISHED = (Role.QUASI_IDENTIFIER, Role.SENSITIVE, Role.PLAIN, Role.WEIGHT, Role.SET)
 
@@ -195,28 +224,51 @@ class Pricing:
         ladders = self._ladders(columns)
         state = self._protect(columns, ladders)
         if state is None:
-            return write_draft(columns, self._domains, _first(ladders))
-        state, left_out = self._leave_out(state, ladders)
+            ladders = self._possible(columns, ladders)
+            state = self._protect(columns, ladders)
+        if state is None:
+            return write_draft(columns, self._domains, ())
+        left_out: tuple[str, ...] = ()
+        for _ in range(2):
+            state, gone = self._leave_out(state, ladders)
+            if not gone:
+                break
+            left_out += gone
+            state = self._strengthen(state, ladders)
         models = _models(ladders, state.steps)
         drafted = write_draft(state.columns, self._domains, models)
         return replace(drafted, price=self._price(state, left_out))
 
     def _ladders(self, columns: Mapping[str, DraftedColumn]) -> dict[str, tuple[Protection, ...]]:
         k = smallest_class(self._total)
+        people = draft_rules(columns, self._domains, ()).counted_person is not None
         return {
-            name: protections(column.rule, self._domains[name], k)
+            name: protections(column.rule, self._domains[name], k, people=people)
             for name, column in columns.items()
             if column.rule.role is Role.SENSITIVE and name in self._domains
         }
+
+    def _possible(
+        self, columns: Mapping[str, DraftedColumn], ladders: Mapping[str, tuple[Protection, ...]]
+    ) -> dict[str, tuple[Protection, ...]]:
+        """Return the protections that some release keeps, added one column after the other."""
+        found: dict[str, tuple[Protection, ...]] = {}
+        for name, ladder in ladders.items():
+            before = _first(found)
+            kept = [step for step in ladder if self._try(columns, [*before, *step]) is not None]
+            found[name] = tuple(kept)
+        return found
 
     def _try(
         self, columns: Mapping[str, DraftedColumn], models: Sequence[PrivacyModel]
     ) -> TrialResult | None:
         return self._attempt(draft_rules(columns, self._domains, models))
 
-    def _compare(self, columns: Mapping[str, DraftedColumn]) -> TrialResult | None:
-        """Try columns on a few rows, without the models of sensitive columns."""
-        return self._quick(draft_rules(columns, self._domains, ()))
+    def _compare(
+        self, columns: Mapping[str, DraftedColumn], models: Sequence[PrivacyModel] = ()
+    ) -> TrialResult | None:
+        """Try columns on a few rows."""
+        return self._quick(draft_rules(columns, self._domains, models))
 
     def _protect(
         self, columns: Mapping[str, DraftedColumn], ladders: Mapping[str, tuple[Protection, ...]]
@@ -226,22 +278,29 @@ class Pricing:
         tried = self._try(columns, _models(ladders, steps))
         if tried is None:
             return None
+        state = self._strengthen(_State(columns, steps, tried), ladders)
+        return self._only_needed(state, ladders) if state.much else state
+
+    def _strengthen(self, state: _State, ladders: Mapping[str, tuple[Protection, ...]]) -> _State:
+        """Return the state with stronger models for columns that classes still tell of."""
         for _ in range(_ROUNDS):
             weak = [
-                n for n, step in steps.items() if tried.at_risk.get(n) and _up(ladders, n, step)
+                name
+                for name, people in state.tried.at_risk.items()
+                if people and state.steps.get(name, -1) + 1 < len(ladders.get(name, ()))
             ]
             if not weak:
                 break
-            further = {name: step + (name in weak) for name, step in steps.items()}
-            found = self._try(columns, _models(ladders, further))
-            if found is None:
+            further = {**state.steps, **{name: state.steps.get(name, -1) + 1 for name in weak}}
+            tried = self._try(state.columns, _models(ladders, further))
+            if tried is None:
                 break
-            if _State(columns, further, found).much and not _State(columns, steps, tried).much:
+            found = _State(state.columns, further, tried)
+            if found.tried.loss > _TOO_MUCH_LOST or found.hidden > _TOO_MUCH_HIDDEN:
                 # What is left to tell is said; a table without its columns would tell nothing.
                 break
-            steps, tried = further, found
-        state = _State(columns, steps, tried)
-        return self._only_needed(state, ladders) if state.much else state
+            state = found
+        return state
 
     def _only_needed(self, state: _State, ladders: Mapping[str, tuple[Protection, ...]]) -> _State:
         """Return the state without models that are not needed, if the others alone cost less."""
@@ -258,30 +317,94 @@ class Pricing:
     def _leave_out(
         self, state: _State, ladders: Mapping[str, tuple[Protection, ...]]
     ) -> tuple[_State, tuple[str, ...]]:
-        """Return the state without quasi-identifiers that cost more than they are worth."""
+        """Return the state without columns that cost the others more than they are worth."""
         left: list[str] = []
-        models = _models(ladders, state.steps)
         if self._total < _FEWEST_ROWS:
             return state, ()
-        while state.much and 2 < len(state.known) <= _MOST_COMPARED and len(left) < _MOST_LEFT_OUT:
-            losses = {
-                name: tried.loss
-                for name in state.known
-                if (tried := self._compare(_without(state.columns, name))) is not None
+        while state.much and len(left) < _MOST_LEFT_OUT:
+            several = self._leave_secrets_out(state, ladders) if not left else None
+            if several is not None:
+                gone = [name for name in state.secret if name not in several.secret]
+                state, left = several, [*left, *gone]
+                continue
+            worth = self._rank(state, ladders)
+            ranked = sorted(worth, key=lambda name: (-worth[name], name))[:_MOST_TRIED]
+            found = {
+                name: less
+                for name in ranked
+                if (less := self._leave_one_out(state, name, ladders)) is not None
             }
-            if not losses:
+            if not found:
                 break
-            dearest = min(losses, key=lambda name: (losses[name], name))
-            columns = _without(state.columns, dearest)
-            tried = self._try(columns, models)
-            if tried is None:
+            best = max(found, key=lambda name: (not found[name].much, found[name].kept, name))
+            enough = -self._given_for_clear(state) if not found[best].much else _WORTH
+            if found[best].kept <= state.kept + enough:
                 break
-            found = _State(columns, state.steps, tried)
-            if found.kept <= state.kept + _WORTH:
-                break
-            left.append(dearest)
-            state = found
+            left.append(best)
+            state = found[best]
         return state, tuple(left)
+
+    def _leave_secrets_out(
+        self, state: _State, ladders: Mapping[str, tuple[Protection, ...]]
+    ) -> _State | None:
+        """Return the state without the sensitive columns that cost most by themselves.
+
+        One at a time may gain nothing, where two of them hide the same quasi-identifier.
+        """
+        costs = {
+            name: tried.loss
+            for name in state.steps
+            if (tried := self._compare(state.columns, _models(ladders, {name: state.steps[name]})))
+            is not None
+        }
+        ranked = sorted(costs, key=lambda name: (-costs[name], name))
+        for n in range(2, len(ranked) + 1):
+            if len(state.secret) - n < _FEWEST_SECRET:
+                break
+            columns, steps = state.columns, dict(state.steps)
+            for name in ranked[:n]:
+                columns, steps = _without(columns, name), _less(steps, name)
+            quick = self._compare(columns, _models(ladders, steps))
+            if quick is None or _State(columns, steps, quick).much:
+                continue
+            tried = self._try(columns, _models(ladders, steps))
+            if tried is None:
+                continue
+            found = _State(columns, steps, tried)
+            found = self._only_needed(found, ladders) if found.much else found
+            if found.kept <= state.kept - self._given_for_clear(state):
+                break
+            if not found.much:
+                return found
+        return None
+
+    @staticmethod
+    def _given_for_clear(state: _State) -> float:
+        return max(_FOR_CLEAR, _SHARE_FOR_CLEAR * (len(state.known) + len(state.secret)))
+
+    def _rank(
+        self, state: _State, ladders: Mapping[str, tuple[Protection, ...]]
+    ) -> dict[str, float]:
+        """Return how much would be kept if a column were left out, as a few rows tell."""
+        known = state.known if 2 < len(state.known) <= _MOST_COMPARED else []
+        secret = [name for name in state.steps if len(state.secret) > _FEWEST_SECRET]
+        found = {}
+        for name in (*known, *secret):
+            columns, steps = _without(state.columns, name), _less(state.steps, name)
+            tried = self._compare(columns, _models(ladders, steps))
+            if tried is not None:
+                found[name] = _State(columns, steps, tried).kept
+        return found
+
+    def _leave_one_out(
+        self, state: _State, name: str, ladders: Mapping[str, tuple[Protection, ...]]
+    ) -> _State | None:
+        columns, steps = _without(state.columns, name), _less(state.steps, name)
+        tried = self._try(columns, _models(ladders, steps))
+        if tried is None:
+            return None
+        found = _State(columns, steps, tried)
+        return self._only_needed(found, ladders) if found.much else found
 
     def _price(self, state: _State, left_out: tuple[str, ...]) -> Price:
         costs = self._costs(state)
@@ -333,16 +456,16 @@ def _advice(state: _State, costs: Sequence[ColumnPrice], left_out: Sequence[str]
     return found
 
 
+def _less(steps: Mapping[str, int], name: str) -> dict[str, int]:
+    return {each: step for each, step in steps.items() if each != name}
+
+
 def _without(columns: Mapping[str, DraftedColumn], name: str) -> dict[str, DraftedColumn]:
     """Return columns of which one is not published."""
     column = columns[name]
     reason = f"{column.guess.reason}. Left out: the other columns keep more without it"
     guess = column.guess._replace(role=Role.DROPPED, reason=reason)
     return {**columns, name: DraftedColumn(ColumnRule(role=Role.DROPPED), guess)}
-
-
-def _up(ladders: Mapping[str, tuple[Protection, ...]], name: str, step: int) -> bool:
-    return step + 1 < len(ladders[name])
 
 
 def _models(

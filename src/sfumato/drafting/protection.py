@@ -8,7 +8,17 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from sfumato.models import AlphaKAnonymity, DistinctLDiversity, PrivacyModel, TCloseness
+from sfumato.attacks.similarity import widths
+from sfumato.attacks.target import value_counts
+from sfumato.classes import EquivalenceClasses, sensitive_column
+from sfumato.counts import Column
+from sfumato.models import (
+    AlphaKAnonymity,
+    DistinctLDiversity,
+    PrivacyModel,
+    RangeShare,
+    TCloseness,
+)
 from sfumato.policy import ColumnRule
 from sfumato.tables import Domain
 from sfumato.text import fold_spelling, number_of, text_of
@@ -22,6 +32,9 @@ _BELOW_HIGH = 0.49
 
 _COMMON = 0.5
 """A value that more people have is what one would have guessed: no class makes it worse."""
+
+_OFTEN = 0.1
+"""A number that fewer people have hardly becomes what most of a class have."""
 
 _RARE_SECRET = 0.3
 """A secret value that more people have cannot be kept below one half at little cost."""
@@ -38,17 +51,25 @@ _MOST_FOLDED = 1000
 _FEW_MISSING = 0.02
 """Where more cells are missing, classes without any value are common and must not be forbidden."""
 
+_MOST_ON_A_LINE = 200_000
+"""Of more different numbers it is not asked how close they are."""
+
+_ROOM = 0.1
+
 _CLOSENESS = (0.3, 0.2, 0.15, 0.1)
 _LOWER = (0.0, 0.12, 0.24)
 
 
-def protections(rule: ColumnRule, domain: Domain, k: int) -> tuple[Protection, ...]:
+def protections(
+    rule: ColumnRule, domain: Domain, k: int, *, people: bool = False
+) -> tuple[Protection, ...]:
     """Return what may protect a sensitive column, the weakest first; nothing if nothing can.
 
     Args:
         rule: Its rule, with the values that are secret or harmless.
         domain: Its values.
         k: The fewest people of a class.
+        people: Whether people may have several rows, so that models must count people.
 
     Example:
         >>> from sfumato.tables import open_table
@@ -65,7 +86,15 @@ def protections(rule: ColumnRule, domain: Domain, k: int) -> tuple[Protection, .
     name = domain.column
     numbers = all(number_of(value) is not None for value in values)
     if numbers and len(values) >= _FEWEST_NUMBERS:
-        return tuple((TCloseness(name, t, "ordered"),) for t in _CLOSENESS)
+        close = () if people else _limit_close(domain)
+        shares = _shares(texts, domain)
+        often = [t for t in texts if _OFTEN <= shares[fold_spelling(t)] <= _COMMON]
+        # Close to the table a class may still be much of one value.
+        alone: Protection = ()
+        if often:
+            alone = (AlphaKAnonymity(name, _BELOW_VERY_HIGH, k, tuple(often[:_MOST_LISTED])),)
+        first, *further = [TCloseness(name, t, "ordered") for t in _CLOSENESS]
+        return (*close, (first,), *((each, *alone) for each in further))
     if len(domain.rows) > _MOST_FOLDED:
         return ((AlphaKAnonymity(name, _BELOW_VERY_HIGH, k),),)
     shares = _shares(texts, domain)
@@ -100,6 +129,27 @@ def protections(rule: ColumnRule, domain: Domain, k: int) -> tuple[Protection, .
     )
 
 
+def _limit_close(domain: Domain) -> tuple[Protection, ...]:
+    """Return a limit of the share of close numbers; nothing where most of the table are close."""
+    name, values = domain.column, tuple(domain.values(_MOST_ON_A_LINE))
+    if len(values) < len(domain.rows):
+        return ()
+    column = Column(name, values)
+    of_class = np.zeros(len(values), dtype=np.int64)
+    codes = np.arange(len(values), dtype=np.int32)
+    counts = value_counts(
+        sensitive_column(column, exact=True), column, of_class, codes, domain.rows
+    )
+    found = widths(counts)
+    if not found:
+        return ()
+    whole = EquivalenceClasses(np.array([domain.rows.sum()]), {name: counts})
+    limit = RangeShare(name, found[-1], _BELOW_VERY_HIGH)
+    # In a class as in the table there must be room for chance.
+    crowded = limit.measure(whole)["share"] > _BELOW_VERY_HIGH - _ROOM
+    return () if crowded else ((limit,),)
+
+
 def _choose_listed(
     guarded: Sequence[str], texts: Sequence[str], shares: dict[str, float]
 ) -> tuple[str, ...]:
@@ -113,7 +163,8 @@ def _choose_listed(
 def _shares(texts: Sequence[str], domain: Domain) -> dict[str, float]:
     """Return the share of each value among the known ones, whatever its spelling."""
     rows: dict[str, int] = {}
-    for text, count in zip(texts, domain.rows.tolist(), strict=True):
+    # Of a scale only the first values are looked at.
+    for text, count in zip(texts, domain.rows.tolist(), strict=False):
         rows[fold_spelling(text)] = rows.get(fold_spelling(text), 0) + count
     total = max(int(np.sum(domain.rows)), 1)
     return {text: count / total for text, count in rows.items()}

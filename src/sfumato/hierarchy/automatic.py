@@ -67,6 +67,10 @@ class Automatic(HierarchyBuilder):
         if self.levels is not None:
             require_int("levels", self.levels, at_least=1)
 
+    @property
+    def suggests(self) -> bool:
+        return True
+
     def build(
         self,
         column: str,

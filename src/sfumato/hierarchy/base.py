@@ -278,6 +278,11 @@ class HierarchyBuilder(ABC):
     """Whether a label below the top shows its level, whatever other values there are."""
 
     @property
+    def suggests(self) -> bool:
+        """Whether its ranges are a suggestion: who cuts rows may join neighbouring ones."""
+        return False
+
+    @property
     def fixed_height(self) -> int | None:
         """The number of levels above the raw values, the same for all; None if values decide it.
 

@@ -480,6 +480,26 @@ class LabelIndex(NamedTuple):
         return found
 
 
+def has_ranges(ladder: Ladder) -> bool:
+    """Return whether a ladder is of numbers, and all its labels between are ranges of them.
+
+    >>> from sfumato.hierarchy import Intervals, Masking
+    >>> has_ranges(Intervals(widths=[5]).ladder("age", ["31", "33", "47"]))
+    True
+    >>> has_ranges(Masking().ladder("zip", ["02139", "02141"]))
+    False
+    """
+    known = [value for value in ladder.values if value is not None]
+    if not known or any(number_of(value) is None for value in known):
+        return False
+    raw = {text_of(value) for value in known}
+    between = {
+        text_of(label) for labels in ladder.labels[1:-1] for label in labels if label is not None
+    }
+    ranges = between - raw
+    return bool(ranges) and all(stretch_of(label, number_of) is not None for label in ranges)
+
+
 class Meaning(NamedTuple):
     """What a label of a hierarchy stands for: a stretch if it says one, and its values."""
 

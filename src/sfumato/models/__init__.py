@@ -24,6 +24,7 @@ from sfumato.models.maximum_risk import MaximumRisk
 from sfumato.models.p_alpha_sensitive_k_anonymity import PAlphaSensitiveKAnonymity
 from sfumato.models.p_sensitive_k_anonymity import PSensitiveKAnonymity
 from sfumato.models.probabilistic_l_diversity import ProbabilisticLDiversity
+from sfumato.models.range_share import RangeShare
 from sfumato.models.recursive_cl_diversity import RecursiveCLDiversity
 from sfumato.models.sample_uniqueness import SampleUniqueness
 from sfumato.models.t_closeness import TCloseness
@@ -51,6 +52,7 @@ __all__ = [
     "PSensitiveKAnonymity",
     "PrivacyModel",
     "ProbabilisticLDiversity",
+    "RangeShare",
     "RecursiveCLDiversity",
     "SampleUniqueness",
     "TCloseness",
@@ -75,6 +77,7 @@ MODELS: Registry[PrivacyModel] = Registry(
         EnhancedPAlphaSensitiveKAnonymity,
         CategoryShare,
         KEAnonymity,
+        RangeShare,
         BasicBetaLikeness,
         EnhancedBetaLikeness,
         DeltaDisclosure,

@@ -208,6 +208,11 @@ class Line(ABC):
     def look(self, boxes: Boxes) -> View:
         """Measure boxes."""
 
+    def look_closer(self, boxes: Boxes) -> list[View]:
+        """Return further views, for boxes that could not be cut on the first one."""
+        del boxes
+        return []
+
 
 class Interval(Line):
     """Numbers or dates without a hierarchy: a box is as wide as the stretch of its values."""
@@ -218,13 +223,23 @@ class Interval(Line):
         self.weight = problem.attributes[attribute].weight
         self.missing = len(values) - 1 if None in values else -1
         self.scale = places(values) * self.weight
+        ladder = problem.attributes[attribute].ladder
+        self.steps: list[IntArray] = [
+            np.cumsum(np.diff(codes, prepend=codes[:1]) != 0) for codes in ladder.codes[1:-1]
+        ]
+        """The place of each value as far as its ranges tell, if it has ranges; narrow ones first."""
 
     def look(self, boxes: Boxes) -> View:
         return _IntervalView(self, boxes)
 
+    def look_closer(self, boxes: Boxes) -> list[View]:
+        # Where the roundest cut breaks a model, the next roundest may not, nor one anywhere.
+        closer = [1, len(self.steps)][: len(self.steps)]
+        return [_IntervalView(self, boxes, each) for each in dict.fromkeys(closer)]
+
 
 class _IntervalView(View):
-    def __init__(self, line: Interval, boxes: Boxes) -> None:
+    def __init__(self, line: Interval, boxes: Boxes, closer: int = 0) -> None:
         self._line = line
         self._boxes = boxes
         raw = line.raw[boxes.item]
@@ -233,12 +248,24 @@ class _IntervalView(View):
         self._lacking = (high == line.missing) & (low < high)
         self.widths = np.where(self._lacking, line.weight, line.scale[high] - line.scale[low])
         _widen(self.widths, low < high)
+        # The widest ranges that tell rows of a box apart: cuts are at ends that are rounder.
+        self._level = np.zeros(boxes.n, dtype=np.int64)
+        for level, step in enumerate(line.steps, 1):
+            self._level[step[low] < step[high]] = level
+        if closer:
+            before = self._level
+            self._level = np.maximum(before - closer, 0)
+            self.widths[self._lacking | (before == self._level)] = 0
 
     def positions(self, at: IntArray) -> IntArray:
         raw = self._line.raw[self._boxes.item[at]].astype(np.int64)
-        lacking = self._lacking[self._boxes.box[at]]
-        place: IntArray = np.where(lacking, raw == self._line.missing, raw)
-        return place
+        box = self._boxes.box[at]
+        place: IntArray = raw.copy()
+        for level, step in enumerate(self._line.steps, 1):
+            here = self._level[box] == level
+            place[here] = step[raw[here]]
+        lacking = self._lacking[box]
+        return np.where(lacking, raw == self._line.missing, place)
 
 
 class Branches(Line):
@@ -341,8 +368,10 @@ def cut_boxes(
     cut = Cut(boxes)
     if not big.any():
         return cut
-    views = [line.look(boxes) for line in lines]
-    widths = np.array([view.widths for view in views])
+    views = [(attribute, line.look(boxes)) for attribute, line in enumerate(lines)]
+    for attribute, line in enumerate(lines):
+        views += [(attribute, view) for view in line.look_closer(boxes)]
+    widths = np.array([view.widths for _, view in views])
     widths[:, ~big] = 0
     every = np.arange(boxes.n)
     splits: list[Halving] = [_above_middle]
@@ -350,13 +379,13 @@ def cut_boxes(
         splits.append(partial(rows_above_median, rng=rng))
     for split in splits:
         left = np.where(cut.done, 0, widths)
-        for _ in lines:
+        for _ in views:
             widest = np.argmax(left, axis=0)
             wide = left[widest, every] > 0
             if not wide.any():
                 break
-            for attribute, view in enumerate(views):
-                chosen = wide & (widest == attribute)
+            for number, (attribute, view) in enumerate(views):
+                chosen = wide & (widest == number)
                 if chosen.any():
                     cut.attribute[_try_cut(problem, view, chosen, cut, split)] = attribute
             left[widest, every] = 0

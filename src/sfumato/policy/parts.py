@@ -649,6 +649,14 @@ class ColumnRule(Part):
         write=list,
         sparse=True,
     )
+    known: bool = setting(
+        partial(read, bool),
+        "Whether others may know it of a person without the release. If false, what is told by who "
+        "knows it is said, and no reason to refuse the release: with care at best (sensitive).",
+        type_schema(bool),
+        default=True,
+        sparse=True,
+    )
     width: float | None = setting(
         _read_width,
         "How close two numbers of a sensitive column are alike, as in 5000, or two dates, as in "
@@ -747,6 +755,7 @@ class ColumnRule(Part):
         uses = {
             "secret": (Role.SENSITIVE,),
             "harmless": (Role.SENSITIVE,),
+            "known": (Role.SENSITIVE,),
             "width": (Role.SENSITIVE,),
             "spelling": (Role.SENSITIVE,),
             "hierarchy": (Role.QUASI_IDENTIFIER, Role.SENSITIVE, Role.SET),

@@ -842,6 +842,11 @@ class Policy(Part):
         return tuple(n for n, rule in self.columns.items() if rule.spelling is Spelling.EXACT)
 
     @property
+    def unknown(self) -> tuple[str, ...]:
+        """The sensitive columns that others do not know of a person without the release."""
+        return tuple(n for n, rule in self.columns.items() if not rule.known)
+
+    @property
     def quasi_identifiers(self) -> tuple[str, ...]:
         """The columns to generalise, in the order that levels have."""
         return self.with_role(Role.QUASI_IDENTIFIER)

@@ -11,6 +11,7 @@ from sfumato.classes import EquivalenceClasses, SensitiveColumn, classes_from, s
 from sfumato.counts import Column, FrequencySet, align, group
 from sfumato.errors import InfeasibleError, InputError, PolicyError
 from sfumato.hierarchy import Ladder, Suppress
+from sfumato.hierarchy.labels import has_ranges
 from sfumato.losses import LOSSES, Attribute
 from sfumato.losses.base import UnsuppressedLoss
 from sfumato.models import AlphaKAnonymity, PrivacyModel
@@ -207,7 +208,11 @@ def make_problem(policy: Policy, ready: PreparedTable) -> Problem:
         policy.models,
         ready.sensitive,
         # A column whose levels are limited is meant to be published at those levels.
-        free=tuple(rule.hierarchy is None and rule.levels is None for rule in rules),
+        free=tuple(
+            rule.levels is None
+            and (rule.hierarchy is None or (rule.hierarchy.suggests and has_ranges(ladder)))
+            for rule, ladder in zip(rules, ready.ladders, strict=True)
+        ),
         limit=ready.limit,
         person=policy.counted_person,
         whole_people=policy.suppresses_people,

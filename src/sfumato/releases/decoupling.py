@@ -97,6 +97,7 @@ def describe_decoupled(
                 said.get(name, ColumnRecord(name, role.value, because=_reason(release, name))),
                 role=role.value,
                 generalised=True if name in generalised else None,
+                known=False if name in release.unknown else None,
                 spelling=Spelling.EXACT.value if name in release.exact else None,
             )
             for name, role in roles.items()

@@ -79,6 +79,9 @@ class ColumnRecord:
     perturb: float | None = None
     """The largest share by which noise changes the mean of a weight; None if it does not."""
 
+    known: bool | None = None
+    """False if it is sensitive and its maker says that others do not know it of a person."""
+
     spelling: str | None = None
     """`exact` if its maker takes values that differ only in spelling for different ones."""
 
@@ -798,6 +801,7 @@ def build_manifest(
                 **decision.columns.get(name, {}),
                 "because": policy.columns[name].because if name in policy.columns else None,
                 **_weight_record(policy, name),
+                "known": False if name in policy.unknown else None,
                 "spelling": Spelling.EXACT.value if name in policy.exact else None,
                 "separator": None if sets is None else sets.separators.get(name),
             },

@@ -155,6 +155,22 @@ class Published(ABC):
         return self._roles[1]
 
     @property
+    def unknown(self) -> tuple[str, ...]:
+        """The sensitive columns that others do not know of a person, as who names the roles says.
+
+        It belongs to the roles: those of the policy, of the manifest if there is none, and of
+        neither where sensitive columns are named.
+        """
+        if self.named.sensitive is not None:
+            return ()
+        said: Sequence[str] = ()
+        if self.policy is not None:
+            said = self.policy.unknown
+        elif self.manifest is not None:
+            said = [column.name for column in self.manifest.columns if column.known is False]
+        return tuple(name for name in self.sensitive if name in said)
+
+    @property
     def columns(self) -> tuple[str, ...]:
         """The quasi-identifiers and then the sensitive columns."""
         return (*self.quasi_identifiers, *self.sensitive)

@@ -182,6 +182,9 @@ def _try(
             rng=np.random.default_rng(_SEED),
             report=silent,
         )
+        if not attacked:
+            unseen = dict.fromkeys(policy.quasi_identifiers, 0.0)
+            return TrialResult(decision.losses[policy.loss.name], unseen, 0.0, {})
         release = trial.release_of_counts(policy, decision, counts, columns, _SEED)
     except SfumatoError:
         return None
@@ -189,7 +192,7 @@ def _try(
     stars = {name: _share_of_stars(published, name) for name in policy.quasi_identifiers}
     suppressed = decision.suppressed / max(counts.total, 1)
     loss = decision.losses[policy.loss.name]
-    if not published.total or not attacked:
+    if not published.total:
         return TrialResult(loss, stars, suppressed, {})
     target = trial.target_of_counts(release, policy)
     outcomes = [o for _, o in trial.attacks_on_classes(target, HarmRule()) if o.judged and o.people]
@@ -211,6 +214,10 @@ class _BuiltOnce(HierarchyBuilder):
     inner: HierarchyBuilder
     built: dict[tuple[str, int], Ladder]
     """The ladders by the column and the number of its values."""
+
+    @property
+    def suggests(self) -> bool:
+        return self.inner.suggests
 
     def build(
         self, column: str, values: Sequence[Value], counts: Sequence[int] | None = None

@@ -59,7 +59,8 @@ class Assessment(Showable):
     to withstand puts more people at risk than are allowed, or if a published column names people.
     It is *with care* if without that a belief about a person is of level *moderate* or more (see
     `sfumato.harm`), if a finding was accepted, if an attack that applies was not tried, or only in
-    part, if people were not recounted (which takes the people file, and only the publisher has
+    part, if somebody who knows a column that others do not know, as the publisher says, would learn
+    of a person what harms very highly, if people were not recounted (which takes the people file, and only the publisher has
     it), if a published column that nothing protects singles people out or has no role, if the
     table still has the column that tells people apart, or if the release was drawn with a fixed
     seed; else *yes*.
@@ -144,6 +145,12 @@ class Assessment(Showable):
         return tuple(sorted(left, key=_weight))
 
     @property
+    def supposed(self) -> tuple[Outcome, ...]:
+        """The attacks that would put people at risk if others knew what they do not know."""
+        found = [each for each in self.attacks if each.supposed and each.people > self.allowed]
+        return tuple(sorted(found, key=_weight))
+
+    @property
     def named(self) -> tuple[ColumnFinding, ...]:
         """The published columns that name people, unless the publisher said why."""
         return tuple(each for each in self.columns if each.answer == "no")
@@ -166,7 +173,7 @@ class Assessment(Showable):
         if not self.holds:
             return "no"
         care = self.concerns or self.accepted or self.untried or self._unreached
-        care = care or self._not_recounted
+        care = care or self._not_recounted or self.supposed
         columns = any(each.answer != "yes" for each in self.columns)
         return "with care" if care or columns or self.reproducible or self.apart else "yes"
 
@@ -186,9 +193,10 @@ class Assessment(Showable):
             return (*broken, *told_first(self.named), *attacked, *seeded, *self._accepted)
         if self.answer == "with care":
             care = tuple(outcome.reason for outcome in _distinct(self.concerns))
-            return (*seeded, *care, *columns, *self._accepted, *self._untried, *self._unreached)
+            rest = (*self._accepted, *self._untried, *self._unreached)
+            return (*seeded, *care, *columns, *self._supposed, *rest)
         kept = f"all {len(self.checks)} promises hold" if self.checks else "nothing is promised"
-        told = [each for each in self.attacks if not each.judged and each.people]
+        told = [e for e in self.attacks if not e.judged and not e.supposed and e.people]
         # What is only told is no reason to refuse, and still not to be denied.
         those = " that is judged" if told else ""
         also = tuple(f"told only: {outcome}" for outcome in told)
@@ -211,6 +219,12 @@ class Assessment(Showable):
         told = "tells people apart" if len(self.apart) == 1 else "tell people and households apart"
         which = join_words([repr(name) for name in self.apart])
         return (f"{which} {told}, and the table was judged without: publish it without, too",)
+
+    @property
+    def _supposed(self) -> tuple[str, ...]:
+        who = "its manifest" if self.believed else "the policy"
+        told = f"only if others know what they do not know, as {who} says (known: false):"
+        return tuple(f"{told} {each.reason}" for each in _distinct(self.supposed))
 
     @property
     def _accepted(self) -> tuple[str, ...]:

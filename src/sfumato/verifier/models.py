@@ -945,6 +945,31 @@ def k_e_anonymity(promise: Promise, table: Groups) -> Finding:
     )
 
 
+def range_share(promise: Promise, table: Groups) -> Finding:
+    """Judge whether close numbers are at most this share of the rows with a known one."""
+    column = promise.text("column")
+    number = _numbers(table.reference_of(column), column)
+    within = Fraction(repr(promise.number("within")))
+
+    def figure(group: Group) -> Number:
+        rows: dict[Fraction, int] = defaultdict(int)
+        for value, count in group.known_values(column).items():
+            rows[number[value]] += count
+        if not rows:
+            return math.inf
+        line = sorted(rows)
+        inside = most = first = 0
+        for last in line:
+            inside += rows[last]
+            while last - line[first] > within:
+                inside -= rows[line[first]]
+                first += 1
+            most = max(most, inside)
+        return Fraction(most, sum(rows.values()))
+
+    return judge_groups(promise, table, [Bound("share", figure, at_most)])
+
+
 _WIDEST = Fraction(10) ** 308
 """What a float can hold; wider than that is wide enough for every promise."""
 
@@ -1147,6 +1172,7 @@ MODEL_CHECKS: dict[str, Callable[[Promise, Groups], Finding]] = {
     "enhanced-p-alpha-sensitive-k-anonymity": enhanced_p_alpha_sensitive,
     "category-share": category_share,
     "k-e-anonymity": k_e_anonymity,
+    "range-share": range_share,
     "t-closeness": t_closeness,
     "basic-beta-likeness": basic_beta_likeness,
     "enhanced-beta-likeness": enhanced_beta_likeness,
@@ -1419,6 +1445,7 @@ _ONE_VALUE_EACH = frozenset(
         "p-alpha-sensitive-k-anonymity",
         "enhanced-p-alpha-sensitive-k-anonymity",
         "k-e-anonymity",
+        "range-share",
     }
 )
 """Models that are defined for people with one value each."""
