@@ -198,10 +198,10 @@ CLASS_MODELS: dict[str, Judge] = {
         and max(_numbers(c)) - min(_numbers(c)) >= _decimal(m["e"]) * (1 - Fraction(1, 10**9))
     ),
     "range-share": lambda _n, c, _t, m: (
-        bool(_numbers(c))
+        bool(known(c))
         and all(
-            sum(low <= each <= low + _decimal(m["within"]) for each in _numbers(c))
-            <= _decimal(m["share"]) * len(_numbers(c))
+            sum(n for v, n in known(c).items() if 0 <= Fraction(v) - low <= _decimal(m["within"]))
+            <= (_decimal(m["share"]) + Fraction(1, 10**9)) * sum(known(c).values())
             for low in _numbers(c)
         )
     ),

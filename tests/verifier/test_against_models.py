@@ -45,6 +45,7 @@ PARAMETERS = {
     "weight": st.sampled_from(["rows", "distinct"]),
     "categories": CATEGORIES,
     "e": st.sampled_from([0.5, 1, 2, 3, 10.5]),
+    "within": st.sampled_from([0, 0.5, 1, 3, 10.5]),
 }
 NUMBERS = {"flu": 1, "gout": 2, "cancer": 5, "hiv": 12, None: None}
 

@@ -10,9 +10,10 @@ from sfumato.dates import ORDERS, DateForm, Detection, iso_of, look_like_dates
 from sfumato.drafting.inspection import Inspection
 from sfumato.drafting.secrecy import guess_secrecy
 from sfumato.errors import ParameterError, names_in
-from sfumato.guess import Guess, Kind, separator_in
+from sfumato.guess import Guess, separator_in
 from sfumato.hierarchy import Automatic, Dates, HierarchyBuilder, Intervals, Suppress
 from sfumato.hierarchy.dates import likely_days
+from sfumato.meanings import Kind
 from sfumato.models import (
     AlphaKAnonymity,
     DistinctLDiversity,
@@ -272,8 +273,7 @@ def draft_column(found: Guess, domain: Domain | None) -> DraftedColumn:
             role=found.role,
             secret=secrecy.secret,
             harmless=secrecy.harmless,
-            known=found.kind in _SEEN_BY_OTHERS
-            and any(number_of(value) is None for value in values),
+            known=found.kind in _SEEN_BY_OTHERS and any(number_of(v) is None for v in values),
             **form,
         )
         reason = ". ".join(filter(None, [found.reason, secrecy.reason]))

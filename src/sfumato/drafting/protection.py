@@ -137,9 +137,8 @@ def _limit_close(domain: Domain) -> tuple[Protection, ...]:
     column = Column(name, values)
     of_class = np.zeros(len(values), dtype=np.int64)
     codes = np.arange(len(values), dtype=np.int32)
-    counts = value_counts(
-        sensitive_column(column, exact=True), column, of_class, codes, domain.rows
-    )
+    described = sensitive_column(column, exact=True)
+    counts = value_counts(described, column, of_class, codes, domain.rows)
     found = widths(counts)
     if not found:
         return ()

@@ -227,7 +227,7 @@ class Interval(Line):
         self.steps: list[IntArray] = [
             np.cumsum(np.diff(codes, prepend=codes[:1]) != 0) for codes in ladder.codes[1:-1]
         ]
-        """The place of each value as far as its ranges tell, if it has ranges; narrow ones first."""
+        """The place of each value as far as ranges tell, if it has ranges; narrow ones first."""
 
     def look(self, boxes: Boxes) -> View:
         return _IntervalView(self, boxes)

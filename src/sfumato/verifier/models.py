@@ -953,8 +953,8 @@ def range_share(promise: Promise, table: Groups) -> Finding:
 
     def figure(group: Group) -> Number:
         rows: dict[Fraction, int] = defaultdict(int)
-        for value, count in group.known_values(column).items():
-            rows[number[value]] += count
+        for value, c in group.known_values(column).items():
+            rows[number[value]] += c
         if not rows:
             return math.inf
         line = sorted(rows)
