@@ -125,6 +125,13 @@ def _numbers(counts: Counts) -> list[Fraction]:
     return [Fraction(value) for value in counts if value is not None]
 
 
+def _largest_range(counts: Counts, within: Fraction) -> Fraction:
+    """The largest share of numbers in a range of a width, tried from every number on."""
+    rows = [(Fraction(value), n) for value, n in counts.items() if value is not None]
+    held = (sum(n for each, n in rows if 0 <= each - low <= within) for low, _ in rows)
+    return Fraction(max(held), sum(n for _, n in rows))
+
+
 def _distance(counts: Counts, table: Counts, distance: str, paths: Mapping[str, Any]) -> float:
     def place(value: str) -> tuple[bool, float, str]:
         # In data about people "nan", "infinity" and "1_000" are texts.
@@ -198,12 +205,8 @@ CLASS_MODELS: dict[str, Judge] = {
         and max(_numbers(c)) - min(_numbers(c)) >= _decimal(m["e"]) * (1 - Fraction(1, 10**9))
     ),
     "range-share": lambda _n, c, _t, m: (
-        bool(known(c))
-        and all(
-            sum(n for v, n in known(c).items() if 0 <= Fraction(v) - low <= _decimal(m["within"]))
-            <= (_decimal(m["share"]) + Fraction(1, 10**9)) * sum(known(c).values())
-            for low in _numbers(c)
-        )
+        bool(_numbers(c))
+        and _largest_range(c, _decimal(m["within"])) <= _decimal(m["share"]) + Fraction(1, 10**9)
     ),
     "basic-beta-likeness": lambda _n, c, t, m: all(
         gain <= _decimal(m["beta"]) + Fraction(1, 10**9) for gain, _ in _gains(c, t)

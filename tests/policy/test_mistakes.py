@@ -40,8 +40,8 @@ MISTAKES = {
         column("{role: quasi-identifier, waight: 2}"),
         (
             "p, line 3, columns.age.waight: unknown key 'waight'. Did you mean 'weight'? "
-            "Known: 'role', 'hierarchy', 'weight', 'levels', 'secret', 'harmless', 'width', "
-            "'spelling', 'as', 'dates', 'separator', 'because' and 3 more."
+            "Known: 'role', 'hierarchy', 'weight', 'levels', 'secret', 'harmless', 'known', "
+            "'width', 'spelling', 'as', 'dates', 'separator' and 4 more."
         ),
     ),
     "an unknown key of the suppression": (

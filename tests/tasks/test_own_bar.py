@@ -18,6 +18,7 @@ TEMPTING = [
     *(None, True, 0, 1, 0.99, 10**6, "public", "plain", "sensitive", "quasi-identifier"),
     *("star", "matches-any", "suppress", "hiv", [], {}, {"rows": "meant"}, ["hiv"]),
 ]
+SAID = {"because": "it is known", "harmless": ["hiv"], "secret": []}
 CLAIMS = {
     "risk_levels": {"moderate": 0.98, "high": 0.99, "very_high": 1.0},
     "verdict": {"threshold": 1.0, "people": 100},
@@ -83,10 +84,15 @@ def test_no_claim_of_a_manifest_softens_the_answer(releases, which, tmp_path):
     for key, value in CLAIMS.items():
         assert answer_of(releases / which, {**plain, key: value}, tmp_path).answer == "no", key
     for i in range(len(plain["columns"])):
-        for key, value in {"because": "it is known", "harmless": ["hiv"], "secret": []}.items():
+        for key, value in {**SAID, "known": False}.items():
             new = copy.deepcopy(plain)
             new["columns"][i][key] = value
             assert answer_of(releases / which, new, tmp_path).answer == "no", (i, key)
+
+
+def role_of(column):
+    """A role as the answer lists it: whether others know a column belongs to it."""
+    return column["role"] + (" (known: false)" if column.get("known") is False else "")
 
 
 @pytest.mark.parametrize("which", REFUSED)
@@ -99,8 +105,8 @@ def test_only_another_role_makes_another_answer_and_is_listed(releases, which, s
             continue
         if found.answer != "no":
             assert place[0] == "columns", (place, value)
-            assert place[-1] in ("role", "name"), (place, value)
-            roles = {c["name"]: c["role"] for c in new["columns"]}
+            assert place[-1] in ("role", "name", "known"), (place, value)
+            roles = {c["name"]: role_of(c) for c in new["columns"]}
             listed = {name: role for role, names in found.believed.items() for name in names}
             assert listed == roles
             assert "Roles, by its manifest alone: " in str(found)

@@ -54,6 +54,9 @@ _FEW_MISSING = 0.02
 _MOST_ON_A_LINE = 200_000
 """Of more different numbers it is not asked how close they are."""
 
+_WIDEST = 1e12
+"""No wider range is promised anything of: such numbers are hardly a scale."""
+
 _ROOM = 0.1
 
 _CLOSENESS = (0.3, 0.2, 0.15, 0.1)
@@ -140,7 +143,7 @@ def _limit_close(domain: Domain) -> tuple[Protection, ...]:
     described = sensitive_column(column, exact=True)
     counts = value_counts(described, column, of_class, codes, domain.rows)
     found = widths(counts)
-    if not found:
+    if not found or found[-1] > _WIDEST:
         return ()
     whole = EquivalenceClasses(np.array([domain.rows.sum()]), {name: counts})
     limit = RangeShare(name, found[-1], _BELOW_VERY_HIGH)

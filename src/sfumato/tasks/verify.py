@@ -526,8 +526,12 @@ def _believed_roles(release: Published) -> dict[str, tuple[str, ...]]:
     manifest = release.manifest
     if manifest is None or release.policy is not None or release.named != Roles(None, None):
         return {}
-    roles = dict.fromkeys(column.role for column in manifest.columns)
-    return {role: manifest.with_role(role) for role in roles}
+    found: dict[str, list[str]] = {}
+    for column in manifest.columns:
+        # What others know belongs to the role.
+        said = " (known: false)" if column.known is False else ""
+        found.setdefault(f"{column.role}{said}", []).append(column.name)
+    return {role: tuple(names) for role, names in found.items()}
 
 
 def _with_spelling(release: Published, names: Sequence[str]) -> Published:
