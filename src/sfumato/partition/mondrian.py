@@ -37,7 +37,8 @@ class Mondrian(Partitioner):
     whole domain, times the attribute's weight. If a half would break a model, the next
     widest attribute is tried. An attribute with a hierarchy is cut between the children of
     the lowest label that covers the box; one without, if it holds numbers or dates,
-    between any two values, and is published as the interval between its cuts. Rows
+    between any two values, and is published as the interval between its cuts; one whose
+    hierarchy is `auto`, if it holds numbers, at the ends of its ranges where that can be. Rows
     that miss such a value are cut off first: only `*` covers them together with others.
 
     Promises: every class keeps the models. Does not promise the least possible loss.
