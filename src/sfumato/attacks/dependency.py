@@ -130,6 +130,8 @@ class Dependency(Attack):
         cases = _worst(beliefs)
         params = self.params()
         params.pop("column")
+        if not self.unlikely:
+            params.pop("unlikely")
         people = target.count_at_worst(levels, len(Level)).tolist()
         return Outcome(
             self.name,

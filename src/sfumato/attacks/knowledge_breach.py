@@ -167,6 +167,8 @@ class KnowledgeBreach(Attack):
         worst = tuple(sorted(map(_case, facts.worst(told)), key=lambda case: -case.level))
         settings = self.params()
         settings.pop("column", None)
+        if not self.unlikely:
+            settings.pop("unlikely")
         return Outcome(
             self.name,
             ", ".join(told),
