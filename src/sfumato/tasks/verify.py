@@ -59,7 +59,7 @@ class Assessment(Showable):
     to withstand puts more people at risk than are allowed, or if a published column names people.
     It is *with care* if without that a belief about a person is of level *moderate* or more (see
     `sfumato.harm`), if a finding was accepted, if an attack that applies was not tried, or only in
-    part, if somebody who knows a column that others do not know, as the publisher says, would learn
+    part, if an adversary who knows a column that others do not, as the publisher says, would learn
     of a person what harms very highly, if people were not recounted (which takes the people file,
     and only the publisher has it), if a published column that nothing protects singles people out
     or has no role, if the table still has the column that tells people apart, or if the release was
