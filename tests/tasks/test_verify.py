@@ -92,6 +92,7 @@ def test_a_release_that_promises_more_than_the_policy_keeps_it(released):
 
 CATEGORIES = (("hiv",), ("gout",), ("flu",))
 STRICTER = [
+    (sf.models.RangeShare("ill", within=1, share=0.7), sf.models.RangeShare("ill", 0.5, 0.8)),
     (sf.models.KAnonymity(3), sf.models.KAnonymity(2)),
     (sf.models.DistinctLDiversity("ill", l=3), sf.models.DistinctLDiversity("ill", l=2)),
     (sf.models.ProbabilisticLDiversity("ill", l=2), sf.models.ProbabilisticLDiversity("ill", 1.5)),

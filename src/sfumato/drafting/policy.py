@@ -16,6 +16,7 @@ from sfumato.hierarchy.dates import likely_days
 from sfumato.meanings import Kind
 from sfumato.models import (
     AlphaKAnonymity,
+    CategoryShare,
     DistinctLDiversity,
     KAnonymity,
     KmAnonymity,
@@ -389,7 +390,7 @@ def _person(repeated: Repetition) -> list[str]:
     return lines
 
 
-def _meaning(model: PrivacyModel, rows: int) -> str:
+def _meaning(model: PrivacyModel, rows: int) -> str:  # noqa: PLR0911 - one per model
     """Return what a model promises, in a few words."""
     if isinstance(model, KAnonymity):
         less = f" (there are {rows} rows)" if 1 < rows < 5 else ""
@@ -398,6 +399,8 @@ def _meaning(model: PrivacyModel, rows: int) -> str:
         return f"who knows {model.m} items of a person finds {model.k} rows"
     if isinstance(model, AlphaKAnonymity):
         return f"at most {percent(model.alpha)} of a class have one value"
+    if isinstance(model, CategoryShare):
+        return f"at most {percent(model.share)} of a class have one of these"
     if isinstance(model, RangeShare):
         within, share = text_of(model.within), percent(model.share)
         return f"at most {share} of a class are within {within} of each other"

@@ -14,6 +14,7 @@ from sfumato.classes import EquivalenceClasses, sensitive_column
 from sfumato.counts import Column
 from sfumato.models import (
     AlphaKAnonymity,
+    CategoryShare,
     DistinctLDiversity,
     PrivacyModel,
     RangeShare,
@@ -101,13 +102,9 @@ def protections(
     if len(domain.rows) > _MOST_FOLDED:
         return ((AlphaKAnonymity(name, _BELOW_VERY_HIGH, k),),)
     shares = _shares(texts, domain)
-    harmless = {fold_spelling(text) for text in rule.harmless}
+    # Harmless values too: who verifies without the policy does not know that they are.
     guarded = [
-        text
-        for text in texts
-        if shares[fold_spelling(text)] <= _COMMON
-        and fold_spelling(text) not in harmless
-        and fold_spelling(text)
+        text for text in texts if shares[fold_spelling(text)] <= _COMMON and fold_spelling(text)
     ]
     if not guarded:
         return ((DistinctLDiversity(name, 2),),)
@@ -125,11 +122,16 @@ def protections(
     )[:_MOST_LISTED]
     more: Protection = (AlphaKAnonymity(name, _BELOW_HIGH, k, rare),) if rare else ()
     alphas = [_BELOW_VERY_HIGH - lower for lower in _LOWER]
-    return tuple(
+    found: list[Protection] = [
         (AlphaKAnonymity(name, round(alpha, 2), k, listed), *more)
         for alpha in alphas
         if alpha > largest + 0.05
-    )
+    ]
+    if len(rare) > 1 and sum(shares[fold_spelling(text)] for text in rare) < _RARE_SECRET:
+        # That a person has one of several secrets is a secret too.
+        any_of = CategoryShare(name, _BELOW_HIGH, categories=(rare,))
+        found = [*found[:1], *((*each, any_of) for each in found)]
+    return tuple(found)
 
 
 def _limit_close(domain: Domain) -> tuple[Protection, ...]:

@@ -83,7 +83,7 @@ def draft(
     return _with_price(data, columns, domains, report)
 
 
-_MOST_TRIED = 60_000
+_MOST_TRIED = 250_000
 """The most rows that a price is measured on; of more a sample is drawn."""
 
 _FEW = 1_000
@@ -194,7 +194,7 @@ def _try(
     loss = decision.losses[policy.loss.name]
     if not published.total:
         return TrialResult(loss, stars, suppressed, {})
-    target = trial.target_of_counts(release, policy)
+    target = trial.target_of_counts(release, _without_harmless(policy))
     outcomes = [o for _, o in trial.attacks_on_classes(target, HarmRule()) if o.judged and o.people]
     at_risk = {
         name: max(each.people for each in outcomes if each.column == name)
@@ -205,6 +205,15 @@ def _try(
 
 
 _SEED = 0
+
+
+def _without_harmless(policy: Policy) -> Policy:
+    """Return a policy in which no value is harmless: readers without it do not know such values."""
+    columns = {
+        name: rule.replace(harmless=()) if rule.harmless else rule
+        for name, rule in policy.columns.items()
+    }
+    return policy.replace(columns=columns)
 
 
 @dataclass(frozen=True)
