@@ -115,6 +115,9 @@ class Measured(NamedTuple):
     """The columns with a role that a careful person gives them."""
 
     seconds: float
+    published: int = 0
+    """The columns that are published."""
+
     remarks: tuple[str, ...] = ()
     """What is said where something is not as it should be."""
 
@@ -185,6 +188,7 @@ def measure(name: str, table: pa.Table, careful: Mapping[str, str], folder: Path
         loss=release.loss,
         answer=str(verdict.answer),
         seconds=perf_counter() - began,
+        published=release.table.num_columns,
         remarks=(*advice, *verdict.why),
     )
 
@@ -207,7 +211,8 @@ def share_agreed(found: Sequence[Measured]) -> float:
 def page(found: Sequence[Measured]) -> str:
     """Return the page."""
     rows = [
-        f"| {e.name} | {e.rows:,} | {e.columns} | {e.lines} | {100 * e.hidden:.1f} % "
+        f"| {e.name} | {e.rows:,} | {e.columns} | {e.published} | {e.lines} "
+        f"| {100 * e.hidden:.1f} % "
         f"| {e.loss:.2f} | {e.answer} | {e.agreed} of {e.columns} | {e.effort} | {e.seconds:.0f} |"
         for e in found
     ]

@@ -58,7 +58,7 @@ _MOST_ON_A_LINE = 200_000
 _WIDEST = 1e12
 """No wider range is promised anything of: such numbers are hardly a scale."""
 
-_ROOM = 0.1
+_ROOM = 0.04
 
 _CLOSENESS = (0.3, 0.2, 0.15, 0.1)
 _LOWER = (0.0, 0.12, 0.24)
@@ -98,7 +98,8 @@ def protections(
         if often:
             alone = (AlphaKAnonymity(name, _BELOW_VERY_HIGH, k, tuple(often[:_MOST_LISTED])),)
         first, *further = [TCloseness(name, t, "ordered") for t in _CLOSENESS]
-        return (*close, (first,), *((each, *alone) for each in further))
+        kept: Protection = close[0] if close else alone
+        return (*close, (*(close[0] if close else ()), first), *((each, *kept) for each in further))
     if len(domain.rows) > _MOST_FOLDED:
         return ((AlphaKAnonymity(name, _BELOW_VERY_HIGH, k),),)
     shares = _shares(texts, domain)
@@ -145,13 +146,12 @@ def _limit_close(domain: Domain) -> tuple[Protection, ...]:
     described = sensitive_column(column, exact=True)
     counts = value_counts(described, column, of_class, codes, domain.rows)
     found = widths(counts)
-    if not found or found[-1] > _WIDEST:
-        return ()
     whole = EquivalenceClasses(np.array([domain.rows.sum()]), {name: counts})
-    limit = RangeShare(name, found[-1], _BELOW_VERY_HIGH)
+    limits = [RangeShare(name, width, _BELOW_VERY_HIGH) for width in found if width <= _WIDEST]
     # In a class as in the table there must be room for chance.
-    crowded = limit.measure(whole)["share"] > _BELOW_VERY_HIGH - _ROOM
-    return () if crowded else ((limit,),)
+    most = _BELOW_VERY_HIGH - _ROOM
+    fitting = [limit for limit in limits if limit.measure(whole)["share"] <= most]
+    return ((fitting[-1],),) if fitting else ()
 
 
 def _choose_listed(
