@@ -9,7 +9,8 @@ from hypothesis import strategies as st
 
 import sfumato as sf
 
-AGES = st.lists(st.integers(0, 99), min_size=12, max_size=60)
+AGES = st.lists(st.integers(0, 99), min_size=12, max_size=60).filter(lambda a: len({*a}) > 4)
+"""Of two ages or fewer there is no range to suggest."""
 
 
 def published(ages, hierarchy, k=3):
