@@ -353,8 +353,10 @@ def test_a_drafted_release_of_the_census_is_read_with_its_readme(
     policy.write_text(sf.draft(source).text, "utf-8")
     sf.anonymize(source, policy, output=place, format="csv")
     stated, truth = figures(source, place, policy=policy)
-    assert stated == pytest.approx(truth, rel=0.1)
     means, counts, *_ = in_pandas(place, monkeypatch)
+    # Ages are ranges and none is hidden, so the truth lies between the bounds that are printed.
+    for found, true in zip((means, counts), truth, strict=True):
+        assert found["at_least"] <= true <= found["at_most"]
     assert [means["mean"], counts["estimate"]] == pytest.approx(stated)
     [mean], [count], *_ = in_duckdb(place, monkeypatch)
     assert [mean[0], count[0]] == pytest.approx(stated)
