@@ -356,7 +356,7 @@ def test_a_drafted_release_of_the_census_is_read_with_its_readme(
     means, counts, *_ = in_pandas(place, monkeypatch)
     # Ages are ranges and none is hidden, so the truth lies between the bounds that are printed.
     for found, true in zip((means, counts), truth, strict=True):
-        assert found["at_least"] <= true <= found["at_most"]
+        assert found["at least"] <= true <= found["at most"]
     assert [means["mean"], counts["estimate"]] == pytest.approx(stated)
     [mean], [count], *_ = in_duckdb(place, monkeypatch)
     assert [mean[0], count[0]] == pytest.approx(stated)
