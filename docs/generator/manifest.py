@@ -116,8 +116,7 @@ def page() -> str:
         "in the table `…_manifest` beside it. It says what was done and what is promised, and "
         "everything in it may be public. [Read a manifest](../how-to/read-a-manifest.md) goes "
         "through one.",
-        "`sfumato verify` believes nothing of what it claims: the figures are recomputed from the "
-        "rows.",
+        "`sfumato verify` recomputes what it claims from the rows.",
         table(["key", "meaning"], rows),
         "Losses, method and search are not in the manifest of a decoupled release: they describe "
         "how rows were generalised, and the release it was made of says so.",

@@ -1,4 +1,4 @@
-"""The bar is the reader's: nothing that a manifest says of itself makes a no into anything else."""
+"""The bar is the reader's: of what a manifest says, only roles change an answer, and are told."""
 
 import copy
 import json

@@ -332,7 +332,7 @@ class Pricing:
             found = {
                 name: less
                 for name in ranked
-                if (less := self._leave_one_out(state, name, ladders)) is not None
+                if (less := self._without_columns(state, [name], ladders)) is not None
             }
             if not found:
                 break
@@ -361,17 +361,13 @@ class Pricing:
         for n in range(2, len(ranked) + 1):
             if len(state.secret) - n < _FEWEST_SECRET:
                 break
-            columns, steps = state.columns, dict(state.steps)
-            for name in ranked[:n]:
-                columns, steps = _without(columns, name), _less(steps, name)
+            columns, steps = _without(state, ranked[:n])
             quick = self._compare(columns, _models(ladders, steps))
             if quick is None or _State(columns, steps, quick).much:
                 continue
-            tried = self._try(columns, _models(ladders, steps))
-            if tried is None:
+            found = self._without_columns(state, ranked[:n], ladders)
+            if found is None:
                 continue
-            found = _State(columns, steps, tried)
-            found = self._only_needed(found, ladders) if found.much else found
             if found.kept <= state.kept - self._given_for_clear(state):
                 break
             if not found.much:
@@ -390,16 +386,17 @@ class Pricing:
         secret = [name for name in state.steps if len(state.secret) > _FEWEST_SECRET]
         found = {}
         for name in (*known, *secret):
-            columns, steps = _without(state.columns, name), _less(state.steps, name)
+            columns, steps = _without(state, [name])
             tried = self._compare(columns, _models(ladders, steps))
             if tried is not None:
                 found[name] = _State(columns, steps, tried).kept
         return found
 
-    def _leave_one_out(
-        self, state: _State, name: str, ladders: Mapping[str, tuple[Protection, ...]]
+    def _without_columns(
+        self, state: _State, names: Sequence[str], ladders: Mapping[str, tuple[Protection, ...]]
     ) -> _State | None:
-        columns, steps = _without(state.columns, name), _less(state.steps, name)
+        """Return what is left without some columns, as all rows tell; None if nothing can be."""
+        columns, steps = _without(state, names)
         tried = self._try(columns, _models(ladders, steps))
         if tried is None:
             return None
@@ -429,7 +426,7 @@ class Pricing:
         for name in state.known:
             others = None
             if whole is not None and len(state.known) <= _MOST_COMPARED:
-                others = self._compare(_without(state.columns, name))
+                others = self._compare(_without(state, [name])[0])
             cost = 0.0 if others is None or whole is None else max(whole.loss - others.loss, 0.0)
             costs.append(ColumnPrice(name, state.tried.stars[name], cost))
         return sorted(costs, key=lambda each: (-each.cost, -each.hidden, each.name))
@@ -456,16 +453,17 @@ def _advice(state: _State, costs: Sequence[ColumnPrice], left_out: Sequence[str]
     return found
 
 
-def _less(steps: Mapping[str, int], name: str) -> dict[str, int]:
-    return {each: step for each, step in steps.items() if each != name}
-
-
-def _without(columns: Mapping[str, DraftedColumn], name: str) -> dict[str, DraftedColumn]:
-    """Return columns of which one is not published."""
-    column = columns[name]
-    reason = f"{column.guess.reason}. Left out: the other columns keep more without it"
-    guess = column.guess._replace(role=Role.DROPPED, reason=reason)
-    return {**columns, name: DraftedColumn(ColumnRule(role=Role.DROPPED), guess)}
+def _without(
+    state: _State, names: Sequence[str]
+) -> tuple[dict[str, DraftedColumn], dict[str, int]]:
+    """Return the columns of a state and its steps, with some columns that are not published."""
+    columns = dict(state.columns)
+    for name in names:
+        guess = columns[name].guess
+        reason = f"{guess.reason}. Left out: the other columns keep more without it"
+        left_out = guess._replace(role=Role.DROPPED, reason=reason)
+        columns[name] = DraftedColumn(ColumnRule(role=Role.DROPPED), left_out)
+    return columns, {name: step for name, step in state.steps.items() if name not in names}
 
 
 def _models(

@@ -59,6 +59,7 @@ _WIDEST = 1e12
 """No wider range is promised anything of: such numbers are hardly a scale."""
 
 _ROOM = 0.04
+"""By so much the table itself must be below a limit: classes differ from it by chance."""
 
 _CLOSENESS = (0.3, 0.2, 0.15, 0.1)
 _LOWER = (0.0, 0.12, 0.24)
@@ -70,7 +71,7 @@ def protections(
     """Return what may protect a sensitive column, the weakest first; nothing if nothing can.
 
     Args:
-        rule: Its rule, with the values that are secret or harmless.
+        rule: Its rule, with the values that are secret.
         domain: Its values.
         k: The fewest people of a class.
         people: Whether people may have several rows, so that models must count people.
@@ -79,7 +80,7 @@ def protections(
         >>> from sfumato.tables import open_table
         >>> import pyarrow as pa
         >>> table = open_table(pa.table({"ill": ["flu", "flu", "flu", "hiv"]}))
-        >>> rule = ColumnRule(role="sensitive", harmless=["flu"])
+        >>> rule = ColumnRule(role="sensitive")
         >>> protections(rule, table.domains(["ill"])["ill"], 2)[0]
         (AlphaKAnonymity(column='ill', alpha=0.74, k=2, protected=('hiv',)),)
     """
@@ -90,16 +91,7 @@ def protections(
     name = domain.column
     numbers = all(number_of(value) is not None for value in values)
     if numbers and len(values) >= _FEWEST_NUMBERS:
-        close = () if people else _limit_close(domain)
-        shares = _shares(texts, domain)
-        often = [t for t in texts if _OFTEN <= shares[fold_spelling(t)] <= _COMMON]
-        # Close to the table a class may still be much of one value.
-        alone: Protection = ()
-        if often:
-            alone = (AlphaKAnonymity(name, _BELOW_VERY_HIGH, k, tuple(often[:_MOST_LISTED])),)
-        first, *further = [TCloseness(name, t, "ordered") for t in _CLOSENESS]
-        kept: Protection = close[0] if close else alone
-        return (*close, (*(close[0] if close else ()), first), *((each, *kept) for each in further))
+        return _protect_scale(domain, texts, k, None if people else _limit_close(domain))
     if len(domain.rows) > _MOST_FOLDED:
         return ((AlphaKAnonymity(name, _BELOW_VERY_HIGH, k),),)
     shares = _shares(texts, domain)
@@ -135,11 +127,28 @@ def protections(
     return tuple(found)
 
 
-def _limit_close(domain: Domain) -> tuple[Protection, ...]:
-    """Return a limit of the share of close numbers; nothing where most of the table are close."""
+def _protect_scale(
+    domain: Domain, texts: Sequence[str], k: int, close: RangeShare | None
+) -> tuple[Protection, ...]:
+    """Return what may protect a column of numbers, of which close ones are alike."""
+    name = domain.column
+    first, *further = [TCloseness(name, t, "ordered") for t in _CLOSENESS]
+    if close is not None:
+        return ((close,), *((close, each) for each in (first, *further)))
+    # Close to the table a class may still be much of one value.
+    shares = _shares(texts, domain)
+    often = tuple(t for t in texts if _OFTEN <= shares[fold_spelling(t)] <= _COMMON)
+    alone: Protection = ()
+    if often:
+        alone = (AlphaKAnonymity(name, _BELOW_VERY_HIGH, k, often[:_MOST_LISTED]),)
+    return ((first,), *((each, *alone) for each in further))
+
+
+def _limit_close(domain: Domain) -> RangeShare | None:
+    """Return a limit of the share of close numbers; None where most of the table are close."""
     name, values = domain.column, tuple(domain.values(_MOST_ON_A_LINE))
     if len(values) < len(domain.rows):
-        return ()
+        return None
     column = Column(name, values)
     of_class = np.zeros(len(values), dtype=np.int64)
     codes = np.arange(len(values), dtype=np.int32)
@@ -148,10 +157,9 @@ def _limit_close(domain: Domain) -> tuple[Protection, ...]:
     found = widths(counts)
     whole = EquivalenceClasses(np.array([domain.rows.sum()]), {name: counts})
     limits = [RangeShare(name, width, _BELOW_VERY_HIGH) for width in found if width <= _WIDEST]
-    # In a class as in the table there must be room for chance.
     most = _BELOW_VERY_HIGH - _ROOM
     fitting = [limit for limit in limits if limit.measure(whole)["share"] <= most]
-    return ((fitting[-1],),) if fitting else ()
+    return fitting[-1] if fitting else None
 
 
 def _choose_listed(
