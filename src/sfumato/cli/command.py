@@ -5,7 +5,6 @@ import re
 import sys
 import traceback
 from collections.abc import Callable, Collection, Mapping
-from contextlib import suppress
 from dataclasses import dataclass
 from functools import wraps
 from inspect import Parameter, signature
@@ -14,7 +13,7 @@ from typing import Any, NoReturn, ParamSpec, get_type_hints
 import typer
 
 from sfumato.cli.options import InputOption, read_input
-from sfumato.cli.output import say
+from sfumato.cli.output import abandon, say
 from sfumato.cli.wording import option_of, with_options
 from sfumato.errors import ParameterError, SfumatoError, VerificationError, lacks_memory, reason_of
 from sfumato.reading import listening, saying, tell
@@ -66,13 +65,13 @@ def guard(command: Callable[P, None]) -> Callable[P, None]:
             _end(_NO_MEMORY if lacks_memory(error) else _in_options(error, own), WRONG)
         except BrokenPipeError:
             # The reader closed the pipe: nothing that is written now would be read.
-            _abandon_stdout()
+            abandon(sys.stdout)
             raise typer.Exit(PIPE_CLOSED) from None
         except KeyboardInterrupt:
             say("sfumato: interrupted, and nothing was left behind")
             raise typer.Exit(INTERRUPTED) from None
         except OSError as error:
-            _abandon_stdout()
+            abandon(sys.stdout)
             named = f"{error.filename}: " if error.filename else ""
             _end(f"{named}{reason_of(error)}", WRONG)
         except Exception as error:  # noqa: BLE001 - the last net: a user never sees a traceback
@@ -130,12 +129,6 @@ def _confess(error: Exception) -> NoReturn:
         "them before you pass them on, for they may hold data."
     )
     raise typer.Exit(FAULT) from None
-
-
-def _abandon_stdout() -> None:
-    """Send Python's last flush to nowhere, instead of failing once more."""
-    with suppress(OSError, ValueError):
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
 def _with_input(run: Callable[..., None]) -> Callable[..., None]:

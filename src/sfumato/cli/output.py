@@ -1,10 +1,11 @@
 """The output of commands: results and JSON to stdout, messages and progress to stderr."""
 
 import json
+import os
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol, TextIO
 
 import typer
 
@@ -56,9 +57,17 @@ def clean(value: object, *, keep: str = "") -> str:
 
 def say(text: str) -> None:
     """Write a message, which is not part of the result, to stderr."""
-    # If even messages cannot be written, the exit code still says what happened.
-    with suppress(OSError):
+    try:
         typer.echo(clean(text, keep=_LAYOUT), err=True)
+    except OSError:
+        # If even messages cannot be written, the exit code still says what happened.
+        abandon(sys.stderr)
+
+
+def abandon(stream: TextIO) -> None:
+    """Send Python's last flush of a stream to nowhere, instead of failing once more."""
+    with suppress(OSError, ValueError):
+        os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())
 
 
 def put(text: str) -> None:
