@@ -1,5 +1,6 @@
 """Tools for particular questions, beside the tasks: for analysts, experiments and a closer look."""
 
+from sfumato.app import open_app
 from sfumato.tasks.append import append
 from sfumato.tasks.attack import attack
 from sfumato.tasks.hierarchies import hierarchies
@@ -17,5 +18,6 @@ __all__ = [
     "lattice",
     "membership",
     "merge",
+    "open_app",
     "trace",
 ]

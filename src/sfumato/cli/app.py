@@ -6,7 +6,18 @@ from typing import Annotated, Any
 import typer
 
 from sfumato._version import __version__
-from sfumato.cli import anonymize, demo, evidence, prepare, publish, report, risk, study, use
+from sfumato.cli import (
+    anonymize,
+    demo,
+    evidence,
+    prepare,
+    publish,
+    report,
+    risk,
+    study,
+    use,
+    workbench,
+)
 from sfumato.cli.command import Command
 from sfumato.cli.output import say
 
@@ -20,7 +31,7 @@ app = typer.Typer(
     context_settings={"help_option_names": ["-h", "--help"]},
 )
 
-for _file in (prepare, study, anonymize, risk, use, publish, report, evidence, demo):
+for _file in (prepare, study, anonymize, risk, use, publish, report, evidence, demo, workbench):
     for _command in vars(_file).values():
         # A file may import the commands of another; each is registered where it is written.
         if isinstance(_command, Command) and _command.run.__module__ == _file.__name__:

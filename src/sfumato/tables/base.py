@@ -316,6 +316,14 @@ class Table(ABC):
         """
 
     @abstractmethod
+    def head(self, most: int) -> "pa.Table":
+        """Return some rows to look at: of a file the first, of a database any.
+
+        Args:
+            most: How many rows at most.
+        """
+
+    @abstractmethod
     def limit_rows(self, budget: int) -> None:
         """Keep at most `budget` bytes of recoded rows in memory."""
 

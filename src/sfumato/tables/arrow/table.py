@@ -187,6 +187,13 @@ class ArrowTable(Table):
         table.prepared = preparation
         return table
 
+    def head(self, most: int) -> pa.Table:
+        rows: list[pa.RecordBatch] = []
+        batches = self._source.batches(self.columns)
+        while (room := most - sum(map(len, rows))) > 0 and (batch := next(batches, None)):
+            rows.append(batch.slice(0, room))
+        return pa.Table.from_batches(rows) if rows else pa.table({n: [] for n in self.columns})
+
     def limit_rows(self, budget: int) -> None:
         # More go to disk while they are shuffled.
         self._budget = min(self._budget, budget)

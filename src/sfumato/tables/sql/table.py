@@ -217,6 +217,22 @@ class SqlTable(DatabaseTable):
             progress(int(rows.sum()), int(rows.sum()))
         return combinations, rows
 
+    def head(self, most: int) -> pa.Table:
+        rows = self._database.rows
+        # As text: what has no key, such as a list, is handed through and not looked at.
+        cells = {
+            f"o{i}": rows[f"c{i}"].cast("string")
+            for i, name in enumerate(self.columns)
+            if self._field(name).key is not None
+        }
+        fetched = self._database.fetch(rows.select(**cells).limit(most) if cells else rows.limit(0))
+        return pa.table(
+            {
+                name: fetched.column(f"o{i}") if f"o{i}" in cells else pa.nulls(len(fetched))
+                for i, name in enumerate(self.columns)
+            }
+        )
+
     def limit_rows(self, budget: int) -> None:
         """They stay where they are, so there is nothing to limit."""
 

@@ -1,0 +1,417 @@
+"""The desk: what is being worked on. A folder, a table, the policy, and what was computed."""
+
+import hashlib
+import json
+import os
+import re
+import secrets
+import shutil
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Literal, NamedTuple
+
+from sfumato.app.history import History
+from sfumato.app.jobs import Job, Jobs, Work
+from sfumato.errors import InputError, OutputError, SfumatoError, reason_of
+from sfumato.files import read_small, write_file
+from sfumato.policy import Policy
+from sfumato.private import is_release
+from sfumato.text import visible
+from sfumato.typing import Progress
+
+if TYPE_CHECKING:
+    from sfumato.comparison.live import LiveTable
+
+PRIVATE_FOLDER = ".sfumato-app"
+"""What the app keeps in the folder while it is at work; at a regular end it is removed."""
+
+_WHAT = "the state of the app"
+_LARGEST = 16 << 20
+
+DATA_ENDINGS = (
+    ".csv", ".tsv", ".txt", ".parquet", ".feather", ".arrow", ".sav", ".zsav", ".por", ".dta",
+    ".sas7bdat", ".xpt", ".xlsx", ".xls", ".xlsb", ".ods", ".csv.gz", ".tsv.gz",
+)  # fmt: skip
+"""How the names of files end that are offered as data."""
+
+DATABASE_ENDINGS = (".duckdb", ".db", ".ddb")
+
+Kind = Literal["file", "upload", "database", "sample"]
+
+
+@dataclass(frozen=True)
+class Source:
+    """Where the table comes from, as a task takes it."""
+
+    address: str
+    """A path, or the address of a table in a database."""
+
+    name: str
+    """What it is called on pages: no folder, no password."""
+
+    kind: Kind = "file"
+
+
+class Message(NamedTuple):
+    """What a page has to say once."""
+
+    kind: Literal["error", "note", "done"]
+    text: str
+
+
+class Desk:
+    """What is being worked on, by one person in one folder.
+
+    The policy is the state: `change` makes a new one, `undo` and `redo` go back and forth, and
+    everything that was computed is kept together with the fingerprint of what it was computed of.
+    All of it is on disk before a page is answered.
+
+    Args:
+        folder: Where the policy, releases and reports are written, and data is looked for.
+    """
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder.resolve()
+        self.private = self.folder / PRIVATE_FOLDER
+        try:
+            self.private.mkdir(mode=0o700, parents=True, exist_ok=True)
+            self.private.chmod(0o700)
+        except OSError as error:
+            raise OutputError(
+                f"cannot work in {str(folder)!r}: {reason_of(error)}. Choose another folder with "
+                "--folder."
+            ) from None
+        self.lock = threading.RLock()
+        self.jobs = Jobs()
+        self.history = History(self.private)
+        self.source: Source | None = None
+        self.release: Path | None = None
+        """A release that was opened to be judged, or that was made here last."""
+
+        self.policy_file = self.folder / "policy.yaml"
+        self.settings: dict[str, str] = {}
+        """What was chosen of the pages themselves: language and theme."""
+
+        self.reasons: dict[str, str] = {}
+        """Why the draft gave each column its role."""
+
+        self.uncertain: tuple[str, ...] = ()
+        """The columns whose meaning is in doubt."""
+
+        self.seed: int | None = None
+        self._messages: list[Message] = []
+        self._written: str | None = None
+        self._read: tuple[str, Policy] | None = None
+        self._load()
+
+    # What is on disk.
+
+    @property
+    def _state(self) -> Path:
+        return self.private / "state.json"
+
+    def _load(self) -> None:
+        if not self._state.is_file():
+            return
+        found = json.loads(read_small(self._state, "a state", _LARGEST))
+        self.settings = found["settings"]
+        self.seed = found["seed"]
+        self.reasons = found["reasons"]
+        self.uncertain = tuple(found["uncertain"])
+        if found["source"] is not None:
+            self.source = Source(**found["source"])
+        if found["release"] is not None:
+            self.release = self.folder / found["release"]
+        self.policy_file = self.folder / found["policy_file"]
+        self._written = found["written"]
+
+    def save(self) -> None:
+        """Write down what holds, so that a crash loses nothing."""
+        release = None if self.release is None else os.path.relpath(self.release, self.folder)
+        told = {
+            "settings": self.settings,
+            "seed": self.seed,
+            "reasons": self.reasons,
+            "uncertain": self.uncertain,
+            "source": None if self.source is None else asdict(self.source),
+            "release": release,
+            "policy_file": os.path.relpath(self.policy_file, self.folder),
+            "written": self._written,
+        }
+        write_file(self._state, json.dumps(told), private=_WHAT)
+
+    def end(self) -> None:
+        """Stop all work and remove everything that is not the user's: a regular end."""
+        self.jobs.end()
+        shutil.rmtree(self.private, ignore_errors=True)
+
+    # The policy and its history.
+
+    @property
+    def text(self) -> str | None:
+        """The policy as text; None before there is one."""
+        return self.history.text
+
+    @property
+    def policy(self) -> Policy | None:
+        """The policy, with file names as they are written in it; None before there is one."""
+        text = self.text
+        if text is None:
+            return None
+        if self._read is None or self._read[0] != text:
+            self._read = text, Policy.from_yaml(text, origin=self.policy_file.name)
+        return self._read[1]
+
+    def require_policy(self) -> Policy:
+        """Return the policy; an error that says where one comes from if there is none."""
+        policy = self.policy
+        if policy is None:
+            raise InputError("there is no policy yet. Open a table first: a policy is drafted then")
+        return policy
+
+    @property
+    def task_policy(self) -> Policy:
+        """The policy as a task takes it: the files it names are in the folder."""
+        return self.require_policy().relative_to(self.folder)
+
+    def require_source(self) -> Source:
+        """Return where the table comes from; an error if none is open."""
+        if self.source is None:
+            raise InputError("no table is open. Open one on the first page (Data)")
+        return self.source
+
+    def change(self, policy: Policy | str, step: str, what: str) -> None:
+        """Make a policy the state, checked, and write it into the folder.
+
+        Args:
+            policy: The policy, or its text, whose comments stay then.
+            step: The step that changes it.
+            what: What is changed, in a few words.
+        """
+        text = policy if isinstance(policy, str) else policy.to_yaml()
+        with self.lock:
+            read = Policy.from_yaml(text, origin=self.policy_file.name)
+            if text == self.text:
+                return
+            self.history.add(text, step, what)
+            self._read = text, read
+            self._publish_text(text)
+
+    def undo(self) -> bool:
+        """Take the last change back; False if there is none."""
+        with self.lock:
+            text = self.history.undo()
+            return self._take(text)
+
+    def redo(self) -> bool:
+        """Make the last change that was taken back again; False if there is none."""
+        with self.lock:
+            text = self.history.redo()
+            return self._take(text)
+
+    def _take(self, text: str | None) -> bool:
+        if text is None:
+            return False
+        self._publish_text(text)
+        return True
+
+    def _publish_text(self, text: str) -> None:
+        write_file(self.policy_file, text, private="the policy, which may hold values of the data,")
+        self._written = _digest(text)
+        self.save()
+
+    def read_back(self) -> None:
+        """Take the policy file in if it was edited by hand since it was written."""
+        with self.lock:
+            if self._written is None:
+                return
+            try:
+                text = read_small(self.policy_file, "a policy", _LARGEST).decode()
+            except (OSError, UnicodeDecodeError, SfumatoError):
+                # It was moved or removed: what holds is still here, and is written again later.
+                return
+            if _digest(text) == self._written or text == self.text:
+                return
+            self._written = _digest(text)
+            try:
+                Policy.from_yaml(text, origin=self.policy_file.name)
+            except SfumatoError as error:
+                self.say(
+                    "error",
+                    f"{self.policy_file.name} was edited, and is no policy any more: {error} "
+                    "What was there before is still used here.",
+                )
+                self.save()
+                return
+            self.history.add(text, "file", "edited by hand")
+            self.save()
+            self.say("note", f"{self.policy_file.name} was edited by hand, and is taken in.")
+
+    # The table.
+
+    def open_source(self, source: Source) -> None:
+        """Take another table; the policy starts anew with it."""
+        with self.lock:
+            self.jobs.end()
+            self.source = source
+            self.release = None
+            self.reasons, self.uncertain = {}, ()
+            self.save()
+
+    def start_anew(self) -> None:
+        """Forget the history, because another table was opened; the policy file stays."""
+        with self.lock:
+            for path in self.private.glob("policy-*.yaml"):
+                path.unlink(missing_ok=True)
+            (self.private / "history.json").unlink(missing_ok=True)
+            self.history = History(self.private)
+            self._read = None
+            self._written = None
+            self.policy_file = _unused(self.folder, "policy", ".yaml")
+            self.save()
+
+    @property
+    def live(self) -> "LiveTable | None":
+        """The table with its counts in memory; None while it is being read, or if none is open."""
+        job = self.jobs.get("open")
+        found: LiveTable | None = job.result if job is not None and job.ready else None
+        return found
+
+    def require_live(self) -> "LiveTable":
+        """Return the table with its counts; wait for it if it is being read."""
+        self.require_source()
+        job = self.start_reading()
+        job.wait()
+        if job.error is not None:
+            raise InputError(job.error)
+        found = self.live
+        if found is None:
+            raise InputError(
+                "reading the table was stopped. Open it again on the first page (Data)"
+            )
+        return found
+
+    def start_reading(self) -> Job:
+        """Read the table into counts, beside the pages, and draft a policy if there is none."""
+        job = self.jobs.get("open")
+        if job is not None and (job.running or job.ready):
+            return job
+        return self.jobs.start("open", self._read_table)
+
+    def _read_table(self, report: Progress) -> "LiveTable":
+        from sfumato.comparison.live import LiveTable
+        from sfumato.tasks.draft import draft
+
+        source = self.require_source()
+        if self.text is None:
+            drafted = draft(source.address, progress=report)
+            self.reasons, self.uncertain = dict(drafted.reasons), drafted.uncertain
+            self.change(drafted.text, "data", "drafted")
+        return LiveTable.open(source.address, self.task_policy, progress=report)
+
+    # What was computed.
+
+    @property
+    def fingerprint(self) -> str:
+        """What results depend on: the table, the policy and the seed."""
+        source = None if self.source is None else self.source.address
+        return _digest(f"{source}\n{self.seed}\n{self.text}")
+
+    def start(self, name: str, work: Work) -> Job:
+        """Begin some work on the present state; a newer one of the same name stops it."""
+        return self.jobs.start(name, work, key=self.fingerprint)
+
+    def is_old(self, job: Job | None) -> bool:
+        """Return whether a result was computed of another policy or table."""
+        return job is not None and job.key != self.fingerprint
+
+    # What pages say once.
+
+    def say(self, kind: Literal["error", "note", "done"], text: str) -> None:
+        """Keep a message for the next page."""
+        self._messages.append(Message(kind, visible(text)))
+
+    def take_messages(self) -> list[Message]:
+        """Return what is to be said, and forget it."""
+        with self.lock:
+            told, self._messages = self._messages, []
+        return told
+
+    # Files: nothing is read or written outside of the folder.
+
+    def inside(self, name: str) -> Path:
+        """Return a file or folder of the desk by its name; an error if it lies elsewhere.
+
+        Args:
+            name: Relative to the folder, as `release` or `2026/people.csv`.
+        """
+        if not name or "\0" in name or Path(name).is_absolute():
+            raise InputError(f"{name!r} is no name of a file in {self.folder.name!r}")
+        path = (self.folder / name).resolve()
+        if not path.is_relative_to(self.folder) or path.is_relative_to(self.private):
+            raise InputError(
+                f"{name!r} lies outside of the folder {self.folder.name!r} that the app works in. "
+                "Move it there, or start the app with --folder."
+            )
+        return path
+
+    def new_path(self, name: str) -> Path:
+        """Return where something new may be written: in the folder, under a plain name."""
+        if not re.fullmatch(r"[^/\\\x00-\x1f]{1,120}", name) or name.startswith("."):
+            raise InputError(
+                f"{name!r} is no name for a file: give one without slashes, as in release-1"
+            )
+        return self.inside(name)
+
+    def data_files(self) -> list[Path]:
+        """Return the files of the folder that may hold a table, by name."""
+        found = [
+            path
+            for path in self.folder.iterdir()
+            if not path.name.startswith(".")
+            and path.name.lower().endswith((*DATA_ENDINGS, *DATABASE_ENDINGS))
+            and path.is_file()
+        ]
+        return sorted(found, key=lambda path: path.name.lower())
+
+    def releases(self) -> list[Path]:
+        """Return the releases that lie in the folder, by name."""
+        folders = [each for each in self.folder.iterdir() if each.is_dir() and each != self.private]
+        return sorted(each for each in folders if is_release(each))
+
+    @contextmanager
+    def receiving(self, name: str) -> Iterator[Path]:
+        """Give the file that an upload is written to; it is there whole or not at all."""
+        uploads = self.private / "uploads"
+        uploads.mkdir(mode=0o700, exist_ok=True)
+        plain = re.sub(r"[^\w. ()+=,@-]", "_", Path(name.replace("\\", "/")).name).lstrip(".")
+        stem, dot, ending = (plain or "table").partition(".")
+        path = _unused(uploads, stem[:100] or "table", f"{dot}{ending[:20]}")
+        part = uploads / f".{secrets.token_hex(8)}.part"
+        try:
+            part.touch(mode=0o600)
+            yield part
+            part.replace(path)
+            self.received = path
+        finally:
+            part.unlink(missing_ok=True)
+
+    received: Path
+    """What was received last."""
+
+
+def _unused(folder: Path, stem: str, ending: str) -> Path:
+    """Return a path that is not taken: `policy.yaml`, `policy-2.yaml` and so on."""
+    number = 1
+    while True:
+        path = folder / f"{stem}{'' if number == 1 else f'-{number}'}{ending}"
+        if not os.path.lexists(path):
+            return path
+        number += 1
+
+
+def _digest(text: str) -> str:
+    return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()

@@ -1,0 +1,136 @@
+"""The history of a policy: every state it had, on disk as soon as it is one, with undo and redo."""
+
+import json
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+
+from sfumato.files import read_small, write_file
+
+_MOST = 500
+"""States that are kept; the oldest go first."""
+
+_WHAT = "the history of a policy"
+_LARGEST = 64 << 20
+
+
+@dataclass(frozen=True)
+class State:
+    """A policy as it was after one change."""
+
+    number: int
+    step: str
+    """The step that made it."""
+
+    what: str
+    """What was changed, in a few words."""
+
+
+class History:
+    """The states of one policy in a private folder, and which of them is the present one.
+
+    Example:
+        >>> import tempfile
+        >>> history = History(Path(tempfile.mkdtemp()))
+        >>> for text in ("a: 1", "a: 2"): history.add(text, "roles", "role of a")
+        >>> history.undo()
+        'a: 1'
+        >>> history.redo()
+        'a: 2'
+        >>> History(history.folder).text  # after a crash
+        'a: 2'
+    """
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        self._states: list[State] = []
+        self._at = -1
+        self._texts: dict[int, str] = {}
+        self._load()
+
+    @property
+    def _index(self) -> Path:
+        return self.folder / "history.json"
+
+    def _file(self, state: State) -> Path:
+        return self.folder / f"policy-{state.number:06}.yaml"
+
+    def _load(self) -> None:
+        if not self._index.is_file():
+            return
+        found = json.loads(read_small(self._index, "a history", _LARGEST))
+        states = [State(**each) for each in found["states"]]
+        # A state whose file did not reach the disk never was one.
+        self._states = [state for state in states if self._file(state).is_file()]
+        self._at = min(int(found["at"]), len(self._states) - 1)
+
+    def _save(self) -> None:
+        told = {"at": self._at, "states": [asdict(state) for state in self._states]}
+        write_file(self._index, json.dumps(told), private=_WHAT)
+
+    @property
+    def states(self) -> Sequence[State]:
+        """All states, the oldest first."""
+        return tuple(self._states)
+
+    @property
+    def present(self) -> State | None:
+        """The state that holds now; None before the first."""
+        return self._states[self._at] if self._at >= 0 else None
+
+    @property
+    def text(self) -> str | None:
+        """The policy as it is now."""
+        return None if self.present is None else self.text_of(self.present)
+
+    @property
+    def before(self) -> str | None:
+        """The policy before the last change."""
+        return self.text_of(self._states[self._at - 1]) if self._at >= 1 else None
+
+    @property
+    def can_undo(self) -> bool:
+        """Whether there is a state before this one."""
+        return self._at >= 1
+
+    @property
+    def can_redo(self) -> bool:
+        """Whether a state was undone."""
+        return self._at + 1 < len(self._states)
+
+    def text_of(self, state: State) -> str:
+        """Return the policy of a state."""
+        if state.number not in self._texts:
+            self._texts[state.number] = read_small(self._file(state), "a policy", _LARGEST).decode()
+        return self._texts[state.number]
+
+    def add(self, text: str, step: str, what: str) -> None:
+        """Make a policy the present state; what was undone is forgotten."""
+        number = max((state.number for state in self._states), default=0) + 1
+        state = State(number, step, what)
+        write_file(self._file(state), text, private=_WHAT)
+        self._texts[number] = text
+        gone = self._states[self._at + 1 :]
+        self._states = [*self._states[: self._at + 1], state]
+        gone += self._states[:-_MOST]
+        self._states = self._states[-_MOST:]
+        self._at = len(self._states) - 1
+        self._save()
+        for each in gone:
+            self._file(each).unlink(missing_ok=True)
+            self._texts.pop(each.number, None)
+
+    def undo(self) -> str | None:
+        """Go back one state and return its policy; None if there is none."""
+        return self._go(self._at - 1)
+
+    def redo(self) -> str | None:
+        """Take back the last undo and return the policy; None if there was none."""
+        return self._go(self._at + 1)
+
+    def _go(self, place: int) -> str | None:
+        if not 0 <= place < len(self._states):
+            return None
+        self._at = place
+        self._save()
+        return self.text

@@ -1,0 +1,367 @@
+"""The server: steps become pages, and whatever goes wrong becomes a message on one."""
+
+from collections.abc import Awaitable, Callable
+from functools import partial
+from pathlib import Path
+from urllib.parse import quote
+
+from jinja2 import Environment, FileSystemLoader, StrictUndefined
+from markupsafe import Markup
+from starlette.applications import Starlette
+from starlette.concurrency import run_in_threadpool
+from starlette.exceptions import HTTPException
+from starlette.requests import Request
+from starlette.responses import HTMLResponse, PlainTextResponse, RedirectResponse, Response
+from starlette.routing import Mount, Route
+from starlette.staticfiles import StaticFiles
+
+from sfumato._version import __version__
+from sfumato.app.asked import Asked
+from sfumato.app.desk import Desk, Source
+from sfumato.app.equivalent import equivalents
+from sfumato.app.gate import Gate, Guarded
+from sfumato.app.jobs import describe_fault
+from sfumato.app.showing import difference, show_content, show_number
+from sfumato.app.status import status_of
+from sfumato.app.steps import Context, Step, all_steps
+from sfumato.app.texts import choose_language, languages, translator
+from sfumato.content import Markup as OwnMarkup
+from sfumato.content import format_cell
+from sfumato.errors import SfumatoError
+from sfumato.text import percent, visible
+
+_HERE = Path(__file__).parent
+
+LARGEST_FORM = 8 << 20
+"""Bytes of a form; the longest is a policy that was edited by hand."""
+
+LARGEST_UPLOAD = 20 << 30
+
+
+class TooLarge(HTTPException):
+    """More was sent than is taken."""
+
+    def __init__(self, most: int) -> None:
+        super().__init__(413, f"That is too much: at most {most >> 20} MB are taken here.")
+
+
+class Pages:
+    """Renders what steps return."""
+
+    def __init__(self, desk: Desk, gate: Gate) -> None:
+        self.desk = desk
+        self.gate = gate
+        self.steps = all_steps()
+        self.templates = Environment(
+            loader=FileSystemLoader(_HERE / "templates"),
+            autoescape=True,
+            undefined=StrictUndefined,
+            trim_blocks=True,
+            lstrip_blocks=True,
+            # Whatever a cell holds is shown in a form that commands no browser and no reader.
+            finalize=lambda value: visible(value, keep="\n") if type(value) is str else value,
+        )
+        self.templates.filters |= {
+            "percent": percent,
+            "number": show_number,
+            "cell": format_cell,
+            "content": partial(show_content, self.templates),
+            "drawing": _as_drawing,
+        }
+
+    def language(self, request: Request) -> str:
+        """Return the language that was chosen, or that the browser asks for."""
+        accepted = request.headers.get("accept-language", "")
+        return choose_language(self.desk.settings.get("language", ""), accepted)
+
+    def render(self, template: str, language: str, context: Context) -> HTMLResponse:
+        """Return a page or a part of one."""
+        t = translator(language)
+        text = self.templates.get_template(template).render(
+            t=t,
+            base=self.gate.base,
+            desk=self.desk,
+            language=language,
+            url=self.url,
+            **context,
+        )
+        return HTMLResponse(text)
+
+    def url(self, *parts: str, **query: str) -> str:
+        """Return an address of the app."""
+        path = "/".join([self.gate.base, *(quote(part, safe="") for part in parts)])
+        told = "&".join(f"{name}={quote(value, safe='')}" for name, value in query.items())
+        return f"{path}?{told}" if told else path
+
+    def page(self, step: Step, asked: Asked) -> Response:
+        """Return the page of a step, or the first page that something is missing on."""
+        desk = self.desk
+        desk.read_back()
+        language = asked.language
+        missing = _what_is_missing(step, desk)
+        if missing is not None:
+            return RedirectResponse(self.url(missing), 303)
+        try:
+            inner = dict(step.view(desk, asked)) if step.view is not None else {}
+            template = f"{step.name}.html"
+        except SfumatoError as error:
+            desk.say("error", str(error))
+            inner, template = {}, "failed.html"
+        except Exception as error:  # noqa: BLE001 - the last net
+            desk.say("error", describe_fault(error))
+            inner, template = {}, "failed.html"
+        return self.render(
+            template,
+            language,
+            {
+                "step": step,
+                "steps": list(self.steps.values()),
+                "messages": desk.take_messages(),
+                "languages": languages(),
+                "theme": desk.settings.get("theme", "auto"),
+                "version": __version__,
+                "status": status_of(desk),
+                "equivalents": equivalents(desk, step.name),
+                "diff": difference(desk.history.before, desk.text),
+                **inner,
+            },
+        )
+
+
+def _what_is_missing(step: Step, desk: Desk) -> str | None:
+    """Return the step to go to first; None if everything is there that a step needs."""
+    if step.needs == "":
+        return None
+    if desk.source is None:
+        return "data"
+    return "data" if step.needs == "policy" and desk.text is None else None
+
+
+def _as_drawing(svg: object) -> Markup:
+    if not isinstance(svg, OwnMarkup):
+        raise TypeError("only what sfumato.drawing made is known to be safe")
+    return Markup(visible(svg))  # noqa: S704 - see above
+
+
+async def _read_form(request: Request, most: int = LARGEST_FORM) -> str:
+    body = bytearray()
+    async for chunk in request.stream():
+        body += chunk
+        if len(body) > most:
+            raise TooLarge(most)
+    return body.decode("utf-8", "replace")
+
+
+Handler = Callable[[Request], Awaitable[Response]]
+
+
+class Routes:
+    """What the server answers: pages, their parts, actions, and what belongs to no step."""
+
+    def __init__(self, pages: Pages, on_quit: Callable[[], None] | None) -> None:
+        self._pages = pages
+        self._desk = pages.desk
+        self._on_quit = on_quit
+
+    def all(self) -> list[Route | Mount]:
+        """Return every route."""
+        routes: list[Route | Mount] = [
+            Route("/", self.start),
+            Route("/status", self.status),
+            Route("/job/{name:str}", self.job),
+            Route("/job/{name:str}/stop", self.stop, methods=["POST"]),
+            Route("/history/{way:str}", self.go, methods=["POST"]),
+            Route("/settings", self.settings, methods=["POST"]),
+            Route("/policy", self.edit, methods=["POST"]),
+            Route("/policy.yaml", self.export),
+            Route("/upload", self.upload, methods=["POST"]),
+            Route("/quit", self.leave, methods=["POST"]),
+            Mount("/static", StaticFiles(directory=_HERE / "static")),
+        ]
+        for name, step in self._pages.steps.items():
+            routes.append(Route(f"/{name}", self.show(step)))
+            routes += [Route(f"/{name}/{part}", self.show_part(step, part)) for part in step.parts]
+            routes += [
+                Route(f"/{name}/{action}", self.act(step, action), methods=["POST"])
+                for action in step.actions
+            ]
+        return routes
+
+    def _asked(self, request: Request) -> Asked:
+        return Asked.of(request.url.query, self._pages.language(request))
+
+    async def _sent(self, request: Request) -> Asked:
+        return Asked.of(await _read_form(request), self._pages.language(request))
+
+    def _back(self, asked: Asked) -> Response:
+        """Return to the page that something was asked from."""
+        step = asked.text("step", "data")
+        return RedirectResponse(self._pages.url(step if step in self._pages.steps else "data"), 303)
+
+    # Steps.
+
+    def show(self, step: Step) -> Handler:
+        """Return what answers with the page of a step."""
+
+        async def handler(request: Request) -> Response:
+            return await run_in_threadpool(self._pages.page, step, self._asked(request))
+
+        return handler
+
+    def show_part(self, step: Step, name: str) -> Handler:
+        """Return what answers with a part of a page."""
+        view, template = step.parts[name], f"{step.name}_{name}.html"
+
+        def render(asked: Asked) -> Response:
+            if _what_is_missing(step, self._desk) is not None:
+                return PlainTextResponse("", 204)
+            try:
+                return self._pages.render(template, asked.language, view(self._desk, asked))
+            except SfumatoError as error:
+                text = str(error)
+            except Exception as error:  # noqa: BLE001 - the last net
+                text = describe_fault(error)
+            return self._pages.render("problem.html", asked.language, {"text": text})
+
+        async def handler(request: Request) -> Response:
+            return await run_in_threadpool(render, self._asked(request))
+
+        return handler
+
+    def act(self, step: Step, name: str) -> Handler:
+        """Return what does something that a page offers."""
+        action = step.actions[name]
+
+        def run(asked: Asked) -> Response:
+            answer: str | Response | None = None
+            try:
+                answer = action(self._desk, asked)
+            except SfumatoError as error:
+                self._desk.say("error", str(error))
+            except Exception as error:  # noqa: BLE001 - the last net
+                self._desk.say("error", describe_fault(error))
+            if isinstance(answer, Response):
+                return answer
+            return RedirectResponse(self._pages.url(answer or step.name), 303)
+
+        async def handler(request: Request) -> Response:
+            return await run_in_threadpool(run, await self._sent(request))
+
+        return handler
+
+    # What belongs to all of them.
+
+    async def start(self, _: Request) -> Response:
+        """Go to the step that comes next."""
+        desk, first = self._desk, "roles"
+        if desk.source is None or desk.text is None:
+            first = "data" if desk.release is None else "verdict"
+        return RedirectResponse(self._pages.url(first), 303)
+
+    async def status(self, request: Request) -> Response:
+        """Answer with the state of the whole, when it is known."""
+        asked = self._asked(request)
+
+        def render() -> Response:
+            found = status_of(self._desk, wait=True)
+            return self._pages.render("status.html", asked.language, {"status": found})
+
+        return await run_in_threadpool(render)
+
+    async def job(self, request: Request) -> Response:
+        """Answer with how far some work is; when it is over, the page shows what came of it."""
+        found = self._desk.jobs.get(request.path_params["name"])
+        if found is None or not found.running:
+            return PlainTextResponse("", 200, {"HX-Refresh": "true"})
+        return self._pages.render("job.html", self._pages.language(request), {"job": found})
+
+    async def stop(self, request: Request) -> Response:
+        """Stop some work."""
+        asked = await self._sent(request)
+        found = self._desk.jobs.get(request.path_params["name"])
+        if found is not None:
+            found.stop()
+            await run_in_threadpool(found.wait, 2.0)
+        return self._back(asked)
+
+    async def go(self, request: Request) -> Response:
+        """Undo or redo."""
+        ways = {"undo": self._desk.undo, "redo": self._desk.redo}
+        asked, way = await self._sent(request), ways.get(request.path_params["way"])
+        if way is not None:
+            await run_in_threadpool(way)
+        return self._back(asked)
+
+    async def settings(self, request: Request) -> Response:
+        """Take another language or other colours."""
+        asked = await self._sent(request)
+        chosen = {"language": languages(), "theme": ("auto", "light", "dark")}
+        for name, allowed in chosen.items():
+            if asked.text(name, "") in allowed:
+                self._desk.settings[name] = asked.text(name)
+        await run_in_threadpool(self._desk.save)
+        return self._back(asked)
+
+    async def edit(self, request: Request) -> Response:
+        """Take a policy in that was edited by hand."""
+        asked = await self._sent(request)
+
+        def take() -> None:
+            try:
+                text = asked.text("policy").replace("\r\n", "\n")
+                self._desk.change(text, "file", "edited by hand")
+            except SfumatoError as error:
+                self._desk.say("error", str(error))
+
+        await run_in_threadpool(take)
+        return self._back(asked)
+
+    async def export(self, _: Request) -> Response:
+        """Give the policy as a file."""
+        name = quote(self._desk.policy_file.name)
+        headers = {"content-disposition": f"attachment; filename*=UTF-8''{name}"}
+        return PlainTextResponse(self._desk.text or "", headers=headers)
+
+    async def upload(self, request: Request) -> Response:
+        """Stream a file into the folder and open it; it is there whole or not at all."""
+        name, size = self._asked(request).text("name", "table.csv"), 0
+        with self._desk.receiving(name) as path, path.open("wb") as file:
+            async for chunk in request.stream():
+                size += len(chunk)
+                if size > LARGEST_UPLOAD:
+                    raise TooLarge(LARGEST_UPLOAD)
+                await run_in_threadpool(file.write, chunk)
+        await run_in_threadpool(open_received, self._desk)
+        return PlainTextResponse(self._pages.url("data"), 201)
+
+    async def leave(self, request: Request) -> Response:
+        """End the app."""
+        await _read_form(request)
+        if self._on_quit is not None:
+            self._on_quit()
+        theme = self._desk.settings.get("theme", "auto")
+        return self._pages.render("ended.html", self._pages.language(request), {"theme": theme})
+
+
+def open_received(desk: Desk) -> None:
+    """Open what was uploaded last."""
+    desk.open_source(Source(str(desk.received), desk.received.name, "upload"))
+    desk.start_anew()
+    desk.start_reading()
+
+
+def make_server(desk: Desk, gate: Gate, *, on_quit: Callable[[], None] | None = None) -> Guarded:
+    """Return the server of a desk, behind its gate."""
+
+    async def refuse(_: Request, error: Exception) -> Response:
+        if isinstance(error, HTTPException):
+            return PlainTextResponse(f"{error.detail}\n", error.status_code)
+        text = str(error) if isinstance(error, SfumatoError) else describe_fault(error)
+        code = 400 if isinstance(error, SfumatoError) else 500
+        return PlainTextResponse(f"{text}\n", code)
+
+    inner = Starlette(
+        routes=[Mount(gate.base, routes=Routes(Pages(desk, gate), on_quit).all())],
+        exception_handlers={HTTPException: refuse, SfumatoError: refuse, Exception: refuse},
+    )
+    return Guarded(inner, gate)

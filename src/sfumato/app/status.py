@@ -1,0 +1,76 @@
+"""The state of the whole, on every page: people at risk, loss, hidden cells, the answer."""
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Literal
+
+from sfumato.app.desk import Desk
+from sfumato.app.jobs import Job
+
+if TYPE_CHECKING:
+    from sfumato.comparison.live import Glance
+
+_PATIENCE = 30.0
+"""Seconds that a browser waits for figures before it asks again."""
+
+
+@dataclass(frozen=True)
+class Status:
+    """What is known of the present policy."""
+
+    state: Literal["empty", "reading", "looking", "ready", "failed"]
+    key: str = ""
+    """The fingerprint of what it is about: a page fetches it again when this changes."""
+
+    glance: "Glance | None" = None
+    """The figures; those of the policy before while new ones are computed."""
+
+    old: bool = False
+    """Whether they are of the policy before."""
+
+    problem: str = ""
+    job: Job | None = None
+    answer: str = ""
+    """What the verdict said of this policy: yes, with care, no; nothing if it was not asked."""
+
+
+def status_of(desk: Desk, *, wait: bool = False) -> Status:
+    """Return what is known; with `wait`, compute what is not, and stop what is of no use now."""
+    if desk.source is None or (desk.text is None and not desk.jobs.running):
+        return Status("empty")
+    key = desk.fingerprint
+    reading = desk.jobs.get("open")
+    if reading is not None and reading.error is not None:
+        return Status("failed", key, problem=reading.error)
+    if reading is None or not reading.ready:
+        return Status("reading", key, job=reading)
+    return _look(desk, key, wait=wait)
+
+
+def _look(desk: Desk, key: str, *, wait: bool) -> Status:
+    look = desk.jobs.get("glance")
+    if wait and (look is None or look.key != key or look.stopped):
+        look = _begin(desk, look)
+    if look is None:
+        return Status("looking", key)
+    if wait:
+        look.wait(_PATIENCE)
+    if look.key == key and look.error is not None:
+        return Status("failed", key, problem=look.error)
+    if look.key == key and look.ready:
+        return Status("ready", key, look.result, answer=_answer(desk))
+    return Status("looking", key, look.result or look.before, old=True, job=look)
+
+
+def _begin(desk: Desk, before: Job | None) -> Job:
+    """Begin to compute the figures of the present policy; those of the one before stay in sight."""
+    live, policy = desk.require_live(), desk.task_policy
+    look = desk.start("glance", lambda report: live.look(policy, progress=report))
+    look.before = None if before is None else before.result or before.before
+    return look
+
+
+def _answer(desk: Desk) -> str:
+    verdict = desk.jobs.get("verdict")
+    if verdict is None or not verdict.ready or desk.is_old(verdict):
+        return ""
+    return str(getattr(verdict.result, "answer", "") or "")

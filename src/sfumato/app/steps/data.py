@@ -1,0 +1,158 @@
+"""Data: open or drop a file, a table of a database or the bundled patients; see what is in it."""
+
+from pathlib import Path
+
+from sfumato.app.asked import Asked
+from sfumato.app.desk import DATABASE_ENDINGS, Desk, Source
+from sfumato.app.steps import Answer, Context, Step
+from sfumato.errors import InputError, hide_passwords
+from sfumato.files import refuse_special
+
+step = Step("data", "Data", needs="")
+
+_PREVIEW = 12
+_PATIENTS = 1000
+
+
+@step.page
+def show(desk: Desk, asked: Asked) -> Context:
+    """Return what can be opened, and what is open."""
+    job = None
+    if desk.source is not None:
+        job = desk.start_reading()
+        # A small table is read before the page is shown.
+        job.wait(0.4)
+    return {
+        "files": [path for path in desk.data_files() if not _is_database(path)],
+        "databases": {
+            path.name: _tables_in(path) for path in desk.data_files() if _is_database(path)
+        },
+        "releases": desk.releases(),
+        "job": job,
+        "again": "again" in asked,
+    }
+
+
+@step.part("preview")
+def preview(desk: Desk, asked: Asked) -> Context:
+    """Return the first rows, the type of each column, and what is odd about the table."""
+    from sfumato.reading import listening
+    from sfumato.tables import open_table
+
+    source = desk.require_source()
+    notes: list[str] = []
+    with listening(notes.append):
+        table = open_table(source.address, None if desk.policy is None else desk.policy.reading)
+        head = table.head(_PREVIEW)
+    notes += table.notes
+    live = desk.live
+    return {
+        "columns": [(name, _kind(str(head.schema.field(name).type))) for name in head.column_names],
+        "rows": [[_cell(value) for value in row.values()] for row in head.to_pylist()],
+        "total": None if live is None else live.rows,
+        "notes": list(dict.fromkeys(notes)),
+        "reasons": desk.reasons,
+    }
+
+
+@step.action("open")
+def open_file(desk: Desk, asked: Asked) -> Answer:
+    """Open a file of the folder."""
+    path = desk.inside(asked.text("file"))
+    refuse_special(path)
+    if not path.is_file():
+        raise InputError(f"there is no file {asked.text('file')!r} in the folder any more")
+    return _take(desk, Source(str(path), path.name))
+
+
+@step.action("database")
+def open_database(desk: Desk, asked: Asked) -> Answer:
+    """Open a table of a database: of a file in the folder, or of a server by its address."""
+    if "file" in asked:
+        path = desk.inside(asked.text("file"))
+        address = f"duckdb:///{path}?table={asked.text('table')}"
+        return _take(desk, Source(address, f"{path.name} · {asked.text('table')}", "database"))
+    address = asked.text("address").strip()
+    scheme, mark, rest = address.partition("://")
+    if not mark:
+        raise InputError(
+            f"{address!r} is no address of a table. It looks like duckdb:///clinic.db?table=people "
+            "or postgres://user@server/clinic?table=people"
+        )
+    if scheme == "duckdb":
+        name, _, query = rest.removeprefix("/").partition("?")
+        address = f"duckdb:///{desk.inside(name)}?{query}"
+    return _take(desk, Source(address, hide_passwords(asked.text("address").strip()), "database"))
+
+
+@step.action("sample")
+def open_sample(desk: Desk, asked: Asked) -> Answer:
+    """Open the bundled patients, as the tour does."""
+    import pyarrow.csv
+
+    from sfumato.samples import synthetic
+
+    with desk.receiving("patients.csv") as path:
+        pyarrow.csv.write_csv(synthetic(_PATIENTS, seed=1), path)
+    return _take(desk, Source(str(desk.received), desk.received.name, "sample"))
+
+
+@step.action("release")
+def open_release(desk: Desk, asked: Asked) -> Answer:
+    """Open a release that lies in the folder, to be judged."""
+    path = desk.inside(asked.text("folder"))
+    if path not in desk.releases():
+        raise InputError(f"{asked.text('folder')!r} is no release")
+    desk.release = path
+    desk.save()
+    return "verdict"
+
+
+@step.action("redraft")
+def redraft(desk: Desk, asked: Asked) -> Answer:
+    """Draft the policy once more; what was there can be had back with undo."""
+    from sfumato.tasks.draft import draft
+
+    drafted = draft(desk.require_source().address)
+    desk.reasons, desk.uncertain = dict(drafted.reasons), drafted.uncertain
+    desk.change(drafted.text, "data", "drafted again")
+    return "roles"
+
+
+def _take(desk: Desk, source: Source) -> Answer:
+    desk.open_source(source)
+    desk.start_anew()
+    desk.start_reading()
+    return None
+
+
+def _is_database(path: Path) -> bool:
+    return path.name.lower().endswith(DATABASE_ENDINGS)
+
+
+def _tables_in(path: Path) -> list[str]:
+    """Return the names of the tables of a DuckDB file; none if it cannot be read."""
+    try:
+        import duckdb
+    except ImportError:
+        return []
+    try:
+        with duckdb.connect(str(path), read_only=True) as found:
+            return [str(row[0]) for row in found.execute("SHOW TABLES").fetchall()]
+    except duckdb.Error:
+        return []
+
+
+def _kind(arrow: str) -> str:
+    """Return what people call a type."""
+    if arrow.startswith(("int", "uint", "float", "double", "decimal", "halffloat")):
+        return "number"
+    if arrow.startswith(("date", "timestamp")):
+        return "date"
+    if arrow.startswith("bool"):
+        return "yes or no"
+    return "list" if arrow.startswith(("list", "large_list")) else "text"
+
+
+def _cell(value: object) -> str | None:
+    return None if value is None else str(value)[:200]

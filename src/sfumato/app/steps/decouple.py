@@ -1,0 +1,13 @@
+"""Decouple: not built yet."""
+
+from sfumato.app.asked import Asked
+from sfumato.app.desk import Desk
+from sfumato.app.steps import Context, Step
+
+step = Step("decouple", "Decouple")
+
+
+@step.page
+def show(desk: Desk, asked: Asked) -> Context:
+    """Return nothing yet."""
+    return {}

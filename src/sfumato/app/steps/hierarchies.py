@@ -1,0 +1,13 @@
+"""Hierarchies: not built yet."""
+
+from sfumato.app.asked import Asked
+from sfumato.app.desk import Desk
+from sfumato.app.steps import Context, Step
+
+step = Step("hierarchies", "Hierarchies")
+
+
+@step.page
+def show(desk: Desk, asked: Asked) -> Context:
+    """Return nothing yet."""
+    return {}

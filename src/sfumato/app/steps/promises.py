@@ -1,0 +1,13 @@
+"""Promises: not built yet."""
+
+from sfumato.app.asked import Asked
+from sfumato.app.desk import Desk
+from sfumato.app.steps import Context, Step
+
+step = Step("promises", "Promises")
+
+
+@step.page
+def show(desk: Desk, asked: Asked) -> Context:
+    """Return nothing yet."""
+    return {}

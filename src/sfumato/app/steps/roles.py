@@ -1,0 +1,95 @@
+"""Roles: what each column is to an adversary, as the draft guessed and as only the owner knows."""
+
+from sfumato.app.asked import Asked
+from sfumato.app.desk import Desk
+from sfumato.app.steps import Answer, Context, Step
+from sfumato.errors import UnknownColumnError
+from sfumato.policy import ColumnRule, Policy
+from sfumato.schema import Role
+
+step = Step("roles", "Roles")
+
+ROLES = {
+    Role.IDENTIFIER: ("i", "Names a person by itself; never published."),
+    Role.QUASI_IDENTIFIER: ("q", "Others may know it of a person; generalised."),
+    Role.SENSITIVE: ("s", "Must not become known of a person; published as it is."),
+    Role.PLAIN: ("p", "Harmless and known to few; published as it is."),
+    Role.DROPPED: ("d", "Not needed; not published."),
+}
+"""The roles to choose from: the key that sets them, and what they mean."""
+
+
+@step.page
+def show(desk: Desk, asked: Asked) -> Context:
+    """Return the columns with their roles and why."""
+    policy = desk.require_policy()
+    live = desk.live
+    names = list(policy.columns) if live is None else list(live.columns)
+    return {
+        "columns": [_describe(desk, policy, name) for name in names],
+        "roles": [(role.value, key, words) for role, (key, words) in ROLES.items()],
+        "job": desk.start_reading(),
+    }
+
+
+def _describe(desk: Desk, policy: Policy, name: str) -> dict[str, object]:
+    role = policy.role_of(name)
+    return {
+        "name": name,
+        "role": "" if role is None else role.value,
+        "reason": desk.reasons.get(name, ""),
+        "uncertain": name in desk.uncertain,
+        "known": name not in policy.unknown,
+        "model": any(name in model.columns for model in policy.models),
+    }
+
+
+@step.part("column")
+def column(desk: Desk, asked: Asked) -> Context:
+    """Return the histogram of a column, and whom it singles out."""
+    live = desk.require_live()
+    return {"facts": live.column_facts(asked.text("column"), desk.task_policy)}
+
+
+@step.action("set")
+def set_role(desk: Desk, asked: Asked) -> Answer:
+    """Give a column another role."""
+    name, role = asked.text("column"), asked.text("role")
+    with desk.lock:
+        policy = desk.require_policy()
+        desk.change(with_role(policy, name, Role(role)), "roles", f"{name}: {role}")
+    return None
+
+
+@step.action("known")
+def set_known(desk: Desk, asked: Asked) -> Answer:
+    """Say whether others may know a sensitive column without the release."""
+    name = asked.text("column")
+    with desk.lock:
+        policy = desk.require_policy()
+        if name not in policy.columns:
+            raise UnknownColumnError(name, list(policy.columns), where="the policy")
+        rule = policy.columns[name].replace(known=asked.flag("known"))
+        changed = policy.replace(columns={**policy.columns, name: rule})
+        desk.change(changed, "roles", f"{name}: known {asked.flag('known')}")
+    return None
+
+
+def with_role(policy: Policy, name: str, role: Role) -> Policy:
+    """Return a policy in which a column has another role, with what a draft would give it.
+
+    Promises about a column that is sensitive no more are left out; a column that becomes
+    sensitive gets the weakest promise there is, which the step Promises makes stronger.
+    """
+    from sfumato.hierarchy import Automatic
+    from sfumato.models import DistinctLDiversity
+
+    if policy.role_of(name) is role:
+        return policy
+    rule = ColumnRule(role=role.value)
+    if role is Role.QUASI_IDENTIFIER:
+        rule = ColumnRule(role=role.value, hierarchy=Automatic())
+    models = [model for model in policy.models if name not in model.columns]
+    if role is Role.SENSITIVE:
+        models.append(DistinctLDiversity(column=name, l=2))
+    return policy.replace(columns={**policy.columns, name: rule}, models=models)

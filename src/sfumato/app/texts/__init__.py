@@ -1,0 +1,74 @@
+"""Texts of the app: English in the code and templates, other languages in catalogues.
+
+A catalogue is a file `xx.yaml` beside this one: under `name` what the language calls itself, under
+`texts` each English text and its translation. A text that a catalogue lacks stays English.
+"""
+
+from collections.abc import Callable, Mapping
+from functools import cache
+from pathlib import Path
+
+import yaml
+
+_FOLDER = Path(__file__).parent
+
+Translator = Callable[..., str]
+"""Turns an English text into another language and fills in `{names}`."""
+
+
+@cache
+def languages() -> Mapping[str, str]:
+    """Return the languages there are, each with what it calls itself.
+
+    >>> languages()["de"]
+    'Deutsch'
+    """
+    found = {"en": "English"}
+    for path in sorted(_FOLDER.glob("*.yaml")):
+        found[path.stem] = str(_read(path.stem)["name"])
+    return found
+
+
+@cache
+def _read(language: str) -> Mapping[str, Mapping[str, str] | str]:
+    text = (_FOLDER / f"{language}.yaml").read_text(encoding="utf-8")
+    found: Mapping[str, Mapping[str, str] | str] = yaml.safe_load(text)
+    return found
+
+
+def catalogue(language: str) -> Mapping[str, str]:
+    """Return the translations of a language by their English texts; English has none."""
+    if language == "en":
+        return {}
+    texts = _read(language)["texts"]
+    assert isinstance(texts, Mapping)  # noqa: S101 - catalogues are ours
+    return texts
+
+
+def choose_language(asked: str, accepted: str) -> str:
+    """Return the language that was asked for, or the first that a browser accepts and we have.
+
+    >>> choose_language("", "de-AT,de;q=0.9,en;q=0.8"), choose_language("en", "de")
+    ('de', 'en')
+    """
+    for each in (asked, *accepted.split(",")):
+        code = each.split(";")[0].split("-")[0].strip().lower()
+        if code in languages():
+            return code
+    return "en"
+
+
+def translator(language: str) -> Translator:
+    """Return the function that translates into a language.
+
+    >>> t = translator("de")
+    >>> t("Data"), t("{n} rows", n=3), t("not in any catalogue")
+    ('Daten', '3 Zeilen', 'not in any catalogue')
+    """
+    texts = catalogue(language)
+
+    def t(text: str, /, **names: object) -> str:
+        found = texts.get(text, text)
+        return found.format(**names) if names else found
+
+    return t
