@@ -14,7 +14,7 @@ from sfumato.hierarchy.base import Hierarchy, HierarchyBuilder, Suppress
 from sfumato.hierarchy.by_counts import even_ranges, nested_cuts
 from sfumato.hierarchy.dates import UNITS, Dates, likely_days
 from sfumato.hierarchy.frequent import frequent_of
-from sfumato.hierarchy.intervals import Intervals, Mark, is_whole, number_point
+from sfumato.hierarchy.intervals import Intervals, Numbers, mark_of, number_point
 from sfumato.hierarchy.known import KnownTree, tree_of
 from sfumato.hierarchy.masking import Masking
 from sfumato.hierarchy.ordered import OrderedCategories, is_no_answer, order_of
@@ -179,13 +179,14 @@ class Automatic(HierarchyBuilder):
         rows: defaultdict[Decimal, int] = defaultdict(int)
         for point, weight in zip(points, weights, strict=True):
             rows[point] += max(weight, 1)
+        line = Numbers()
         even = even_ranges(rows)
         if even is not None:
-            widths = [_mark(width) for width in even.widths][-(self._most - 1) :]
-            lower, upper = (None if end is None else _mark(end) for end in even[1:])
+            widths = [mark_of(line, width) for width in even.widths][-(self._most - 1) :]
+            lower, upper = (None if end is None else mark_of(line, end) for end in even[1:])
             return Intervals(widths=widths, lower=lower, upper=upper)
         levels = nested_cuts(rows, self._halvings(len(points)), hide_single=hide_single)
-        bounds = [[_mark(cut) for cut in level] for level in levels]
+        bounds = [[mark_of(line, cut) for cut in level] for level in levels]
         return Intervals(bounds=bounds) if bounds else Suppress()
 
     def _codes(self, texts: Sequence[str]) -> HierarchyBuilder:
@@ -221,10 +222,3 @@ def _are_codes(column: str, texts: Sequence[str], *, numeric: bool) -> bool:
         and with_digits >= 0.8 * len(texts)
         and all(_CODE.fullmatch(text) for text in texts)
     )
-
-
-def _mark(cut: Decimal) -> Mark:
-    """Write a cut as plainly as it can be without moving it."""
-    if is_whole(cut):
-        return int(cut)
-    return float(cut) if number_point(float(cut)) == cut else text_of(cut)

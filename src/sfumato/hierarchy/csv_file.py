@@ -137,30 +137,7 @@ class CsvHierarchy(HierarchyBuilder):
     ) -> Hierarchy:
         hint = ", or say the one it has: {kind: csv, file: …, encoding: windows-1252}"
         text = read_text(self.file, self.encoding, hint=hint)
-        lines = _parse(text, self.delimiter or _detect(text), self.file)
-        if not lines:
-            raise HierarchyError(
-                f"{self.file} is empty. Give each value of {column!r} a line: the value, "
-                'then its name at each level, with "*" as the last.'
-            )
-        if len(lines[0].fields) == 1:
-            raise HierarchyError(
-                f"{self.file}, line {lines[0].number}: only one column found. Separate the "
-                "levels with ';' or name the delimiter."
-            )
-        for number, fields in lines:
-            if "" in fields[1:]:
-                raise HierarchyError(
-                    f"{self.file}, line {number}: level {fields.index('', 1)} is empty. Name "
-                    "every level; a value that does not change is repeated."
-                )
-        return Hierarchy.from_paths(
-            [line.fields[0] for line in lines],
-            [line.fields[1:] for line in lines],
-            origin=self.file,
-            places=[f"line {line.number}" for line in lines],
-            quoted=False,
-        )
+        return hierarchy_of_text(text, column, self.delimiter, origin=self.file)
 
     @classmethod
     def example(cls) -> Self:
@@ -169,6 +146,46 @@ class CsvHierarchy(HierarchyBuilder):
     @classmethod
     def example_values(cls) -> list[Value]:
         return ["Married", "Widowed", "Single"]
+
+
+def hierarchy_of_text(
+    text: str, column: str, delimiter: str | None = None, *, origin: str = "the file"
+) -> Hierarchy:
+    r"""Return the hierarchy that the text of a file says, one line per raw value.
+
+    Args:
+        text: The lines.
+        column: The column's name, for messages.
+        delimiter: What stands between the levels; without it, what makes a hierarchy of the text.
+        origin: What to call the file in a message.
+
+    >>> hierarchy_of_text("2;even;*\n3;odd;*\n", "digit").labels[1:]
+    (('even', 'odd'), ('*',))
+    """
+    lines = _parse(text, delimiter or _detect(text), origin)
+    if not lines:
+        raise HierarchyError(
+            f"{origin} is empty. Give each value of {column!r} a line: the value, "
+            'then its name at each level, with "*" as the last.'
+        )
+    if len(lines[0].fields) == 1:
+        raise HierarchyError(
+            f"{origin}, line {lines[0].number}: only one column found. Separate the "
+            "levels with ';' or name the delimiter."
+        )
+    for number, fields in lines:
+        if "" in fields[1:]:
+            raise HierarchyError(
+                f"{origin}, line {number}: level {fields.index('', 1)} is empty. Name "
+                "every level; a value that does not change is repeated."
+            )
+    return Hierarchy.from_paths(
+        [line.fields[0] for line in lines],
+        [line.fields[1:] for line in lines],
+        origin=origin,
+        places=[f"line {line.number}" for line in lines],
+        quoted=False,
+    )
 
 
 def _parse(text: str, delimiter: str, file: str) -> list[_Line]:

@@ -2,7 +2,7 @@
 
 import re
 from bisect import bisect_right
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, fields
 from datetime import date
 from decimal import Context, Decimal
@@ -266,6 +266,24 @@ class Intervals(HierarchyBuilder):
     def fixed_height(self) -> int:
         return len(self._levels(self._scale())) + 1
 
+    @property
+    def scale(self) -> Scale:
+        """The line that its ranges are on: numbers or days."""
+        return self._scale()
+
+    def ranges(self, points: Iterable[Decimal]) -> list[set[Ends]]:
+        """Return for each level, finest first, the ranges that hold some of the points.
+
+        >>> [len(level) for level in Intervals(widths=[5, 10]).ranges([Decimal(23), Decimal(27)])]
+        [2, 1]
+        """
+        levels = self._levels(self._scale())
+        found: list[set[Ends]] = [set() for _ in levels]
+        for point in points:
+            for there, level in zip(found, levels, strict=True):
+                there.add(level.around(point))
+        return found
+
     def build(
         self,
         column: str,
@@ -368,6 +386,21 @@ class Intervals(HierarchyBuilder):
     @classmethod
     def example_values(cls) -> list[Value]:
         return [17, 23, 27, 44, "61", 80, 95]
+
+
+def mark_of(scale: Scale, point: Decimal) -> Mark:
+    """Write a point as plainly as it can be in a policy without moving it.
+
+    >>> mark_of(Numbers(), Decimal("18.0")), mark_of(Numbers(), Decimal("0.1"))
+    (18, 0.1)
+    >>> mark_of(Days(), Decimal(date(2020, 2, 29).toordinal()))
+    '2020-02-29'
+    """
+    if isinstance(scale, Days):
+        return scale.point(point)
+    if is_whole(point):
+        return int(point)
+    return float(point) if number_point(float(point)) == point else text_of(point)
 
 
 def _read(name: str, scale: Scale, value: object) -> Decimal:
