@@ -52,6 +52,8 @@ class Pages:
         self.desk = desk
         self.gate = gate
         self.steps = all_steps()
+        # All of them in every page: a link to another step loads no new head.
+        self.own_files = sorted(path.name for path in (_HERE / "static" / "steps").iterdir())
         self.templates = Environment(
             loader=FileSystemLoader(_HERE / "templates"),
             autoescape=True,
@@ -120,6 +122,7 @@ class Pages:
                 "languages": languages(),
                 "theme": desk.settings.get("theme", "auto"),
                 "version": __version__,
+                "own_files": self.own_files,
                 "status": status_of(desk),
                 "equivalents": equivalents(desk, step.name),
                 "diff": difference(desk.history.before, desk.text),

@@ -1,7 +1,8 @@
 """Texts of the app: English in the code and templates, other languages in catalogues.
 
-A catalogue is a file `xx.yaml` beside this one: under `name` what the language calls itself, under
-`texts` each English text and its translation. A text that a catalogue lacks stays English.
+A catalogue is a folder `xx` beside this file: `language.yaml` says what the language calls itself
+(`name`), every other file has English texts and their translations, one file per step and
+`frame.yaml` for what all pages share. A text that a catalogue lacks stays English.
 """
 
 from collections.abc import Callable, Mapping
@@ -16,6 +17,11 @@ Translator = Callable[..., str]
 """Turns an English text into another language and fills in `{names}`."""
 
 
+def _read(path: Path) -> Mapping[str, str]:
+    found: Mapping[str, str] = yaml.safe_load(path.read_text(encoding="utf-8")) or {}
+    return found
+
+
 @cache
 def languages() -> Mapping[str, str]:
     """Return the languages there are, each with what it calls itself.
@@ -24,24 +30,18 @@ def languages() -> Mapping[str, str]:
     'Deutsch'
     """
     found = {"en": "English"}
-    for path in sorted(_FOLDER.glob("*.yaml")):
-        found[path.stem] = str(_read(path.stem)["name"])
+    for path in sorted(_FOLDER.glob("*/language.yaml")):
+        found[path.parent.name] = _read(path)["name"]
     return found
 
 
 @cache
-def _read(language: str) -> Mapping[str, Mapping[str, str] | str]:
-    text = (_FOLDER / f"{language}.yaml").read_text(encoding="utf-8")
-    found: Mapping[str, Mapping[str, str] | str] = yaml.safe_load(text)
-    return found
-
-
 def catalogue(language: str) -> Mapping[str, str]:
     """Return the translations of a language by their English texts; English has none."""
-    if language == "en":
-        return {}
-    texts = _read(language)["texts"]
-    assert isinstance(texts, Mapping)  # noqa: S101 - catalogues are ours
+    texts: dict[str, str] = {}
+    for path in sorted((_FOLDER / language).glob("*.yaml")) if language in languages() else ():
+        if path.name != "language.yaml":
+            texts |= _read(path)
     return texts
 
 
