@@ -184,6 +184,7 @@ class Routes:
         for name, step in self._pages.steps.items():
             routes.append(Route(f"/{name}", self.show(step)))
             routes += [Route(f"/{name}/{part}", self.show_part(step, part)) for part in step.parts]
+            routes += [Route(f"/{name}/{file}", self.give(step, file)) for file in step.files]
             routes += [
                 Route(f"/{name}/{action}", self.act(step, action), methods=["POST"])
                 for action in step.actions
@@ -228,6 +229,14 @@ class Routes:
 
         async def handler(request: Request) -> Response:
             return await run_in_threadpool(render, self._asked(request))
+
+        return handler
+
+    def give(self, step: Step, name: str) -> Handler:
+        """Return what answers with a file."""
+
+        async def handler(request: Request) -> Response:
+            return await run_in_threadpool(step.files[name], self._desk, self._asked(request))
 
         return handler
 

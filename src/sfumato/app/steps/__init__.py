@@ -1,6 +1,6 @@
 """The steps of the way, in order: one file each, with its page, its parts and its actions.
 
-A step is a module with a `step = Step(name, title)` and three kinds of functions, all of which get
+A step is a module with a `step = Step(name, title)` and four kinds of functions, all of which get
 the desk and what was asked:
 
     @step.page                       # GET  /roles: the context of templates/roles.html
@@ -11,6 +11,9 @@ the desk and what was asked:
 
     @step.action("set")              # POST /roles/set: change the policy, or start some work
     def set_role(desk: Desk, asked: Asked) -> Answer: ...
+
+    @step.file("download")           # GET  /publish/download: a file, as it is
+    def download(desk: Desk, asked: Asked) -> Response: ...
 
 An action returns None to show its own page again, the name of another step to go there, or a
 finished `Response` (a download). What it raises as a `SfumatoError` is shown on the page, and
@@ -31,6 +34,7 @@ Context: TypeAlias = Mapping[str, Any]
 Answer: TypeAlias = str | Response | None
 View: TypeAlias = Callable[[Desk, Asked], Context]
 Action: TypeAlias = Callable[[Desk, Asked], Answer]
+File: TypeAlias = Callable[[Desk, Asked], Response]
 
 
 @dataclass(eq=False)
@@ -49,6 +53,7 @@ class Step:
     view: View | None = None
     parts: dict[str, View] = field(default_factory=dict)
     actions: dict[str, Action] = field(default_factory=dict)
+    files: dict[str, File] = field(default_factory=dict)
 
     def page(self, view: View) -> View:
         """Make a function the page of the step."""
@@ -70,6 +75,15 @@ class Step:
         def keep(action: Action) -> Action:
             self.actions[name] = action
             return action
+
+        return keep
+
+    def file(self, name: str) -> Callable[[File], File]:
+        """Make a function something that is given out as it is: no page, and no part of one."""
+
+        def keep(give: File) -> File:
+            self.files[name] = give
+            return give
 
         return keep
 
