@@ -43,7 +43,9 @@ def world():
 def through_a_policy(builder):
     """Write a builder into a policy, the policy as text, and read that again."""
     columns = {"x": {"role": "quasi-identifier", "hierarchy": builder}}
-    policy = Policy.from_yaml(Policy(columns=columns, models=[{"model": "k-anonymity", "k": 2}]).to_yaml())
+    policy = Policy.from_yaml(
+        Policy(columns=columns, models=[{"model": "k-anonymity", "k": 2}]).to_yaml()
+    )
     return policy.columns["x"].hierarchy
 
 

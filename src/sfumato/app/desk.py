@@ -29,6 +29,7 @@ PRIVATE_FOLDER = ".sfumato-app"
 """What the app keeps in the folder while it is at work; at a regular end it is removed."""
 
 _WHAT = "the state of the app"
+_POLICY = "policy.yaml"
 _LARGEST = 16 << 20
 
 DATA_ENDINGS = (
@@ -91,7 +92,7 @@ class Desk:
         self.release: Path | None = None
         """A release that was opened to be judged, or that was made here last."""
 
-        self.policy_file = self.folder / "policy.yaml"
+        self.policy_file = self.folder / _POLICY
         self.settings: dict[str, str] = {}
         """What was chosen of the pages themselves: language and theme."""
 
@@ -306,11 +307,29 @@ class Desk:
         from sfumato.tasks.draft import draft
 
         source = self.require_source()
-        if self.text is None:
+        if self.text is None and not self._take_fitting(source):
             drafted = draft(source.address, progress=report)
             self.reasons, self.uncertain = dict(drafted.reasons), drafted.uncertain
             self.change(drafted.text, "data", "drafted")
         return LiveTable.open(source.address, self.task_policy, progress=report)
+
+    def _take_fitting(self, source: Source) -> bool:
+        """Take the policy that lies in the folder if it is one for this table."""
+        from sfumato.releases.preparing import open_prepared
+
+        found = self.folder / _POLICY
+        if not found.is_file():
+            return False
+        try:
+            text = read_small(found, "a policy", _LARGEST).decode()
+            policy = Policy.from_yaml(text, origin=_POLICY).relative_to(self.folder)
+            policy.check_against(open_prepared(source.address, policy).columns)
+        except (SfumatoError, OSError, UnicodeDecodeError):
+            return False
+        self.policy_file = found
+        self.change(text, "file", "found in the folder")
+        self.say("note", f"{_POLICY} lies in the folder and fits the table, so it is used.")
+        return True
 
     # What was computed.
 

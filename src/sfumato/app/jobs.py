@@ -8,7 +8,7 @@ from time import monotonic
 from typing import Any, TypeAlias
 
 from sfumato.errors import SfumatoError, lacks_memory
-from sfumato.typing import Progress
+from sfumato.typing import STAGES, Progress
 
 _LOG = logging.getLogger("sfumato.app")
 
@@ -60,6 +60,11 @@ class Job:
     def seconds(self) -> float:
         """How long it has taken so far."""
         return (monotonic() if self.ended is None else self.ended) - self.began
+
+    @property
+    def words(self) -> str:
+        """What it is doing, in words."""
+        return STAGES.get(self.stage, self.stage) or "Working"
 
     @property
     def share(self) -> float | None:

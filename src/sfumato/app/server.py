@@ -25,6 +25,7 @@ from sfumato.app.showing import difference, show_content, show_number
 from sfumato.app.status import status_of
 from sfumato.app.steps import Context, Step, all_steps
 from sfumato.app.texts import choose_language, languages, translator
+from sfumato.app.tour import STOPS
 from sfumato.content import Markup as OwnMarkup
 from sfumato.content import format_cell
 from sfumato.errors import SfumatoError
@@ -123,6 +124,7 @@ class Pages:
                 "theme": desk.settings.get("theme", "auto"),
                 "version": __version__,
                 "own_files": self.own_files,
+                "tour": STOPS[step.name] if desk.settings.get("tour") == "on" else None,
                 "status": status_of(desk),
                 "equivalents": equivalents(desk, step.name),
                 "diff": difference(desk.history.before, desk.text),
@@ -307,7 +309,11 @@ class Routes:
     async def settings(self, request: Request) -> Response:
         """Take another language or other colours."""
         asked = await self._sent(request)
-        chosen = {"language": languages(), "theme": ("auto", "light", "dark")}
+        chosen = {
+            "language": languages(),
+            "theme": ("auto", "light", "dark"),
+            "tour": ("on", "off"),
+        }
         for name, allowed in chosen.items():
             if asked.text(name, "") in allowed:
                 self._desk.settings[name] = asked.text(name)

@@ -10,6 +10,9 @@ from sfumato.files import refuse_special
 
 step = Step("data", "Data", needs="")
 
+TEXTS = ("number", "date", "yes or no", "list", "text")
+"""What types are called."""
+
 _PREVIEW = 12
 _PATIENTS = 1000
 
@@ -92,6 +95,7 @@ def open_sample(desk: Desk, asked: Asked) -> Answer:
 
     from sfumato.samples import synthetic
 
+    desk.settings["tour"] = "on"
     with desk.receiving("patients.csv") as path:
         pyarrow.csv.write_csv(synthetic(_PATIENTS, seed=1), path)
     return _take(desk, Source(str(desk.received), desk.received.name, "sample"))

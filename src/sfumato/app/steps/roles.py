@@ -18,6 +18,8 @@ ROLES = {
 }
 """The roles to choose from: the key that sets them, and what they mean."""
 
+TEXTS = (*(role.value for role in Role), *(words for _, words in ROLES.values()))
+
 
 @step.page
 def show(desk: Desk, asked: Asked) -> Context:
