@@ -1,6 +1,5 @@
 """The desk: the policy is the state, and neither a crash nor a stranger's file name loses it."""
 
-import os
 import threading
 
 import pytest
@@ -109,7 +108,7 @@ def test_no_name_leads_out_of_the_folder(desk, name):
 def test_no_link_leads_out_of_the_folder(desk, tmp_path_factory):
     secret = tmp_path_factory.mktemp("elsewhere") / "secret.csv"
     secret.write_text("a\n1\n")
-    os.symlink(secret, desk.folder / "people.csv")
+    (desk.folder / "people.csv").symlink_to(secret)
     with pytest.raises(InputError, match="outside"):
         desk.inside("people.csv")
 
@@ -124,9 +123,13 @@ def test_whatever_an_upload_is_called_it_lies_among_the_uploads(tmp_path_factory
 
 
 def test_an_upload_that_breaks_off_leaves_nothing(desk):
-    with pytest.raises(OSError, match="gone"), desk.receiving("people.csv") as path:
-        path.write_text("half")
-        raise OSError("gone")
+    def send_half():
+        with desk.receiving("people.csv") as path:
+            path.write_text("half")
+            raise OSError("gone")
+
+    with pytest.raises(OSError, match="gone"):
+        send_half()
     assert list((desk.private / "uploads").iterdir()) == []
 
 
@@ -182,7 +185,7 @@ def test_newer_work_stops_the_older_and_an_error_is_words():
 
     first = jobs.start("look", endless)
     assert begun.wait(10)
-    second = jobs.start("look", lambda report: 7)
+    second = jobs.start("look", lambda _: 7)
     assert first.wait(10)
     assert first.stopped
     assert second.wait(10)
