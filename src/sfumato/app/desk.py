@@ -184,20 +184,21 @@ class Desk:
             raise InputError("no table is open. Open one on the first page (Data)")
         return self.source
 
-    def change(self, policy: Policy | str, step: str, what: str) -> None:
+    def change(self, policy: Policy | str, step: str, what: str, *, joins: bool = False) -> None:
         """Make a policy the state, checked, and write it into the folder.
 
         Args:
             policy: The policy, or its text, whose comments stay then.
             step: The step that changes it.
             what: What is changed, in a few words.
+            joins: Whether it is one change with the same one a moment ago, as a slider makes.
         """
         text = policy if isinstance(policy, str) else policy.to_yaml()
         with self.lock:
             read = Policy.from_yaml(text, origin=self.policy_file.name)
             if text == self.text:
                 return
-            self.history.add(text, step, what)
+            self.history.add(text, step, what, joins=joins)
             self._read = text, read
             self._publish_text(text)
 

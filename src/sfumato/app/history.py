@@ -4,11 +4,15 @@ import json
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
+from time import monotonic
 
 from sfumato.files import read_small, write_file
 
 _MOST = 500
 """States that are kept; the oldest go first."""
+
+_JOINS = 2.0
+"""Seconds within which the positions of a slider that is being moved are one change."""
 
 _WHAT = "the history of a policy"
 _LARGEST = 64 << 20
@@ -46,6 +50,7 @@ class History:
         self._states: list[State] = []
         self._at = -1
         self._texts: dict[int, str] = {}
+        self._added = -_JOINS
         self._load()
 
     @property
@@ -104,14 +109,26 @@ class History:
             self._texts[state.number] = read_small(self._file(state), "a policy", _LARGEST).decode()
         return self._texts[state.number]
 
-    def add(self, text: str, step: str, what: str) -> None:
-        """Make a policy the present state; what was undone is forgotten."""
+    def add(self, text: str, step: str, what: str, *, joins: bool = False) -> None:
+        """Make a policy the present state; what was undone is forgotten.
+
+        Args:
+            text: The policy.
+            step: The step that made it.
+            what: What was changed.
+            joins: Whether it takes the place of the state before if that was the same change a
+                moment ago: a slider on its way would be many states to undo.
+        """
         number = max((state.number for state in self._states), default=0) + 1
         state = State(number, step, what)
         write_file(self._file(state), text, private=_WHAT)
         self._texts[number] = text
-        gone = self._states[self._at + 1 :]
-        self._states = [*self._states[: self._at + 1], state]
+        kept = self._at + 1
+        if joins and self._continues(state):
+            kept -= 1
+        self._added = monotonic()
+        gone = self._states[kept:]
+        self._states = [*self._states[:kept], state]
         gone += self._states[:-_MOST]
         self._states = self._states[-_MOST:]
         self._at = len(self._states) - 1
@@ -119,6 +136,16 @@ class History:
         for each in gone:
             self._file(each).unlink(missing_ok=True)
             self._texts.pop(each.number, None)
+
+    def _continues(self, state: State) -> bool:
+        """Return whether the present state is the same change, made a moment ago."""
+        present = self.present
+        return (
+            present is not None
+            and self._at >= 1
+            and (present.step, present.what) == (state.step, state.what)
+            and monotonic() - self._added < _JOINS
+        )
 
     def undo(self) -> str | None:
         """Go back one state and return its policy; None if there is none."""
@@ -132,5 +159,6 @@ class History:
         if not 0 <= place < len(self._states):
             return None
         self._at = place
+        self._added = -_JOINS
         self._save()
         return self.text

@@ -15,8 +15,14 @@ document.addEventListener("input", (event) => {
   if (shown) shown.value = event.target.value;
   clearTimeout(waiting);
   const form = event.target.form;
+  form.dataset.held = "";
   waiting = setTimeout(() => form.requestSubmit(), 120);
 });
+
+// An answer to an earlier position must not move a slider that is further on: its form stays as it
+// is from a movement on until that is sent.
+Idiomorph.defaults.callbacks.beforeNodeMorphed = (old) => !(old.dataset && "held" in old.dataset);
+document.addEventListener("htmx:configRequest", (event) => { delete event.detail.elt.dataset.held; });
 
 // data-key: a button or link that a key combination presses, as ctrl+z or alt+3.
 document.addEventListener("keydown", (event) => {
