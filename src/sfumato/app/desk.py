@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal, NamedTuple
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 from sfumato.app.history import History
 from sfumato.app.jobs import Job, Jobs, Work
@@ -30,6 +30,7 @@ PRIVATE_FOLDER = ".sfumato-app"
 
 _WHAT = "the state of the app"
 _POLICY = "policy.yaml"
+_STATE = ("settings", "seed", "reasons", "uncertain", "source", "release", "policy_file", "written")
 _LARGEST = 16 << 20
 
 DATA_ENDINGS = (
@@ -77,14 +78,7 @@ class Desk:
     def __init__(self, folder: Path) -> None:
         self.folder = folder.resolve()
         self.private = self.folder / PRIVATE_FOLDER
-        try:
-            self.private.mkdir(mode=0o700, parents=True, exist_ok=True)
-            self.private.chmod(0o700)
-        except OSError as error:
-            raise OutputError(
-                f"cannot work in {str(folder)!r}: {reason_of(error)}. Choose another folder with "
-                "--folder."
-            ) from None
+        found = self._make_private()
         self.lock = threading.RLock()
         self.jobs = Jobs()
         self.history = History(self.private)
@@ -106,18 +100,54 @@ class Desk:
         self._messages: list[Message] = []
         self._written: str | None = None
         self._read: tuple[str, Policy] | None = None
-        self._load()
+        if found is not None:
+            self._take_in(found)
 
     # What is on disk.
+
+    def _make_private(self) -> dict[str, Any] | None:
+        """Make the private folder; return what an app noted there that did not end regularly.
+
+        A folder that came from elsewhere, as in an archive, may hold a state that names files and
+        servers of its maker's choice. So a state belongs to the folder that it was written in, by
+        a number that the file system gave, and what belongs to another is removed.
+        """
+        if self.private.is_symlink():
+            raise OutputError(
+                f"cannot work in {str(self.folder)!r}: {PRIVATE_FOLDER} in it is a link to another "
+                "place. Remove it, or choose another folder with --folder."
+            )
+        try:
+            found = self._read_state()
+            if found is None and self.private.exists():
+                shutil.rmtree(self.private)
+            self.private.mkdir(mode=0o700, parents=True, exist_ok=True)
+            self.private.chmod(0o700)
+        except OSError as error:
+            raise OutputError(
+                f"cannot work in {str(self.folder)!r}: {reason_of(error)}. Choose another folder "
+                "with --folder."
+            ) from None
+        return found
+
+    def _read_state(self) -> dict[str, Any] | None:
+        try:
+            found = json.loads(read_small(self._state, "a state", _LARGEST))
+            own = found["place"] == self._place and set(_STATE) <= found.keys()
+        except (SfumatoError, OSError, ValueError, LookupError, TypeError, AttributeError):
+            return None
+        return found if own else None
+
+    @property
+    def _place(self) -> list[int]:
+        about = self.private.stat()
+        return [about.st_ino, about.st_uid]
 
     @property
     def _state(self) -> Path:
         return self.private / "state.json"
 
-    def _load(self) -> None:
-        if not self._state.is_file():
-            return
-        found = json.loads(read_small(self._state, "a state", _LARGEST))
+    def _take_in(self, found: dict[str, Any]) -> None:
         self.settings = found["settings"]
         self.seed = found["seed"]
         self.reasons = found["reasons"]
@@ -133,6 +163,7 @@ class Desk:
         """Write down what holds, so that a crash loses nothing."""
         release = None if self.release is None else os.path.relpath(self.release, self.folder)
         told = {
+            "place": self._place,
             "settings": self.settings,
             "seed": self.seed,
             "reasons": self.reasons,
@@ -407,7 +438,7 @@ class Desk:
         """Give the file that an upload is written to; it is there whole or not at all."""
         uploads = self.private / "uploads"
         uploads.mkdir(mode=0o700, exist_ok=True)
-        plain = re.sub(r"[^\w. ()+=,@-]", "_", Path(name.replace("\\", "/")).name).lstrip(".")
+        plain = re.sub(r"[^\w. ()+=,@-]", "_", Path(name.replace("\\", "/")).name).lstrip(".-")
         stem, dot, ending = (plain or "table").partition(".")
         path = _unused(uploads, stem[:100] or "table", f"{dot}{ending[:20]}")
         part = uploads / f".{secrets.token_hex(8)}.part"

@@ -6,14 +6,15 @@ It stands before everything else the server does. What it holds against whom:
   exchanged for, there is nothing but a page that says so. The cookie belongs to a path that cannot
   be guessed, because cookies of one host are sent to all its ports.
 - Pages of other sites in the same browser: `Host` must be ours (a name that was made to point
-  here is not), `Origin` must be ours wherever something is changed, no page may frame ours or
-  read from it, and there is no WebSocket.
+  here is not), `Origin` must be ours wherever it is told, and it must be told wherever something
+  is changed; no page may frame ours or read from it, and there is no WebSocket.
 - Data that is shown: nothing but our own scripts and styles runs, whatever a cell says.
 """
 
 import hmac
 import secrets
 from collections.abc import Collection, Mapping
+from contextlib import suppress
 from dataclasses import dataclass, field
 from http.cookies import CookieError, SimpleCookie
 from urllib.parse import parse_qs
@@ -74,17 +75,21 @@ class Gate:
         host = headers.get("host", "")
         if host.lower() not in self.hosts or len(headers.getlist("host")) != 1:
             return _refuse(400, "This server is not called by that name.")
-        if scope["method"] not in _SAFE:
-            origin = headers.get("origin")
-            if origin is None or origin.lower() != f"{self.scheme}://{host}".lower():
-                return _refuse(403, "This did not come from a page of Sfumato.")
-        if headers.get("sec-fetch-site") in _STRANGE and scope["path"] != "/":
+        if "upgrade" in headers:
+            return _refuse(400, "There is no WebSocket here.")
+        if self._is_foreign(scope, headers):
             return _refuse(403, "This did not come from a page of Sfumato.")
-        if scope["path"] == "/":
+        if scope["path"] == "/" or self._holds_cookie(headers):
             return None
-        if not self._holds_cookie(headers):
-            return _refuse(403, _CLOSED)
-        return None
+        return _refuse(403, _CLOSED)
+
+    def _is_foreign(self, scope: Scope, headers: Headers) -> bool:
+        """Return whether another page asks, or one that does not say so where it must."""
+        origin = headers.get("origin")
+        if origin is not None or scope["method"] not in _SAFE:
+            own = f"{self.scheme}://{headers['host']}"
+            return origin is None or origin.lower() != own.lower()
+        return headers.get("sec-fetch-site") in _STRANGE and scope["path"] != "/"
 
     def _holds_cookie(self, headers: Mapping[str, str]) -> bool:
         try:
@@ -97,7 +102,8 @@ class Gate:
         """Return the way in for who knows the token or the password, else the way to get it."""
         asked = parse_qs(scope["query_string"].decode("latin-1"))
         if _same(asked.get("token", [""])[0], self.token):
-            return self._let_in(asked.get("step", [""])[0])
+            strange = Headers(scope=scope).get("sec-fetch-site") in _STRANGE
+            return self._let_in(asked.get("step", [""])[0], strange=strange)
         if self.password is None:
             return _refuse(403, _CLOSED)
         given = parse_qs(body.decode("utf-8", "replace")).get("password", [""])[0]
@@ -105,9 +111,16 @@ class Gate:
             return self._let_in()
         return HTMLResponse(_ASK.format("The password is not right." if given else ""), 401)
 
-    def _let_in(self, step: str = "") -> Response:
-        where = step if step.isalpha() else ""
-        answer = RedirectResponse(f"{self.base}/{where}", 303)
+    def _let_in(self, step: str = "", *, strange: bool = False) -> Response:
+        """Return the way to the pages, and the cookie for them.
+
+        Who comes by a link of another page is led on by a page of ours: a browser withholds the
+        cookie from wherever another page has led it, however often it is sent on.
+        """
+        where = f"{self.base}/{step if step.isascii() and step.isalpha() else ''}"
+        answer: Response = RedirectResponse(where, 303)
+        if strange:
+            answer = HTMLResponse(_ON.format(where))
         answer.set_cookie(
             COOKIE,
             self.secret,
@@ -120,6 +133,10 @@ class Gate:
 
 
 _CLOSED = "Open the address that sfumato app has printed: it has the token that is needed here."
+
+_ON = """<!doctype html><html lang="en"><meta charset="utf-8"><title>Sfumato</title>
+<meta http-equiv="refresh" content="0; url={0}"><p><a href="{0}">Open Sfumato</a></p></html>
+"""
 
 _ASK = """<!doctype html><html lang="en"><meta charset="utf-8"><title>Sfumato</title>
 <h1>Sfumato</h1><p role="alert">{}</p>
@@ -171,7 +188,9 @@ class Guarded:
         if answer is not None:
             await answer(scope, receive, sealed)
             return
-        await self._inner(scope, receive, sealed)
+        # It is answered and logged already; what is raised again would be printed, values and all.
+        with suppress(Exception):
+            await self._inner(scope, receive, sealed)
 
     async def _answer_at_the_door(self, scope: Scope, receive: Receive) -> Response:
         body = b""

@@ -6,6 +6,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from time import monotonic
 
+from sfumato.errors import SfumatoError
 from sfumato.files import read_small, write_file
 
 _MOST = 500
@@ -63,11 +64,18 @@ class History:
     def _load(self) -> None:
         if not self._index.is_file():
             return
-        found = json.loads(read_small(self._index, "a history", _LARGEST))
-        states = [State(**each) for each in found["states"]]
+        try:
+            found = json.loads(read_small(self._index, "a history", _LARGEST))
+            states = [
+                State(int(s["number"]), str(s["step"]), str(s["what"])) for s in found["states"]
+            ]
+            at = int(found["at"])
+        except (SfumatoError, OSError, ValueError, LookupError, TypeError):
+            # What cannot be read is no history, and no reason to open nothing.
+            return
         # A state whose file did not reach the disk never was one.
         self._states = [state for state in states if self._file(state).is_file()]
-        self._at = min(int(found["at"]), len(self._states) - 1)
+        self._at = min(max(at, 0), len(self._states) - 1)
 
     def _save(self) -> None:
         told = {"at": self._at, "states": [asdict(state) for state in self._states]}

@@ -18,7 +18,7 @@ from sfumato.errors import (
     ParameterError,
     hide_passwords,
 )
-from sfumato.files import read_small
+from sfumato.files import read_small, write_file
 from sfumato.policy import Policy
 from sfumato.private import is_release
 
@@ -82,6 +82,7 @@ def open_app(  # noqa: PLR0913 - options of a command
             date_header=False,
             timeout_graceful_shutdown=1,
             ws="none",
+            proxy_headers=False,
             ssl_certfile=None if certificate is None else str(certificate),
             ssl_keyfile=None if key is None else str(key),
         )
@@ -91,12 +92,28 @@ def open_app(  # noqa: PLR0913 - options of a command
         address = f"{scheme}://{shown}:{port}/?token={gate.token}"
         say(f"Sfumato is open at\n  {address}\nPress Ctrl-C here, or Quit there, to end it.")
         if browser:
-            threading.Timer(0.3, webbrowser.open, [address]).start()
+            threading.Timer(0.3, webbrowser.open, [_page_to(address, desk)]).start()
         try:
             server.run(sockets=[listener])
         finally:
             desk.end()
             say("Sfumato has ended. What is left is in " + str(desk.folder))
+
+
+def _page_to(address: str, desk: Desk) -> str:
+    """Return the address of a private page that leads to the app.
+
+    Everybody on the machine may read what programs are started with, so the browser is not started
+    with the token.
+    """
+    page = desk.private / "open.html"
+    text = (
+        '<!doctype html><html lang="en"><meta charset="utf-8"><title>Sfumato</title>'
+        f'<meta http-equiv="refresh" content="0; url={address}">'
+        f'<p><a href="{address}">Open Sfumato</a></p></html>\n'
+    )
+    write_file(page, text, private="the way to the app")
+    return page.as_uri()
 
 
 def _end(server: object) -> None:

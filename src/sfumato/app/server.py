@@ -10,7 +10,7 @@ from markupsafe import Markup
 from starlette.applications import Starlette
 from starlette.concurrency import run_in_threadpool
 from starlette.exceptions import HTTPException
-from starlette.requests import Request
+from starlette.requests import ClientDisconnect, Request
 from starlette.responses import HTMLResponse, PlainTextResponse, RedirectResponse, Response
 from starlette.routing import Mount, Route
 from starlette.staticfiles import StaticFiles
@@ -28,7 +28,7 @@ from sfumato.app.texts import choose_language, languages, translator
 from sfumato.app.tour import STOPS
 from sfumato.content import Markup as OwnMarkup
 from sfumato.content import format_cell
-from sfumato.errors import SfumatoError
+from sfumato.errors import OutputError, SfumatoError, reason_of
 from sfumato.text import percent, visible
 
 _HERE = Path(__file__).parent
@@ -343,12 +343,24 @@ class Routes:
     async def upload(self, request: Request) -> Response:
         """Stream a file into the folder and open it; it is there whole or not at all."""
         name, size = self._asked(request).text("name", "table.csv"), 0
-        with self._desk.receiving(name) as path, path.open("wb") as file:
-            async for chunk in request.stream():
-                size += len(chunk)
-                if size > LARGEST_UPLOAD:
-                    raise TooLarge(LARGEST_UPLOAD)
-                await run_in_threadpool(file.write, chunk)
+        announced = request.headers.get("content-length", "0")
+        # What would be refused in the end need not be sent.
+        if not announced.isdecimal() or int(announced) > LARGEST_UPLOAD:
+            raise TooLarge(LARGEST_UPLOAD)
+        try:
+            with self._desk.receiving(name) as path, path.open("wb") as file:
+                async for chunk in request.stream():
+                    size += len(chunk)
+                    if size > LARGEST_UPLOAD:
+                        raise TooLarge(LARGEST_UPLOAD)
+                    await run_in_threadpool(file.write, chunk)
+        except ClientDisconnect:
+            return PlainTextResponse("", 400)
+        except OSError as error:
+            raise OutputError(
+                f"the file cannot be stored: {reason_of(error)}. Nothing of it was left behind. "
+                "Make room, or put the file into the folder of the app and open it there."
+            ) from None
         await run_in_threadpool(open_received, self._desk)
         return PlainTextResponse(self._pages.url("data"), 201)
 
