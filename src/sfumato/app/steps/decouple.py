@@ -244,7 +244,8 @@ def _slices(columns: Sequence[str | Sequence[str]], roles: Mapping[str, str]) ->
             moves = [Move(str(i), "slice", str(i + 1)) for i in free]
             if len(names) > 1:
                 moves.append(Move("new", "new"))
-            if roles.get(name) != "sensitive":
+            # A slice that stands in another one whole would say nothing.
+            if len(names) > 1 and roles.get(name) != "sensitive":
                 moves += [Move(f"+{i}", "also", str(i + 1)) for i in free]
             if times.get(name, 0) > 1:
                 moves.append(Move("-", "away"))
