@@ -1,0 +1,379 @@
+"""Promises, methods and losses in plain words, and where their sliders begin and end.
+
+Nothing here decides anything: the classes themselves say what they take, and refuse the rest.
+A member that has no words here, such as one of a plug-in, is told by the first line of its class.
+"""
+
+import csv
+import inspect
+import io
+import math
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from types import NoneType, UnionType
+from typing import Any, Literal, Union, get_args, get_origin
+
+from sfumato.app.texts import Translator
+from sfumato.losses import AGGREGATES, LOSSES
+from sfumato.models import MODELS, PrivacyModel
+from sfumato.models.t_closeness import CATEGORY, DISTANCES
+from sfumato.partition import PARTITIONERS
+from sfumato.policy.parts import default_of, descriptions, every_method, is_required, parameters
+from sfumato.text import percent
+
+SENTENCES: Mapping[str, str] = {
+    "k-anonymity": "Nobody can be narrowed down to fewer than {k} people: who knows a person's "
+    "details picks the right row with a chance of {k_chance} at most.",
+    "k-map": "Each row could be any of at least {k} people of the population.",
+    "km-anonymity": "Who knows a person's details and up to {m} of their items still finds at "
+    "least {k} people.",
+    "distinct-l-diversity": "Who finds a person's group still faces at least {l} different values "
+    "of {column}.",
+    "probabilistic-l-diversity": "Who finds a person's group guesses {column} with a chance of "
+    "{l_chance} at most.",
+    "entropy-l-diversity": "In every group, {column} is on average as hard to guess as {l} equally "
+    "likely values.",
+    "recursive-cl-diversity": "In every group, the commonest value of {column} has fewer than {c} "
+    "times the people of all values from place {l} on.",
+    "t-closeness": "Every group looks like the whole table in {column}, up to {t_percent}: who "
+    "finds a person's group learns little that the table does not say anyway.",
+    "alpha-k-anonymity": "Nobody can be narrowed down to fewer than {k} people, and no value of "
+    "{column} has more than {alpha_percent} of a group.",
+    "alpha-k-anonymity, protected": "Nobody can be narrowed down to fewer than {k} people, and "
+    "none of {n} named values of {column} has more than {alpha_percent} of a group.",
+    "p-sensitive-k-anonymity": "Every group has at least {k} people and at least {p} different "
+    "values of {column}.",
+    "p-alpha-sensitive-k-anonymity": "Every group has at least {k} people, at least {p} different "
+    "values of {column}, and not only the most secret ones (weight {alpha} or more).",
+    "enhanced-p-alpha-sensitive-k-anonymity": "Every group has at least {k} people and values of "
+    "{column} from at least {p} categories (weight {alpha} or more).",
+    "category-share": "Who finds a person's group guesses the category of {column} with a chance "
+    "of {share_percent} at most.",
+    "k-e-anonymity": "Every group has at least {k} different numbers of {column}, spread over {e} "
+    "or more.",
+    "range-share": "In every group, at most {share_percent} of the numbers of {column} are within "
+    "{within} of each other.",
+    "basic-beta-likeness": "Finding a person's group makes no value of {column} more than "
+    "{beta_times} times as likely as in the whole table.",
+    "enhanced-beta-likeness": "Finding a person's group makes no value of {column} more than "
+    "{beta_times} times as likely as in the whole table, and none certain.",
+    "delta-disclosure": "Finding a person's group makes no value of {column} more than "
+    "{delta_factor} times as likely, or as unlikely, as in the whole table.",
+    "delta-presence": "Who knows a person of the population believes with {minimum_percent} to "
+    "{maximum_percent} that they are in the data.",
+    "maximum-risk": "Who knows a person's details picks the right row with a chance of "
+    "{risk_percent} at most.",
+    "average-risk": "A person's row is picked with a chance of {risk_percent} at most, on average "
+    "over all people; a single one may be found more easily.",
+    "sample-uniqueness": "At most {share_percent} of the people are the only ones with their "
+    "details.",
+}
+"""What each model promises, with its own numbers; another one where it names values."""
+
+AGAINST: Mapping[str, str] = {
+    "finding": "Against finding a person",
+    "learning": "Against learning what is sensitive",
+    "comparing": "Against learning more than the whole table tells",
+    "presence": "Against learning who is in the data",
+}
+"""What promises are against, in the order in which they are offered."""
+
+METHODS: Mapping[str, str] = {
+    "full-domain": "Every value of a column is made equally coarse. Easy to explain and to "
+    "analyse; loses most.",
+    "regional": "Rare values are made coarser than common ones, the same in all rows. Easy to "
+    "analyse; loses less.",
+    "top-down": "Each group of people becomes only as coarse as it must be. The same value may "
+    "look different in different rows.",
+    "mondrian": "People are parted at the middle again and again, so numbers become ranges made to "
+    "measure. Loses least with numbers.",
+    "bottom-up": "Groups that are large enough leave early with fine values; only the rest becomes "
+    "coarser.",
+}
+
+MEASURES: Mapping[str, str] = {
+    "normalized-loss": "How much of a column's range a published value stands for. Fits most uses.",
+    "distortion-ratio": "How many levels values were raised, of all there are.",
+    "entropy": "How hard it is to guess the true value from the published one.",
+    "discernibility": "How many people look alike; large groups cost most.",
+    "average-class-size": "How large a group is on average.",
+    "precision": "How high values were raised in their hierarchies.",
+    "height": "The sum of all levels; a simple count.",
+}
+
+TEXTS: Sequence[str] = (
+    *SENTENCES.values(),
+    *AGAINST.values(),
+    *METHODS.values(),
+    *MEASURES.values(),
+)
+
+Scale = tuple[float, float, float]
+"""Where a slider begins and ends, and its step."""
+
+_SCALES: Mapping[str, Scale] = {
+    "k": (2, 50, 1),
+    "l": (2, 12, 1),
+    "m": (1, 5, 1),
+    "p": (2, 12, 1),
+    "t": (0, 0.99, 0.01),
+    "c": (0.5, 10, 0.5),
+    "alpha": (0.05, 0.95, 0.05),
+    "beta": (0.1, 5, 0.1),
+    "delta": (0.1, 5, 0.1),
+    "risk": (0.01, 0.5, 0.01),
+    "share": (0.01, 0.99, 0.01),
+    "minimum": (0, 1, 0.01),
+    "maximum": (0, 1, 0.01),
+    "rounds": (0, 100, 1),
+}
+_WIDER: Mapping[tuple[str, str], Scale] = {
+    ("probabilistic-l-diversity", "l"): (1.1, 12, 0.1),
+    ("entropy-l-diversity", "l"): (1.1, 12, 0.1),
+    ("p-alpha-sensitive-k-anonymity", "alpha"): (0, 10, 0.5),
+    ("enhanced-p-alpha-sensitive-k-anonymity", "alpha"): (0, 10, 0.5),
+    ("alpha-k-anonymity", "k"): (1, 50, 1),
+}
+
+_STARTS: Mapping[str, float] = {
+    "k": 5, "l": 2, "m": 2, "p": 2, "t": 0.3, "c": 3.0, "alpha": 0.5, "beta": 1.0, "delta": 1.0,
+    "risk": 0.2, "share": 0.5, "minimum": 0.0, "maximum": 0.5, "e": 1.0, "within": 1.0,
+}  # fmt: skip
+"""What a promise begins with when it is added; the sliders are there for the rest."""
+
+_CHOICES: Mapping[str, Sequence[str]] = {
+    "distance": (*DISTANCES, CATEGORY),
+    "weight": ("rows", "distinct"),
+    "aggregate": tuple(AGGREGATES),
+}
+
+
+@dataclass(frozen=True)
+class Knob:
+    """A parameter as a page shows it."""
+
+    name: str
+    means: str
+    kind: Literal["number", "column", "choice", "tick", "lists", "list", "text"]
+    text: str
+    """Its value, as a field holds it."""
+
+    scale: Scale | None = None
+    """Where its slider begins and ends; None if it has no slider."""
+
+    whole: bool = False
+    choices: Sequence[str] = ()
+    needed: bool = False
+
+    @property
+    def plain(self) -> bool:
+        """Whether it is shown at once; the others are for few."""
+        return self.kind in ("column", "number") and (self.scale is not None or self.text != "")
+
+    @property
+    def on(self) -> bool:
+        """Whether it is ticked."""
+        return self.text == "yes"
+
+
+def knobs_of(kind: type, name: str, made: object | None, columns: Sequence[str] = ()) -> list[Knob]:
+    """Return the parameters of a member of a family, with the values of one that is made.
+
+    Args:
+        kind: The class.
+        name: What it is called in policies.
+        made: One whose values are shown; None shows what it begins with.
+        columns: What `column` may be.
+
+    >>> from sfumato.models import KAnonymity
+    >>> [(knob.name, knob.text, knob.scale) for knob in knobs_of(KAnonymity, "", KAnonymity(7))]
+    [('k', '7', (2, 50, 1))]
+    """
+    means = descriptions(kind)
+    found = []
+    for each, (field, hint) in parameters(kind).items():
+        value = _start(each, None if is_required(field) else default_of(field))
+        value = value if made is None else getattr(made, each)
+        found.append(_knob(name, each, hint, value, means.get(each, each), columns))
+    return found
+
+
+def _start(name: str, default: object) -> object:
+    return _STARTS.get(name, default) if default is None else default
+
+
+def _knob(
+    model: str,
+    name: str,
+    hint: Any,  # noqa: ANN401 - a type
+    value: object,
+    means: str,
+    columns: Sequence[str],
+) -> Knob:
+    options = [each for each in _members(hint) if each is not NoneType]
+    needed = NoneType not in _members(hint)
+    if name == "column":
+        return Knob(name, means, "column", str(value or ""), choices=columns, needed=True)
+    if bool in options:
+        return Knob(name, means, "tick", "yes" if value else "")
+    choices = _CHOICES.get(name, _literals(hint))
+    if choices:
+        return Knob(name, means, "choice", str(value), choices=choices)
+    if int in options or float in options:
+        scale = _WIDER.get((model, name), _SCALES.get(name))
+        text = "" if value is None else show(value)
+        return Knob(name, means, "number", text, _around(scale, value), int in options)
+    if any(get_origin(each) is tuple for each in options):
+        inner = get_args(next(each for each in options if get_origin(each) is tuple))[0]
+        kind: Literal["lists", "list"] = "lists" if get_origin(inner) is tuple else "list"
+        return Knob(name, means, kind, _write_lists(value, kind), needed=needed)
+    return Knob(name, means, "text", "" if value is None else str(value))
+
+
+def _members(hint: Any) -> tuple[Any, ...]:  # noqa: ANN401 - a type
+    return get_args(hint) if get_origin(hint) in (Union, UnionType) else (hint,)
+
+
+def _literals(hint: Any) -> tuple[str, ...]:  # noqa: ANN401 - a type
+    return get_args(hint) if get_origin(hint) is Literal else ()
+
+
+def _around(scale: Scale | None, value: object) -> Scale | None:
+    """Return a scale that has the value on it."""
+    if scale is None or not isinstance(value, int | float):
+        return scale
+    return min(scale[0], value), max(scale[1], value), scale[2]
+
+
+def show(value: object) -> str:
+    """Return a number as a field holds it.
+
+    >>> show(5), show(0.25), show(2.0)
+    ('5', '0.25', '2')
+    """
+    return f"{value:.12g}" if isinstance(value, float) else str(value)
+
+
+def _write_lists(value: object, kind: str) -> str:
+    if not isinstance(value, tuple):
+        return ""
+    text = io.StringIO()
+    csv.writer(text, lineterminator="\n").writerows(value if kind == "lists" else [value])
+    return text.getvalue().rstrip("\n")
+
+
+def read_knobs(kind: type, given: Mapping[str, str]) -> dict[str, object]:
+    """Return the settings that a form has, for a policy to read and to judge.
+
+    What is no number stays as it was written, so that the policy says what is wrong with it.
+
+    >>> from sfumato.models import KAnonymity
+    >>> read_knobs(KAnonymity, {"k": "7"}), read_knobs(KAnonymity, {"k": "many"})
+    ({'k': 7}, {'k': 'many'})
+    """
+    found: dict[str, object] = {}
+    for knob in knobs_of(kind, "", None):
+        text = given.get(knob.name, "").strip()
+        if knob.kind == "tick":
+            found[knob.name] = bool(text)
+        elif text:
+            found[knob.name] = _read(knob, text)
+    return found
+
+
+def _read(knob: Knob, text: str) -> object:
+    if knob.kind == "number":
+        return read_number(text)
+    if knob.kind in ("lists", "list"):
+        lines = [[cell.strip() for cell in line] for line in csv.reader(text.splitlines())]
+        full = [[cell for cell in line if cell] for line in lines if any(line)]
+        return full if knob.kind == "lists" else [cell for line in full for cell in line]
+    return text
+
+
+def read_number(text: str) -> object:
+    """Return a number, or the text if it is none.
+
+    >>> read_number("5"), read_number("0,5"), read_number("five")
+    (5, 0.5, 'five')
+    """
+    if re.fullmatch(r"[+-]?\d{1,15}", text):
+        return int(text)
+    try:
+        number = float(text.replace(",", "."))
+    except ValueError:
+        return text
+    return number if math.isfinite(number) else text
+
+
+def sentence_of(t: Translator, kind: type[PrivacyModel], values: Mapping[str, object]) -> str:
+    """Return what a model promises, in one sentence with its numbers.
+
+    >>> from sfumato.models import MaximumRisk
+    >>> sentence_of(lambda text, **names: text.format(**names), MaximumRisk, {"risk": 0.2})
+    "Who knows a person's details picks the right row with a chance of 20 % at most."
+    """
+    text = SENTENCES.get(kind.name)
+    if text is None:
+        return first_line(kind)
+    named = values.get("protected")
+    names: dict[str, object] = {}
+    if isinstance(named, tuple) and named:
+        text = SENTENCES.get(f"{kind.name}, protected", text)
+        names["n"] = len(named)
+    for name, value in values.items():
+        names[name] = show(value)
+        if isinstance(value, int | float) and not isinstance(value, bool):
+            names |= {
+                f"{name}_percent": percent(value),
+                f"{name}_chance": percent(1 / value) if value else "–",
+                f"{name}_times": show(round(1 + value, 6)),
+                f"{name}_factor": f"{math.exp(min(value, 50)):.3g}",
+            }
+    return t(text, **names)
+
+
+def first_line(kind: type) -> str:
+    """Return the first sentence of a class, without the marks of code."""
+    text = (inspect.getdoc(kind) or "").partition("\n\n")[0]
+    return " ".join(text.replace("`", "").split())
+
+
+def limits_of(kind: type) -> str:
+    """Return what a model does not promise, as its class says it; nothing if it does not say.
+
+    >>> from sfumato.models import MaximumRisk
+    >>> limits_of(MaximumRisk)[:40]
+    'that the rows of a class differ in what '
+    """
+    text = inspect.getdoc(kind) or ""
+    found = re.search(r"Does not promise:(.*?)(?:\n\n|\Z)", text, re.DOTALL)
+    return "" if found is None else " ".join(found[1].replace("`", "").split())
+
+
+def against(kind: type[PrivacyModel]) -> str:
+    """Return what a model is against, a key of `AGAINST`, by what its class declares."""
+    if kind.counts_presence:
+        return "presence"
+    if "column" not in parameters(kind):
+        return "finding"
+    return "comparing" if kind.compares_with_table else "learning"
+
+
+def method_words() -> dict[str, str]:
+    """Return every method there is, each with what it does."""
+    found = every_method(PARTITIONERS)
+    return {name: METHODS.get(name, first_line(kind)) for name, kind in found.items()}
+
+
+def measure_words() -> dict[str, str]:
+    """Return every loss there is, each with what it measures."""
+    return {name: MEASURES.get(name, first_line(kind)) for name, kind in LOSSES.items()}
+
+
+def meanings() -> list[str]:
+    """Return what all parameters mean that a page may show, for the catalogues."""
+    families = (MODELS, LOSSES, every_method(PARTITIONERS))
+    kinds = [kind for family in families for kind in family.values()]
+    return list(dict.fromkeys(text for kind in kinds for text in descriptions(kind).values()))
