@@ -30,7 +30,9 @@ from sfumato.errors import (
 )
 from sfumato.harm import HarmRule
 from sfumato.hierarchy.labels import Labels
+from sfumato.models import DistinctLDiversity
 from sfumato.models.rounding import at_least
+from sfumato.policy.remedies import Promise, Remedy
 from sfumato.text import is_missing, text_of
 from sfumato.typing import BoolArray, FloatArray, Value
 
@@ -111,6 +113,9 @@ class BackgroundKnowledge(ClassAttack):
     known_not: tuple[Value, ...] = ()
     rates: tuple[Rate, ...] = ()
     at_least: float = 0.5
+
+    def remedies(self, outcome: Outcome, rule: HarmRule) -> tuple[Remedy, ...]:
+        return (Promise((DistinctLDiversity(self.column, 4),)),)
 
     def __post_init__(self) -> None:
         require_text("column", self.column)

@@ -12,16 +12,21 @@ from sfumato.classes import EquivalenceClasses, ValueCounts
 from sfumato.counts import add_up
 from sfumato.errors import InputError
 from sfumato.harm import Chance, HarmRule, Level, Secrecy, chance_of_values
+from sfumato.models import AlphaKAnonymity
 from sfumato.people import ClassPeople
+from sfumato.policy.remedies import Promise, Remedy
 from sfumato.text import join_words, percent, text_of
 from sfumato.typing import BoolArray, FloatArray, IntArray, Value
 
 MOST_CASES = 5
 """The most worst cases that an outcome holds."""
 
+LEAST_CLASS = 5
+"""The size of classes that is advised."""
+
 LIMIT_SHARE = (
     "Limit its share in every class: models: [{{model: alpha-k-anonymity, column: {column}, "
-    "protected: [{value}], alpha: {share}, k: 5}}]."
+    f"protected: [{{value}}], alpha: {{share}}, k: {LEAST_CLASS}}}}}]."
 )
 """The advice against a value that is too frequent in some classes."""
 
@@ -136,6 +141,10 @@ class Outcome:
     advice: str = ""
     """What to do about it: one command, or a line of a policy."""
 
+    remedies: tuple[Remedy, ...] = ()
+    """The same as changes of a policy, as far as a policy can do something; the first is that of
+    the words."""
+
     supposed: bool = False
     """Whether it takes a column for known that others do not know, as the publisher says. It is
     told then: no reason to refuse the release, and none to call it safe."""
@@ -220,6 +229,7 @@ class Outcome:
             "note": self.note,
             "unreached": self.unreached,
             "advice": self.advice,
+            "remedies": [remedy.to_dict() for remedy in self.remedies],
             "supposed": self.supposed,
             "accepted": self.accepted,
             "worst": [case.to_dict() for case in self.worst],
@@ -399,6 +409,10 @@ class Attack(ABC):
 
     advice: ClassVar[str] = ""
     """What to do if it succeeds: one command, or a line of a policy."""
+
+    def remedies(self, outcome: "Outcome", rule: HarmRule) -> tuple[Remedy, ...]:
+        """Return the advice as changes of a policy; none if a policy can do nothing."""
+        return ()
 
     counts_people: ClassVar[bool] = True
     """Whether it is defined where people have several rows; else it is not tried there."""
@@ -592,11 +606,30 @@ def advise(advice: str, column: str | None, worst: Case | None, rule: HarmRule) 
     """Return advice with the column, the value and the share that it is about."""
     if worst is None:
         return ""
-    least = float(rule.least_belief(np.array([worst.prior]), Level.HIGH)[0])
-    # In hundredths, and below what would be high: that share is not reached any more.
-    share = np.ceil(min(least, 1.0) * 100 - 1) / 100
     value = worst.believed.partition(" = ")[2]
-    return advice.format(column=column, value=value, share=f"{share:g}")
+    return advice.format(column=column, value=value, share=f"{share_below(worst, rule):g}")
+
+
+def share_below(worst: Case, rule: HarmRule) -> float:
+    """Return the largest share in hundredths that is no high belief of what a case tells."""
+    least = float(rule.least_belief(np.array([worst.prior]), Level.HIGH)[0])
+    return float(np.ceil(min(least, 1.0) * 100 - 1) / 100)
+
+
+def limit_shares(outcome: Outcome, rule: HarmRule) -> tuple[Remedy, ...]:
+    """Return that the share of every value is limited that the worst cases tell of."""
+    if outcome.column is None:
+        return ()
+    values: dict[float, list[str]] = {}
+    for case in outcome.worst:
+        value, share = case.believed.partition(" = ")[2], share_below(case, rule)
+        if value and case.level == outcome.level and 0 < share < 1:
+            values.setdefault(share, []).append(value)
+    models = tuple(
+        AlphaKAnonymity(outcome.column, share, LEAST_CLASS, tuple(dict.fromkeys(texts)))
+        for share, texts in values.items()
+    )
+    return (Promise(models),) if models else ()
 
 
 @dataclass(frozen=True, eq=False)

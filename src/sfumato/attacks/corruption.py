@@ -10,6 +10,8 @@ from sfumato.attacks.target import Target
 from sfumato.classes import ValueCounts
 from sfumato.errors import require_int, require_text
 from sfumato.harm import HarmRule, Level
+from sfumato.models import RecursiveCLDiversity
+from sfumato.policy.remedies import Promise, Remedy
 from sfumato.typing import BoolArray, FloatArray, IntArray
 
 _TRIES = 8
@@ -66,6 +68,9 @@ class Corruption(Attack):
 
     column: str
     others: int | None = None
+
+    def remedies(self, outcome: Outcome, rule: HarmRule) -> tuple[Remedy, ...]:
+        return (Promise((RecursiveCLDiversity(self.column, 2, 4),)),)
 
     def __post_init__(self) -> None:
         require_text("column", self.column)

@@ -21,6 +21,8 @@ from sfumato.counts import Column, group
 from sfumato.decouplings.base import GroupedTables, LinkedTables
 from sfumato.errors import InputError, ParameterError, UnknownColumnError, require_text
 from sfumato.harm import HarmRule, Secrecy
+from sfumato.models import TCloseness
+from sfumato.policy.remedies import Promise, Remedy
 from sfumato.slicing.correlation import bin_values
 from sfumato.text import percent, text_of, text_or_none
 from sfumato.typing import BoolArray, CodeArray, FloatArray, IntArray, Value
@@ -95,6 +97,9 @@ class DeFinetti(Attack):
 
     column: str
     known: str | None = None
+
+    def remedies(self, outcome: Outcome, rule: HarmRule) -> tuple[Remedy, ...]:
+        return (Promise((TCloseness(self.column, 0.1),)),)
 
     def __post_init__(self) -> None:
         require_text("column", self.column)

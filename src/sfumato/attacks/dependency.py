@@ -15,6 +15,8 @@ from sfumato.harm import HarmRule, Level, chance_of_values
 from sfumato.leaks.findings import ALL, TOLD, fit_columns, learn_networks
 from sfumato.leaks.rules import PeopleRows, Rule, merge_rules, rules_of
 from sfumato.networks import LEARNERS, Network
+from sfumato.policy.remedies import GiveRole, PublishApart, Remedy
+from sfumato.schema import Role
 from sfumato.text import text_of
 from sfumato.typing import BoolArray, CodeArray, FloatArray, IntArray
 
@@ -70,6 +72,9 @@ class Dependency(Attack):
     support: int = 5
     learner: str = "ic"
     unlikely: bool = False
+
+    def remedies(self, outcome: Outcome, rule: HarmRule) -> tuple[Remedy, ...]:
+        return (PublishApart(outcome.columns), GiveRole(self.column, Role.DROPPED))
 
     def __post_init__(self) -> None:
         require_text("column", self.column)

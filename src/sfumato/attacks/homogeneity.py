@@ -5,11 +5,21 @@ from typing import ClassVar, Self
 
 import numpy as np
 
-from sfumato.attacks.base import LIMIT_SHARE, Case, ClassAttack, Finding, Outcome, likeliest
+from sfumato.attacks.base import (
+    LIMIT_SHARE,
+    Case,
+    ClassAttack,
+    Finding,
+    Outcome,
+    likeliest,
+    limit_shares,
+)
 from sfumato.attacks.target import Target
 from sfumato.classes import EquivalenceClasses
 from sfumato.errors import require_text
 from sfumato.harm import HarmRule, Level, Secrecy
+from sfumato.policy.remedies import GiveRole, Remedy, SayHarmless
+from sfumato.schema import Role
 from sfumato.text import text_of
 
 
@@ -46,6 +56,9 @@ class Homogeneity(ClassAttack):
     advice: ClassVar[str] = LIMIT_SHARE
 
     column: str
+
+    def remedies(self, outcome: Outcome, rule: HarmRule) -> tuple[Remedy, ...]:
+        return limit_shares(outcome, rule)
 
     def __post_init__(self) -> None:
         require_text("column", self.column)
@@ -89,6 +102,7 @@ class Homogeneity(ClassAttack):
             worst=(Case({}, people, believed, 1.0, 1.0, level),),
             note="who is known to be in the table is known to have it",
             advice=f"Leave {self.column} out, or say that it is no secret: harmless: [{value}].",
+            remedies=(GiveRole(self.column, Role.DROPPED), SayHarmless(self.column, value)),
         )
 
     @classmethod

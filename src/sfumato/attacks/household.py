@@ -19,7 +19,9 @@ from sfumato.classes import MISSING, ValueCounts, sensitive_codes
 from sfumato.counts import FrequencySet, group, number_keys, sums
 from sfumato.errors import InputError, require_text
 from sfumato.harm import HarmRule, Level, chance_of_values
+from sfumato.models import RecursiveCLDiversity
 from sfumato.people import ClassPeople
+from sfumato.policy.remedies import Promise, Remedy
 from sfumato.typing import BoolArray, FloatArray, IntArray
 
 _NO_HOUSEHOLDS = (
@@ -73,6 +75,9 @@ class HouseholdKnowledge(Attack):
     )
 
     column: str
+
+    def remedies(self, outcome: Outcome, rule: HarmRule) -> tuple[Remedy, ...]:
+        return (Promise((RecursiveCLDiversity(self.column, 2, 4),)),)
 
     def __post_init__(self) -> None:
         require_text("column", self.column)

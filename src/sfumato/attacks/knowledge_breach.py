@@ -23,6 +23,8 @@ from sfumato.errors import InputError, UnknownColumnError, require_text
 from sfumato.harm import Chance, HarmRule, Level, draw_tail
 from sfumato.leaks.breach import listing
 from sfumato.leaks.facts import Fact, Facts, KnownColumns, find_facts
+from sfumato.policy.remedies import GiveRole, PublishApart, Remedy
+from sfumato.schema import Role
 from sfumato.text import text_of
 from sfumato.typing import FloatArray
 
@@ -87,6 +89,12 @@ class KnowledgeBreach(Attack):
     known: str | tuple[str, ...] | None = None
     column: str | None = None
     unlikely: bool = False
+
+    def remedies(self, outcome: Outcome, rule: HarmRule) -> tuple[Remedy, ...]:
+        return (
+            PublishApart(outcome.columns),
+            *(GiveRole(name, Role.DROPPED) for name in outcome.columns),
+        )
 
     def __post_init__(self) -> None:
         if isinstance(self.known, list):

@@ -13,6 +13,8 @@ from sfumato.baskets import Baskets, Combinations, combinations_of
 from sfumato.counts import Column, group
 from sfumato.errors import InputError, UnknownColumnError, require_int
 from sfumato.harm import Chance, HarmRule, Level, chance_of_values
+from sfumato.models import KmAnonymity
+from sfumato.policy.remedies import Promise, Remedy
 from sfumato.text import text_of
 from sfumato.typing import CodeArray, FloatArray, IntArray, Value
 
@@ -115,6 +117,9 @@ class KnownItems(Attack):
 
     known: int = _UNKNOWN
     column: str | None = None
+
+    def remedies(self, outcome: Outcome, rule: HarmRule) -> tuple[Remedy, ...]:
+        return (Promise((KmAnonymity(10, 2),)),)
 
     def __post_init__(self) -> None:
         require_int("known", self.known, at_least=1)

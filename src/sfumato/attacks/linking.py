@@ -5,11 +5,13 @@ from typing import ClassVar, NamedTuple, Self
 
 import numpy as np
 
-from sfumato.attacks.base import MOST_CASES, Attack, Case, Outcome
+from sfumato.attacks.base import LEAST_CLASS, MOST_CASES, Attack, Case, Outcome
 from sfumato.attacks.target import Target
 from sfumato.counts import add_up
 from sfumato.errors import ParameterError, suggest
 from sfumato.harm import HarmRule, Level
+from sfumato.models import KAnonymity
+from sfumato.policy.remedies import Promise, Remedy
 from sfumato.text import percent
 from sfumato.typing import FloatArray, IntArray
 
@@ -62,6 +64,9 @@ class Linking(Attack):
     advice: ClassVar[str] = "Promise larger classes: models: [{{model: k-anonymity, k: 5}}]."
 
     view: str = PROSECUTOR
+
+    def remedies(self, outcome: Outcome, rule: HarmRule) -> tuple[Remedy, ...]:
+        return (Promise((KAnonymity(LEAST_CLASS),)),)
 
     def __post_init__(self) -> None:
         if self.view not in _VIEWS:

@@ -18,6 +18,8 @@ from sfumato.decouplings.base import LinkedTables
 from sfumato.errors import InputError, require_int, require_text
 from sfumato.harm import HarmRule
 from sfumato.hierarchy.labels import Labels
+from sfumato.models import DistinctLDiversity
+from sfumato.policy.remedies import Promise, PublishApart, Remedy
 from sfumato.text import text_of, text_or_none
 from sfumato.typing import BoolArray, FloatArray, IntArray, Value
 
@@ -138,6 +140,9 @@ class Minimality(Attack):
     column: str
     runs: int = 200
     seed: int = 0
+
+    def remedies(self, outcome: Outcome, rule: HarmRule) -> tuple[Remedy, ...]:
+        return (Promise((DistinctLDiversity(self.column, 4),)), PublishApart((self.column,)))
 
     def __post_init__(self) -> None:
         require_text("column", self.column)
@@ -287,6 +292,8 @@ class Part:
         """The number of ways to deal the values out; None if they are not counted."""
         if self.fixed:
             return 1
+        if len(self.kinds) + len(self.values) > _MOST_COUNTED:
+            return None
         ways = 0
         for _ in _tables(self.people.tolist(), self.rows.tolist()):
             ways += 1
@@ -303,6 +310,10 @@ class Part:
             )
             yield np.array(table, dtype=np.int64).reshape(len(self.people), -1), float(ways)
 
+
+_MOST_COUNTED = 200
+"""Ways are counted one by one, kinds and values deep: of more, there are as good as always too
+many, and the depth of the stack is limited."""
 
 _MOST_WAYS = 1 << 10
 """Ways to deal out the values of one part are counted up to here."""

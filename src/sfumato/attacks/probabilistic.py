@@ -3,12 +3,13 @@
 from dataclasses import dataclass
 from typing import ClassVar, Self
 
-from sfumato.attacks.base import LIMIT_SHARE, ClassAttack, Finding, likeliest
+from sfumato.attacks.base import LIMIT_SHARE, ClassAttack, Finding, Outcome, likeliest, limit_shares
 from sfumato.attacks.target import Target
 from sfumato.classes import EquivalenceClasses
 from sfumato.errors import require_number, require_text
 from sfumato.harm import HarmRule
 from sfumato.models.rounding import at_least
+from sfumato.policy.remedies import Remedy
 
 
 @dataclass(frozen=True)
@@ -44,6 +45,9 @@ class ProbabilisticInference(ClassAttack):
 
     column: str
     at_least: float = 0.5
+
+    def remedies(self, outcome: Outcome, rule: HarmRule) -> tuple[Remedy, ...]:
+        return limit_shares(outcome, rule)
 
     def __post_init__(self) -> None:
         require_text("column", self.column)

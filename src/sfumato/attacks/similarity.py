@@ -15,6 +15,7 @@ from sfumato.attacks.base import (
     Outcome,
     advise,
     require_one_value,
+    share_below,
     strongest,
 )
 from sfumato.attacks.target import Holders, Target
@@ -23,9 +24,11 @@ from sfumato.counts import changes, number_keys
 from sfumato.errors import ParameterError, require_int, require_number, require_text, some
 from sfumato.harm import FEWEST, Chance, HarmRule, Level, Secrecy, draw_tail
 from sfumato.hierarchy.intervals import Days, plus
+from sfumato.models import CategoryShare, RangeShare
 from sfumato.models.categories import read_categories
 from sfumato.models.category_share import label_codes, listed_codes
 from sfumato.models.number_line import NumberLine, line_of, require_line
+from sfumato.policy.remedies import Promise, Remedy
 from sfumato.text import text_of
 from sfumato.typing import BoolArray, FloatArray, IntArray, Value
 
@@ -495,7 +498,8 @@ class Similarity(ClassAttack):
         worst = outcome.worst[0] if outcome.worst else None
         told = self._advice(counts, likeness, worst)
         advice = advise(told, self.column, worst, rule)
-        return replace(outcome, advice=advice)
+        remedies = () if worst is None else self._limit(counts, likeness, worst, rule)
+        return replace(outcome, advice=advice, remedies=remedies)
 
     def _chance(
         self, target: Target, table: Places, found: Fullest, rule: HarmRule
@@ -524,10 +528,7 @@ class Similarity(ClassAttack):
                 "Limit it in every class: models: [{{model: range-share, column: {column}, "
                 f"within: {width}, share: {{share}}}}}}]."
             )
-        said = "" if worst is None else worst.believed.removeprefix(f"{column.name} ")
-        # Only what was found is limited: others may be what most people have.
-        at = [i for i in range(len(likeness.reach) - 1) if likeness.said(i, i) == said]
-        codes = np.flatnonzero(likeness.place == at[0]).tolist() if at else []
+        codes = _found_alike(column, likeness, worst)
         alike = f"level: {self.level}"
         if self.level is None or len(codes) <= _MOST_LISTED:
             values = ", ".join(text_of(column.values[code]) for code in codes)
@@ -536,6 +537,24 @@ class Similarity(ClassAttack):
             "Limit it in every class: models: [{{model: category-share, column: {column}, "
             f"share: {{share}}, {alike}}}}}]."
         )
+
+    def _limit(
+        self, counts: ValueCounts, likeness: Likeness, worst: Case, rule: HarmRule
+    ) -> tuple[Remedy, ...]:
+        """Return the advice as changes of a policy."""
+        column, share = counts.column, share_below(worst, rule)
+        if not 0 < share < 1:
+            return ()
+        if self.within is not None:
+            if counts.people is not None:
+                # It takes a hierarchy of intervals, which is made by hand.
+                return ()
+            return (Promise((RangeShare(self.column, _built_in(self.within), share),)),)
+        codes = _found_alike(column, likeness, worst)
+        if self.level is not None and len(codes) > _MOST_LISTED:
+            return (Promise((CategoryShare(self.column, share, level=self.level),)),)
+        alike = (tuple(text_of(column.values[code]) for code in codes),)
+        return (Promise((CategoryShare(self.column, share, categories=alike),)),) if codes else ()
 
     def _likeness(self, column: SensitiveColumn) -> Likeness:
         if not column.values:
@@ -566,6 +585,17 @@ class Similarity(ClassAttack):
     @classmethod
     def example(cls) -> Self:
         return cls("disease", categories=(("cancer", "hiv"), ("gout", "flu")))
+
+
+def _found_alike(column: SensitiveColumn, likeness: Likeness, worst: Case | None) -> list[int]:
+    """Return the values that are alike in the worst case.
+
+    Only what was found is limited: others may be what most people have.
+    """
+    said = "" if worst is None else worst.believed.removeprefix(f"{column.name} ")
+    at = [i for i in range(len(likeness.reach) - 1) if likeness.said(i, i) == said]
+    found: list[int] = np.flatnonzero(likeness.place == at[0]).tolist() if at else []
+    return found
 
 
 def _secrecy(column: SensitiveColumn, likeness: Likeness) -> IntArray | None:

@@ -14,6 +14,7 @@ from sfumato.attacks.base import (
     Outcome,
     chance_of_guesses,
     is_value,
+    limit_shares,
     priors,
     secrecy_of,
     strongest,
@@ -23,6 +24,7 @@ from sfumato.classes import EquivalenceClasses, ValueCounts
 from sfumato.errors import require_number, require_text
 from sfumato.harm import HarmRule
 from sfumato.models.rounding import at_least
+from sfumato.policy.remedies import Remedy
 from sfumato.typing import IntArray
 
 
@@ -64,6 +66,9 @@ class Skewness(ClassAttack):
 
     column: str
     gain: float = 0.25
+
+    def remedies(self, outcome: Outcome, rule: HarmRule) -> tuple[Remedy, ...]:
+        return limit_shares(outcome, rule)
 
     def __post_init__(self) -> None:
         require_text("column", self.column)

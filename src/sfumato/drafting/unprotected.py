@@ -19,6 +19,7 @@ from sfumato.counts import Column, FrequencySet, PackedKeys, changes, group, sum
 from sfumato.errors import some
 from sfumato.guess import identifying, naming
 from sfumato.meanings import meaning_of
+from sfumato.policy.remedies import CountPeople, GiveRole, Remedy, SayWhy
 from sfumato.releases.line_breaks import ADVICE, count_line_breaks, describe_line_breaks
 from sfumato.releases.opening import (
     Published,
@@ -146,6 +147,27 @@ class ColumnFinding:
         return "" if self.accepted else told[self.kind]
 
     @property
+    def remedies(self) -> tuple[Remedy, ...]:
+        """The advice as changes of a policy; none if the publisher said why it is meant."""
+        if self.accepted or self.kind == "spelling":
+            return ()
+        if self.kind == "rows":
+            return tuple(CountPeople(name) for name in self.columns[:1])
+        role = {
+            "identifier": Role.IDENTIFIER,
+            "sensitive": Role.SENSITIVE,
+            "singles out": Role.QUASI_IDENTIFIER,
+        }.get(self.kind, Role.DROPPED)
+        if self._better_role != "a quasi-identifier":
+            role = Role.WEIGHT
+        given = [role] if role in (Role.IDENTIFIER, Role.DROPPED) else [role, Role.DROPPED]
+        meant = self.kind in ("identifier", "sensitive", "singles out")
+        return (
+            *(GiveRole(name, each) for each in given for name in self.columns),
+            *(SayWhy(name) for name in self.columns if meant),
+        )
+
+    @property
     def text(self) -> str:
         """It in a sentence."""
         names = some(self.columns, most=12)
@@ -194,6 +216,7 @@ class ColumnFinding:
             "answer": self.answer,
             "text": self.text,
             "advice": self.advice,
+            "remedies": [remedy.to_dict() for remedy in self.remedies],
         }
 
     def __str__(self) -> str:
@@ -230,7 +253,12 @@ def _table_row(found: ColumnFinding) -> list[Cell]:
 
 
 def told_first(found: Sequence[ColumnFinding]) -> tuple[str, ...]:
-    """Return the reasons that findings give to an answer, each with what to do, weightiest first.
+    """Return the reasons that findings give to an answer, with what to do, weightiest first."""
+    return tuple(text for text, _ in first_findings(found))
+
+
+def first_findings(found: Sequence[ColumnFinding]) -> tuple[tuple[str, ColumnFinding], ...]:
+    """Return the reasons of `told_first`, each with its finding.
 
     Of the columns that single people out only the worst is told, and the worst set of several.
     """
@@ -247,12 +275,12 @@ def told_first(found: Sequence[ColumnFinding]) -> tuple[str, ...]:
         others = 0 if several else len(alike) - 1
         what = f"{others} more columns single" if others > 1 else "one more column singles"
         more = f" ({what} people out)" if others else ""
-        texts.append(_with_advice(f"{each}{more}", each))
+        texts.append((_with_advice(f"{each}{more}", each), each))
     rest = [each for each in found if each.kind not in (*first, "singles out")]
     return (
-        *(_with_advice(str(each), each) for each in names),
+        *((_with_advice(str(each), each), each) for each in names),
         *texts,
-        *(_with_advice(str(each), each) for each in rest),
+        *((_with_advice(str(each), each), each) for each in rest),
     )
 
 

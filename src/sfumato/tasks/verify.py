@@ -23,7 +23,7 @@ from sfumato.drafting.unprotected import (
     ColumnFinding,
     find_unprotected,
     findings_table,
-    told_first,
+    first_findings,
 )
 from sfumato.errors import (
     ParameterError,
@@ -36,9 +36,11 @@ from sfumato.errors import (
 )
 from sfumato.harm import HarmRule
 from sfumato.policy import Acceptance, GivenPolicy, Policy, RiskLevels, Tolerance, policy_of
+from sfumato.policy.remedies import Accept, GiveRole, Remedy
 from sfumato.releases.opening import Published, PublishedTable, Roles, open_release
 from sfumato.releases.people import require_people, require_unlinked
 from sfumato.releases.recompute import private_columns
+from sfumato.schema import Role
 from sfumato.tables import open_table
 from sfumato.text import join_words
 from sfumato.typing import Progress, silent
@@ -49,6 +51,33 @@ from sfumato.verifier.models import NOT_RECOUNTED
 
 
 Answer = Literal["yes", "with care", "no"]
+
+
+@dataclass(frozen=True)
+class Reason:
+    """One reason of an answer: a sentence, and what it comes from."""
+
+    text: str
+    refuses: bool = False
+    """Whether the answer is *no* because of it."""
+
+    outcome: Outcome | None = None
+    finding: ColumnFinding | None = None
+    check: Check | None = None
+
+    @property
+    def remedies(self) -> tuple[Remedy, ...]:
+        """What a policy can do about it: first what is advised, then what else there is."""
+        if self.finding is not None:
+            return self.finding.remedies
+        found = self.outcome
+        if found is None or found.accepted:
+            return ()
+        more: list[Remedy] = [GiveRole(name, Role.DROPPED) for name in found.columns]
+        if len(found.columns) == 1 and found.judged:
+            # More than one column cannot be accepted as one.
+            more.append(Accept(found.columns[0], found.attack, found.concerned))
+        return (*found.remedies, *(each for each in more if each not in found.remedies))
 
 
 @dataclass(frozen=True)
@@ -180,27 +209,48 @@ class Assessment(Showable):
     @property
     def why(self) -> tuple[str, ...]:
         """The reasons of the answer, the weightiest first, each a sentence."""
+        return tuple(reason.text for reason in self.reasons)
+
+    @property
+    def reasons(self) -> tuple[Reason, ...]:
+        """The reasons of the answer, the weightiest first, with what can be done about each."""
         broken = [
-            f"the promise {check.name} is {check.status}"
-            + (f": {check.detail}" if check.detail else "")
+            Reason(
+                f"the promise {check.name} is {check.status}"
+                + (f": {check.detail}" if check.detail else ""),
+                refuses=True,
+                check=check,
+            )
             for check in self.checks
             if check.status not in ("holds", "not recounted")
         ]
-        attacked = [outcome.reason for outcome in _distinct(self.succeeded)]
-        columns = told_first(self.columns)
+        attacked = [
+            Reason(outcome.reason, refuses=True, outcome=outcome)
+            for outcome in _distinct(self.succeeded)
+        ]
         seeded = (*([_SEEDED] if self.reproducible else []), *self._apart, *self._not_recounted)
+        first = [Reason(text) for text in seeded]
+        accepted = [
+            Reason(f"accepted: {each.reason} {each.accepted}", outcome=each)
+            for each in self.accepted
+        ]
         if broken or attacked or self.named:
-            return (*broken, *told_first(self.named), *attacked, *seeded, *self._accepted)
+            named = [
+                Reason(text, refuses=True, finding=each)
+                for text, each in first_findings(self.named)
+            ]
+            return (*broken, *named, *attacked, *first, *accepted)
+        columns = [Reason(text, finding=each) for text, each in first_findings(self.columns)]
         if self.answer == "with care":
-            care = tuple(outcome.reason for outcome in _distinct(self.concerns))
-            rest = (*self._accepted, *self._untried, *self._unreached)
-            return (*seeded, *care, *columns, *self._supposed, *rest)
+            care = [Reason(each.reason, outcome=each) for each in _distinct(self.concerns)]
+            rest = [Reason(text) for text in (*self._untried, *self._unreached)]
+            return (*first, *care, *columns, *self._supposed, *accepted, *rest)
         kept = f"all {len(self.checks)} promises hold" if self.checks else "nothing is promised"
         told = [e for e in self.attacks if not e.judged and not e.supposed and e.people]
         # What is only told is no reason to refuse, and still not to be denied.
         those = " that is judged" if told else ""
-        also = tuple(f"told only: {outcome}" for outcome in told)
-        return (f"{kept} and no attack{those} puts anybody at risk", *also, *columns)
+        also = [Reason(f"told only: {outcome}", outcome=outcome) for outcome in told]
+        return (Reason(f"{kept} and no attack{those} puts anybody at risk"), *also, *columns)
 
     @property
     def _not_recounted(self) -> tuple[str, ...]:
@@ -221,14 +271,10 @@ class Assessment(Showable):
         return (f"{which} {told}, and the table was judged without: publish it without, too",)
 
     @property
-    def _supposed(self) -> tuple[str, ...]:
+    def _supposed(self) -> list[Reason]:
         who = "its manifest" if self.believed else "the policy"
         told = f"only if others know what they do not know, as {who} says (known: false):"
-        return tuple(f"{told} {each.reason}" for each in _distinct(self.supposed))
-
-    @property
-    def _accepted(self) -> tuple[str, ...]:
-        return tuple(f"accepted: {each.reason} {each.accepted}" for each in self.accepted)
+        return [Reason(f"{told} {each.reason}", outcome=each) for each in _distinct(self.supposed)]
 
     @property
     def _untried(self) -> tuple[str, ...]:
@@ -637,18 +683,26 @@ def outcomes(
         name = each.name if isinstance(each, Attack) else each
         report(f"attacking: {name}", position, len(asked))
         if isinstance(each, Attack):
-            found.append(each.on(_target_for(target, each), rule))
+            found.append(_run(each, _target_for(target, each), rule))
             continue
         kind = ATTACKS[each]
-        tried = [attack.on(target, rule) for attack in kind.against(target, rule)]
+        tried = [_run(attack, target, rule) for attack in kind.against(target, rule)]
         for other in target.also:
             # What is not after a sensitive column was tried already.
-            more = [attack.on(other, rule) for attack in kind.against(other, rule)]
+            more = [_run(attack, other, rule) for attack in kind.against(other, rule)]
             tried += [_within(other, one) for one in more if one.column is not None]
         found += tried
         if not tried:
             found.append(_not_tried(kind, target, rule))
     return tuple(found)
+
+
+def _run(attack: Attack, target: Target, rule: HarmRule) -> Outcome:
+    """Attack a release; what can be done about it is said as changes of a policy, too."""
+    outcome = attack.on(target, rule)
+    if outcome.remedies or not outcome.level:
+        return outcome
+    return replace(outcome, remedies=attack.remedies(outcome, rule))
 
 
 def _within(target: Target, outcome: Outcome) -> Outcome:
