@@ -1,4 +1,4 @@
-"""What a browser asks for: the fields of a form or of an address, read strictly."""
+"""The fields of a form or of an address, read strictly."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field

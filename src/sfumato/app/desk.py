@@ -234,7 +234,7 @@ class Desk:
             self._publish_text(text)
 
     def undo(self) -> bool:
-        """Take the last change back; False if there is none."""
+        """Return whether there was a change to take back, and take it back."""
         with self.lock:
             text = self.history.undo()
             return self._take(text)
@@ -257,7 +257,7 @@ class Desk:
         self.save()
 
     def read_back(self) -> None:
-        """Take the policy file in if it was edited by hand since it was written."""
+        """Read the policy file again if it was edited by hand since it was written."""
         with self.lock:
             if self._written is None:
                 return
@@ -286,7 +286,7 @@ class Desk:
     # The table.
 
     def open_source(self, source: Source) -> None:
-        """Take another table; the policy starts anew with it."""
+        """Open another table in place of the one before; see `start_anew` for its policy."""
         with self.lock:
             self.jobs.end()
             self.source = source
@@ -346,7 +346,7 @@ class Desk:
         return LiveTable.open(source.address, self.task_policy, progress=report)
 
     def _take_fitting(self, source: Source) -> bool:
-        """Take the policy that lies in the folder if it is one for this table."""
+        """Return whether the policy that lies in the folder is one for this table, and use it."""
         from sfumato.releases.preparing import open_prepared
 
         found = self.folder / _POLICY
@@ -367,7 +367,7 @@ class Desk:
 
     @property
     def fingerprint(self) -> str:
-        """What results depend on: the table, the policy and the seed."""
+        """A digest of everything that results depend on: the table, the policy and the seed."""
         source = None if self.source is None else self.source.address
         return _digest(f"{source}\n{self.seed}\n{self.text}")
 
@@ -435,7 +435,7 @@ class Desk:
 
     @contextmanager
     def receiving(self, name: str) -> Iterator[Path]:
-        """Give the file that an upload is written to; it is there whole or not at all."""
+        """Yield the file that an upload is written to; it is kept whole or not at all."""
         uploads = self.private / "uploads"
         uploads.mkdir(mode=0o700, exist_ok=True)
         plain = re.sub(r"[^\w. ()+=,@-]", "_", Path(name.replace("\\", "/")).name).lstrip(".-")

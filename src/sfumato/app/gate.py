@@ -66,7 +66,7 @@ class Gate:
 
     @property
     def base(self) -> str:
-        """What all addresses of the app begin with."""
+        """The beginning of all addresses of the app."""
         return f"/{self.prefix}"
 
     def refusal(self, scope: Scope) -> Response | None:
@@ -169,7 +169,7 @@ class Guarded:
             await self._inner(scope, receive, send)
             return
         if scope["type"] != "http":
-            # There is no WebSocket here, for whoever asks.
+            # There is no WebSocket here, whatever the origin.
             await send({"type": "websocket.close", "code": 1008})
             return
 

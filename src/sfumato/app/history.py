@@ -156,11 +156,11 @@ class History:
         )
 
     def undo(self) -> str | None:
-        """Go back one state and return its policy; None if there is none."""
+        """Return the policy of the state before, which holds now; None if there is none."""
         return self._go(self._at - 1)
 
     def redo(self) -> str | None:
-        """Take back the last undo and return the policy; None if there was none."""
+        """Return the policy that was undone last, which holds now; None if there is none."""
         return self._go(self._at + 1)
 
     def _go(self, place: int) -> str | None:

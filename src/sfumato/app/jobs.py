@@ -58,23 +58,23 @@ class Job:
 
     @property
     def seconds(self) -> float:
-        """How long it has taken so far."""
+        """The time it has taken so far, in seconds."""
         return (monotonic() if self.ended is None else self.ended) - self.began
 
     @property
     def words(self) -> str:
-        """What it is doing, in words."""
+        """The present stage, in words."""
         return STAGES.get(self.stage, self.stage) or "Working"
 
     @property
     def share(self) -> float | None:
-        """How much of the present stage is done, from 0 to 1; None if that is not known."""
+        """The part of the present stage that is done, from 0 to 1; None if that is not known."""
         if not self.total:
             return None
         return min(max(self.done / self.total, 0.0), 1.0)
 
     def stop(self) -> None:
-        """Ask it to stop at the next word it gives of its progress."""
+        """Stop it when it tells the next time how far it is."""
         self._stop.set()
 
     def wait(self, seconds: float | None = None) -> bool:
@@ -88,14 +88,14 @@ class Job:
         self.stage, self.done, self.total = stage, done, total
 
     def run(self, work: Work) -> None:
-        """Do the work, and note what came of it."""
+        """Run the work, and note what came of it."""
         try:
             self.result = work(self.report)
         except Stopped:
             self.stopped = True
         except SfumatoError as error:
             self.error = str(error)
-        except Exception as error:  # noqa: BLE001 - the last net: nobody is shown a traceback
+        except Exception as error:  # noqa: BLE001 - the last net: no user is shown a traceback
             self.error = describe_fault(error)
         finally:
             self.ended = monotonic()
@@ -155,7 +155,7 @@ class Jobs:
 
     @property
     def running(self) -> list[Job]:
-        """What is at work."""
+        """The jobs that are at work."""
         with self._lock:
             return [job for job in self._jobs.values() if job.running]
 

@@ -103,7 +103,7 @@ def open_app(  # noqa: PLR0913 - options of a command
 def _page_to(address: str, desk: Desk) -> str:
     """Return the address of a private page that leads to the app.
 
-    Everybody on the machine may read what programs are started with, so the browser is not started
+    All users of the machine may read what programs are started with, so the browser is not started
     with the token.
     """
     page = desk.private / "open.html"
@@ -198,7 +198,7 @@ def _alone_in(folder: Path) -> Iterator[None]:
 
 
 def _begin_with(desk: Desk, given: str | None) -> None:
-    """Put on the desk what was named: a table, a policy or a release."""
+    """Open what was named: a table, a policy or a release."""
     if given is None:
         return
     path = Path(given)

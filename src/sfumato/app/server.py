@@ -266,7 +266,7 @@ class Routes:
     # What belongs to all of them.
 
     async def start(self, _: Request) -> Response:
-        """Go to the step that comes next."""
+        """Return the way to the step that comes next."""
         desk, first = self._desk, "roles"
         if desk.source is None or desk.text is None:
             first = "data" if desk.release is None else "verdict"
@@ -307,7 +307,7 @@ class Routes:
         return self._back(asked)
 
     async def settings(self, request: Request) -> Response:
-        """Take another language or other colours."""
+        """Set another language or other colours."""
         asked = await self._sent(request)
         chosen = {
             "language": languages(),
@@ -321,7 +321,7 @@ class Routes:
         return self._back(asked)
 
     async def edit(self, request: Request) -> Response:
-        """Take a policy in that was edited by hand."""
+        """Read a policy that was edited by hand."""
         asked = await self._sent(request)
 
         def take() -> None:
@@ -335,7 +335,7 @@ class Routes:
         return self._back(asked)
 
     async def export(self, _: Request) -> Response:
-        """Give the policy as a file."""
+        """Return the policy as a file."""
         name = quote(self._desk.policy_file.name)
         headers = {"content-disposition": f"attachment; filename*=UTF-8''{name}"}
         return PlainTextResponse(self._desk.text or "", headers=headers)

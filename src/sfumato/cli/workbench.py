@@ -9,7 +9,6 @@ import typer
 from sfumato.cli.command import command
 from sfumato.cli.output import say
 from sfumato.errors import InputError, reason_of
-from sfumato.files import read_small
 
 
 @command(
@@ -73,6 +72,8 @@ def app(
 def _read_password(path: Path | None) -> str | None:
     if path is None:
         return os.environ.get("SFUMATO_APP_PASSWORD")
+    from sfumato.files import read_small
+
     try:
         return read_small(path, "a password", 4096).decode().strip()
     except (OSError, UnicodeDecodeError) as error:

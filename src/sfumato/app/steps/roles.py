@@ -55,7 +55,7 @@ def column(desk: Desk, asked: Asked) -> Context:
 
 @step.action("set")
 def set_role(desk: Desk, asked: Asked) -> Answer:
-    """Give a column another role."""
+    """Set the role of a column."""
     name, role = asked.text("column"), asked.text("role")
     with desk.lock:
         policy = desk.require_policy()
@@ -65,7 +65,7 @@ def set_role(desk: Desk, asked: Asked) -> Answer:
 
 @step.action("known")
 def set_known(desk: Desk, asked: Asked) -> Answer:
-    """Say whether others may know a sensitive column without the release."""
+    """Set whether others may know a sensitive column without the release."""
     name = asked.text("column")
     with desk.lock:
         policy = desk.require_policy()
