@@ -1,6 +1,6 @@
 """Trials: the release that a policy would make of a counted table, and attacks on it."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 
 import numpy as np
@@ -10,6 +10,7 @@ from sfumato.attacks import ATTACKS, ClassAttack, HouseholdKnowledge, Outcome
 from sfumato.attacks.target import Target
 from sfumato.counts import FrequencySet
 from sfumato.harm import HarmRule
+from sfumato.models import KmAnonymity
 from sfumato.policy import Policy
 from sfumato.recode.deciding import Decision, counted_columns
 from sfumato.recode.recoded import recode_counts
@@ -18,6 +19,7 @@ from sfumato.releases.opening import open_release
 from sfumato.releases.people import Repetition, count_by
 from sfumato.releases.people_file import tell_people_apart
 from sfumato.releases.release import Release
+from sfumato.schema import Role
 from sfumato.verifier import Verdict
 
 
@@ -65,9 +67,34 @@ def target_of_counts(release: Release, policy: Policy) -> Target:
     return target_of(open_release(release, policy))
 
 
-def attacks_on_classes(target: Target, rule: HarmRule) -> list[tuple[object, Outcome]]:
-    """Return what attacks on classes learn, each with its outcome; others cost more than that."""
+def without_sets(policy: Policy) -> Policy:
+    """Return a policy without columns of sets: they are decided on after the rest."""
+    if not policy.sets:
+        return policy
+    columns = {
+        name: Role.DROPPED.value if name in policy.sets else rule
+        for name, rule in policy.columns.items()
+    }
+    models = [model for model in policy.models if not isinstance(model, KmAnonymity)]
+    return policy.replace(columns=columns, models=models)
+
+
+def attacks_on_classes(
+    target: Target, rule: HarmRule, on_attack: Callable[[int, int], None] | None = None
+) -> list[tuple[object, Outcome]]:
+    """Return what attacks on classes learn, each with its outcome; others cost more than that.
+
+    Args:
+        target: What is attacked.
+        rule: From which belief on a person is at risk.
+        on_attack: Told before each attack how many are done, of how many.
+    """
     cheap = (ClassAttack, HouseholdKnowledge)
     kinds = [kind for kind in ATTACKS.values() if issubclass(kind, cheap)]
     attacks = [attack for kind in kinds for attack in kind.against(target, rule)]
-    return [(attack, attack.on(target, rule)) for attack in attacks]
+    found: list[tuple[object, Outcome]] = []
+    for done, attack in enumerate(attacks):
+        if on_attack is not None:
+            on_attack(done, len(attacks))
+        found.append((attack, attack.on(target, rule)))
+    return found

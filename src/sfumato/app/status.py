@@ -56,6 +56,8 @@ def _look(desk: Desk, key: str, *, wait: bool) -> Status:
         look.wait(_PATIENCE)
     if look.key == key and look.error is not None:
         return Status("failed", key, problem=look.error)
+    if look.key == key and look.ready and look.result.reason is not None:
+        return Status("failed", key, problem=look.result.reason)
     if look.key == key and look.ready:
         return Status("ready", key, look.result, answer=_answer(desk))
     return Status("looking", key, look.result or look.before, old=True, job=look)

@@ -1,50 +1,717 @@
-"""A placeholder, to be replaced whole: a table whose counts stay in memory."""
+"""Looking while choosing: a table that is counted once, and what any policy would make of it."""
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+import re
+from collections import OrderedDict
+from collections.abc import Hashable, Iterable, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import asdict, dataclass, replace
+from datetime import date
+from pathlib import Path
+from typing import Any, Generic, Literal, TypeVar
 
-from sfumato.policy import Policy
-from sfumato.typing import Progress
+import numpy as np
+import pyarrow as pa
+
+from sfumato.adversary.trial import (
+    attacks_on_classes,
+    release_of_counts,
+    target_of_counts,
+    without_sets,
+)
+from sfumato.attacks import Outcome
+from sfumato.comparison.facts import ColumnFacts, facts_of
+from sfumato.counts import FrequencySet
+from sfumato.dates import CANONICAL, look_like_dates
+from sfumato.derivations import Preparation, Shift
+from sfumato.errors import InputError, SfumatoError
+from sfumato.hierarchy import Ladder, Suppress
+from sfumato.losses import NormalizedLoss
+from sfumato.policy import GivenPolicy, Policy, policy_of
+from sfumato.reading import Reading
+from sfumato.recode.deciding import Decision, count_population, counted_columns, decide, ladder_of
+from sfumato.releases.manifest import PUBLISHED
+from sfumato.releases.numbers import columns_as_numbers, require_numbers
+from sfumato.releases.people import CountedPeople, require_people
+from sfumato.releases.preparing import open_prepared
+from sfumato.releases.release import Release
+from sfumato.releases.sets import require_sets
+from sfumato.tables import Domain, Table, open_table
+from sfumato.tasks.verify import accept
+from sfumato.text import STAR, join_words
+from sfumato.typing import IntArray, Progress, silent
+from sfumato.weights import WeightFacts, require_weights
+
+Verdict = Literal["no", "not asked", "impossible"]
+
+ONLY_CLASSES = (
+    "Only attacks on classes were tried. What else can be learned is known after sf.verify."
+)
+"""Why what is said while choosing is never *yes*."""
+
+_SEED = 0
+"""Which of rows that are alike go where is drawn as with this seed, so that two looks agree."""
+
+_MOST_VALUES = 100_000
+"""A column of more values is counted only if a policy asks for it: it hardly ever does."""
+
+_BYTES_COUNTED = 400_000_000
+"""As much memory as counting all columns together may take."""
+
+_BYTES_PER_CELL = 16
+"""What counting takes for each cell of different rows, measured."""
+
+_BYTES_PROJECTED = 150_000_000
+"""The size of the narrower counts that are kept at hand."""
+
+_GLANCES = 128
+_LADDERS = 256
+
+
+@dataclass(frozen=True)
+class ColumnGlance:
+    """What would become of one quasi-identifier."""
+
+    name: str
+    loss: float
+    """Its normalised loss, from 0 (as it was) to 1 (nothing is left); suppressed rows count."""
+
+    hidden: float
+    """The share of the published rows in which it is `*`."""
+
+    level: int | None = None
+    """The level of all its values; None if they are at several, or are intervals."""
+
+    height: int | None = None
+    """The highest level of its hierarchy; None if it is cut into intervals."""
+
+
+@dataclass(frozen=True)
+class RiskGlance:
+    """What one attack on classes would achieve."""
+
+    attack: str
+    column: str | None
+    """The sensitive column it is after, if it is after one."""
+
+    people: int
+    """The people at risk."""
+
+    belief: float | None
+    """The strongest belief in the worst case."""
+
+    prior: float | None
+    """What was believed there before."""
+
+    accepted: str = ""
+    """Why it was accepted, if the policy says so."""
 
 
 @dataclass(frozen=True)
 class Glance:
-    """What a status bar shows."""
+    """What a policy would make of a table, in the figures of a status bar.
+
+    >>> Glance(rows=9, reason="no release keeps it").verdict
+    'impossible'
+    """
+
+    rows: int
+    """The rows of the table."""
+
+    people: int = 0
+    """The people in it: its rows, unless the policy says what a person is."""
+
+    published: int = 0
+    """The rows that would be published."""
+
+    suppressed: int = 0
+    """The rows that would not, whatever the reason."""
+
+    stars: int = 0
+    """The cells of quasi-identifiers that are `*` in published rows."""
+
+    hidden: float = 0.0
+    """The share of the published cells that are `*`, as the price of a draft has it."""
+
+    loss_name: str = NormalizedLoss.name
+    loss: float = 0.0
+    """The loss that the policy keeps small; 0 if nothing can be published, and `reason` says so."""
+
+    normalised: float = 0.0
+    """The normalised loss, whatever the policy keeps small."""
+
+    columns: tuple[ColumnGlance, ...] = ()
+    classes: int = 0
+    smallest: int = 0
+    """The people of the smallest class; 0 if nothing is published."""
 
     at_risk: int = 0
-    people: int = 0
-    loss: float = 0.0
-    hidden: float = 0.0
-    suppressed: int = 0
-    smallest: int = 0
-    verdict: str = "not asked"
+    """The people whom the worst judged attack on classes puts at risk, unless it was accepted."""
+
+    allowed: int = 0
+    """As many people may be at risk, as the policy says."""
+
+    risks: tuple[RiskGlance, ...] = ()
+    """The judged attacks on classes that put people at risk, the worst first."""
+
+    reason: str | None = None
+    """Why no release keeps the policy, or what is wrong with it; None if there is a release."""
+
+    notes: tuple[str, ...] = ()
+    """What is not shown here, and what was found out about the data."""
+
+    @property
+    def possible(self) -> bool:
+        """Whether something can be published."""
+        return self.reason is None
+
+    @property
+    def verdict(self) -> Verdict:
+        """What can be said so far: `impossible`, `no`, or `not asked`; never yes."""
+        if not self.possible:
+            return "impossible"
+        return "no" if self.at_risk > self.allowed else "not asked"
+
+    @property
+    def tried(self) -> str:
+        """A sentence about what the verdict so far goes by."""
+        return ONLY_CLASSES
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return everything as plain values that JSON can hold."""
+        return {**asdict(self), "possible": self.possible, "verdict": self.verdict}
 
 
 class LiveTable:
-    """A table whose counts stay in memory."""
+    """A table that is counted once, for looking at policies while one is chosen.
 
-    rows = 0
+    Opening it reads the table. After that the counts stay in memory, and `look` answers for any
+    policy from them: the file is read again only if a policy wants a column that was not counted,
+    or reads dates in another form. Nothing is published, and nothing is written.
 
-    def __init__(self, columns: Sequence[str]) -> None:
-        self.columns = tuple(columns)
+    Promises: the figures are those that `sf.anonymize` would publish, with the seed 0 where a
+    method draws. A look that was stopped, because `progress` raised, leaves everything as it was.
+    Does not promise a verdict: only attacks on classes are tried.
+
+    Not for several threads at once.
+
+    Example:
+        >>> import pyarrow as pa
+        >>> import sfumato as sf
+        >>> ages, ills = [31, 32, 38, 39, 47, 48], ["flu", "flu", "gout", "hiv", "flu", "gout"]
+        >>> decades = {"kind": "intervals", "widths": [5, 10]}
+        >>> policy = sf.Policy(
+        ...     columns={
+        ...         "age": {"role": "quasi-identifier", "hierarchy": decades}, "ill": "sensitive",
+        ...     },
+        ...     models=[sf.models.KAnonymity(2)],
+        ... )
+        >>> live = LiveTable.open(pa.table({"age": ages, "ill": ills}), policy)
+        >>> glance = live.look(policy)
+        >>> glance.published, glance.smallest, round(glance.loss, 2), glance.columns[0].level
+        (6, 2, 0.2, 1)
+        >>> glance.verdict, glance.at_risk, glance.risks[0].attack, glance.risks[0].column
+        ('no', 2, 'homogeneity', 'ill')
+        >>> live.look(policy.replace(models=[sf.models.KAnonymity(9)])).verdict
+        'impossible'
+    """
+
+    def __init__(self, data: object, reading: Reading | None, *, progress: Progress) -> None:
+        self._data = data
+        self._raw = _open(data, reading)
+        self._reading = reading
+        self._counted: dict[Hashable, _CountedTable] = {}
+        self._plain = _CountedTable(self._raw)
+        self._plain.look_at_columns(progress)
+        self._ladders: _Recent[Ladder] = _Recent(_LADDERS)
+        self._glances: _Recent[Glance] = _Recent(_GLANCES)
+        self._populations: _Recent[FrequencySet] = _Recent(4)
 
     @classmethod
     def open(
-        cls,
-        data: object,
-        policy: Policy | None,  # noqa: ARG003
-        *,
-        progress: Progress | None = None,  # noqa: ARG003
+        cls, data: object, policy: GivenPolicy | None = None, *, progress: Progress | None = None
     ) -> "LiveTable":
-        """Open a table."""
-        from sfumato.tables import open_table
+        """Open a table and count it.
 
-        return cls(open_table(data).columns)
+        Args:
+            data: Anything that `sf.anonymize` takes.
+            policy: The policy that is looked at first; it says how a text file is read, and which
+                columns are counted. None counts all columns that are no keys.
+            progress: Told how far each stage is; it may raise to stop.
+        """
+        report = progress or silent
+        rules = policy_of(policy)
+        live = cls(data, None if rules is None else rules.reading, progress=report)
+        if rules is None:
+            live._plain.count_ahead(report)
+        else:
+            # What is wrong with the policy is for the first look to say.
+            with suppress(SfumatoError):
+                live._counts(live._table_of(rules), rules, report)
+        return live
 
-    def look(self, policy: Policy, *, progress: Progress | None = None) -> Glance:
-        """Return the figures of a policy."""
-        return Glance()
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """The columns of the table, without those that a policy derives."""
+        return self._raw.columns
 
-    def column_facts(self, name: str, policy: Policy) -> object:
-        """Return what is known of a column."""
+    @property
+    def rows(self) -> int:
+        """The number of rows."""
+        return self._plain.rows
+
+    @property
+    def table(self) -> Table:
+        """The table as it was opened."""
+        return self._raw
+
+    def look(self, policy: GivenPolicy, *, progress: Progress | None = None) -> Glance:
+        """Return what a policy would make of the table; never an error of the policy itself.
+
+        Args:
+            policy: A policy, its path, or its settings as a mapping.
+            progress: Told how far each stage is; it may raise to stop.
+        """
+        try:
+            rules = policy_of(policy)
+        except SfumatoError as error:
+            return Glance(rows=self.rows, reason=str(error))
+        key = rules, _stamps(rules)
+        found = self._glances.get(key)
+        if found is None:
+            try:
+                found = self._look(rules, progress or silent)
+            except SfumatoError as error:
+                name = rules.loss.name
+                found = Glance(rows=self.rows, loss_name=name, reason=str(error))
+            self._glances.put(key, found)
+        return found
+
+    def column_facts(self, name: str, policy: GivenPolicy) -> ColumnFacts:
+        """Return what a column is like, and how many people it singles out.
+
+        Args:
+            name: The column.
+            policy: What says which columns others may know, and what a person is.
+        """
+        rules = policy_of(policy)
+        table = self._table_of(rules)
+        table.table.require((name,))
+        domain = table.domains((name,)).get(name)
+        if domain is None:
+            return ColumnFacts(name, 0, 0.0, 0.0, None)
+        known = tuple(each for each in rules.quasi_identifiers if each in table.columns)
+        person = rules.counted_person
+        asked = tuple(dict.fromkeys((*known, name, *filter(None, [person]))))
+        counts = None
+        if len(domain.rows) <= _MOST_VALUES or name in known:
+            counts = table.count(asked, silent)
+        return facts_of(domain, counts, known, person)
+
+    def _look(self, policy: Policy, report: Progress) -> Glance:
+        table = self._table_of(policy)
+        policy, counted = self._check(policy, table)
+        rows, notes = without_sets(policy), _not_shown(policy)
+        counts = self._counts(table, rows, report)
+        decision = self._decide(rows, counts, report)
+        report("release", 0, None)
+        release = release_of_counts(rows, decision, counts, table.columns, _SEED)
+        risks = self._attack(release, rows, report)
+        told = (*counted.notes, *table.table.notes, *notes)
+        return _glance(policy, decision, release, risks, counts, told)
+
+    def _check(self, policy: Policy, table: "_CountedTable") -> tuple[Policy, CountedPeople]:
+        """Refuse what `sf.anonymize` refuses before it decides."""
+        roles = policy.check_against(table.columns)
+        counted = require_people(table, policy)
+        policy = counted.policy
+        shown = [name for name, role in roles.items() if role in PUBLISHED]
+        table.table.require_single_values([name for name in shown if name not in policy.sets])
+        require_sets(table.table, policy)
+        if policy.averagings:
+            require_weights(table.weigh(policy), policy.averagings, policy.weights[0])
+        require_numbers(policy, table.table, table.columns, stored=False, limited=False)
+        return policy, counted
+
+    def _decide(self, policy: Policy, counts: FrequencySet, report: Progress) -> Decision:
+        decided = counts.project(counted_columns(policy))
+        return decide(
+            policy,
+            policy,
+            decided,
+            self._population(policy, report),
+            rng=np.random.default_rng(_SEED),
+            report=report,
+            make_ladder=lambda *given: self._ladder(*given, report=report),
+        )
+
+    def _attack(self, release: Release, policy: Policy, report: Progress) -> list[Outcome]:
+        """Return what the judged attacks on classes achieve."""
+        if not release.table.total:
+            return []
+        target = target_of_counts(release, policy)
+        target = replace(target, others=policy.verdict.others)
+        rule = policy.verdict.rule(policy.risk_levels)
+        found = attacks_on_classes(
+            target, rule, lambda done, total: report("attacking classes", done, total)
+        )
+        return [accept(each, policy.accept) for _, each in found if each.judged]
+
+    def _counts(self, table: "_CountedTable", policy: Policy, report: Progress) -> FrequencySet:
+        """Return the counts of all that a policy decides on or calls sensitive."""
+        names = tuple(dict.fromkeys([*counted_columns(policy), *policy.sensitive]))
+        counts = table.count(names, report)
+        if counts.total == 0:
+            raise InputError(
+                "the table has no rows: there is nobody to protect and nothing to publish"
+            )
+        table.table.require_calendar_days(counts)
+        return counts
+
+    def _ladder(
+        self,
+        policy: Policy,
+        counts: FrequencySet,
+        name: str,
+        frequency: IntArray,
+        *,
+        report: Progress,
+    ) -> Ladder:
+        builder = policy.columns[name].hierarchy or Suppress()
+        values = counts.column(name).values
+        key = name, builder, _stamp(builder), hash(values), frequency.tobytes()
+        found = self._ladders.get(key)
+        if found is None or found.values != values:
+            report("hierarchies", 0, None)
+            found = ladder_of(policy, counts, name, frequency)
+            self._ladders.put(key, found)
+        return found
+
+    def _population(self, policy: Policy, report: Progress) -> FrequencySet | None:
+        if policy.population is None:
+            return None
+        key = (
+            policy.population_table,
+            _stamps(policy),
+            policy.quasi_identifiers,
+            str(policy.preparation),
+        )
+        found = self._populations.get(key)
+        if found is None:
+            found = count_population(policy, report)
+            assert found is not None  # noqa: S101 - there is one
+            self._populations.put(key, found)
+        return found
+
+    def _table_of(self, policy: Policy) -> "_CountedTable":
+        """Return the table as a policy means it."""
+        if self._raw.reading is not None and self._reading != policy.reading:
+            # A file of text may have other columns if it is read in another way.
+            self._raw, self._reading = _open(self._data, policy.reading), policy.reading
+            self._plain = _CountedTable(self._raw)
+            self._plain.look_at_columns(silent)
+            self._counted.clear()
+        asked = self._plain.effective(policy.preparation)
+        if asked.empty:
+            return self._plain
+        key = str(asked)
+        if key not in self._counted:
+            if len(self._counted) >= _MOST_PREPARED:
+                del self._counted[next(iter(self._counted))]
+            self._counted[key] = _CountedTable(open_prepared(self._data, _without_keys(policy)))
+        return self._counted[key]
+
+
+_MOST_PREPARED = 2
+"""Tables with derived columns or dates in other forms that are kept at a time."""
+
+
+def _open(data: object, reading: Reading | None) -> Table:
+    return open_table(data) if reading is None else open_table(data, reading)
+
+
+def _without_keys(policy: Policy) -> Policy:
+    """Return a policy whose dates are moved by a drawn secret: to look must not write a key."""
+    steps = [replace(step, key=None) if isinstance(step, Shift) else step for step in policy.derive]
+    return policy.replace(derive=steps) if policy.preparation.shift is not None else policy
+
+
+class _CountedTable:
+    """A table and the counts of it that were needed so far."""
+
+    def __init__(self, table: Table) -> None:
+        self.table = table
+        self._domains: dict[str, Domain] = {}
+        self._widest: FrequencySet | None = None
+        self._narrow: OrderedDict[tuple[str, ...], FrequencySet] = OrderedDict()
+        self._weights: dict[tuple[str, ...], dict[str, WeightFacts]] = {}
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """All columns, counted or not."""
+        return self.table.columns
+
+    @property
+    def rows(self) -> int:
+        """The number of rows."""
+        if self._widest is not None:
+            return self._widest.total
+        return next((each.total for each in self._domains.values()), 0)
+
+    def look_at_columns(self, report: Progress) -> None:
+        """Count the values of every column by itself, in one pass."""
+        self._domains |= self.table.domains(
+            self.columns, progress=lambda done, total: report("look", done, total)
+        )
+
+    def domains(self, columns: Sequence[str], /) -> dict[str, Domain]:
+        """Return the values of some columns, without a pass where they are known."""
+        new = [name for name in columns if name not in self._domains]
+        if new:
+            self._domains |= self.table.domains(new)
+        return {name: self._domains[name] for name in columns if name in self._domains}
+
+    def repeats(self, column: str, /) -> bool:
+        """Return whether two rows have the same value in a column."""
+        found = self.domains((column,)).get(column)
+        return found is not None and bool((found.rows > 1).any())
+
+    def weigh(self, policy: Policy) -> dict[str, WeightFacts]:
+        """Return what is known of the columns that hold weights."""
+        names = tuple(policy.averagings)
+        if names not in self._weights:
+            self._weights[names] = self.table.weigh(names)
+        return self._weights[names]
+
+    def count(self, names: tuple[str, ...], report: Progress) -> FrequencySet:
+        """Count some columns; the table is read only if one of them was not counted before."""
+        found = self._narrow.get(names)
+        if found is not None:
+            self._narrow.move_to_end(names)
+            return found
+        self.table.require(names)
+        widest = self._widest
+        if widest is None or not {*names} <= {*widest.names}:
+            widest = self.count_all(names, report)
+        report("count", 0, None)
+        found = widest.project(names)
+        self._narrow[names] = found
+        while len(self._narrow) > 1 and sum(map(_size, self._narrow.values())) > _BYTES_PROJECTED:
+            self._narrow.popitem(last=False)
+        return found
+
+    def count_ahead(self, report: Progress) -> None:
+        """Count all columns together if memory allows, before a policy names some."""
+        if self._fits(self._usual()):
+            self.count_all((), report)
+
+    def count_all(self, names: tuple[str, ...], report: Progress) -> FrequencySet:
+        """Count as many columns together as memory allows, those named in any case."""
+        before = () if self._widest is None else self._widest.names
+        every = tuple(dict.fromkeys((*names, *before, *self._usual())))
+        if not self._fits(every):
+            every = names
+        self._widest = self.table.count(
+            every, progress=lambda done, total: report("count", done, total)
+        )
+        self._narrow.clear()
+        return self._widest
+
+    def _usual(self) -> list[str]:
+        """Return the columns that a policy may ask for: those with values that repeat."""
+        found = self.domains(self.columns)
+        return [name for name, domain in found.items() if len(domain.rows) <= _MOST_VALUES]
+
+    def _fits(self, columns: Sequence[str]) -> bool:
+        return self.rows * len(columns) * _BYTES_PER_CELL <= _BYTES_COUNTED
+
+    def effective(self, asked: Preparation) -> Preparation:
+        """Return what of a preparation changes anything: most columns hold no dates to read."""
+        dates = {name: form for name, form in asked.dates.items() if not self._is_dated(name)}
+        likely = tuple(name for name in asked.likely if self._may_be_dates(name))
+        if asked.steps:
+            return asked
+        return replace(asked, dates=dates, likely=likely)
+
+    def _is_dated(self, name: str) -> bool:
+        """Return whether a column holds dates as they are written here."""
+        if name not in self.columns or pa.types.is_temporal(self.table.type_of(name)):
+            return True
+        return _all_days(self._texts(name))
+
+    def _may_be_dates(self, name: str) -> bool:
+        texts = self._texts(name)
+        return bool(texts) and not _all_days(texts) and look_like_dates(texts)
+
+    def _texts(self, name: str) -> list[str]:
+        """Return the values of a column of texts; none if it holds something else."""
+        found = self.domains((name,)).get(name) if name in self.columns else None
+        if found is None:
+            return []
+        texts = found.values(_FEW)
+        if not all(isinstance(text, str) for text in texts):
+            return []
+        if len(found.rows) > _FEW and look_like_dates([str(text) for text in texts]):
+            texts = found.values()
+        return [str(text) for text in texts]
+
+
+_FEW = 200
+"""Values that tell whether it is worth looking at all of them."""
+
+
+def _all_days(texts: Iterable[str]) -> bool:
+    """Return whether texts are all days in ISO 8601; False if there are none."""
+    some = False
+    for text in texts:
+        some = True
+        if not re.match(CANONICAL, text):
+            return False
+        try:
+            date.fromisoformat(text)
+        except ValueError:
+            return False
+    return some
+
+
+def _size(counts: FrequencySet) -> int:
+    return int(counts.codes.nbytes + counts.rows.nbytes)
+
+
+def _stamps(policy: Policy) -> Hashable:
+    """Return what tells whether files that a policy names have changed."""
+    stamps = [_stamp(rule.hierarchy) for rule in policy.columns.values()]
+    return (*filter(None, stamps), _stamp_of(policy.population))
+
+
+def _stamp(builder: object) -> Hashable:
+    return _stamp_of(getattr(builder, "file", None))
+
+
+def _stamp_of(path: object) -> Hashable:
+    if path is None:
         return None
+    try:
+        told = Path(str(path)).stat()
+    except OSError:
+        return None
+    return str(path), told.st_mtime_ns, told.st_size
+
+
+T = TypeVar("T")
+
+
+class _Recent(Generic[T]):
+    """What was found out of late, by what it was found out from."""
+
+    def __init__(self, most: int) -> None:
+        self._most = most
+        self._found: OrderedDict[Hashable, T] = OrderedDict()
+
+    def get(self, key: Hashable) -> T | None:
+        """Return what is known of a key; None if nothing is."""
+        found = self._found.get(key)
+        if found is not None:
+            self._found.move_to_end(key)
+        return found
+
+    def put(self, key: Hashable, found: T) -> None:
+        """Keep what was found, and forget what was asked for longest ago."""
+        self._found[key] = found
+        while len(self._found) > self._most:
+            self._found.popitem(last=False)
+
+
+def _glance(
+    policy: Policy,
+    decision: Decision,
+    release: Release,
+    risks: Sequence[Outcome],
+    counts: FrequencySet,
+    notes: Sequence[str],
+) -> Glance:
+    published: FrequencySet = release.table
+    stars = {name: _stars(published, name) for name in policy.quasi_identifiers}
+    shown = sum(rule.role in PUBLISHED for rule in policy.columns.values())
+    left, sizes = decision.left, decision.sizes
+    total = published.total
+    if left.by_person:
+        sizes = left.sizes
+    person = policy.counted_person
+    return Glance(
+        rows=counts.total,
+        people=counts.total if person is None else len(np.unique(counts.codes_of(person))),
+        published=total,
+        suppressed=decision.suppressed,
+        stars=sum(stars.values()),
+        hidden=sum(stars.values()) / max(total * shown, 1),
+        loss_name=policy.loss.name,
+        loss=decision.losses.get(policy.loss.name, 0.0),
+        normalised=decision.losses.get(NormalizedLoss.name, 0.0),
+        columns=tuple(
+            _column(name, decision, stars[name] / max(total, 1))
+            for name in policy.quasi_identifiers
+        ),
+        classes=len(sizes),
+        smallest=int(sizes.min()) if len(sizes) else 0,
+        at_risk=max((each.people for each in risks if not each.accepted), default=0),
+        allowed=policy.verdict.people,
+        risks=tuple(
+            sorted(
+                (_risk(each) for each in risks if each.people),
+                key=lambda each: (bool(each.accepted), -each.people),
+            )
+        ),
+        notes=tuple(notes),
+    )
+
+
+def _column(name: str, decision: Decision, hidden: float) -> ColumnGlance:
+    about: Mapping[str, Any] = decision.columns.get(name, {})
+    return ColumnGlance(
+        name, decision.lost.get(name, 0.0), hidden, about.get("level"), about.get("height")
+    )
+
+
+def _risk(outcome: Outcome) -> RiskGlance:
+    return RiskGlance(
+        outcome.attack,
+        outcome.column,
+        outcome.people,
+        outcome.posterior,
+        outcome.prior,
+        outcome.accepted,
+    )
+
+
+def _stars(published: FrequencySet, name: str) -> int:
+    column = published.column(name)
+    if STAR not in column.values:
+        return 0
+    return int(published.value_counts(name)[column.values.index(STAR)])
+
+
+def _not_shown(policy: Policy) -> list[str]:
+    """Return what becomes of the table that no look shows."""
+    found = []
+    if policy.sets:
+        found.append(
+            f"What becomes of the items of {join_words(policy.sets)} is decided after the rest, "
+            "when it is published: it is not shown here."
+        )
+    if policy.decouple is not None:
+        found.append(
+            f"The figures are those before it is decoupled ({policy.decouple.name}), which then "
+            "parts sensitive columns from the others."
+        )
+    if columns_as_numbers(policy):
+        found.append(
+            "Columns that are published as numbers are shown as their ranges here; where two "
+            "ranges have one number, their classes become one."
+        )
+    shift = policy.preparation.shift
+    if shift is not None and shift.key is not None:
+        found.append(
+            "Dates are moved by a drawn secret here, and by the key when it is published, so that "
+            "figures may differ a little."
+        )
+    return found

@@ -126,7 +126,7 @@ def telling_subsets(
             alone[subset] = (
                 _rows_alone(counts, subset)
                 if person is None
-                else len(_people_alone(counts, subset, person))
+                else len(people_alone(counts, subset, person))
             )
             now.append(subset)
             if report is not None:
@@ -179,7 +179,7 @@ def _rows_alone(counts: FrequencySet, subset: Subset) -> int:
     return int(np.count_nonzero(new[1:] & new[:-1]))
 
 
-def _people_alone(counts: FrequencySet, subset: Subset, person: str) -> IntArray:
+def people_alone(counts: FrequencySet, subset: Subset, person: str) -> IntArray:
     """Return the people whom some combination of these columns belongs to alone."""
     codes = [counts.codes[i] for i in subset]
     packed = PackedKeys.of(codes, [len(counts.columns[i].values) for i in subset])
@@ -694,7 +694,7 @@ def _column_risk(
         missing=missing / counts.total,
         unique=int(np.count_nonzero(rows == 1)) / counts.total
         if person is None
-        else len(_people_alone(counts, (counts.index(name),), person))
+        else len(people_alone(counts, (counts.index(name),), person))
         / max(len(np.unique(counts.codes_of(person))), 1),
     )
 

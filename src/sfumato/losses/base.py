@@ -420,6 +420,10 @@ class CellLossFunction(LossFunction):
         return np.array(parts, dtype=np.float64)
 
     def of_cut(self, judged: CheckedNode, cut: Cut) -> float:
+        return self._aggregate.of(self.per_attribute_cut(judged, cut), self._weights)
+
+    def per_attribute_cut(self, judged: CheckedNode, cut: Cut) -> FloatArray:
+        """Return each attribute's own loss at a cut that was checked."""
         parts = []
         for i, (attribute, levels) in enumerate(zip(self._attributes, cut.levels, strict=True)):
             costs = self._costs[i][levels, np.arange(len(levels))]
@@ -429,7 +433,7 @@ class CellLossFunction(LossFunction):
                 there = replace(attribute, ladder=cut.ladders[i])
                 total += float(self._loss.suppression_cost(there, costs[None, :], removed)[0])
             parts.append(total / self._scales[i])
-        return self._aggregate.of(np.array(parts, dtype=np.float64), self._weights)
+        return np.array(parts, dtype=np.float64)
 
     def cut_part(self, attribute: int, levels: IntArray) -> float:
         costs = self._costs[attribute][levels, np.arange(len(levels))]

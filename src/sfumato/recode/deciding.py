@@ -2,8 +2,8 @@
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, NamedTuple
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
 import numpy as np
 
@@ -12,7 +12,7 @@ from sfumato.counts import Column, FrequencySet, align, group
 from sfumato.errors import InfeasibleError, InputError, PolicyError
 from sfumato.hierarchy import Ladder, Suppress
 from sfumato.hierarchy.labels import has_ranges
-from sfumato.losses import LOSSES, Attribute
+from sfumato.losses import LOSSES, Attribute, NormalizedLoss
 from sfumato.losses.base import UnsuppressedLoss
 from sfumato.models import AlphaKAnonymity, PrivacyModel
 from sfumato.models.base import TableModel, figures, promise_text
@@ -38,6 +38,9 @@ if TYPE_CHECKING:
     from sfumato.leaks import Findings
 
 # The ingredients of a decision: ladders, promises, the loss and the limit.
+
+LadderMaker: TypeAlias = Callable[[Policy, FrequencySet, str, IntArray], Ladder]
+"""Returns the hierarchy of a quasi-identifier; the last argument is how often its values occur."""
 
 
 def counted_columns(policy: Policy) -> tuple[str, ...]:
@@ -80,9 +83,20 @@ class PreparedTable:
 
 
 def prepare(
-    policy: Policy, counts: FrequencySet, population: FrequencySet | None = None
+    policy: Policy,
+    counts: FrequencySet,
+    population: FrequencySet | None = None,
+    *,
+    make_ladder: LadderMaker | None = None,
 ) -> PreparedTable:
-    """Drop what the policy suppresses anyway, build the hierarchies, describe the columns."""
+    """Drop what the policy suppresses anyway, build the hierarchies, describe the columns.
+
+    Args:
+        policy: What must hold.
+        counts: The table over `counted_columns`.
+        population: The population over the quasi-identifiers, if the policy names one.
+        make_ladder: Builds the hierarchies, or has them already; None builds them.
+    """
     names = policy.quasi_identifiers
     person = policy.counted_person
     if person is not None:
@@ -115,7 +129,7 @@ def prepare(
     people = counts if population is None else population
     attributes = tuple(
         Attribute(
-            ladder_of(policy, counts, name, people.value_counts(name)),
+            (make_ladder or ladder_of)(policy, counts, name, people.value_counts(name)),
             counts.value_counts(name),
             policy.columns[name].weight,
         )
@@ -302,6 +316,9 @@ class Decision:
     sensitive: Mapping[str, SensitiveColumn]
     search: Mapping[str, Any] | None = None
     """What the search did, if the method is one."""
+
+    lost: Mapping[str, float] = field(default_factory=dict)
+    """The normalised loss of each quasi-identifier."""
 
 
 # Refusing what no release of a table can keep, before any work is done.
@@ -537,6 +554,7 @@ def decide(
     *,
     rng: np.random.Generator,
     report: Progress,
+    make_ladder: LadderMaker | None = None,
 ) -> Decision:
     """Decide what becomes of a counted table.
 
@@ -547,6 +565,7 @@ def decide(
         population: All people the data was drawn from, if the policy names them.
         rng: Draws among rows that are alike where they part ways.
         report: Told how far each stage is.
+        make_ladder: See `prepare`; what is refined builds its hierarchies always.
     """
     partitioner = policy.make_method(PARTITIONERS)
     if not policy.quasi_identifiers:
@@ -555,7 +574,12 @@ def decide(
         return decide_refined(policy, asked, partitioner, counts, rng=rng, progress=report)
     if partitioner is None:
         return decide_for_columns(
-            policy, counts, population, lambda checks: report("search", checks, None), rng=rng
+            policy,
+            counts,
+            population,
+            lambda checks: report("search", checks, None),
+            rng=rng,
+            make_ladder=make_ladder,
         )
     return decide_locally(
         policy,
@@ -563,6 +587,7 @@ def decide(
         counts,
         rng=rng,
         progress=lambda done, total: report("partition", done, total),
+        make_ladder=make_ladder,
     )
 
 
@@ -614,10 +639,11 @@ def decide_for_columns(
     on_check: Callable[[int], None],
     *,
     rng: np.random.Generator | None = None,
+    make_ladder: LadderMaker | None = None,
 ) -> Decision:
     """Decide on one lookup per column, by whichever of its methods a policy names."""
     decide_ = decide_full_domain if policy.make_regional() is None else decide_regionally
-    return decide_(policy, counts, population, on_check, rng=rng)
+    return decide_(policy, counts, population, on_check, rng=rng, make_ladder=make_ladder)
 
 
 def decide_full_domain(
@@ -627,9 +653,11 @@ def decide_full_domain(
     on_check: Callable[[int], None],
     *,
     rng: np.random.Generator | None = None,
+    make_ladder: LadderMaker | None = None,
 ) -> Decision:
     """Find the node that loses least among those that keep the promises."""
-    checker = _possible_checker(policy, prepare(policy, counts, population), rng)
+    ready = prepare(policy, counts, population, make_ladder=make_ladder)
+    checker = _possible_checker(policy, ready, rng)
     found = search_levels(policy, checker, on_check)
     if found.node is None:
         raise InfeasibleError(why_infeasible(policy, checker, found))
@@ -648,7 +676,21 @@ def decide_full_domain(
         method={"name": FULL_DOMAIN},
         sensitive=checker.grouping.sensitive,
         search=_describe_search(policy, checker, found),
+        lost=_lost_by_column(checker, outcome),
     )
+
+
+def _lost_by_column(checker: Checker, outcome: Outcome) -> dict[str, float]:
+    """Return the normalised loss of each quasi-identifier."""
+    if outcome.judged is None:
+        return {}
+    fitted = NormalizedLoss().over(checker.attributes, checker.total)
+    parts = fitted.per_attribute(outcome.judged).tolist()
+    return dict(zip(_names(checker.attributes), parts, strict=True))
+
+
+def _names(attributes: Sequence[Attribute]) -> list[str]:
+    return [attribute.ladder.column for attribute in attributes]
 
 
 def _describe_search(policy: Policy, checker: Checker, found: Found) -> dict[str, Any]:
@@ -675,12 +717,13 @@ def decide_regionally(
     on_check: Callable[[int], None],
     *,
     rng: np.random.Generator | None = None,
+    make_ladder: LadderMaker | None = None,
 ) -> Decision:
     """Find one cut through each hierarchy, from the best node on, that loses as little as it can.
 
     Every node is a cut, so the loss is that of full-domain recoding at most.
     """
-    ready = prepare(policy, counts, population)
+    ready = prepare(policy, counts, population, make_ladder=make_ladder)
     settings = policy.make_regional()
     assert settings is not None  # noqa: S101 - it is what the policy names
     checker = _possible_checker(policy, ready, rng)
@@ -705,7 +748,17 @@ def decide_regionally(
             "checks": node.checks + cut.checks,
             "optimal": cut.proven,
         },
+        lost=_lost_by_cut(cut),
     )
+
+
+def _lost_by_cut(found: FoundCut) -> dict[str, float]:
+    """Return the normalised loss of each quasi-identifier."""
+    judged, checker = found.outcome.judged, found.checker
+    assert judged is not None  # noqa: S101 - only hopeless nodes are not judged
+    fitted = NormalizedLoss().over(checker.attributes, checker.total)
+    parts = fitted.per_attribute_cut(judged, found.cut).tolist()
+    return dict(zip(_names(checker.attributes), parts, strict=True))
 
 
 def _possible_checker(
@@ -909,9 +962,10 @@ def decide_locally(
     *,
     rng: np.random.Generator,
     progress: PartitionProgress | None = None,
+    make_ladder: LadderMaker | None = None,
 ) -> Decision:
     """Divide the rows into classes that keep the promises, each with labels of its own."""
-    ready = prepare(policy, counts)
+    ready = prepare(policy, counts, make_ladder=make_ladder)
     refuse_impossible(
         policy.models,
         ready.counts,
@@ -975,6 +1029,7 @@ def local_decision(
         losses=_local_losses(policy, labelled),
         method=method,
         sensitive=ready.sensitive,
+        lost=_lost_locally(labelled),
     )
 
 
@@ -1000,6 +1055,14 @@ def _local_losses(policy: Policy, labelled: LabelledPartition) -> dict[str, floa
         name: loss.over(problem.attributes, problem.total).of_local(result)
         for name, loss in (own | others).items()
     }
+
+
+def _lost_locally(labelled: LabelledPartition) -> dict[str, float]:
+    """Return the normalised loss of each quasi-identifier."""
+    problem = labelled.problem
+    fitted = NormalizedLoss().over(problem.attributes, problem.total)
+    parts = fitted.per_attribute_local(labelled.result()).tolist()
+    return dict(zip(_names(problem.attributes), parts, strict=True))
 
 
 def _why(method: str, labelled: LabelledPartition) -> str:

@@ -3,9 +3,9 @@
 Where a policy does not say what a person is, rows are counted, and five may be one person's.
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import NamedTuple, NoReturn
+from typing import NamedTuple, NoReturn, Protocol
 
 import numpy as np
 
@@ -106,6 +106,20 @@ def keys_of(roles: Mapping[str, Role | None]) -> dict[str, Key]:
     return {name: key for name, key in found.items() if key}
 
 
+class KnownColumns(Protocol):
+    """A table, or what was once read of it and is kept."""
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """The names of its columns."""
+
+    def domains(self, columns: Sequence[str], /) -> dict[str, Domain]:
+        """Return how many rows have each value of some columns."""
+
+    def repeats(self, column: str, /) -> bool:
+        """Return whether two rows have the same value in a column."""
+
+
 class CountedPeople(NamedTuple):
     """A policy as it applies to a table: people are counted only if some have several rows."""
 
@@ -114,7 +128,7 @@ class CountedPeople(NamedTuple):
     """What deserves a second look: that some people have several rows, or that rows are meant."""
 
 
-def require_people(table: Table, policy: Policy) -> CountedPeople:
+def require_people(table: KnownColumns, policy: Policy) -> CountedPeople:
     """Raise if rows are not people and the policy does not say what a person is.
 
     Args:
@@ -161,7 +175,7 @@ def count_by(policy: Policy, found: Repetition) -> CountedPeople:
     return CountedPeople(policy)
 
 
-def require_unlinked(table: Table, policy: Policy) -> None:
+def require_unlinked(table: KnownColumns, policy: Policy) -> None:
     """Raise if it is published who lives together.
 
     Args:
@@ -217,7 +231,7 @@ def rows_are_meant(reason: str) -> str:
     return f"rows are counted, not people, because {reason}"
 
 
-def _repetition(table: Table, keys: Mapping[str, Key]) -> Repetition | None:
+def _repetition(table: KnownColumns, keys: Mapping[str, Key]) -> Repetition | None:
     return find_repetition(table.domains(tuple(keys)), keys) if keys else None
 
 

@@ -23,7 +23,6 @@ from sfumato.errors import (
 from sfumato.guess import Guess, guess_table
 from sfumato.harm import HarmRule
 from sfumato.hierarchy import Automatic, Hierarchy, HierarchyBuilder, Ladder
-from sfumato.models import KmAnonymity
 from sfumato.policy import GivenPolicy, Policy, policy_of
 from sfumato.recode.deciding import counted_columns, decide
 from sfumato.releases.preparing import open_as_it_is, open_prepared
@@ -121,7 +120,7 @@ def _with_price(
         if not policy.quasi_identifiers:
             return None
         rows = counts if attacked else few
-        return _try(_without_sets(policy), rows, table.columns, built, attacked=attacked)
+        return _try(policy, rows, table.columns, built, attacked=attacked)
 
     return Pricing(
         domains,
@@ -172,7 +171,7 @@ def _try(
     from sfumato.adversary import trial
 
     try:
-        policy = trial.as_counted(policy, counts)
+        policy = trial.as_counted(trial.without_sets(policy), counts)
         quick = _built_once(policy, built)
         decision = decide(
             quick,
@@ -268,18 +267,6 @@ def _share_of_stars(published: FrequencySet, name: str) -> float:
         return 0.0
     rows = published.value_counts(name)
     return float(rows[column.values.index("*")] / max(published.total, 1))
-
-
-def _without_sets(policy: Policy) -> Policy:
-    """Return a policy without columns of sets: they are decided on after the rest."""
-    if not policy.sets:
-        return policy
-    columns = {
-        name: Role.DROPPED.value if name in policy.sets else rule
-        for name, rule in policy.columns.items()
-    }
-    models = [model for model in policy.models if not isinstance(model, KmAnonymity)]
-    return policy.replace(columns=columns, models=models)
 
 
 def _read_role(name: str, role: str) -> Role:

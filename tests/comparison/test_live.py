@@ -1,0 +1,181 @@
+"""Looks at policies: what they say is what is published."""
+
+from collections.abc import Mapping
+
+import hypothesis.strategies as st
+import pyarrow as pa
+import pytest
+from hypothesis import given, settings
+
+import sfumato as sf
+from sfumato.comparison.live import Glance, LiveTable
+from sfumato.errors import SfumatoError
+from sfumato.models import DistinctLDiversity, KAnonymity, TCloseness
+from sfumato.policy import Policy
+
+METHODS = ["full-domain", "regional", "mondrian", "top-down", "bottom-up"]
+
+AGES = {
+    "role": "quasi-identifier",
+    "hierarchy": {"kind": "intervals", "widths": [5, 10, 20]},
+}
+ZIPS = {"role": "quasi-identifier", "hierarchy": {"kind": "masking"}}
+KNOWN: dict[str, object] = {"age": AGES, "zip": ZIPS, "sex": "quasi-identifier"}
+
+
+def policy(
+    columns: Mapping[str, object] = KNOWN,
+    *,
+    method: str = "full-domain",
+    k: int = 2,
+    **more: object,
+) -> Policy:
+    return Policy(
+        columns={**columns, "ill": "sensitive"},
+        models=[KAnonymity(k), DistinctLDiversity("ill", 2)],
+        method=method,
+        suppression=0.2,
+        **more,
+    )
+
+
+def people(rows: list[tuple[object, ...]]) -> pa.Table:
+    names = ["age", "zip", "sex", "ill"]
+    types = [pa.int64(), pa.string(), pa.string(), pa.string()]
+    columns = zip(*rows, strict=True)
+    arrays = [pa.array(values, kind) for values, kind in zip(columns, types, strict=True)]
+    return pa.table(arrays, names=names)
+
+
+SOME = people(
+    [
+        (20 + 3 * i % 37, f"100{i % 7}{i % 3}", "fm"[i % 2], ("flu", "gout", "hiv", "cold")[i % 4])
+        for i in range(60)
+    ]
+)
+
+
+def require_published(data: object, rules: Policy, seen: Glance) -> None:
+    """Hold a look against the release that is made of it."""
+    try:
+        release = sf.anonymize(data, rules, seed=0)
+    except SfumatoError as error:
+        said = str(error)
+    else:
+        said = None
+    assert seen.reason == said
+    assert (seen.verdict == "impossible") == (said is not None)
+    if said is None:
+        require_figures(rules, release, seen)
+
+
+def require_figures(rules: Policy, release: sf.Release, seen: Glance) -> None:
+    table = release.table
+    assert seen.published == table.num_rows
+    assert seen.suppressed == release.manifest.rows.suppressed
+    assert seen.rows == seen.published + seen.suppressed
+    private = release.manifest.private
+    assert private is not None
+    assert seen.loss == pytest.approx(private.losses[rules.loss.name])
+    stars = {
+        name: [None if v is None else str(v) for v in table[name].to_pylist()].count("*")
+        for name in rules.quasi_identifiers
+    }
+    assert seen.stars == sum(stars.values())
+    assert seen.hidden == pytest.approx(
+        sum(stars.values()) / max(table.num_rows * len(table.column_names), 1)
+    )
+    for column in seen.columns:
+        assert column.hidden == pytest.approx(stars[column.name] / max(table.num_rows, 1))
+        if column.name in release.levels:
+            assert column.level == release.levels[column.name]
+    assert seen.classes == table.group_by(list(rules.quasi_identifiers)).aggregate([]).num_rows
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_a_look_says_what_is_published(method: str) -> None:
+    rules = policy(method=method)
+    require_published(SOME, rules, LiveTable.open(SOME, rules).look(rules))
+
+
+cells = st.tuples(
+    st.one_of(st.none(), st.integers(18, 60)),
+    st.sampled_from(["10001", "10002", "10012", "20001", None]),
+    st.sampled_from(["f", "m"]),
+    st.sampled_from(["flu", "gout", "hiv", "Flu ", None]),
+)
+
+
+@settings(max_examples=40, deadline=None)
+@given(
+    rows=st.lists(cells, min_size=1, max_size=25),
+    method=st.sampled_from(METHODS),
+    k=st.integers(2, 4),
+    missing=st.sampled_from(["own-value", "suppress"]),
+)
+def test_a_look_says_what_is_published_of_any_table(
+    rows: list[tuple[object, ...]], method: str, k: int, missing: str
+) -> None:
+    data = people(rows)
+    rules = policy(method=method, k=k, missing=missing)
+    require_published(data, rules, LiveTable.open(data, rules).look(rules))
+
+
+changes = st.sampled_from(
+    [
+        policy(k=3),
+        policy(method="mondrian"),
+        policy(method="mondrian", k=5),
+        policy({"age": AGES, "zip": "dropped", "sex": "quasi-identifier"}),
+        policy({"age": "quasi-identifier", "zip": ZIPS, "sex": "dropped"}),
+        policy({"age": AGES | {"levels": [2, 3]}, "zip": ZIPS, "sex": "sensitive"}),
+        policy({"age": {"role": "quasi-identifier", "hierarchy": "auto"}, "zip": ZIPS,
+                "sex": "plain"}),
+        policy(k=99),
+        policy().replace(models=[KAnonymity(2), TCloseness("ill", 0.4)]),
+    ]
+)  # fmt: skip
+
+
+@settings(max_examples=30, deadline=None)
+@given(asked=st.lists(changes, min_size=1, max_size=6))
+def test_what_was_asked_before_changes_no_answer(asked: list[Policy]) -> None:
+    live = LiveTable.open(SOME)
+    for rules in asked:
+        assert live.look(rules) == LiveTable.open(SOME, rules).look(rules)
+
+
+class Stopped(Exception):  # noqa: N818 - it is no error
+    """Raised to stop a look."""
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_a_look_that_was_stopped_leaves_everything_usable(method: str) -> None:
+    rules = policy(method=method)
+    expected = LiveTable.open(SOME, rules).look(rules)
+    calls = 0
+
+    def count(stage: str, done: int, total: int | None) -> None:
+        nonlocal calls
+        calls += 1
+
+    LiveTable.open(SOME).look(rules, progress=count)
+    for at in range(calls):
+        live, left = LiveTable.open(SOME), at
+
+        def stop(stage: str, done: int, total: int | None) -> None:
+            nonlocal left
+            left -= 1
+            if left < 0:
+                raise Stopped
+
+        with pytest.raises(Stopped):
+            live.look(rules, progress=stop)
+        assert live.look(rules) == expected
+
+
+def test_a_policy_that_cannot_be_read_is_a_look_with_a_reason() -> None:
+    seen = LiveTable.open(SOME).look({"columns": {"age": "quasi"}, "models": []})
+    assert seen.verdict == "impossible"
+    assert seen.reason is not None
+    assert "quasi-identifier" in seen.reason
