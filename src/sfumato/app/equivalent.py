@@ -4,6 +4,7 @@ from shlex import quote
 from typing import NamedTuple
 
 from sfumato.app.desk import Desk
+from sfumato.errors import SfumatoError
 
 
 class Equivalent(NamedTuple):
@@ -15,6 +16,8 @@ class Equivalent(NamedTuple):
 
 def equivalents(desk: Desk, step: str) -> Equivalent:
     """Return the command and the Python that do what a step does."""
+    if step in ("decouple", "publish") and desk.text is not None:
+        return _release(desk)
     data = "patients.csv" if desk.source is None else _name(desk)
     policy = desk.policy_file.name
     release = "release" if desk.release is None else desk.release.name
@@ -28,8 +31,6 @@ def equivalents(desk: Desk, step: str) -> Equivalent:
         "explore": f"sfumato compare {quote(data)} -p {quote(policy)}",
         "look": f"sfumato anonymize {quote(data)} -p {quote(policy)}{seed} -o {quote(release)}",
         "verdict": f"sfumato verify {quote(release)}",
-        "decouple": f"sfumato decouple {quote(release)} -p {quote(policy)} -o decoupled",
-        "publish": f"sfumato anonymize {quote(data)} -p {quote(policy)}{seed} -o {quote(release)}",
     }
     calls = {
         "data": f"draft = sf.draft({data!r})",
@@ -39,8 +40,6 @@ def equivalents(desk: Desk, step: str) -> Equivalent:
         "explore": f"print(sf.compare({data!r}, {policy!r}))",
         "look": f"release = sf.anonymize({data!r}, {policy!r}{seeded})",
         "verdict": f"print(sf.verify({release!r}))",
-        "decouple": f"sf.decouple({release!r}, policy={policy!r}, output='decoupled')",
-        "publish": f"sf.anonymize({data!r}, {policy!r}{seeded}, output={release!r})",
     }
     return Equivalent(commands[step], f"import sfumato as sf\n\n{calls[step]}")
 
@@ -48,3 +47,16 @@ def equivalents(desk: Desk, step: str) -> Equivalent:
 def _name(desk: Desk) -> str:
     source = desk.require_source()
     return source.address if source.kind == "database" else source.name
+
+
+def _release(desk: Desk) -> Equivalent:
+    """Return what makes the release, by several commands if it is parted or has reports."""
+    from sfumato.app.releasing import lines_of
+
+    try:
+        lines = lines_of(desk, "patients.csv" if desk.source is None else _name(desk))
+    except SfumatoError:
+        # The page itself says what is wrong with the policy.
+        return Equivalent("", "")
+    calls = "\n".join(line.python for line in lines)
+    return Equivalent("\n".join(line.command for line in lines), f"import sfumato as sf\n\n{calls}")

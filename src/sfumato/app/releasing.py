@@ -4,9 +4,14 @@ A method whose groups are people with equal quasi-identifiers parts an anonymise
 `sf.anonymize` comes first; others make buckets of the table as it is.
 """
 
-from dataclasses import dataclass, replace
+import json
+import os
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
+from shlex import quote
+from typing import NamedTuple
 
+from sfumato.app.desk import Desk
 from sfumato.decouplings import DECOUPLINGS, Decoupling
 from sfumato.evidence import SigningKey
 from sfumato.policy import Policy
@@ -93,3 +98,138 @@ class Wish:
             seed=self.seed,
             progress=progress,
         )
+
+
+# What was chosen of a release on the page Publish, and the commands that make the same.
+
+_CHOICES = "publish"
+
+
+@dataclass(frozen=True)
+class Choices:
+    """What was chosen for the next release; of a page, and no part of the policy."""
+
+    name: str = ""
+    """The folder; empty for the first that is not taken."""
+
+    format: str = ""
+    """The format of its files; empty for that of the input."""
+
+    key: str = ""
+    """The file of the private key that signs it; empty for none."""
+
+    public: bool = True
+    """Whether a report for everybody lies in it."""
+
+    private: bool = True
+    """Whether a report for the publisher lies beside it."""
+
+    people: bool = True
+    """Where people are counted: whether a private file says who has which rows."""
+
+    @classmethod
+    def of(cls, desk: Desk) -> "Choices":
+        """Return what was chosen, with a name that is free if none was."""
+        try:
+            given = json.loads(desk.settings.get(_CHOICES, "{}"))
+            found = cls(**given)
+        except (TypeError, ValueError):
+            found = cls()
+        return found if found.name else replace(found, name=free_name(desk))
+
+    def save(self, desk: Desk) -> None:
+        """Keep them for the next page, and for the next start after a crash."""
+        desk.settings[_CHOICES] = json.dumps(asdict(self))
+        desk.save()
+
+
+def free_name(desk: Desk, stem: str = "release") -> str:
+    """Return the name of a release that is not there yet: `release`, `release-2` and so on."""
+    number = 1
+    while True:
+        name = stem if number == 1 else f"{stem}-{number}"
+        if not os.path.lexists(desk.folder / name):
+            return name
+        number += 1
+
+
+def report_name(release: str) -> str:
+    """Return what the publisher's own report on a release is called."""
+    return f"{release}-report.html"
+
+
+def people_name(release: str) -> str:
+    """Return what the people file of a release is called."""
+    return f"{release}-people.parquet"
+
+
+class Line(NamedTuple):
+    """One command, and the Python that does the same."""
+
+    command: str
+    python: str
+
+
+def lines_of(desk: Desk, data: str) -> list[Line]:
+    """Return what makes the release that the page Publish makes, step by step.
+
+    Args:
+        desk: What is worked on.
+        data: How the table is called on a command line.
+    """
+    choices, policy = Choices.of(desk), desk.require_policy()
+    decoupling, file = decoupling_of(policy), desk.policy_file.name
+    more, also = "", ""
+    if choices.format:
+        more, also = f" --format {choices.format}", f", format={choices.format!r}"
+    if desk.seed is not None:
+        more, also = f"{more} --seed {desk.seed}", f"{also}, seed={desk.seed}"
+    signed, signing = "", ""
+    if choices.key:
+        signed, signing = f" --key {quote(choices.key)}", f", key={choices.key!r}"
+    name, lines = choices.name, []
+    kept, keeping = "", ""
+    if policy.counted_person is not None and choices.people and decoupling is None:
+        kept = f" --people-file {quote(people_name(name))}"
+        keeping = f", people_file={people_name(name)!r}"
+    whole = name if decoupling is None else f"{name}-{WHOLE}"
+    if decoupling is None or decoupling.keeps_classes:
+        own, owning = (signed, signing) if decoupling is None else ("", "")
+        lines.append(
+            Line(
+                f"sfumato anonymize {quote(data)} -p {quote(file)}{more}{own}{kept} "
+                f"-o {quote(whole)}",
+                f"sf.anonymize({data!r}, {file!r}{also}{owning}{keeping}, output={whole!r})",
+            )
+        )
+        data_of = whole
+    else:
+        data_of = data
+    if decoupling is not None:
+        lines.append(
+            Line(
+                f"sfumato decouple {quote(data_of)} -p {quote(file)}{more}{signed} "
+                f"-o {quote(name)}",
+                f"sf.decouple({data_of!r}, policy={file!r}{also}{signing}, output={name!r})",
+            )
+        )
+    if choices.public:
+        lines.append(
+            Line(
+                f"sfumato report {quote(name)} --public{signed} -o {quote(f'{name}/report.html')}",
+                f"sf.report({name!r}, public=True).save({f'{name}/report.html'!r}{signing})",
+            )
+        )
+    if choices.private:
+        beside, besides = "", ""
+        if kept:
+            beside, besides = kept, keeping
+        lines.append(
+            Line(
+                f"sfumato report {quote(name)} --data {quote(data)} -p {quote(file)}{beside} "
+                f"-o {quote(report_name(name))}",
+                f"sf.report({name!r}, data={data!r}, policy={file!r}{besides})"
+                f".save({report_name(name)!r})",
+            )
+        )
+    return lines

@@ -1,13 +1,430 @@
-"""Publish: not built yet."""
+"""Publish: the release with its reports and its signature, what is in it, and its ledger."""
+
+import os
+import tempfile
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+from starlette.responses import FileResponse, Response
 
 from sfumato.app.asked import Asked
-from sfumato.app.desk import Desk
-from sfumato.app.steps import Context, Step
+from sfumato.app.desk import DATABASE_ENDINGS, Desk
+from sfumato.app.releasing import (
+    Choices,
+    Wish,
+    decoupling_of,
+    free_name,
+    people_name,
+    report_name,
+)
+from sfumato.app.steps import Answer, Context, Step
+from sfumato.errors import InputError, OutputError, ParameterError
+from sfumato.evidence import EVIDENCE, REPORT, SigningKey, keygen
+from sfumato.evidence.keys import is_locked
+from sfumato.files import replace_folder
+from sfumato.private import is_release
+from sfumato.releases.codebook import CODEBOOK, CODEBOOK_TEXT
+from sfumato.releases.manifest import MANIFEST
+from sfumato.releases.opening import open_release
+from sfumato.releases.places import refuse_what_is_there
+from sfumato.releases.readme import README
+from sfumato.tables import FORMATS
+from sfumato.typing import Progress
 
 step = Step("publish", "Publish")
+
+JOB, LEDGER_JOB = "publish", "ledger"
+KEY, PUBLIC_KEY, LEDGER = ".key", ".pub", ".ledger"
+"""How the files of private keys, of public keys and of ledgers end."""
+
+_MOST_ROOMS = 12
+
+_SEALED = "sandbox; default-src 'none'; frame-ancestors 'none'"
+_REPORT_POLICY = (
+    "sandbox; default-src 'none'; style-src 'unsafe-inline'; img-src data:; base-uri 'none'; "
+    "form-action 'none'; frame-ancestors 'none'"
+)
+"""What a report's own head allows, and nothing of the app's: it is a page of no origin."""
+
+PURPOSES = {
+    README: "what it is and how to use it, for its readers",
+    CODEBOOK: "what columns and labels mean, as a table",
+    CODEBOOK_TEXT: "what columns and labels mean, to read",
+    MANIFEST: "what was done and is promised, for programs",
+    EVIDENCE: "the hash of every file, and the signature",
+    REPORT: "the report for everybody",
+    "schema.sql": "the tables and how to join them, for databases",
+}
+_DATA = "published data"
+TEXTS = (*PURPOSES.values(), _DATA)
+
+
+@dataclass(frozen=True)
+class Made:
+    """What came of publishing."""
+
+    name: str
+    checks: int
+    """How many promises the verifier recomputed from the written files; all of them hold."""
+
+    warnings: tuple[str, ...]
+    answer: str = ""
+    """The answer of the report, if one was made."""
+
+
+@dataclass(frozen=True)
+class Shown:
+    """A file of a release."""
+
+    name: str
+    size: int
+    purpose: str
+
+
+# The page.
 
 
 @step.page
 def show(desk: Desk, asked: Asked) -> Context:
-    """Return nothing yet."""
-    return {}
+    """Return what is chosen, the release that was made, and the ledgers there are."""
+    policy, choices = desk.require_policy(), Choices.of(desk)
+    target = desk.folder / choices.name
+    releases = [path.name for path in desk.releases()]
+    shown = _shown_release(desk, asked, releases)
+    ledgers = _files(desk, LEDGER)
+    ledger = asked.text("ledger", "")
+    return {
+        "choices": choices,
+        "formats": FORMATS,
+        "keys": [(path.name, _locked(path)) for path in _files(desk, KEY)],
+        "taken": os.path.lexists(target),
+        "replaceable": target.is_dir() and is_release(target),
+        "free": free_name(desk),
+        "decoupling": decoupling_of(policy),
+        "counts_people": policy.counted_person is not None,
+        "job": desk.jobs.get(JOB),
+        "releases": releases,
+        "shown": shown,
+        "files": [] if shown is None else _list(desk.folder / shown),
+        "own_report": shown is not None and (desk.folder / report_name(shown)).is_file(),
+        "signed_with": choices.key,
+        "ledgers": [path.name for path in ledgers],
+        "ledger": ledger if ledger in [p.name for p in ledgers] else _last(ledgers),
+        "ledger_job": desk.jobs.get(LEDGER_JOB),
+        "startable": [name for name in releases if _kind_of(desk.folder / name) == "break-merge"],
+        "data_files": [p.name for p in desk.data_files() if not _is_database(p)],
+        "next_increment": free_name(desk, "increment"),
+        "default_ledger": f"{desk.folder.name}{LEDGER}",
+    }
+
+
+def _shown_release(desk: Desk, asked: Asked, releases: list[str]) -> str | None:
+    name = asked.text("release", "")
+    if name in releases:
+        return name
+    last = None if desk.release is None else desk.release.name
+    return last if last in releases else None
+
+
+def _list(folder: Path) -> list[Shown]:
+    """Return the files of a release, data first."""
+    files = [path for path in folder.iterdir() if path.is_file() and not path.is_symlink()]
+    found = [
+        Shown(path.name, path.stat().st_size, PURPOSES.get(path.name, _DATA)) for path in files
+    ]
+    return sorted(found, key=lambda each: (each.purpose != _DATA, each.name))
+
+
+def _files(desk: Desk, ending: str) -> list[Path]:
+    found = [p for p in desk.folder.iterdir() if p.name.endswith(ending) and p.is_file()]
+    return sorted(path for path in found if not path.name.startswith("."))
+
+
+def _last(paths: list[Path]) -> str:
+    return max(paths, key=lambda path: path.stat().st_mtime).name if paths else ""
+
+
+def _is_database(path: Path) -> bool:
+    return path.name.lower().endswith(DATABASE_ENDINGS)
+
+
+def _locked(path: Path) -> bool:
+    try:
+        return is_locked(path)
+    except ParameterError:
+        return False
+
+
+def _kind_of(folder: Path) -> str | None:
+    try:
+        found = open_release(folder).manifest
+    except (InputError, OSError):
+        return None
+    return None if found is None else found.kind
+
+
+# Choosing and making.
+
+
+@step.action("set")
+def choose(desk: Desk, asked: Asked) -> Answer:
+    """Keep what is chosen; with one of the two buttons, publish it too."""
+    choices = Choices(
+        name=asked.text("name", "").strip(),
+        format=asked.text("format", ""),
+        key=asked.text("key", ""),
+        public=asked.flag("public"),
+        private=asked.flag("private"),
+        people=asked.flag("people"),
+    )
+    if choices.format and choices.format not in FORMATS:
+        raise ParameterError("format", choices.format, "one of " + ", ".join(FORMATS))
+    if choices.name:
+        desk.new_path(choices.name)
+    if choices.key:
+        _key_file(desk, choices.key)
+    seed = asked.text("seed", "").strip()
+    with desk.lock:
+        desk.seed = asked.integer("seed") if seed else None
+        choices.save(desk)
+    if asked.text("do", "") in ("publish", "replace"):
+        start(desk, asked.text("passphrase", ""), replace_it=asked.text("do") == "replace")
+    return None
+
+
+@step.action("key")
+def make_key(desk: Desk, asked: Asked) -> Answer:
+    """Make a pair of keys in the folder, and choose it."""
+    name = asked.text("name").strip().removesuffix(KEY)
+    desk.new_path(name)
+    keygen(desk.new_path(name), passphrase=asked.text("passphrase", "") or None)
+    replace(Choices.of(desk), key=f"{name}{KEY}").save(desk)
+    desk.say(
+        "done",
+        f"{name}{KEY} signs in your name: keep it to yourself. Give {name}{PUBLIC_KEY} to your "
+        "readers by a way they trust.",
+    )
+    return None
+
+
+def start(desk: Desk, passphrase: str, *, replace_it: bool) -> None:
+    """Begin to publish what is chosen; what can be refused is refused before any work."""
+    choices = Choices.of(desk)
+    target = desk.new_path(choices.name)
+    if os.path.lexists(target) and is_release(target) and not replace_it:
+        raise OutputError(
+            f"there is a release {choices.name!r} already, and it is left as it is. Choose another "
+            f"name, as {free_name(desk)!r}, or replace it."
+        )
+    refuse_what_is_there(target, force=replace_it)
+    if not replace_it:
+        for name in _beside(desk, choices):
+            if os.path.lexists(desk.folder / name):
+                raise OutputError(
+                    f"{name!r} is there already, and is left as it is. Choose another name for the "
+                    "release, or move it away."
+                )
+    key = None
+    if choices.key:
+        key = SigningKey.load(_key_file(desk, choices.key), passphrase or None)
+    wish = Wish(
+        desk.require_source().address, desk.task_policy, choices.format or None, desk.seed, key
+    )
+    desk.start(JOB, lambda report: _make(desk, wish, choices, target, report))
+
+
+def _beside(desk: Desk, choices: Choices) -> list[str]:
+    """Return the private files that will lie beside a release."""
+    policy = desk.require_policy()
+    counted = policy.counted_person is not None and policy.decouple is None
+    return [
+        *([report_name(choices.name)] if choices.private else []),
+        *([people_name(choices.name)] if choices.people and counted else []),
+    ]
+
+
+def _key_file(desk: Desk, name: str) -> Path:
+    path = desk.inside(name)
+    if path.parent != desk.folder or not name.endswith(KEY) or not path.is_file():
+        raise InputError(f"there is no key {name!r} in the folder. Choose another, or make one")
+    return path
+
+
+def _make(desk: Desk, wish: Wish, choices: Choices, target: Path, report: Progress) -> Made:
+    """Make everything in a private place, and put it into the folder when all of it is there."""
+    from sfumato.reports import report as describe
+
+    beside = _beside(desk, choices)
+    with tempfile.TemporaryDirectory(prefix="making-", dir=desk.private) as place:
+        stage = Path(place)
+        folder, own = stage / choices.name, stage / report_name(choices.name)
+        people = stage / people_name(choices.name)
+        people_file = people if people.name in beside else None
+        made = wish.make(folder, stage, people_file=people_file, progress=report)
+        answer = ""
+        if choices.public:
+            found = describe(folder, public=True, progress=report)
+            found.save(folder / REPORT, key=wish.key)
+            answer = found.answer
+        if choices.private:
+            kept = people_file if people_file is not None and people_file.is_file() else None
+            found = describe(
+                folder, data=wish.source, policy=wish.policy, people_file=kept, progress=report
+            )
+            found.save(own)
+            answer = found.answer
+        report("publish", 1, 1)
+        with desk.lock:
+            _put(folder, target)
+            for name in beside:
+                if (stage / name).is_file():
+                    (stage / name).replace(desk.folder / name)
+            desk.release = target
+            desk.save()
+    return Made(choices.name, len(made.verdict.checks), tuple(made.warnings), answer)
+
+
+def _put(folder: Path, target: Path) -> None:
+    """Give a finished release its name; the one that was to be replaced goes only now."""
+    if target.is_dir() and any(target.iterdir()):
+        replace_folder(folder, target)
+    else:
+        folder.rename(target)
+
+
+# What is in a release.
+
+
+@step.part("evidence")
+def evidence(desk: Desk, asked: Asked) -> Context:
+    """Return whether a release is what was written and signed, to the last byte."""
+    from sfumato.tasks.evidence import check_evidence
+
+    folder = _release(desk, asked.text("release"))
+    for public in _files(desk, PUBLIC_KEY):
+        try:
+            found = check_evidence(folder, public)
+        except (InputError, ParameterError):
+            continue
+        if found.holds:
+            return {"verdict": found, "public_key": public.name}
+    return {"verdict": check_evidence(folder), "public_key": ""}
+
+
+@step.file("file")
+def give_file(desk: Desk, asked: Asked) -> Response:
+    """Give a file of a release, to be saved and not shown."""
+    folder, name = _release(desk, asked.text("release")), asked.text("name")
+    if name not in [each.name for each in _list(folder)]:
+        raise InputError(f"there is no file {name!r} in that release")
+    return _attachment(folder / name)
+
+
+@step.file("report")
+def give_report(desk: Desk, asked: Asked) -> Response:
+    """Show a report as a page that has no rights at all: the public one, or the publisher's."""
+    folder = _release(desk, asked.text("release"))
+    path = folder / REPORT
+    if asked.flag("own"):
+        path = desk.inside(report_name(folder.name))
+    if not path.is_file() or path.is_symlink():
+        raise InputError("there is no such report any more")
+    headers = {"content-security-policy": _REPORT_POLICY, "referrer-policy": "no-referrer"}
+    return FileResponse(path, media_type="text/html; charset=utf-8", headers=headers)
+
+
+def _attachment(path: Path) -> Response:
+    return FileResponse(
+        path,
+        media_type="application/octet-stream",
+        filename=path.name,
+        headers={"content-security-policy": _SEALED},
+    )
+
+
+def _release(desk: Desk, name: str) -> Path:
+    path = desk.inside(name)
+    if path not in desk.releases():
+        raise InputError(f"there is no release {name!r} in the folder any more")
+    return path
+
+
+# The ledger.
+
+
+@step.part("ledger")
+def ledger(desk: Desk, asked: Asked) -> Context:
+    """Return who joined when, who waits, and how many more each group takes."""
+    from sfumato.content import Markup
+    from sfumato.publishing.ledger import Ledger
+
+    name = asked.text("ledger")
+    found = Ledger.open(_ledger_file(desk, name))
+    overview, room = found.overview(), found.headroom(most=_MOST_ROOMS)
+    return {
+        "name": name,
+        "overview": overview,
+        "timeline": Markup(overview.svg()),
+        "room": room,
+        "faults": found.verify(),
+        "k": found.k,
+        "alpha": found.alpha,
+    }
+
+
+def _ledger_file(desk: Desk, name: str) -> Path:
+    path = desk.inside(name)
+    if path.parent != desk.folder or not name.endswith(LEDGER) or not path.is_file():
+        raise InputError(f"there is no ledger {name!r} in the folder any more")
+    return path
+
+
+@step.action("start-ledger")
+def start_ledger(desk: Desk, asked: Asked) -> Answer:
+    """Start a ledger from a parted release."""
+    from sfumato.publishing.ledger import start_ledger as task
+
+    release = _release(desk, asked.text("release"))
+    name = asked.text("name").strip().removesuffix(LEDGER) + LEDGER
+    path, alpha = desk.new_path(name), asked.number("alpha")
+    k = asked.integer("k") if asked.text("k", "").strip() else None
+    policy = desk.task_policy
+    source = desk.require_source().address if asked.flag("source") else None
+    above = asked.flag("above")
+
+    def work(report: Progress) -> Any:  # noqa: ANN401 - a publication
+        report("publish", 0, None)
+        return task(release, path, alpha, k, policy, source, above=above)
+
+    desk.start(LEDGER_JOB, work)
+    return None
+
+
+@step.action("increment")
+def publish_increment(desk: Desk, asked: Asked) -> Answer:
+    """Publish the next increment, or only say what would become of it."""
+    from sfumato.publishing.ledger import Ledger
+
+    path = _ledger_file(desk, asked.text("ledger"))
+    rows = desk.inside(asked.text("data"))
+    if rows not in desk.data_files():
+        raise InputError(f"there is no table {asked.text('data')!r} in the folder any more")
+    dry = asked.text("do", "") == "try"
+    output = None if dry else desk.new_path(asked.text("name").strip())
+    if output is not None:
+        refuse_what_is_there(output, force=False)
+    key = None
+    if asked.text("key", "") and not dry:
+        file = _key_file(desk, asked.text("key"))
+        key = SigningKey.load(file, asked.text("passphrase", "") or None)
+    form, whole = asked.text("format", "") or None, asked.flag("whole")
+
+    def work(report: Progress) -> Any:  # noqa: ANN401 - a publication
+        report("publish", 0, None)
+        return Ledger.open(path).publish(
+            rows, output=output, whole=whole, dry_run=dry, format=form, key=key
+        )
+
+    desk.start(LEDGER_JOB, work)
+    return None
