@@ -6,7 +6,7 @@ import numpy as np
 
 from sfumato.counts import FrequencySet
 from sfumato.drafting.inspection import SubsetRisk, people_alone, telling_subsets
-from sfumato.drawing.charts import histogram_svg
+from sfumato.drawing.charts import histogram_svg, sketch_svg
 from sfumato.tables import Domain
 from sfumato.text import date_of, number_of, text_of
 from sfumato.typing import IntArray, Value
@@ -59,6 +59,15 @@ class ColumnFacts:
 
     telling: tuple[SubsetRisk, ...] = field(default=())
     """The sets of quasi-identifiers with this one that single out most people."""
+
+    @property
+    def sketch(self) -> str:
+        """The histogram, drawn as a small picture."""
+        return sketch_svg(
+            [bar.label for bar in self.histogram],
+            [bar.rows for bar in self.histogram],
+            title=self.name,
+        )
 
     @property
     def svg(self) -> str:

@@ -7,6 +7,7 @@ from contextlib import suppress
 from dataclasses import asdict, dataclass, replace
 from datetime import date
 from pathlib import Path
+from threading import RLock
 from typing import Any, Generic, Literal, TypeVar
 
 import numpy as np
@@ -192,7 +193,7 @@ class LiveTable:
     method draws. A look that was stopped, because `progress` raised, leaves everything as it was.
     Does not promise a verdict: only attacks on classes are tried.
 
-    Not for several threads at once.
+    Threads wait for each other: to have an answer sooner, stop the look before.
 
     Example:
         >>> import pyarrow as pa
@@ -217,6 +218,7 @@ class LiveTable:
 
     def __init__(self, data: object, reading: Reading | None, *, progress: Progress) -> None:
         self._data = data
+        self._lock = RLock()
         self._raw = _open(data, reading)
         self._reading = reading
         self._counted: dict[Hashable, _CountedTable] = {}
@@ -271,19 +273,23 @@ class LiveTable:
             policy: A policy, its path, or its settings as a mapping.
             progress: Told how far each stage is; it may raise to stop.
         """
+        report = progress or silent
         try:
             rules = policy_of(policy)
         except SfumatoError as error:
             return Glance(rows=self.rows, reason=str(error))
         key = rules, _stamps(rules)
-        found = self._glances.get(key)
-        if found is None:
-            try:
-                found = self._look(rules, progress or silent)
-            except SfumatoError as error:
-                name = rules.loss.name
-                found = Glance(rows=self.rows, loss_name=name, reason=str(error))
-            self._glances.put(key, found)
+        with self._lock:
+            # Perhaps a newer wish came while this one waited.
+            report("look", 0, None)
+            found = self._glances.get(key)
+            if found is None:
+                try:
+                    found = self._look(rules, report)
+                except SfumatoError as error:
+                    name = rules.loss.name
+                    found = Glance(rows=self.rows, loss_name=name, reason=str(error))
+                self._glances.put(key, found)
         return found
 
     def column_facts(self, name: str, policy: GivenPolicy) -> ColumnFacts:
@@ -293,7 +299,10 @@ class LiveTable:
             name: The column.
             policy: What says which columns others may know, and what a person is.
         """
-        rules = policy_of(policy)
+        with self._lock:
+            return self._facts(name, policy_of(policy))
+
+    def _facts(self, name: str, rules: Policy) -> ColumnFacts:
         table = self._table_of(rules)
         table.table.require((name,))
         domain = table.domains((name,)).get(name)

@@ -14,6 +14,7 @@ from sfumato.drawing.svg import (
     Item,
     Part,
     count_of,
+    document,
     element,
     group,
     label,
@@ -256,6 +257,40 @@ def histogram_svg(
     remark = f"Not drawn: {count_of(hidden, 'bar')}." if hidden > 0 else ""
     room = _Measures(length=300.0, bar=16.0, between_rows=8.0, for_text=130.0)
     return _series_page(rows, (), remark, title, "Numbers", _draw_rows(rows, room, axis=axis))
+
+
+_SKETCH = Box(0, 0, 360, 56)
+
+
+def sketch_svg(labels: Sequence[str], numbers: Sequence[int], *, title: str) -> str:
+    """Return a distribution as a small drawing: upright bars, and the first and last label.
+
+    Args:
+        labels: What each bar stands for, in order.
+        numbers: The number for each label.
+        title: A heading, which is read and not drawn.
+
+    Example:
+        >>> drawing = sketch_svg(["20 to 39", "40 to 59"], [10, 30], title="age")
+        >>> "40 to 59: 30" in drawing
+        True
+    """
+    if len(labels) != len(numbers):
+        raise ParameterError("numbers", len(numbers), f"{len(labels)} numbers, one per label")
+    most, wide = max(numbers, default=0) or 1, _SKETCH.width / max(len(numbers), 1)
+    bars = []
+    for i, (text, n) in enumerate(zip(labels, numbers, strict=True)):
+        high = _SKETCH.height * n / most
+        box = Box(i * wide, _SKETCH.height - high, max(wide - 1, 0.5), high)
+        bars.append(group(rectangle(box, fill="#2c5f8a"), tooltip=f"{one_line(text)}: {n}"))
+    ends = [(labels[0], 0.0, "start"), (labels[-1], _SKETCH.width, "end")] if labels else []
+    told = [
+        label(shorten(text, 170, _SMALL), x, _SKETCH.height + 14, size=_SMALL, text_anchor=end)
+        for text, x, end in ends
+    ]
+    spoken = "; ".join(f"{one_line(text)}: {n}" for text, n in zip(labels, numbers, strict=True))
+    height = _SKETCH.height + 20
+    return document(_SKETCH.width, height, *bars, *told, title=title, description=spoken)
 
 
 _MOST_TICKS = 6
