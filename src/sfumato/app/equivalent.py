@@ -30,7 +30,7 @@ def equivalents(desk: Desk, step: str) -> Equivalent:
         "promises": f"sfumato lattice {quote(data)} -p {quote(policy)}",
         "explore": f"sfumato compare {quote(data)} -p {quote(policy)}",
         "look": f"sfumato anonymize {quote(data)} -p {quote(policy)}{seed} -o {quote(release)}",
-        "verdict": f"sfumato verify {quote(release)}",
+        "verdict": f"sfumato verify {quote(release)} -p {quote(policy)} --data {quote(data)}",
     }
     calls = {
         "data": f"draft = sf.draft({data!r})",
@@ -39,7 +39,7 @@ def equivalents(desk: Desk, step: str) -> Equivalent:
         "promises": f"print(sf.tools.lattice({data!r}, {policy!r}))",
         "explore": f"print(sf.compare({data!r}, {policy!r}))",
         "look": f"release = sf.anonymize({data!r}, {policy!r}{seeded})",
-        "verdict": f"print(sf.verify({release!r}))",
+        "verdict": f"print(sf.verify({release!r}, {policy!r}, data={data!r}))",
     }
     return Equivalent(commands[step], f"import sfumato as sf\n\n{calls[step]}")
 

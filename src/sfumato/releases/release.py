@@ -14,6 +14,7 @@ from sfumato.decouplings.base import GroupedTables
 from sfumato.errors import InputError, some
 from sfumato.policy import FULL_DOMAIN, REGIONAL, Policy
 from sfumato.reading import RELEASED, TextFile
+from sfumato.recoding import Recoding
 from sfumato.releases.line_breaks import count_line_breaks_of_groups, warn_of_line_breaks
 from sfumato.releases.manifest import ColumnRecord, FileRecord, LeftOut, Manifest
 from sfumato.releases.spellings import warn_of_spellings
@@ -64,6 +65,9 @@ class Release(Showable):
 
     people: "pa.Table | None" = field(default=None, repr=False, compare=False)
     """Who has which of its rows, if people are counted, as in the people file: private."""
+
+    recoding: Recoding | None = field(default=None, repr=False, compare=False)
+    """What became of each raw value, if the rows are in memory: private, and never published."""
 
     notes: tuple[str, ...] = field(default=(), compare=False)
     """What was found out about the form of the data: how its file was read, and its dates."""

@@ -347,7 +347,8 @@ def make_release(  # noqa: PLR0913 - what it is told and what it tells
             members=_members_of(asked, counts),
         )
         made = Release.of(place.publish(release, table), asked)
-        return replace(made, people=people, notes=table.notes)
+        recoding = decision.recoding if made.table is not None else None
+        return replace(made, people=people, recoding=recoding, notes=table.notes)
 
 
 def _with_numbers(

@@ -267,14 +267,17 @@ def draw_findings(findings: Findings, folder: str | Path) -> list[Path]:
     """
     target = Path(folder)
     refuse_release(target / "network.svg", "the drawing")
-    drawn: dict[str, str] = {}
-    for name, network in findings.networks.items():
-        drawn[f"network-{name}.svg"] = _network(findings, name, network)
+    drawn = {f"network-{name}.svg": svg for name, svg in draw_networks(findings).items()}
     tables = [table for _, table in findings.dependencies]
     names = file_names([_what(each.child.name, each.names) for each in tables], "table-", most=120)
     for name, table in zip(names, tables, strict=True):
         drawn[f"{name}.svg"] = table_svg(table, findings.alpha)
     return write_folder(target, drawn, private="the drawing")
+
+
+def draw_networks(findings: Findings) -> dict[str, str]:
+    """Return the drawing of every network, with the rules above alpha marked."""
+    return {name: _network(findings, name, network) for name, network in findings.networks.items()}
 
 
 def _what(child: str, parents: Sequence[str]) -> str:

@@ -1,13 +1,377 @@
-"""Verdict: not built yet."""
+"""Verdict: may it be published, who could learn what, and buttons that do what is advised."""
+
+import secrets
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
 
 from sfumato.app.asked import Asked
 from sfumato.app.desk import Desk
-from sfumato.app.steps import Context, Step
+from sfumato.app.jobs import Job
+from sfumato.app.releasing import Wish, decoupling_of
+from sfumato.app.steps import Answer, Context, Step
+from sfumato.content import Markup
+from sfumato.errors import InputError, SfumatoError
+from sfumato.policy import Policy
+from sfumato.policy.parts import member_settings
+from sfumato.policy.remedies import Remedy
+from sfumato.releases.release import DecoupledRelease, Release
+from sfumato.tasks.verify import Assessment, Reason
+from sfumato.typing import Progress
 
-step = Step("verdict", "Verdict")
+step = Step("verdict", "Verdict", needs="")
+
+JOB, OPENED, LEAKS = "verdict", "judge", "findings"
+"""The work: to judge the release of the policy, a release that was opened, and to find leaks."""
+
+MEANINGS = {
+    "yes": "Every promise holds, every attack that applies was tried, and nothing about any person "
+    "becomes likely that was not.",
+    "with care": "Every promise holds and no person is at risk, but there are reasons to look "
+    "twice. Read them before you publish.",
+    "no": "Do not publish it as it is. Every reason below says what to do about it.",
+}
+
+SIGNS = {"yes": "✓", "with care": "!", "no": "✗"}
+
+LEVELS = ("low", "moderate", "high", "very high")
+
+TEXTS = (*MEANINGS.values(), *LEVELS)
+
+_MOST_CASES = 3
+_MOST_VALUES = 200
+"""The most values of a column that a form suggests."""
+
+_DRAWN = 300
+"""Rows of which one is drawn as an example."""
+
+
+@dataclass(frozen=True)
+class Judged:
+    """What was judged, and what was found."""
+
+    assessment: Assessment
+    release: Release | DecoupledRelease | Path
+    whole: Release | None
+    """The release in one piece that it was made of; None of a folder or of buckets."""
+
+    @property
+    def answer(self) -> str:
+        """The answer, as the state of the whole shows it."""
+        return self.assessment.answer
 
 
 @step.page
 def show(desk: Desk, asked: Asked) -> Context:
-    """Return nothing yet."""
-    return {}
+    """Return the answer with its reasons, or how far the work is."""
+    opened = desk.source is None or "opened" in asked
+    job = desk.jobs.get(OPENED if opened else JOB)
+    found: Judged | None = job.result if job is not None and job.ready else None
+    return {
+        "opened": opened,
+        "job": job,
+        "found": found,
+        "reasons": [] if found is None else _describe_all(desk, found),
+        "signs": SIGNS,
+        "meanings": MEANINGS,
+        "untried": [] if found is None else [o for o in found.assessment.attacks if not o.tried],
+        "leaks": _leaks(desk, found),
+        "leaks_job": None if opened else desk.jobs.get(LEAKS),
+        "known": _suggestions(desk) if found is not None and not opened else {},
+        "sensitive": () if desk.policy is None else desk.policy.sensitive,
+        "person": _person(asked),
+        "by": desk.settings.get("by", ""),
+        "releases": desk.releases(),
+        "seeded": desk.seed is not None,
+    }
+
+
+# The work.
+
+
+@step.action("judge")
+def judge(desk: Desk, asked: Asked) -> Answer:
+    """Begin to judge the release of the present policy."""
+    start(desk)
+    return None
+
+
+def start(desk: Desk) -> Job:
+    """Begin to make the release in memory and to judge it."""
+    source, policy = desk.require_source().address, desk.task_policy
+    wish = Wish(source, policy, seed=desk.seed)
+    made = desk.jobs.get("release")
+    ready = made.result if made is not None and made.ready and not desk.is_old(made) else None
+
+    def work(report: Progress) -> Judged:
+        from sfumato.tasks.verify import verify
+
+        decoupling, whole = decoupling_of(policy), ready
+        what: Release | DecoupledRelease
+        if decoupling is None or decoupling.keeps_classes:
+            whole = ready or wish.anonymize(None, progress=report)
+        if decoupling is None:
+            assert whole is not None  # noqa: S101 - it was just made
+            what = whole
+        else:
+            what = wish.part(whole if decoupling.keeps_classes else source, None, progress=report)
+        found = verify(what, policy, data=source, progress=report)
+        return Judged(found, what, whole)
+
+    return desk.start(JOB, work)
+
+
+@step.action("opened")
+def judge_opened(desk: Desk, asked: Asked) -> Answer:
+    """Begin to judge a release that lies in the folder, as its recipients see it."""
+    folder = desk.release if "folder" not in asked else desk.inside(asked.text("folder"))
+    if folder is None or folder not in desk.releases():
+        raise InputError("this is no release of the folder any more. Open another on page Data")
+    desk.release = folder
+
+    def work(report: Progress) -> Judged:
+        from sfumato.tasks.verify import verify
+
+        return Judged(verify(folder, progress=report), folder, None)
+
+    desk.start(OPENED, work)
+    return None
+
+
+@step.action("leaks")
+def find_leaks(desk: Desk, asked: Asked) -> Answer:
+    """Begin to learn what columns tell about each other in the release that was judged."""
+    found, policy = _current(desk), desk.task_policy
+
+    def work(report: Progress) -> Any:  # noqa: ANN401 - findings, imported where needed
+        from sfumato.tasks.detect import detect
+
+        return detect(found.release, policy=policy, progress=report)
+
+    desk.start(LEAKS, work)
+    return None
+
+
+def _current(desk: Desk) -> Judged:
+    """Return what was judged of the present policy; an error if it was not."""
+    job = desk.jobs.get(JOB)
+    if job is None or not job.ready or desk.is_old(job):
+        raise InputError("the policy has changed, or nothing was judged yet. Judge it first")
+    found: Judged = job.result
+    return found
+
+
+# Doing what is advised.
+
+
+@step.action("mend")
+def mend(desk: Desk, asked: Asked) -> Answer:
+    """Do what one reason advises, and judge again."""
+    with desk.lock:
+        reason = _reason(_current(desk), asked.integer("reason"))
+        remedies = reason.remedies
+        at = asked.integer("remedy")
+        if not 0 <= at < len(remedies):
+            raise InputError("this advice is not there any more. Load the page again")
+        remedy = remedies[at]
+        because, by = asked.text("because", ""), asked.text("by", "")
+        if by.strip():
+            desk.settings["by"] = by.strip()
+        changed = remedy.apply(desk.require_policy(), because=because, by=by)
+        if not _change(desk, changed, _in_words(remedy)):
+            return None
+    if remedy.kind == "apart":
+        return "decouple"
+    start(desk)
+    return None
+
+
+@step.action("mend_all")
+def mend_all(desk: Desk, asked: Asked) -> Answer:
+    """Do what every reason of a *no* advises first, and judge again."""
+    with desk.lock:
+        policy, done = desk.require_policy(), []
+        for reason in _current(desk).assessment.reasons:
+            if reason.refuses and reason.remedies and not reason.remedies[0].needs_reason:
+                policy = reason.remedies[0].apply(policy)
+                done.append(_in_words(reason.remedies[0]))
+        if not _change(desk, policy, "; ".join(done)):
+            return None
+    start(desk)
+    return None
+
+
+@step.action("strengthen")
+def protect_more(desk: Desk, asked: Asked) -> Answer:
+    """Promise for a column what a draft would, a step stronger than now, and judge again."""
+    from sfumato.tasks.strengthen import strengthen
+
+    name = asked.text("column")
+    changed = strengthen(desk.require_source().address, desk.task_policy, name)
+    with desk.lock:
+        changed = desk.require_policy().replace(models=changed.models)
+        if not _change(desk, changed, f"{name}: protected as a draft would"):
+            return None
+    start(desk)
+    return None
+
+
+@step.action("unseed")
+def take_seed_away(desk: Desk, asked: Asked) -> Answer:
+    """Draw the order of rows by chance from now on, and judge again."""
+    desk.seed = None
+    desk.save()
+    start(desk)
+    return None
+
+
+def _change(desk: Desk, policy: Policy, what: str) -> bool:
+    if policy == desk.policy:
+        desk.say("note", "The policy says so already, and there is no stricter step. Try another.")
+        return False
+    desk.change(policy, "verdict", what[:200])
+    return True
+
+
+def _reason(found: Judged, at: int) -> Reason:
+    reasons = found.assessment.reasons
+    if not 0 <= at < len(reasons):
+        raise InputError("this reason is not there any more. Load the page again")
+    return reasons[at]
+
+
+def _in_words(remedy: Remedy) -> str:
+    about = ", ".join(remedy.about)
+    if remedy.kind == "promise":
+        told = [member_settings(model, "model") for model in getattr(remedy, "models", ())]
+        return "\n".join(f"- {_one_line(each)}" for each in told)
+    if remedy.kind == "role":
+        return f"{about}: {getattr(remedy, 'role', '')}"
+    return f"{about}: {remedy.kind}"
+
+
+def _one_line(settings: Mapping[str, object]) -> str:
+    """Return settings as a policy writes them in one line."""
+    import yaml
+
+    text = yaml.safe_dump(settings, default_flow_style=True, width=10_000, sort_keys=False)
+    return text.strip()
+
+
+# What the page shows of a reason.
+
+
+def _describe_all(desk: Desk, found: Judged) -> list[dict[str, Any]]:
+    sensitive = () if desk.policy is None else desk.policy.sensitive
+    return [_describe(at, reason, sensitive) for at, reason in enumerate(found.assessment.reasons)]
+
+
+def _describe(at: int, reason: Reason, sensitive: Sequence[str]) -> dict[str, Any]:
+    outcome = reason.outcome
+    text = reason.text[:1].upper() + reason.text[1:]
+    remedies: list[dict[str, Any]] = [
+        {"at": number, "kind": each.kind, "remedy": each, "words": _in_words(each)}
+        for number, each in enumerate(reason.remedies)
+    ]
+    own = [] if outcome is None else [n for n in outcome.columns if n in sensitive]
+    return {
+        "at": at,
+        "reason": reason,
+        "text": text,
+        "outcome": outcome,
+        "cases": () if outcome is None else outcome.worst[:_MOST_CASES],
+        "acts": [each for each in remedies if not each["remedy"].needs_reason],
+        "says": [each for each in remedies if each["remedy"].needs_reason],
+        "strengthen": own[:1] if outcome is not None and not outcome.accepted else [],
+    }
+
+
+def _leaks(desk: Desk, found: Judged | None) -> dict[str, Any] | None:
+    """Return the networks drawn, and what the rules and facts tell; None before they are found."""
+    job = desk.jobs.get(LEAKS)
+    if found is None or job is None or not job.ready or desk.is_old(job):
+        return None
+    from sfumato.tasks.detect import draw_networks
+
+    findings = job.result
+    return {
+        "content": findings.content(),
+        "headline": findings.headline,
+        "networks": [Markup(svg) for svg in draw_networks(findings).values()],
+        "alpha": findings.alpha,
+    }
+
+
+# One person explained.
+
+
+def _person(asked: Asked) -> Mapping[str, str]:
+    """Return what a form says of a person, by the column."""
+    found = {}
+    for name in asked.fields:
+        text = asked.text(name).strip()
+        if name.startswith("of:") and text:
+            found[name.removeprefix("of:")] = text
+    return found
+
+
+def _suggestions(desk: Desk) -> dict[str, list[str]]:
+    """Return values of each quasi-identifier that a form may suggest."""
+    from sfumato.text import text_of
+
+    found = _current_or_none(desk)
+    policy = desk.policy
+    if found is None or policy is None or found.whole is None:
+        return {} if policy is None else {name: [] for name in policy.quasi_identifiers}
+    recoding = getattr(found.whole, "recoding", None)
+    columns = {} if recoding is None else {each.column: each.values for each in recoding.columns}
+    return {
+        name: [
+            text_of(value) for value in columns.get(name, ())[:_MOST_VALUES] if value is not None
+        ]
+        for name in policy.quasi_identifiers
+    }
+
+
+def _current_or_none(desk: Desk) -> Judged | None:
+    try:
+        return _current(desk)
+    except SfumatoError:
+        return None
+
+
+@step.part("person")
+def explain_person(desk: Desk, asked: Asked) -> Context:
+    """Return what others learn of one person from the release that was judged."""
+    from sfumato.tasks.explain import explain
+
+    found, policy = _current(desk), desk.task_policy
+    source = desk.require_source().address
+    person = dict(_person(asked))
+    row: Mapping[str, Any] = {}
+    if "anybody" in asked:
+        row = _draw(source, policy)
+        person = {n: row[n] for n in policy.quasi_identifiers if row.get(n) is not None}
+    if not person:
+        raise InputError("say at least one thing that is known of the person, as in age: 41")
+    rules_out = asked.text("not", "").strip()
+    knows = {"not": rules_out} if rules_out else None
+    told = explain(found.release, person, knows=knows, policy=policy, data=source)
+    return {
+        "told": told,
+        "person": {name: str(value) for name, value in person.items()},
+        "truth": {name: row[name] for name in policy.sensitive if name in row},
+        "drawings": [Markup(svg) for svg in told.drawings()],
+    }
+
+
+def _draw(source: str, policy: Policy) -> Mapping[str, Any]:
+    """Return one of the first rows, drawn by chance: to see what others would learn of it."""
+    from sfumato.releases.preparing import open_prepared
+
+    rows = open_prepared(source, policy).head(_DRAWN).to_pylist()
+    if not rows:
+        raise InputError("the table has no rows")
+    found: Mapping[str, Any] = secrets.choice(rows)
+    return found
