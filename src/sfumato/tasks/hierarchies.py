@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from os import PathLike
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -21,7 +21,7 @@ from sfumato.recode.deciding import count_population, without_missing
 from sfumato.releases.preparing import open_prepared
 from sfumato.schema import Role
 from sfumato.text import STAR, join_words, text_of
-from sfumato.typing import BoolArray, IntArray, Progress, silent
+from sfumato.typing import BoolArray, IntArray, Progress, Value, silent
 
 _MISSING = "(missing)"
 _SHOWN = 4
@@ -260,6 +260,48 @@ def hierarchies(
         judged = column if name in rules.exact else column.folded.column
         trees.append(_tree(rules, judged, Role.SENSITIVE))
     return ValueTrees(tuple(trees))
+
+
+class ColumnValues(NamedTuple):
+    """The values of a column as hierarchies see them, and how many rows have each."""
+
+    values: tuple[Value, ...]
+    """The different values; None is the missing one."""
+
+    counts: tuple[int, ...]
+
+
+def column_values(
+    data: object, policy: GivenPolicy, column: str, *, progress: Progress | None = None
+) -> ColumnValues:
+    """Return the values of a column with their rows, for hierarchies that are edited by hand.
+
+    Does not promise that they may be published: they are values of the table.
+
+    Args:
+        data: As `hierarchies` takes it.
+        policy: A policy, its path, or its settings as a mapping: it says how dates are written,
+            what is derived, and whether rows without a value are left out.
+        column: The column.
+        progress: Told how far it is.
+
+    Example:
+        >>> import sfumato as sf
+        >>> table, policy = sf.samples.table("incognito"), sf.samples.policy_path("incognito")
+        >>> column_values(table, policy, "gender")
+        ColumnValues(values=('Female', 'Male'), counts=(5, 5))
+    """
+    report = progress or silent
+    rules = policy_of(policy)
+    table = open_prepared(data, rules)
+    if column not in table.columns:
+        raise UnknownColumnError(column, list(table.columns))
+    counts = table.count((column,), progress=lambda done, total: report("count", done, total))
+    table.require_calendar_days(counts)
+    if rules.missing is Missing.SUPPRESS:
+        counts, _ = without_missing(counts, (column,))
+    rows = counts.value_counts(column).tolist()
+    return ColumnValues(tuple(counts.column(column).values), tuple(rows))
 
 
 def _tree(policy: Policy, column: Column, role: Role, rows: IntArray | None = None) -> ValueTree:
