@@ -477,8 +477,11 @@ def _tell_apart(tree: Tree, label: str) -> Tree:
     if not sizes:
         return tree
     largest = [level for level, size in sizes.items() if size == max(sizes.values())]
-    taken = {tree.top, *tree.paths}.union(*tree.paths.values())
-    name = _free(_join(tree.parts(largest[0])[label]), taken)
+    parts = tree.parts(largest[0])[label]
+    beside = {name for level in largest for name in tree.labels(level)}
+    # A single part is the same set of values, and so may have the same name.
+    taken = beside if len(parts) == 1 else {tree.top, *tree.paths}.union(*tree.paths.values())
+    name = _free(_join(parts), taken)
     return replace(tree, paths=_rename(tree.paths, {(level, label): name for level in largest}))
 
 
