@@ -179,3 +179,84 @@ def test_a_policy_that_cannot_be_read_is_a_look_with_a_reason() -> None:
     assert seen.verdict == "impossible"
     assert seen.reason is not None
     assert "quasi-identifier" in seen.reason
+
+
+def test_exploring_says_what_comparing_says() -> None:
+    rules, vary = policy(), {"k": [2, 4], "method": ["full-domain", "mondrian"]}
+    expected = sf.compare(SOME, rules, vary=vary, parallel=1)
+    found = LiveTable.open(SOME, rules).explore(rules, vary=vary, seconds=None)
+    assert found == expected
+    assert found.points[0].policy.models[0] == KAnonymity(2)
+
+
+def test_exploring_varies_what_a_policy_has() -> None:
+    live, rules = LiveTable.open(SOME), policy()
+    found = live.explore(rules)
+    assert len(found) == 9
+    point = next(each for each in found if each.possible)
+    seen = live.look(point.policy)
+    assert (seen.suppressed, seen.loss) == (point.suppressed, pytest.approx(point.loss))
+
+
+def test_exploring_can_be_stopped() -> None:
+    live, rules = LiveTable.open(SOME), policy()
+
+    def stop(stage: str, done: int, total: int | None) -> None:
+        if stage == "partition":
+            raise Stopped
+
+    with pytest.raises(Stopped):
+        live.explore(rules, progress=stop)
+    assert live.explore(rules, vary={"k": [2]}).points[0].possible
+
+
+@pytest.mark.parametrize("most", [1, 3000])
+def test_one_level_less_costs_what_its_own_policy_says(most: int) -> None:
+    live, rules = LiveTable.open(SOME), policy()
+    found = live.lattice(rules, most=most)
+    assert (found.lattice is None) == (most == 1)
+    seen = live.look(rules)
+    assert found.loss == pytest.approx(seen.loss)
+    assert found.levels == tuple(column.level for column in seen.columns)
+    at = dict(zip(found.columns, found.levels, strict=True))
+    for step in found.steps:
+        if step.finer is None:
+            continue
+        levels = at | {step.column: step.finer}
+        columns = {
+            name: rule.replace(levels=[levels[name], levels[name]]) if name in levels else rule
+            for name, rule in rules.columns.items()
+        }
+        there = live.look(rules.replace(columns=columns))
+        assert there.possible == step.valid, step
+        if step.valid:
+            assert (step.loss, step.suppressed) == (pytest.approx(there.loss), there.suppressed)
+        else:
+            assert step.reason
+
+
+def test_what_a_promise_costs_is_what_comes_without_it() -> None:
+    live, rules = LiveTable.open(SOME), policy(k=4)
+    diverse, whole = live.cost_of_models(rules)[1], live.look(rules)
+    assert diverse.promise == "distinct-l-diversity of ill with l=2"
+    assert diverse.whole == whole
+    assert diverse.without == live.look(rules.replace(models=[KAnonymity(4)]))
+    assert diverse.binds == (diverse.without.loss < whole.loss - 1e-9)
+
+
+@settings(max_examples=25, deadline=None)
+@given(rows=st.lists(cells, min_size=1, max_size=25))
+def test_facts_of_a_column_are_those_of_its_rows(rows: list[tuple[object, ...]]) -> None:
+    data, names = people(rows), ["age", "zip", "sex"]
+    live = LiveTable.open(data)
+    for at, name in enumerate(["age", "zip", "sex", "ill"]):
+        found = live.column_facts(name, policy())
+        mine = [row[at] for row in rows]
+        known = [value for value in mine if value is not None]
+        assert found.distinct == len({*known})
+        assert found.missing == pytest.approx(mine.count(None) / len(rows))
+        assert sum(bar.rows for bar in found.histogram) + found.others == len(known)
+        assert found.alone == pytest.approx(sum(known.count(v) == 1 for v in known) / len(rows))
+        whole = [row[:3] if name in names else row for row in rows]
+        assert found.together == pytest.approx(sum(whole.count(r) == 1 for r in whole) / len(rows))
+        assert found.svg

@@ -30,9 +30,9 @@ from sfumato.partition import PARTITIONERS
 from sfumato.policy import GivenPolicy, Policy
 from sfumato.reading import TextFile
 from sfumato.recode.deciding import counted_columns
-from sfumato.releases.people import require_people, require_single_rows
+from sfumato.releases.people import KnownColumns, require_people, require_single_rows
 from sfumato.releases.preparing import prepare_alike
-from sfumato.tables import Table, count_people
+from sfumato.tables import count_people
 from sfumato.typing import Progress, silent
 
 
@@ -111,14 +111,11 @@ def compare(  # noqa: PLR0913 - all but two have a default and are named
     table = prepare_alike(data, [*named.values()])
     for name, policy in named.items():
         _check(name, policy, table.columns)
-    _require_people(named, table)
-    main, lost = _risk(risk, named), _loss(loss, named)
-    columns = dict.fromkeys(
-        column
-        for policy in named.values()
-        for column in (*counted_columns(policy), *policy.sensitive, *_needs(policy))
+    require_people_of(named.values(), table)
+    main, lost = choose_risk(risk, named), choose_loss(loss, named)
+    counts = table.count(
+        columns_of(named.values()), progress=lambda done, total: report("count", done, total)
     )
-    counts = table.count(tuple(columns), progress=lambda done, total: report("count", done, total))
     if counts.total == 0:
         raise InputError("the table has no rows: there is nobody to protect and nothing to compare")
     if threshold is None:
@@ -126,11 +123,35 @@ def compare(  # noqa: PLR0913 - all but two have a default and are named
     tried = CountedTable(
         counts,
         tuple(table.columns),
-        _populations(named, report),
+        count_populations(named, report),
         threshold,
         seed,
         asks=lost == QUERY_ERROR,
     )
+    return compare_counted(named, tried, risk=main, loss=lost, parallel=parallel, report=report)
+
+
+def compare_counted(
+    named: Mapping[str, Policy],
+    tried: CountedTable,
+    *,
+    risk: str,
+    loss: str,
+    parallel: int | None,
+    report: Progress,
+    warnings: Sequence[str] = (),
+) -> Comparison:
+    """Try policies on a table that is counted; see `compare`.
+
+    Args:
+        named: The policies by name.
+        tried: The table.
+        risk: What the front is about.
+        loss: What it is weighed against.
+        parallel: How many policies are tried at a time; None for as many as pays.
+        report: Told how far it is.
+        warnings: What to beware of besides.
+    """
     report("comparing policies", 0, len(named))
     points = try_all(
         list(named.items()),
@@ -141,11 +162,12 @@ def compare(  # noqa: PLR0913 - all but two have a default and are named
     bindings = find_bindings(
         points, tried, lambda done, total: report("finding which promise binds", done, total)
     )
-    warnings = _warnings(named, lost)
-    return Comparison(points, counts.total, main, lost, threshold, seed, warnings, bindings)
+    beware = (*_warnings(named, loss), *warnings)
+    rows, threshold, seed = tried.counts.total, tried.threshold, tried.seed
+    return Comparison(points, rows, risk, loss, threshold, seed, beware, bindings)
 
 
-def _risk(risk: str | None, named: Mapping[str, Policy]) -> str:
+def choose_risk(risk: str | None, named: Mapping[str, Policy]) -> str:
     """Choose what the front is about, and refuse what no policy could give."""
     sensitive = any(policy.sensitive for policy in named.values())
     if risk is None:
@@ -161,7 +183,7 @@ def _risk(risk: str | None, named: Mapping[str, Policy]) -> str:
     return risk
 
 
-def _loss(loss: str | None, named: Mapping[str, Policy]) -> str:
+def choose_loss(loss: str | None, named: Mapping[str, Policy]) -> str:
     """Choose what the risk is weighed against."""
     if loss is None:
         return QUERY_ERROR if any(map(_loses_elsewhere, named.values())) else NormalizedLoss.name
@@ -178,15 +200,26 @@ def _loses_elsewhere(policy: Policy) -> bool:
     return decoupling.in_one_piece or not decoupling.keeps_classes
 
 
+def columns_of(policies: Iterable[Policy]) -> tuple[str, ...]:
+    """Return the columns that must be counted to try policies."""
+    return tuple(
+        dict.fromkeys(
+            column
+            for policy in policies
+            for column in (*counted_columns(policy), *policy.sensitive, *_needs(policy))
+        )
+    )
+
+
 def _needs(policy: Policy) -> tuple[str, ...]:
     """Return what the decoupling of a policy goes by besides."""
     decoupling = policy.make_decoupling(DECOUPLINGS)
     return () if decoupling is None else decoupling.needs
 
 
-def _require_people(named: Mapping[str, Policy], table: Table) -> None:
+def require_people_of(policies: Iterable[Policy], table: KnownColumns) -> None:
     """Raise if it is not said what a person is, or people cannot be counted with some policy."""
-    for policy in named.values():
+    for policy in policies:
         if policy.decouple is not None:
             require_single_rows(table, policy, "a decoupling")
         else:
@@ -203,7 +236,7 @@ def _check(name: str, policy: Policy, columns: Sequence[str]) -> None:
         raise PolicyError(f"{name}: {error}", faults=error.faults) from None
 
 
-def _populations(
+def count_populations(
     named: Mapping[str, Policy], report: Progress
 ) -> dict[str | TextFile, FrequencySet]:
     """Count each population once, over all that some policy recognises people by."""

@@ -20,17 +20,29 @@ from sfumato.adversary.trial import (
     without_sets,
 )
 from sfumato.attacks import Outcome
+from sfumato.comparison.compare import (
+    choose_loss,
+    choose_risk,
+    columns_of,
+    compare_counted,
+    count_populations,
+    require_people_of,
+)
 from sfumato.comparison.facts import ColumnFacts, facts_of
+from sfumato.comparison.frontier import Comparison
+from sfumato.comparison.levels import LevelMap, map_levels, within_seconds
+from sfumato.comparison.trial import QUERY_ERROR, CountedTable
+from sfumato.comparison.variations import name_policies
 from sfumato.counts import FrequencySet
 from sfumato.dates import CANONICAL, look_like_dates
 from sfumato.derivations import Preparation, Shift
 from sfumato.errors import InputError, SfumatoError
 from sfumato.hierarchy import Ladder, Suppress
 from sfumato.losses import NormalizedLoss
-from sfumato.policy import GivenPolicy, Policy, policy_of
+from sfumato.policy import FULL_DOMAIN, GivenPolicy, Policy, policy_of
 from sfumato.reading import Reading
 from sfumato.recode.deciding import Decision, count_population, counted_columns, decide, ladder_of
-from sfumato.releases.manifest import PUBLISHED
+from sfumato.releases.manifest import PUBLISHED, Promise
 from sfumato.releases.numbers import columns_as_numbers, require_numbers
 from sfumato.releases.people import CountedPeople, require_people
 from sfumato.releases.preparing import open_prepared
@@ -182,6 +194,36 @@ class Glance:
         return {**asdict(self), "possible": self.possible, "verdict": self.verdict}
 
 
+@dataclass(frozen=True)
+class PromiseCost:
+    """What one promise of a policy costs."""
+
+    promise: str
+    """The model with its parameters, as a policy writes it."""
+
+    whole: Glance
+    """What comes of the policy as it is."""
+
+    without: Glance
+    """What would come of it without this promise, and all else as it is."""
+
+    @property
+    def loss(self) -> float | None:
+        """By how much the loss would fall without it; None if one of the two cannot be."""
+        if not (self.whole.possible and self.without.possible):
+            return None
+        return self.whole.loss - self.without.loss
+
+    @property
+    def binds(self) -> bool:
+        """Whether less would be lost without it."""
+        return not self.whole.possible or (self.loss or 0.0) > _LESS
+
+
+_LESS = 1e-9
+"""Two losses that differ by less are the same, rounded."""
+
+
 class LiveTable:
     """A table that is counted once, for looking at policies while one is chosen.
 
@@ -316,6 +358,120 @@ class LiveTable:
             counts = table.count(asked, silent)
         return facts_of(domain, counts, known, person)
 
+    def explore(
+        self,
+        policy: GivenPolicy,
+        *,
+        vary: Mapping[str, Iterable[object]] | None = None,
+        risk: str | None = None,
+        loss: str | None = None,
+        seconds: float | None = 2.0,
+        progress: Progress | None = None,
+    ) -> Comparison:
+        """Return methods and parameters on the plane of risk and usefulness, as `sf.compare` does.
+
+        Each point has its policy. What is wrong with all of them is an error; what only one cannot
+        do is its reason.
+
+        Args:
+            policy: A policy, its path, or its settings as a mapping.
+            vary: As for `sf.compare`; None varies k and the method around those of the policy.
+            risk: As for `sf.compare`.
+            loss: As for `sf.compare`.
+            seconds: How long each search for levels may take; None for as long as it needs.
+            progress: Told how far it is; it may raise to stop.
+        """
+        report = progress or silent
+        rules = policy_of(policy)
+        named = name_policies(rules, usual_variations(rules) if vary is None else vary)
+        table = self._table_of(rules)
+        for each in named.values():
+            each.check_against(table.columns)
+        require_people_of(named.values(), table)
+        counts = table.count(columns_of(named.values()), report)
+        if counts.total == 0:
+            raise InputError("the table has no rows: there is nothing to compare")
+        tried = CountedTable(
+            counts,
+            table.columns,
+            count_populations(named, report),
+            min(p.verdict.rule(p.risk_levels).very_high for p in named.values()),
+            _SEED,
+            asks=choose_loss(loss, named) == QUERY_ERROR,
+            report=report,
+            make_ladder=lambda *given: self._ladder(*given, report=report),
+        )
+        quick = {name: within_seconds(without_sets(p), seconds) for name, p in named.items()}
+        found = compare_counted(
+            quick,
+            tried,
+            risk=choose_risk(risk, named),
+            loss=choose_loss(loss, named),
+            parallel=1,
+            report=report,
+            warnings=_stopped_searches(quick, named, seconds),
+        )
+        points = tuple(replace(point, policy=named[point.name]) for point in found.points)
+        return replace(found, points=points)
+
+    def lattice(
+        self,
+        policy: GivenPolicy,
+        *,
+        most: int = 3000,
+        seconds: float | None = 5.0,
+        progress: Progress | None = None,
+    ) -> LevelMap:
+        """Return the levels that a policy chooses, the lattice, and what one level less would cost.
+
+        The method of the policy is not asked: levels are those of full-domain recoding.
+
+        Args:
+            policy: A policy, its path, or its settings as a mapping.
+            most: The nodes that are judged at most. Of a larger lattice only the chosen node and
+                those one level below it are.
+            seconds: How long levels are searched for there; None for as long as it takes.
+            progress: Told how far it is; it may raise to stop.
+        """
+        report = progress or silent
+        rules = policy_of(policy)
+        table = self._table_of(rules)
+        rules = without_sets(self._check(rules, table)[0])
+        counts = self._counts(table, rules, report).project(counted_columns(rules))
+        return map_levels(
+            rules,
+            counts,
+            self._population(rules, report),
+            most=most,
+            seconds=seconds,
+            rng=np.random.default_rng(_SEED),
+            report=report,
+            make_ladder=lambda *given: self._ladder(*given, report=report),
+        )
+
+    def cost_of_models(
+        self, policy: GivenPolicy, *, progress: Progress | None = None
+    ) -> tuple[PromiseCost, ...]:
+        """Return what each promise costs: what would come of the policy without it.
+
+        Args:
+            policy: A policy, its path, or its settings as a mapping.
+            progress: Told how far it is; it may raise to stop.
+        """
+        report = progress or silent
+        rules = policy_of(policy)
+        whole = self.look(rules, progress=progress)
+        costs = []
+        for done, model in enumerate(rules.models):
+            report("what promises cost", done, len(rules.models))
+            rest = [each for each in rules.models if each != model]
+            try:
+                less = self.look(rules.replace(models=rest), progress=progress)
+            except SfumatoError as error:
+                less = Glance(rows=self.rows, reason=str(error))
+            costs.append(PromiseCost(str(Promise.of(model)), whole, less))
+        return tuple(costs)
+
     def _look(self, policy: Policy, report: Progress) -> Glance:
         table = self._table_of(policy)
         policy, counted = self._check(policy, table)
@@ -428,6 +584,35 @@ class LiveTable:
                 del self._counted[next(iter(self._counted))]
             self._counted[key] = _CountedTable(open_prepared(self._data, _without_keys(policy)))
         return self._counted[key]
+
+
+def usual_variations(policy: Policy) -> dict[str, list[object]]:
+    """Return what is worth varying around a policy: k, if a model has one, and the method.
+
+    >>> columns = {"age": "quasi-identifier"}
+    >>> policy = Policy(columns=columns, models=[{"model": "k-anonymity", "k": 5}])
+    >>> usual_variations(policy)
+    {'k': [2, 3, 5, 10, 20], 'method': ['full-domain', 'mondrian', 'top-down']}
+    """
+    found: dict[str, list[object]] = {}
+    asked = [getattr(model, "k", None) for model in policy.models]
+    sizes = [k for k in asked if isinstance(k, int)]
+    if sizes:
+        k = max(sizes)
+        found["k"] = [*sorted({max(2, k // 2), max(2, 2 * k // 3), k, 2 * k, 4 * k})]
+    methods = [policy.method.name, FULL_DOMAIN, "mondrian", "top-down"]
+    found["method"] = [*sorted({*methods})]
+    return found
+
+
+def _stopped_searches(
+    quick: Mapping[str, Policy], named: Mapping[str, Policy], seconds: float | None
+) -> list[str]:
+    """Return what to beware of where a search may not have come to its end."""
+    if seconds is None or all(quick[name].search == named[name].search for name in named):
+        return []
+    text = "seconds, so that some losses may be larger than those of the release"
+    return [f"each search for levels was given {seconds:g} {text}"]
 
 
 _MOST_PREPARED = 2

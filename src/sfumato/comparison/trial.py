@@ -21,7 +21,13 @@ from sfumato.models import PrivacyModel
 from sfumato.partition import PARTITIONERS
 from sfumato.policy import ColumnRule, Policy, harm_rule
 from sfumato.reading import TextFile
-from sfumato.recode.deciding import Decision, counted_columns, decide_for_columns, decide_locally
+from sfumato.recode.deciding import (
+    Decision,
+    LadderMaker,
+    counted_columns,
+    decide_for_columns,
+    decide_locally,
+)
 from sfumato.recode.recoded import rows_of
 from sfumato.releases.manifest import Promise
 from sfumato.releases.opening import open_release
@@ -31,6 +37,7 @@ from sfumato.tasks.decouple import decouple
 from sfumato.tasks.utility import utility
 from sfumato.tasks.verify import outcomes
 from sfumato.text import join_words, percent
+from sfumato.typing import Progress, silent
 
 AT_RISK, BELIEF, GAIN, PROSECUTOR, MEAN = "at-risk", "belief", "gain", "prosecutor", "mean"
 
@@ -198,6 +205,16 @@ class CountedTable:
     asks: bool = False
     """Whether to measure with questions what a release is still good for."""
 
+    report: Progress = silent
+    """Told how far each decision is, where it is made in this process; it may raise to stop."""
+
+    make_ladder: LadderMaker | None = None
+    """Builds hierarchies, or has them already; None builds them."""
+
+    def __getstate__(self) -> dict[str, object]:
+        """Return what another process needs."""
+        return {**self.__dict__, "report": silent, "make_ladder": None}
+
 
 class Trial(NamedTuple):
     """What would be published: its figures, and the release, whose rows are counts."""
@@ -293,11 +310,25 @@ def _decide(policy: Policy, table: CountedTable) -> Decision:
     counts = table.counts.project(counted_columns(policy))
     rng = np.random.default_rng(table.seed)
     if partitioner is not None:
-        return decide_locally(policy, partitioner, counts, rng=rng)
+        return decide_locally(
+            policy,
+            partitioner,
+            counts,
+            rng=rng,
+            progress=lambda done, total: table.report("partition", done, total),
+            make_ladder=table.make_ladder,
+        )
     population = None
     if policy.population_table is not None:
         population = table.populations[policy.population_table].project(policy.quasi_identifiers)
-    return decide_for_columns(policy, counts, population, lambda checks: None, rng=rng)  # noqa: ARG005
+    return decide_for_columns(
+        policy,
+        counts,
+        population,
+        lambda checks: table.report("search", checks, None),
+        rng=rng,
+        make_ladder=table.make_ladder,
+    )
 
 
 def _try_in_buckets(policy: Policy, decoupling: Decoupling, table: CountedTable) -> Trial:
@@ -338,6 +369,7 @@ def _measure(policy: Policy, tried: Trial, table: CountedTable) -> Figures:
         figures,
         target_of(open_release(tried.decoupled or tried.release, policy)),
         harm_rule(policy.risk_levels, table.threshold),
+        table.report,
     )
 
 
@@ -350,7 +382,7 @@ def _query_error(policy: Policy, tried: Trial, table: CountedTable) -> float:
     return utility(counts, tried.release, policy=policy, seed=table.seed).queries.mean
 
 
-def _attack(figures: Figures, target: Target, rule: HarmRule) -> Figures:
+def _attack(figures: Figures, target: Target, rule: HarmRule, report: Progress) -> Figures:
     """Add what attacks learn: those of the verdict that need nothing but the release."""
     tried = attacks_on_classes(target, rule)
     judged = [
@@ -358,7 +390,7 @@ def _attack(figures: Figures, target: Target, rule: HarmRule) -> Figures:
     ]
     strongest = _strongest(judged, target)
     done = {outcome.attack for _, outcome in tried}
-    others = outcomes(target, [name for name in ATTACKS if name not in done], rule)
+    others = outcomes(target, [name for name in ATTACKS if name not in done], rule, report)
     found = [*(outcome for _, outcome in tried), *(each for each in others if each.tried)]
     people = max((outcome.people for outcome in found if outcome.judged), default=0)
     share = people / max(target.classes.n_people, 1)

@@ -17,7 +17,13 @@ from sfumato.drawing.lattice import DrawnNode, lattice_svg
 from sfumato.errors import ParameterError
 from sfumato.files import write_folder
 from sfumato.policy import FULL_DOMAIN, Policy
-from sfumato.recode.deciding import checker_of, prepare, refuse_population, search_levels
+from sfumato.recode.deciding import (
+    LadderMaker,
+    checker_of,
+    prepare,
+    refuse_population,
+    search_levels,
+)
 from sfumato.recoding import Lattice
 from sfumato.search import Checker
 from sfumato.search.incognito import candidates_of, with_top
@@ -436,6 +442,7 @@ def judge_lattice(
     most: int = MOST_NODES,
     rng: np.random.Generator,
     report: Progress,
+    make_ladder: LadderMaker | None = None,
 ) -> JudgedLattice:
     """Judge every node of a policy's lattice on a counted table.
 
@@ -447,8 +454,9 @@ def judge_lattice(
         most: The nodes that are judged at most; larger lattices are refused.
         rng: Draws who stays where a model leaves that to chance.
         report: Told how far it is.
+        make_ladder: Builds the hierarchies, or has them already; None builds them.
     """
-    ready = prepare(policy, counts, population)
+    ready = prepare(policy, counts, population, make_ladder=make_ladder)
     refuse_population(policy, ready)
     checker = checker_of(policy, ready, rng=rng)
     lattice = checker.lattice

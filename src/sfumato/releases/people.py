@@ -13,7 +13,7 @@ from sfumato.meanings import Key, key_of_people
 from sfumato.policy import Missing, Policy, Suppression
 from sfumato.releases.manifest import PUBLISHED
 from sfumato.schema import Role
-from sfumato.tables import Domain, Table
+from sfumato.tables import Domain
 
 _CLEARLY = 0.05
 """The share of values with several rows from which on rows are not people. Fewer may be
@@ -195,7 +195,7 @@ def require_unlinked(table: KnownColumns, policy: Policy) -> None:
         raise policy.error_at("columns", name, text=text)
 
 
-def require_single_rows(table: Table, policy: Policy, what: str) -> tuple[str, ...]:
+def require_single_rows(table: KnownColumns, policy: Policy, what: str) -> tuple[str, ...]:
     """Raise if people have several rows: something is defined for one row per person only.
 
     Args:
