@@ -6,6 +6,7 @@ import tempfile
 from pathlib import Path
 
 from benchmarks import (
+    app,
     bayes,
     check_table,
     cold_command,
@@ -36,6 +37,7 @@ from benchmarks.workloads import Files, NoDataError
 BENCHMARKS: dict[str, Benchmark] = {
     "search-adult": search_adult.run,
     "cold-command": cold_command.run,
+    "app": app.run,
     "million": million.run,
     "growth": growth.run,
     "columns": columns.run,

@@ -1,12 +1,17 @@
 """Data: open or drop a file, a table of a database or the bundled patients; see what is in it."""
 
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from sfumato.app.asked import Asked
 from sfumato.app.desk import DATABASE_ENDINGS, Desk, Source
 from sfumato.app.steps import Answer, Context, Step
 from sfumato.errors import InputError, hide_passwords
 from sfumato.files import refuse_special
+from sfumato.text import date_of, number_of
+
+if TYPE_CHECKING:
+    import pyarrow as pa
 
 step = Step("data", "Data", needs="")
 
@@ -50,7 +55,7 @@ def preview(desk: Desk, asked: Asked) -> Context:
     notes += table.notes
     live = desk.live
     return {
-        "columns": [(name, _kind(str(head.schema.field(name).type))) for name in head.column_names],
+        "columns": [(name, _kind(head.column(name))) for name in head.column_names],
         "rows": [[_cell(value) for value in row.values()] for row in head.to_pylist()],
         "total": None if live is None else live.rows,
         "notes": list(dict.fromkeys(notes)),
@@ -147,15 +152,21 @@ def _tables_in(path: Path) -> list[str]:
         return []
 
 
-def _kind(arrow: str) -> str:
-    """Return what people call a type."""
+def _kind(column: "pa.ChunkedArray") -> str:
+    """Return what people call a type; numbers and dates may be written as text."""
+    arrow = str(column.type)
     if arrow.startswith(("int", "uint", "float", "double", "decimal", "halffloat")):
         return "number"
     if arrow.startswith(("date", "timestamp")):
         return "date"
     if arrow.startswith("bool"):
         return "yes or no"
-    return "list" if arrow.startswith(("list", "large_list")) else "text"
+    if arrow.startswith(("list", "large_list")):
+        return "list"
+    known = [value for value in column.to_pylist() if value not in (None, "")]
+    if known and all(number_of(value) is not None for value in known):
+        return "number"
+    return "date" if known and all(date_of(value) is not None for value in known) else "text"
 
 
 def _cell(value: object) -> str | None:
