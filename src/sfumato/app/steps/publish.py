@@ -19,6 +19,7 @@ from sfumato.app.releasing import (
     report_name,
 )
 from sfumato.app.steps import Answer, Context, Step
+from sfumato.decouplings import BreakMerge
 from sfumato.errors import InputError, OutputError, ParameterError
 from sfumato.evidence import EVIDENCE, REPORT, SigningKey, keygen
 from sfumato.evidence.keys import is_locked
@@ -112,7 +113,7 @@ def show(desk: Desk, asked: Asked) -> Context:
         "ledgers": [path.name for path in ledgers],
         "ledger": ledger if ledger in [p.name for p in ledgers] else _last(ledgers),
         "ledger_job": desk.jobs.get(LEDGER_JOB),
-        "startable": [name for name in releases if _kind_of(desk.folder / name) == "break-merge"],
+        "startable": [name for name in releases if _has_cells(desk.folder / name)],
         "data_files": [p.name for p in desk.data_files() if not _is_database(p)],
         "next_increment": free_name(desk, "increment"),
         "default_ledger": f"{desk.folder.name}{LEDGER}",
@@ -156,12 +157,13 @@ def _locked(path: Path) -> bool:
         return False
 
 
-def _kind_of(folder: Path) -> str | None:
+def _has_cells(folder: Path) -> bool:
+    """Return whether a ledger can be kept of a release."""
     try:
         found = open_release(folder).manifest
     except (InputError, OSError):
-        return None
-    return None if found is None else found.kind
+        return False
+    return found is not None and found.kind == BreakMerge.name and not found.together
 
 
 # Choosing and making.
@@ -281,7 +283,8 @@ def _make(desk: Desk, wish: Wish, choices: Choices, target: Path, report: Progre
                 if (stage / name).is_file():
                     (stage / name).replace(desk.folder / name)
             desk.release = target
-            desk.save()
+            # The next one gets a name of its own.
+            replace(choices, name="").save(desk)
     return Made(choices.name, len(made.verdict.checks), tuple(made.warnings), answer)
 
 
