@@ -44,6 +44,7 @@ from sfumato.ledger.records import Harmless, changed_cells, current, newcomers, 
 from sfumato.ledger.repeats import GivenRows, Repeat, find_repeats, hash_rows
 from sfumato.ledger.store import OWNER, WAIT, Settings, key_of, keys_of, shown_of, writing
 from sfumato.ledger.streams import Intake, require_position
+from sfumato.models import PrivacyModel
 from sfumato.policy import Policy
 from sfumato.private import describe_access
 from sfumato.publishing.judging import find_guilty, judge
@@ -715,8 +716,11 @@ class _Work:
         settings, policy = self.settings, self.rows.policy
         promises = None
         if policy is not None:
-            compares = any(model.compares_with_table for model in policy.models)
-            reference = first_distribution(self.db) if compares else {}
+            first = {
+                name for model in policy.models if _needs_first(model) for name in model.columns
+            }
+            reference = first_distribution(self.db) if first else {}
+            reference = {i: each for i, each in reference.items() if settings.sensitive[i] in first}
             promises = Promises(policy, settings.sensitive, reference)
         result = consider(
             self.db,
@@ -916,3 +920,13 @@ def _compare_with_last(result: Result, settings: Settings) -> ComparedReleases:
             )
         )
     return ComparedReleases(Composition(float(settings.limit), settings.k), tuple(differences))
+
+
+def _needs_first(model: PrivacyModel) -> bool:
+    """Return whether a model looks at the values of the first release, too.
+
+    It compares with them, or names some that newcomers need not have: a name that no value has is
+    refused, for it may be misspelt.
+    """
+    names = (getattr(model, name, None) for name in ("protected", "categories"))
+    return model.compares_with_table or any(names)
