@@ -58,7 +58,7 @@ class Promise(Remedy):
         >>> Promise((KAnonymity(5),)).apply(policy).models
         (KAnonymity(k=5),)
         >>> Promise((KAnonymity(5),)).apply(policy.replace(models=[KAnonymity(5)])).models
-        (KAnonymity(k=8),)
+        (KAnonymity(k=7),)
     """
 
     kind: ClassVar[str] = "promise"
@@ -108,7 +108,7 @@ def tighten(model: PrivacyModel) -> PrivacyModel:
     """Return the same promise a step stricter; the same if there is no stricter one.
 
     >>> tighten(DistinctLDiversity("ill", 3)).l, tighten(AlphaKAnonymity("ill", 0.5, 4)).alpha
-    (5, 0.4)
+    (4, 0.4)
     """
     settings = model.params()
     changes: dict[str, Any] = {}
@@ -129,7 +129,9 @@ class GiveRole(Remedy):
     """Give a column another role: leave it out, or have it generalised or protected.
 
     Example:
-        >>> policy = Policy(columns={"age": "quasi-identifier", "mail": "plain"}, models=[])
+        >>> from sfumato.models import KAnonymity
+        >>> columns = {"age": "quasi-identifier", "mail": "plain"}
+        >>> policy = Policy(columns=columns, models=[KAnonymity(2)])
         >>> GiveRole("mail", Role.IDENTIFIER).apply(policy).columns["mail"].role.value
         'identifier'
     """

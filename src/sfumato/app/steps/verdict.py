@@ -102,7 +102,9 @@ def start(desk: Desk) -> Job:
     source, policy = desk.require_source().address, desk.task_policy
     wish = Wish(source, policy, seed=desk.seed)
     made = desk.jobs.get("release")
-    ready = made.result if made is not None and made.ready and not desk.is_old(made) else None
+    ready: Release | None = None
+    if made is not None and made.ready and not desk.is_old(made):
+        ready = made.result.release
 
     def work(report: Progress) -> Judged:
         from sfumato.tasks.verify import verify
