@@ -129,7 +129,13 @@ def test_the_tour_begins_with_the_patients_and_can_be_ended(client):
 
 @pytest.mark.parametrize(
     ("values", "kind"),
-    [(["1", "2.5"], "number"), (["2020-01-31", None], "date"), (["x", "1"], "text"), ([], "text")],
+    [
+        (["1", "2.5"], "number"),
+        (["2020-01-31", None], "date"),
+        (["x", "1"], "text"),
+        (["00701", "11034"], "text"),
+        ([], "text"),
+    ],
 )
 def test_numbers_and_dates_written_as_text_are_called_so(values, kind):
     from sfumato.app.steps.data import _kind

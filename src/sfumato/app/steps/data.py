@@ -164,7 +164,8 @@ def _kind(column: "pa.ChunkedArray") -> str:
     if arrow.startswith(("list", "large_list")):
         return "list"
     known = [value for value in column.to_pylist() if value not in (None, "")]
-    if known and all(number_of(value) is not None for value in known):
+    padded = any(str(value).startswith("0") and str(value)[1:2].isdigit() for value in known)
+    if known and not padded and all(number_of(value) is not None for value in known):
         return "number"
     return "date" if known and all(date_of(value) is not None for value in known) else "text"
 

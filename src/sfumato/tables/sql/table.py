@@ -219,16 +219,12 @@ class SqlTable(DatabaseTable):
 
     def head(self, most: int) -> pa.Table:
         rows = self._database.rows
-        # As text: what has no key, such as a list, is handed through and not looked at.
-        cells = {
-            f"o{i}": rows[f"c{i}"].cast("string")
-            for i, name in enumerate(self.columns)
-            if self._field(name).key is not None
-        }
-        fetched = self._database.fetch(rows.select(**cells).limit(most) if cells else rows.limit(0))
+        # What has no key, such as a list, is handed through and not looked at.
+        keys = [f"k{i}" for i, name in enumerate(self.columns) if self._field(name).key is not None]
+        fetched = self._database.fetch(rows.select(*keys).limit(most)) if keys else pa.table({})
         return pa.table(
             {
-                name: fetched.column(f"o{i}") if f"o{i}" in cells else pa.nulls(len(fetched))
+                name: fetched.column(f"k{i}") if f"k{i}" in keys else pa.nulls(len(fetched))
                 for i, name in enumerate(self.columns)
             }
         )
