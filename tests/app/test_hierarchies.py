@@ -193,6 +193,12 @@ def said(page, text):
     page.locator("#messages", has_text=text).wait_for()
 
 
+def axe_at_rest(page):
+    """Look when the figures are there: those of the policy before are pale until then."""
+    page.locator("#status:not(.looking):not(.reading)").wait_for(timeout=120_000)
+    return axe(page)
+
+
 MOVED = {"north": ["Kiel", "Lübeck", "Bonn"], "south": ["Passau", "Ulm"]}
 
 
@@ -209,7 +215,7 @@ def test_a_value_is_dragged_into_a_group_and_back(towns, table):
     towns.locator('[data-into="north"] [data-carry="Bonn"]').wait_for()
     drag(towns, towns.locator('[data-carry-group="south"]'), towns.locator('[data-into="north"]'))
     said(towns, "2 groups are one.")
-    assert axe(towns) == []
+    assert axe_at_rest(towns) == []
 
 
 def test_the_same_with_the_keyboard_alone(towns, table):
@@ -235,6 +241,7 @@ def test_a_cut_point_is_dragged_and_moved_with_arrows(page, table):
     page.goto(f"{table.origin}{table.base}/hierarchies?column=age")
     handle = page.locator("#cut-1")
     assert handle.get_attribute("role") == "slider"
+    page.locator("[data-line]").scroll_into_view_if_needed()
     box, line = handle.bounding_box(), page.locator("[data-line]").bounding_box()
     middle = box["x"] + box["width"] / 2
     page.mouse.move(middle, line["y"] + 95)
@@ -252,7 +259,7 @@ def test_a_cut_point_is_dragged_and_moved_with_arrows(page, table):
     page.keyboard.press("Delete")
     page.locator("#cut-3").wait_for(state="detached")
     assert policy_of(table).columns["age"].hierarchy.params() == {"bounds": [[38, 52], [52]]}
-    assert axe(page) == []
+    assert axe_at_rest(page) == []
 
 
 def test_a_file_is_chosen_and_taken_in(towns, table, tmp_path):

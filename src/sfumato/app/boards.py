@@ -1,9 +1,10 @@
 """Boxes of chips for groups, and a line with cut points: what the page of hierarchies draws."""
 
+from bisect import bisect_left
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
-from itertools import pairwise
+from itertools import accumulate, pairwise
 from math import floor, log10
 from typing import NamedTuple
 
@@ -214,17 +215,16 @@ def ruler_of(form: CutPoints, level: int, k: int) -> Ruler:
                 _plain(max(most if last else near[1], cut)),
             )
         )
+    places, reached = list(points), [0, *accumulate(points.values())]
     strips = []
     for number, ranges in enumerate(_ranges(form), start=1):
         drawn = []
         for first, after in ranges:
             left = 0.0 if first is None else share(first)
             right = 100.0 if after is None else share(after)
-            rows = sum(
-                there
-                for point, there in points.items()
-                if (first is None or point >= first) and (after is None or point < after)
-            )
+            begin = 0 if first is None else bisect_left(places, first)
+            end = len(places) if after is None else bisect_left(places, after)
+            rows = reached[end] - reached[begin]
             name, wide = label(written, first, after), right - left
             drawn.append(
                 Range(

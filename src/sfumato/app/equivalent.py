@@ -35,7 +35,7 @@ def equivalents(desk: Desk, step: str) -> Equivalent:
     calls = {
         "data": f"draft = sf.draft({data!r})",
         "roles": f"print(sf.inspect({data!r}, policy={policy!r}))",
-        "hierarchies": f"print(sf.tools.hierarchies({data!r}))",
+        "hierarchies": f"print(sf.tools.hierarchies({data!r}, {policy!r}))",
         "promises": f"print(sf.tools.lattice({data!r}, {policy!r}))",
         "explore": f"print(sf.compare({data!r}, {policy!r}))",
         "look": f"release = sf.anonymize({data!r}, {policy!r}{seeded})",

@@ -3,7 +3,7 @@
 import hashlib
 from collections.abc import Callable, Sequence
 from decimal import Decimal
-from functools import wraps
+from functools import lru_cache, wraps
 from pathlib import Path
 from typing import Any
 from urllib.parse import quote, urlencode
@@ -33,6 +33,7 @@ from sfumato.hierarchy.editing import (
     CutPoints,
     Form,
     GroupTree,
+    LevelPreview,
     edit,
     edit_csv,
     intervals_for,
@@ -74,8 +75,10 @@ def show(desk: Desk, asked: Asked) -> Context:
     """Return a column with its hierarchy, to be edited."""
     policy = desk.require_policy()
     names = list(policy.quasi_identifiers)
-    name = asked.text("column", "")
+    # Undo and the like come back here without saying where they were.
+    name = asked.text("column", desk.settings.get("column", ""))
     name = name if name in names else next(iter(names), "")
+    desk.settings["column"] = name
     context: dict[str, Any] = {"names": _overview(policy, names), "name": name, "job": None}
     if not name:
         return context
@@ -99,11 +102,12 @@ def _overview(policy: Policy, names: Sequence[str]) -> list[tuple[str, str]]:
 def _describe(desk: Desk, name: str, found: ColumnValues, asked: Asked) -> Context:
     policy = desk.task_policy
     builder = policy.columns[name].hierarchy or Suppress()
-    problem, form = "", None
+    problem = ""
     try:
-        form = edit(builder, name, found.values, found.counts)
+        form, levels = _look(builder, name, found)
     except SfumatoError as error:
-        problem, form = str(error), edit(Suppress(), name, found.values, found.counts)
+        problem = str(error)
+        form, levels = _look(Suppress(), name, found)
     k = _least_rows(policy)
     level = min(max(asked.integer("level", 1), 1), max(form.height - 1, 1))
     search = asked.text("search", "")
@@ -112,7 +116,7 @@ def _describe(desk: Desk, name: str, found: ColumnValues, asked: Asked) -> Conte
     context: dict[str, Any] = {
         "kind": builder.name,
         "builder": builder,
-        "kinds": _offers(name, found, builder, form),
+        "kinds": _offers(name, found, builder),
         "suggested": _suggest(name, found),
         "problem": problem,
         "lacking": lacking,
@@ -125,7 +129,7 @@ def _describe(desk: Desk, name: str, found: ColumnValues, asked: Asked) -> Conte
         "search": search,
         "page": page,
         "form": form,
-        "levels": level_rows(preview(form.builder(), name, found.values, found.counts), k),
+        "levels": level_rows(levels, k),
         "files": _csv_files(desk),
         "units": [(unit, unit in _units_of(builder)) for unit in UNITS],
         "trees": list(TREES),
@@ -138,6 +142,26 @@ def _describe(desk: Desk, name: str, found: ColumnValues, asked: Asked) -> Conte
     expanded = asked.texts("expand")
     board = board_of(form, level, search=search, page=page, expanded=expanded)
     return {**context, "ruler": None, "board": board}
+
+
+def _look(
+    builder: HierarchyBuilder, name: str, found: ColumnValues
+) -> tuple[Form, Sequence[LevelPreview]]:
+    # What a file says may have changed since.
+    with_file = getattr(builder, "file", None) is not None
+    return (_look_anew if with_file else _look_once)(builder, name, found)
+
+
+def _look_anew(
+    builder: HierarchyBuilder, name: str, found: ColumnValues
+) -> tuple[Form, Sequence[LevelPreview]]:
+    """Return the editable form of a hierarchy, and what its levels do."""
+    form = edit(builder, name, found.values, found.counts)
+    return form, preview(form.builder(), name, found.values, found.counts)
+
+
+# A page of a column of very many values is shown several times: at another level, with a search.
+_look_once = lru_cache(maxsize=8)(_look_anew)
 
 
 def _least_rows(policy: Policy) -> int:
@@ -155,6 +179,7 @@ def _lacking(builder: HierarchyBuilder, form: Form) -> list[str]:
     return [value for value, rows in form.rows.items() if rows and value not in known]
 
 
+@lru_cache(maxsize=32)
 def _suggest(name: str, found: ColumnValues) -> tuple[str, str]:
     """Return the kind that fits best, and its settings in a few words."""
     values, counts = _known_values(found)
@@ -169,18 +194,22 @@ def _suggest(name: str, found: ColumnValues) -> tuple[str, str]:
     return best.name, "; ".join(told)
 
 
-def _offers(
-    name: str, found: ColumnValues, builder: HierarchyBuilder, form: Form
-) -> list[dict[str, Any]]:
+def _offers(name: str, found: ColumnValues, builder: HierarchyBuilder) -> list[dict[str, Any]]:
     """Return all kinds, and whether each can be made of these values."""
-    values, _ = _known_values(found)
     offers = []
     for kind, (title, words) in KINDS.items():
         if kind == "csv" and builder.name != "csv":
             continue
-        fits = kind == builder.name or bool(values and _fits(kind, name, values))
+        fits = kind == builder.name or kind in _fitting(name, found)
         offers.append({"kind": kind, "title": title, "words": words, "fits": fits})
     return offers
+
+
+@lru_cache(maxsize=32)
+def _fitting(name: str, found: ColumnValues) -> frozenset[str]:
+    """Return the kinds that can be made of the values."""
+    values, _ = _known_values(found)
+    return frozenset(kind for kind in KINDS if values and _fits(kind, name, values))
 
 
 def _fits(kind: str, name: str, values: Sequence[Value]) -> bool:
@@ -318,7 +347,7 @@ def _is_of_dates(desk: Desk, policy: Policy, name: str) -> bool:
 def _form(desk: Desk, name: str) -> Form:
     found = _values(desk, name)
     builder = desk.task_policy.columns[name].hierarchy or Suppress()
-    return edit(builder, name, found.values, found.counts)
+    return _look(builder, name, found)[0]
 
 
 @_acts("kind")
