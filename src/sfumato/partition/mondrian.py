@@ -8,7 +8,7 @@ from typing import ClassVar, Self, TypeAlias
 
 import numpy as np
 
-from sfumato.counts import FrequencySet, number_keys, sums
+from sfumato.counts import FrequencySet, changes, number_keys, sums
 from sfumato.errors import ParameterError
 from sfumato.partition.base import (
     CombinationProblem,
@@ -173,7 +173,7 @@ class Boxes:
     @cached_property
     def starts(self) -> IntArray:
         """The first portion of each box."""
-        return np.flatnonzero(np.diff(self.box, prepend=-1))
+        return np.flatnonzero(changes(self.box))
 
     @property
     def sizes(self) -> IntArray:
@@ -290,9 +290,26 @@ class Branches(Line):
             step[order] = np.cumsum(np.diff(codes, prepend=codes[:1]) != 0)
             self.steps.append(step)
             self.widths.append(problem.costs[attribute][level])
+        self.coarser = _steps_by_finest(self.steps)
+        """For each level allowed, the place by that of the lowest; None if it does not follow."""
 
     def look(self, boxes: Boxes) -> View:
         return _BranchesView(self, boxes)
+
+
+def _steps_by_finest(steps: Sequence[IntArray]) -> list[IntArray] | None:
+    """Return the places of each level by those of the first; None if they do not follow."""
+    finest = steps[0]
+    first = np.zeros(int(finest.max(initial=0)) + 1, dtype=np.int64)
+    first[finest] = np.arange(len(finest))
+    if not len(finest):
+        return None
+    found = [step[first] for step in steps]
+    follow = all(
+        np.array_equal(coarse[finest], step) and bool((coarse[1:] >= coarse[:-1]).all())
+        for coarse, step in zip(found, steps, strict=True)
+    )
+    return found if follow else None
 
 
 class _BranchesView(View):
@@ -303,8 +320,14 @@ class _BranchesView(View):
         first = raw[boxes.starts]
         self._level = np.zeros(boxes.n, dtype=np.int64)
         self.widths = np.zeros(boxes.n)
+        if line.coarser is not None:
+            # Labels stand together at every level: the ends of a box tell its ends further up.
+            least, most = boxes.ranges(line.steps[0][raw])
         for level, step in enumerate(line.steps[:-1]):
-            low, high = boxes.ranges(step[raw])
+            if line.coarser is not None:
+                low, high = line.coarser[level][least], line.coarser[level][most]
+            else:
+                low, high = boxes.ranges(step[raw])
             split = low < high
             # Told apart at this level, so only a higher one covers the box.
             self._level[split] = level + 1
@@ -369,11 +392,16 @@ def cut_boxes(
     cut = Cut(boxes)
     if not big.any():
         return cut
+    if not big.all():
+        # Near the end most boxes are too small to be cut: measuring them was half of the work.
+        some = Boxes(*boxes.portions(big), int(np.count_nonzero(big)))
+        cut.take(cut_boxes(problem, lines, some, np.ones(some.n, dtype=bool), rng=rng), big)
+        return cut
     views = [(attribute, line.look(boxes)) for attribute, line in enumerate(lines)]
     for attribute, line in enumerate(lines):
         views += [(attribute, view) for view in line.look_closer(boxes)]
+    attributes = np.array([attribute for attribute, _ in views], dtype=np.int64)
     widths = np.array([view.widths for _, view in views])
-    widths[:, ~big] = 0
     every = np.arange(boxes.n)
     splits: list[Halving] = [_above_middle]
     if rng is not None:
@@ -385,25 +413,43 @@ def cut_boxes(
             wide = left[widest, every] > 0
             if not wide.any():
                 break
-            for number, (attribute, view) in enumerate(views):
-                chosen = wide & (widest == number)
-                if chosen.any():
-                    cut.attribute[_try_cut(problem, view, chosen, cut, split)] = attribute
+            # All boxes at once, whatever each is cut on: many small steps cost most. What is drawn
+            # is drawn line by line.
+            turns = [wide]
+            if split is not _above_middle:
+                turns = [wide & (widest == number) for number in np.unique(widest[wide])]
+            for chosen in turns:
+                done = _try_cut(problem, views, widest, chosen, cut, split)
+                cut.attribute[done] = attributes[widest[done]]
             left[widest, every] = 0
             left[:, cut.done] = 0
     return cut
 
 
 def _try_cut(
-    problem: Problem, view: View, chosen: BoolArray, cut: "Cut", split: Halving
+    problem: Problem,
+    views: Sequence[tuple[int, View]],
+    widest: IntArray,
+    chosen: BoolArray,
+    cut: "Cut",
+    split: Halving,
 ) -> IntArray:
-    """Cut the chosen boxes where both halves keep the models, and return those boxes."""
+    """Cut the chosen boxes where both halves keep the models, and return those boxes.
+
+    Args:
+        problem: What both halves must keep.
+        views: The boxes on each line.
+        widest: On which of them each box is to be cut.
+        chosen: The boxes to cut.
+        cut: What was cut already, and gets what is cut now.
+        split: Says where.
+    """
     boxes = cut.boxes
     at = np.flatnonzero(chosen[boxes.box])
     number = np.cumsum(chosen) - 1
     n = int(number[-1]) + 1
     box, item, rows = number[boxes.box[at]], boxes.item[at], boxes.rows[at]
-    above = split(box, view.positions(at), problem.alike[item], rows, n)
+    above = split(box, _positions(views, widest[boxes.box[at]], at), problem.alike[item], rows, n)
     below = rows - above
     lower, upper = below > 0, above > 0
     # Both halves of every box have rows, because the box was wide.
@@ -421,6 +467,18 @@ def _try_cut(
     return done
 
 
+def _positions(views: Sequence[tuple[int, View]], of_portion: IntArray, at: IntArray) -> IntArray:
+    """Return the place of some portions, each on a line of its own."""
+    used = np.flatnonzero(np.bincount(of_portion, minlength=len(views))).tolist()
+    if len(used) == 1:
+        return views[used[0]][1].positions(at)
+    places = np.empty(len(at), dtype=np.int64)
+    for number in used:
+        here = np.flatnonzero(of_portion == number)
+        places[here] = views[number][1].positions(at[here])
+    return places
+
+
 class Cut:
     """The boxes that are cut, and the rows of each portion that go to the upper half."""
 
@@ -431,6 +489,12 @@ class Cut:
         """What each box is cut on."""
 
         self.above = np.zeros(len(boxes.item), dtype=np.int64)
+
+    def take(self, other: "Cut", boxes: BoolArray) -> None:
+        """Take over what was cut of some of the boxes."""
+        self.done[boxes] = other.done
+        self.attribute[boxes] = other.attribute
+        self.above[boxes[self.boxes.box]] = other.above
 
     def halves(self) -> Boxes:
         """Return the halves of the boxes that were cut."""
@@ -460,8 +524,9 @@ def rows_above_middle(box: IntArray, position: IntArray, rows: IntArray, n: int)
     place = number_keys(box * width + position, n * width)
     of_place = place.keys // width
     up_to = np.cumsum(sums(place.of_item, rows, place.n))
-    last = np.flatnonzero(np.diff(of_place, append=n))
-    total = np.diff(up_to[last], prepend=0)
+    last = np.append(np.flatnonzero(of_place[1:] != of_place[:-1]), len(of_place) - 1)
+    total = up_to[last].copy()
+    total[1:] -= up_to[last[:-1]]
     before = (up_to[last] - total)[of_place]
     lopsided = np.abs(2 * (up_to - before) - total[of_place])
     # Nothing is above the last position.
@@ -469,7 +534,7 @@ def rows_above_middle(box: IntArray, position: IntArray, rows: IntArray, n: int)
     starts = np.concatenate([[0], last[:-1] + 1])
     best = np.minimum.reduceat(lopsided, starts)
     is_best = np.flatnonzero(lopsided == best[of_place])
-    first = is_best[np.flatnonzero(np.diff(of_place[is_best], prepend=-1))]
+    first = is_best[changes(of_place[is_best])]
     above: IntArray = np.where(place.of_item > first[box], rows, 0)
     return above
 
