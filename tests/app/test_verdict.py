@@ -20,13 +20,18 @@ models:
 ILLS = ("flu", "gout", "asthma", "hiv")
 
 
-@pytest.fixture
-def desk(tmp_path):
+def people():
+    """Return a table of people, as text."""
     lines = ["age,sex,ill,mail"]
     for i in range(160):
         ill = "hiv" if i % 40 < 3 else ILLS[i % 3]
         lines.append(f"{30 + i % 40},{'mf'[i % 2]},{ill},p{i}@example.org")
-    (tmp_path / "people.csv").write_text("\n".join(lines) + "\n")
+    return "\n".join(lines) + "\n"
+
+
+@pytest.fixture
+def desk(tmp_path):
+    (tmp_path / "people.csv").write_text(people())
     made = Desk(tmp_path)
     made.open_source(Source(str(tmp_path / "people.csv"), "people.csv"))
     made.change(POLICY, "data", "given")

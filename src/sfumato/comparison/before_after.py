@@ -327,7 +327,9 @@ def _bars(
         sizes = np.array([float(numbers[i] or 0) for i in known])
         edges = np.linspace(sizes.min(), sizes.max(), _RANGES + 1)
         bins = np.clip(np.searchsorted(edges, sizes, side="right") - 1, 0, _RANGES - 1)
-        labels = [f"{edges[i]:.4g} – {edges[i + 1]:.4g}" for i in range(_RANGES)]
+        # Whole numbers where that tells the ranges apart.
+        digits = 0 if edges[1] - edges[0] >= 2 else 2
+        labels = [f"{edges[i]:.{digits}f} – {edges[i + 1]:.{digits}f}" for i in range(_RANGES)]
         one, other = (
             np.bincount(bins, weights=each[known], minlength=_RANGES) for each in (one, other)
         )

@@ -1,0 +1,76 @@
+"""Look and Verdict in a real browser: a *no* that is mended by clicks, and for everybody."""
+
+import pytest
+
+from tests.app.browsing import axe, watched
+from tests.app.serving import serving
+from tests.app.test_verdict import POLICY, people
+
+pytest.importorskip("playwright")
+pytest.importorskip("axe_core_python")
+
+_LONG = 120_000
+"""Milliseconds for work that takes a second where nothing else runs."""
+
+
+@pytest.fixture
+def work(tmp_path):
+    """The app with a table and a policy that promises too little."""
+    folder = tmp_path / "work"
+    folder.mkdir()
+    (folder / "people.csv").write_text(people())
+    (folder / "policy.yaml").write_text(POLICY)
+    with serving(folder, tmp_path / "said.txt") as found:
+        yield found
+
+
+@pytest.fixture
+def page(browser, work):
+    with watched(browser, work.origin) as found:
+        found.set_default_timeout(_LONG)
+        found.goto(work.door)
+        found.click("button:has-text('people.csv')")
+        found.wait_for_selector("#next")
+        yield found
+
+
+def open_step(page, name):
+    page.click(f"nav.steps a[href$='/{name}']")
+    page.wait_for_selector(f"#page[data-step='{name}']")
+
+
+def test_a_no_is_mended_by_its_advice_until_it_is_none(page):
+    open_step(page, "verdict")
+    page.click("#judge")
+    page.wait_for_selector(".answer.no")
+    assert axe(page) == []
+    for _ in range(8):
+        page.locator(".reason.refuses .acts button").first.click()
+        page.wait_for_selector(".answer, .job")
+        page.wait_for_selector(".answer:not(.job .answer)")
+        page.wait_for_selector(".job", state="detached")
+        if page.locator(".answer.no").count() == 0:
+            break
+    assert page.locator(".answer.no").count() == 0
+    assert page.locator(".answer strong").inner_text() in ("Yes", "With care")
+    page.click("#find-leaks")
+    page.wait_for_selector(".network svg")
+    page.fill("#of-1", "41")
+    page.press("#of-1", "Enter")
+    page.wait_for_selector("#person-told svg")
+    assert axe(page) == []
+
+
+def test_rows_are_paged_and_searched_and_a_question_is_asked(page):
+    open_step(page, "look")
+    page.wait_for_selector("table.pairs")
+    page.click("#page-on")
+    page.wait_for_selector("text=page 2 of")
+    page.fill("#row-text", "hiv")
+    page.wait_for_selector("text=page 1 of 1")
+    page.wait_for_selector("#ask")
+    page.select_option("#column0", "sex")
+    page.fill("#value0", "f")
+    page.press("#value0", "Enter")
+    page.wait_for_selector("#answer .truth")
+    assert axe(page) == []
