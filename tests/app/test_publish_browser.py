@@ -34,6 +34,8 @@ def page(browser, work):
 def open_step(page, name):
     page.click(f"nav.steps a[href$='/{name}']")
     page.wait_for_selector(f"#page[data-step='{name}']")
+    # Figures of the policy before are shown faintly until there are new ones.
+    page.wait_for_selector("#status.ready")
 
 
 def tables(page):
