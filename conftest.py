@@ -32,7 +32,7 @@ FULL = {
 }
 """Fixtures and what they stand for: whoever asks for one is in the full lane, and so marked."""
 
-_NOT_HERE = re.compile(r"^(?:from|import) (?:pyspark|py4j)\b", re.MULTILINE)
+_NOT_HERE = re.compile(r"^(?:from|import) (?:pyspark|py4j|playwright)\b", re.MULTILINE)
 """What a module says that cannot be imported in the fast lane."""
 
 _ADDED = pytest.StashKey[Counter]()

@@ -21,7 +21,7 @@ def watched(browser: Any, origin: str, **options: Any) -> Iterator[Any]:
     """
     complaints: list[str] = []
     context = browser.new_context(**{"locale": "en-GB", **options})
-    context.set_default_timeout(20_000)
+    context.set_default_timeout(60_000)
     page = context.new_page()
     page.on(
         "console",
@@ -39,7 +39,7 @@ def watched(browser: Any, origin: str, **options: Any) -> Iterator[Any]:
         yield page
     finally:
         context.close()
-    assert complaints == []
+    assert not complaints, "\n".join(complaints)
 
 
 def _note_failed(complaints: list[str], asked: Any) -> None:

@@ -75,6 +75,9 @@ class Gate:
         host = headers.get("host", "")
         if host.lower() not in self.hosts or len(headers.getlist("host")) != 1:
             return _refuse(400, "This server is not called by that name.")
+        if scope["path"] == "/favicon.ico":
+            # Browsers ask for it by themselves, without the cookie, and complain if it is refused.
+            return Response(status_code=204)
         if "upgrade" in headers:
             return _refuse(400, "There is no WebSocket here.")
         if self._is_foreign(scope, headers):

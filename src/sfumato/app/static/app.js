@@ -21,8 +21,18 @@ document.addEventListener("input", (event) => {
 
 // An answer to an earlier position must not move a slider that is further on: its form stays as it
 // is from a movement on until that is sent.
-Idiomorph.defaults.callbacks.beforeNodeMorphed = (old) => !(old.dataset && "held" in old.dataset);
+Idiomorph.defaults.callbacks.beforeNodeMorphed = (old, fresh) => !(old.dataset && "held" in old.dataset) && !keepPart(old, fresh);
 document.addEventListener("htmx:configRequest", (event) => { delete event.detail.elt.dataset.held; });
+
+// A part that was fetched stays, and is fetched anew: the page that comes has its empty place, which
+// nothing would fill, because only a new address is fetched by itself.
+function keepPart(old, fresh) {
+  if (!old.matches || !old.matches("[hx-get][hx-swap=innerHTML]:not(form)") || !old.firstElementChild) return false;
+  const address = old.getAttribute("hx-get");
+  if (!fresh.getAttribute || fresh.getAttribute("hx-get") !== address) return false;
+  if (!old.matches(".htmx-request")) setTimeout(() => htmx.ajax("GET", address, { source: old, target: old, swap: "innerHTML" }));
+  return true;
+}
 
 // data-key: a button or link that a key combination presses, as ctrl+z or alt+3.
 document.addEventListener("keydown", (event) => {
