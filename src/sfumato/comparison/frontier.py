@@ -3,7 +3,7 @@
 import csv
 import io
 import json
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from os import PathLike
 from pathlib import Path
@@ -181,8 +181,14 @@ class Comparison(Showable):
         """Draw risk against loss, with the front."""
         return self.draw(linked=False)
 
-    def draw(self, *, linked: bool) -> str:
-        """Draw it, if so with links to the places of a page where more is said."""
+    def draw(self, *, linked: bool, marked: Mapping[str, str] | None = None) -> str:
+        """Draw it, if so with links to the places of a page where more is said.
+
+        Args:
+            linked: Whether marks are links.
+            marked: Policies that have a ring, each with why.
+        """
+        rings = marked or {}
         front = {point.name for point in self.front}
         numbers = {name: str(i) for i, name in enumerate(self.names, 1)}
         spots = [
@@ -192,6 +198,7 @@ class Comparison(Showable):
                 point.summary(self.loss),
                 on_front=point.name in front,
                 link=f"policy-{numbers[point.name]}" if linked else None,
+                marked=rings.get(point.name, ""),
             )
             for point in self.placed
         ]

@@ -369,6 +369,9 @@ class Spot(NamedTuple):
     link: str | None = None
     """Where on the same page more is said about it; only for drawings that are part of one."""
 
+    marked: str = ""
+    """Why it has a ring around it, as in "the present one"; nothing if it has none."""
+
 
 class _Place(NamedTuple):
     """One place in the drawing, and all that are there."""
@@ -380,6 +383,10 @@ class _Place(NamedTuple):
     @property
     def on_front(self) -> bool:
         return any(spot.on_front for spot in self.spots)
+
+    @property
+    def marked(self) -> str:
+        return next((spot.marked for spot in self.spots if spot.marked), "")
 
     @property
     def label(self) -> str:
@@ -417,6 +424,10 @@ def scatter_svg(spots: Sequence[Spot], *, x_axis: str, y_axis: str, title: str) 
     signs = [
         Item(_mark(SAMPLE.width / 2, SAMPLE.height / 2, on_front=True), "no other one beats it"),
         Item(_mark(SAMPLE.width / 2, SAMPLE.height / 2, on_front=False), "beaten by another"),
+        *(
+            Item(_ring(SAMPLE.width / 2, SAMPLE.height / 2, 8), why)
+            for why in dict.fromkeys(spot.marked for spot in spots if spot.marked)
+        ),
     ]
     remark = "" if spots else "There is nothing to draw."
     text = page(
@@ -536,6 +547,8 @@ def _nearest(box: Box, places: Sequence[_Place]) -> _Place:
 
 def _draw_mark(place: _Place, room: Box | None) -> Markup:
     drawn = [_mark(place.x, place.y, on_front=place.on_front)]
+    if place.marked:
+        drawn.insert(0, _ring(place.x, place.y, 12))
     if room is not None:
         weight = "600" if place.on_front else None
         y = room.y + room.height / 2
@@ -552,6 +565,10 @@ def _mark(x: float, y: float, *, on_front: bool) -> Markup:
     if on_front:
         return _path(f"M{number(x)} {number(y - 7)}l7 7l-7 7l-7 -7z", **_FRONT)
     return _path(f"M{number(x - 5)} {number(y)}a5 5 0 1 0 10 0a5 5 0 1 0 -10 0z", **_OTHER)
+
+
+def _ring(x: float, y: float, radius: float) -> Markup:
+    return element("circle", cx=x, cy=y, r=radius, fill="none", stroke="#222222", stroke_width=2.4)
 
 
 def _path(d: str, **attributes: Attribute) -> Markup:

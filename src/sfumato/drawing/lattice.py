@@ -1,5 +1,6 @@
 """A lattice of generalisations as a drawing: a box per node, or a bar per height."""
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -221,7 +222,13 @@ def _box(box: Box, lines: Sequence[str], each: DrawnNode, letters: Sequence[str]
         )
         for i, line in enumerate(lines)
     ]
-    return group(_frame(box, each), *written, tooltip=_say(letters, each), class_="node")
+    return group(
+        _frame(box, each),
+        *written,
+        tooltip=_say(letters, each),
+        class_="node",
+        data_node=",".join(map(str, each.node)),
+    )
 
 
 def _frame(box: Box, each: DrawnNode) -> Markup:
@@ -318,3 +325,145 @@ def _bar_signs() -> list[Item]:
         Item(rectangle(box, fill=_BLUE, stroke=_DARK), "valid ones"),
         Item(_mark(SAMPLE.width / 2, SAMPLE.y + 1.5), "the chosen one is among them"),
     ]
+
+
+# Some thousands of nodes: a cell each, on a map of heights.
+
+
+MOST_CELLS = 6000
+"""The nodes up to which each is a cell of a map."""
+
+_SHADES = ("#c6dbef", "#8fbbdc", "#5a97c6", "#2c5f8a", "#16344f")
+"""From what loses most to what loses least; cells grow with them too."""
+
+_ALL_SHOWN = 250
+"""The nodes up to which heights without a valid one are drawn too."""
+
+_MOST_TIPS = 2500
+"""Cells up to which each says what it is when the pointer rests on it; beyond, only valid ones."""
+
+
+def lattice_map_svg(columns: Sequence[str], nodes: Sequence[DrawnNode], *, title: str) -> str:
+    """Return a map of a lattice: a line per height, the most general on top, a cell per node.
+
+    Valid nodes are squares, the larger and darker the less is lost; others are dots. Minimal ones
+    have a diamond in them, the chosen one a star. On each height those that lose least come first.
+    In larger lattices a height without any valid node is a line of text.
+
+    Args:
+        columns: The names, in the order of the levels of a node.
+        nodes: All nodes.
+        title: A heading.
+
+    Example:
+        >>> nodes = [DrawnNode((0,), False, 3), DrawnNode((1,), True, 0, 0.5, minimal=True)]
+        >>> drawing = lattice_map_svg(["age"], nodes, title="Map")
+        >>> 'data-node="1"' in drawing, "a1: valid, minimal, suppresses 0 rows" in drawing
+        (True, True)
+    """
+    if not nodes or any(len(each.node) != len(columns) for each in nodes):
+        raise ParameterError("nodes", len(nodes), f"nodes with {len(columns)} levels each")
+    letters = abbreviate(columns)
+    drawn = _cells(letters, nodes)
+    return page(
+        drawn,
+        legend(_cell_signs(), max(drawn.width, 480.0)),
+        note(_HEIGHTS, max(drawn.width, 480.0)),
+        title=title,
+        name="Lattice",
+        description=_description(letters, columns, nodes),
+    )
+
+
+def _cells(letters: Sequence[str], nodes: Sequence[DrawnNode]) -> Part:
+    size = 22.0 if len(nodes) <= 400 else 17.0 if len(nodes) <= 1500 else 13.0
+    across = int(760 // size)
+    losses = [each.loss for each in nodes if each.valid and each.loss is not None]
+    least, most = min(losses, default=0.0), max(losses, default=1.0)
+    ranks: dict[int, list[DrawnNode]] = {}
+    for each in sorted(nodes, key=_order):
+        ranks.setdefault(-sum(each.node), []).append(each)
+    left = 14 + max(width_of(f"height {-height}", _SMALL) for height in ranks)
+    tips = len(nodes) <= _MOST_TIPS
+    y, widest = 0.0, 0
+    drawn: list[Markup] = []
+    for height, rank in sorted(ranks.items()):
+        drawn.append(
+            label(f"height {-height}", left - 12, y + size / 2, size=_SMALL, text_anchor="end")
+        )
+        if len(nodes) > _ALL_SHOWN and not any(each.valid for each in rank):
+            # Nothing to choose there: a line of text, not a field of dots.
+            text = f"{count_of(len(rank), 'node')}, none valid"
+            drawn.append(label(text, left, y + size / 2, size=_SMALL, fill=FAINT))
+            widest = max(widest, math.ceil(width_of(text, _SMALL) / size))
+            y += size + 1
+            continue
+        for i, each in enumerate(rank):
+            box = Box(left + (i % across) * size, y + (i // across) * size, size, size)
+            share = _share(each, least, most)
+            drawn.append(_cell(box, each, share, _say(letters, each) if tips or each.valid else ""))
+        widest = max(widest, min(len(rank), across))
+        y += size * (1 + (len(rank) - 1) // across) + 7
+    return Part(group(*drawn), left + widest * size, y)
+
+
+def _order(each: DrawnNode) -> tuple[bool, float, Node]:
+    return not each.valid, each.loss or 0.0, each.node
+
+
+def _share(each: DrawnNode, least: float, most: float) -> float:
+    """Return how much is kept, from 0, what loses most here, to 1."""
+    if each.loss is None or most <= least:
+        return 1.0
+    return 1 - (each.loss - least) / (most - least)
+
+
+def _cell(box: Box, each: DrawnNode, share: float, tip: str) -> Markup:
+    drawn = [rectangle(box, fill=PAPER, stroke="none", class_="place"), *_sign(box, each, share)]
+    node = ",".join(map(str, each.node))
+    return group(*drawn, tooltip=tip, class_="node", data_node=node)
+
+
+def _sign(box: Box, each: DrawnNode, share: float) -> list[Markup]:
+    x, y = box.x + box.width / 2, box.y + box.height / 2
+    if not each.valid:
+        return [element("circle", cx=x, cy=y, r=1.4, fill="#8a9097")]
+    side = box.width * (0.5 + 0.42 * share)
+    shade = _SHADES[min(int(share * len(_SHADES)), len(_SHADES) - 1)]
+    square = Box(x - side / 2, y - side / 2, side, side)
+    drawn = [rectangle(square, rx=2, fill=shade, stroke=_DARK, stroke_width=0.8)]
+    if each.chosen:
+        drawn.append(_star(x, y, side * 0.46))
+    elif each.minimal:
+        r = side * 0.32
+        path = f"M{number(x)} {number(y - r)}l{number(r)} {number(r)}l{number(-r)} {number(r)}"
+        path += f"l{number(-r)} {number(-r)}z"
+        drawn.append(element("path", d=path, fill=PAPER, stroke=_DARK, stroke_width=0.8))
+    return drawn
+
+
+def _star(x: float, y: float, radius: float) -> Markup:
+    points = [
+        (
+            x + (radius if i % 2 == 0 else radius * 0.42) * math.sin(i * math.pi / 5),
+            y - (radius if i % 2 == 0 else radius * 0.42) * math.cos(i * math.pi / 5),
+        )
+        for i in range(10)
+    ]
+    path = "M" + "L".join(f"{number(a)} {number(b)}" for a, b in points) + "z"
+    return element("path", d=path, fill="#ffd24a", stroke=_DARK, stroke_width=0.8)
+
+
+def _cell_signs() -> list[Item]:
+    box = Box(SAMPLE.x + 8, SAMPLE.y, 18, 18)
+    kinds = {
+        "valid, and loses little": (DrawnNode((), valid=True, suppressed=0), 1.0),
+        "valid, and loses much": (DrawnNode((), valid=True, suppressed=0), 0.0),
+        "minimal: nothing below it is valid": (
+            DrawnNode((), valid=True, suppressed=0, minimal=True),
+            0.8,
+        ),
+        "chosen: it loses least": (DrawnNode((), valid=True, suppressed=0, chosen=True), 1.0),
+        "not valid": (DrawnNode((), valid=False, suppressed=0), 0.0),
+    }
+    return [Item(group(*_sign(box, each, share)), text) for text, (each, share) in kinds.items()]

@@ -13,7 +13,7 @@ import numpy as np
 from sfumato.content import Cell, Content, Heading, Part, Sentence, Showable, Table
 from sfumato.counts import FrequencySet
 from sfumato.decouplings.base import file_names
-from sfumato.drawing.lattice import DrawnNode, lattice_svg
+from sfumato.drawing.lattice import MOST_CELLS, DrawnNode, lattice_map_svg, lattice_svg
 from sfumato.errors import ParameterError
 from sfumato.files import write_folder
 from sfumato.policy import FULL_DOMAIN, Policy
@@ -222,7 +222,16 @@ class JudgedLattice(NodeFigures, Showable):
 
         A lattice with too many nodes to be read is drawn as one bar per height.
         """
-        drawn = [
+        return lattice_svg(self.columns, self._drawn(), title=self.title)
+
+    def map_svg(self) -> str:
+        """Draw it as a map, a cell per node; some thousands of nodes can be read so."""
+        if len(self) > MOST_CELLS:
+            return self.svg()
+        return lattice_map_svg(self.columns, self._drawn(), title=self.title)
+
+    def _drawn(self) -> list[DrawnNode]:
+        return [
             DrawnNode(
                 each.node,
                 each.valid,
@@ -233,7 +242,19 @@ class JudgedLattice(NodeFigures, Showable):
             )
             for each in self
         ]
-        return lattice_svg(self.columns, drawn, title=self.title)
+
+    def neighbours(self, node: Sequence[int], by: int) -> dict[str, JudgedNode | None]:
+        """Return for each column the node with that column so many levels higher, or lower.
+
+        Args:
+            node: The level of each column.
+            by: How many levels higher; -1 is one level less. None where there is no such level.
+        """
+        found: dict[str, JudgedNode | None] = {}
+        for place, column in enumerate(self.columns):
+            moved = (*node[:place], node[place] + by, *node[place + 1 :])
+            found[column] = self[moved] if moved in self.lattice else None
+        return found
 
     def draw(self, folder: str | PathLike[str]) -> list[Path]:
         """Write the drawing as `lattice.svg`, and one for each set of columns that was asked for.

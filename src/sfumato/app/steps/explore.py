@@ -1,13 +1,366 @@
-"""Explore: not built yet."""
+"""Explore: methods and numbers on the plane of risk and usefulness, and the lattice as a map."""
+
+import hashlib
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
 
 from sfumato.app.asked import Asked
 from sfumato.app.desk import Desk
-from sfumato.app.steps import Context, Step
+from sfumato.app.jobs import Job
+from sfumato.app.showing import difference
+from sfumato.app.steps import Answer, Context, Step
+from sfumato.app.wording import Knob, knobs_of, method_words, read_number, show
+from sfumato.comparison.frontier import Comparison
+from sfumato.comparison.trial import RISKS, Point
+from sfumato.comparison.variations import name_policies
+from sfumato.errors import InputError, UnknownNameError
+from sfumato.policy import FULL_DOMAIN, Policy
+from sfumato.recode.lattice import JudgedLattice
+from sfumato.typing import Node, Progress
 
 step = Step("explore", "Explore")
 
+TEXTS = tuple(words[0].upper() + words[1:] for words in RISKS.values())
+
+PRESENT = "as it is"
+"""What the present policy is called among those that are tried."""
+
+_MOST = 150
+"""Policies that are tried at a time; more are more than one can look at."""
+
+_TRIED = {"k": (3, 10), "l": (2, 3, 4), "t": (0.1, 0.2, 0.3, 0.5), "p": (2, 3)}
+"""What is offered to be tried besides the present value."""
+
+
+@dataclass(frozen=True)
+class Explored:
+    """What was tried, and the same policies as the desk writes them."""
+
+    comparison: Comparison
+    policies: dict[str, Policy]
+
 
 @step.page
-def show(desk: Desk, asked: Asked) -> Context:
-    """Return nothing yet."""
-    return {}
+def show_page(desk: Desk, asked: Asked) -> Context:
+    """Return the plane with what was tried, and the map of the lattice."""
+    policy = desk.require_policy()
+    return {
+        "policy": policy,
+        "methods": method_words(),
+        "knobs": _varied(policy),
+        **_plane(desk, asked),
+        **_map(desk, asked),
+    }
+
+
+# The plane.
+
+
+def _varied(policy: Policy) -> list[dict[str, str]]:
+    """Return the numbers of the promises that can be varied, with what is offered for each."""
+    found: dict[str, tuple[Knob, set[float]]] = {}
+    for model in policy.models:
+        for knob in knobs_of(type(model), model.name, model):
+            value = getattr(model, knob.name)
+            if knob.kind != "number" or value is None:
+                continue
+            found.setdefault(knob.name, (knob, set()))[1].add(value)
+    return [
+        {
+            "name": name,
+            "means": knob.means,
+            "text": "; ".join(map(show, sorted({*values, *(_TRIED[name] if name == "k" else ())}))),
+            "hint": "; ".join(map(show, sorted({*values, *_TRIED.get(name, ())}))),
+        }
+        for name, (knob, values) in found.items()
+    ]
+
+
+def _plane(desk: Desk, asked: Asked) -> dict[str, object]:
+    job = desk.jobs.get("explore")
+    query = {key: asked.text(key) for key in ("point", "other", "sort", "risk") if key in asked}
+    found: Explored | None = job.result if job is not None and job.ready else None
+    if found is None:
+        return {"explore": job, "found": None, "query": query}
+    comparison = found.comparison
+    if query.get("risk") in RISKS:
+        comparison = comparison.by(query["risk"])
+    present = _present(found, desk.require_policy())
+    points = list(comparison.points)
+    chosen = _number(query.get("point"), points)
+    other = _number(query.get("other"), points)
+    return {
+        "explore": job,
+        "found": comparison,
+        "query": query,
+        "svg": comparison.draw(linked=True, marked=dict.fromkeys(present, "the present policy")),
+        "present": present,
+        "front": {point.name for point in comparison.front},
+        "rows": _sorted(comparison, query.get("sort", "")),
+        "risks": {
+            name: words[0].upper() + words[1:]
+            for name, words in RISKS.items()
+            if any(point.possible and name in point.risks for point in points)
+        },
+        "chosen": chosen,
+        "pair": _pair(desk, found, chosen, other),
+        "other": other,
+    }
+
+
+def _present(found: Explored, policy: Policy) -> list[str]:
+    """Return the names under which the present policy was tried."""
+    return [name for name, each in found.policies.items() if each == policy]
+
+
+def _number(text: str | None, points: Sequence[Point]) -> int | None:
+    """Return the number of a point, from 1 on; None if there is no such."""
+    if text is None or not re.fullmatch(r"\d{1,4}", text):
+        return None
+    return int(text) if 1 <= int(text) <= len(points) else None
+
+
+def _sorted(comparison: Comparison, by: str) -> list[tuple[int, Point]]:
+    """Return the points with their numbers, in the order that was asked for."""
+    keys: dict[str, Any] = {
+        "loss": lambda point: point.losses.get(comparison.loss, 9.0),
+        "risk": lambda point: point.risks.get(comparison.risk, 9.0),
+        "suppressed": lambda point: point.suppressed,
+        "smallest": lambda point: -point.figures.smallest,
+        "method": lambda point: point.policy.method.name,
+    }
+    rows = list(enumerate(comparison.points, 1))
+    if by not in keys:
+        return rows
+    return sorted(rows, key=lambda row: (not row[1].possible, _key(keys[by], row[1])))
+
+
+def _key(key: Any, point: Point) -> Any:  # noqa: ANN401
+    return key(point) if point.possible else 0
+
+
+@dataclass(frozen=True)
+class Side:
+    """One of two policies that are looked at side by side."""
+
+    title: str
+    point: Point | None
+    text: str
+
+
+def _pair(
+    desk: Desk, found: Explored, chosen: int | None, other: int | None
+) -> dict[str, object] | None:
+    """Return two candidates side by side; the second is the present policy if none is chosen."""
+    if chosen is None:
+        return None
+    points, policy = found.comparison.points, desk.require_policy()
+    present = _present(found, policy)
+    first = points[chosen - 1]
+    sides = [Side(first.name, first, found.policies[first.name].to_yaml())]
+    if other is not None:
+        point = points[other - 1]
+        sides.append(Side(point.name, point, found.policies[point.name].to_yaml()))
+    else:
+        same = found.comparison[present[0]] if present else None
+        sides.append(Side(PRESENT, same, policy.to_yaml()))
+    return {
+        "first": sides[0],
+        "second": sides[1],
+        "is_present": first.name in present,
+        "diff": difference(sides[1].text, sides[0].text),
+    }
+
+
+@step.action("try")
+def try_policies(desk: Desk, asked: Asked) -> Answer:
+    """Try methods and numbers on the table, beside the pages."""
+    policy = desk.require_policy()
+    vary: dict[str, list[object]] = {}
+    for each in _varied(policy):
+        values = _values(asked.text(f"v-{each['name']}", ""))
+        if values:
+            vary[each["name"]] = values
+    limits = _values(asked.text("v-suppression", ""))
+    if limits:
+        vary["suppression"] = limits
+    if asked.texts("method"):
+        vary["method"] = list(asked.texts("method"))
+    count = 1
+    for values in vary.values():
+        count *= len(values)
+    if count > _MOST:
+        raise InputError(
+            f"these are {count} combinations, and at most {_MOST} are tried at a time. Take fewer "
+            "methods or fewer numbers"
+        )
+    named = {} if not vary else name_policies(policy, vary)
+    tried = {name: _placed(desk, each) for name, each in named.items()}
+    if policy not in named.values():
+        named = {PRESENT: policy, **named}
+        tried = {PRESENT: desk.task_policy, **tried}
+    address = desk.require_source().address
+
+    def work(report: Progress) -> Explored:
+        from sfumato.comparison.compare import compare
+
+        return Explored(compare(address, tried, progress=report), named)
+
+    desk.start("explore", work)
+    return None
+
+
+def _placed(desk: Desk, policy: Policy) -> Policy:
+    """Return a policy as a task takes it: the files it names are in the folder."""
+    return policy.relative_to(desk.folder)
+
+
+def _values(text: str) -> list[object]:
+    """Return the values that a field lists.
+
+    >>> _values("2; 3, 5"), _values("0.1 0,2"), _values("0%; 5%")
+    ([2, 3, 5], [0.1, 0.2], ['0%', '5%'])
+    """
+    parts = [each for each in re.split(r"[;\s]+|,(?=\s)|,$", text.strip()) if each]
+    return list(dict.fromkeys(read_number(part) for part in parts))
+
+
+@step.action("take")
+def take(desk: Desk, asked: Asked) -> Answer:
+    """Make a policy that was tried the present one."""
+    job = desk.jobs.get("explore")
+    found: Explored | None = job.result if job is not None and job.ready else None
+    name = asked.text("name")
+    if found is None or name not in found.policies:
+        raise UnknownNameError("policy", name, [] if found is None else [*found.policies])
+    desk.change(found.policies[name], "explore", f"chose {name}")
+    desk.say("done", f"{name} is the policy now. Undo takes it back.")
+    return None
+
+
+# The lattice.
+
+
+def _freed(policy: Policy) -> Policy:
+    """Return a policy without levels that are fixed, so that the map shows what else there is."""
+    rules = {
+        name: rule.replace(levels=None) if _is_fixed(rule.levels) else rule
+        for name, rule in policy.columns.items()
+    }
+    return policy.replace(columns=rules)
+
+
+def _is_fixed(levels: tuple[int, int] | None) -> bool:
+    return levels is not None and levels[0] == levels[1]
+
+
+def _lattice_key(desk: Desk) -> str:
+    source = desk.require_source().address
+    text = f"{source}\n{_freed(desk.require_policy()).to_yaml()}"
+    return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()[:16]
+
+
+def _map(desk: Desk, asked: Asked) -> dict[str, object]:
+    job = desk.jobs.get("lattice")
+    lattice = _lattice_of(job)
+    policy = desk.require_policy()
+    fixed = [name for name, rule in policy.columns.items() if _is_fixed(rule.levels)]
+    if lattice is None or job is None:
+        return {"lattice": None, "lattice_job": job, "fixed": fixed}
+    node = _asked_node(lattice, policy, asked)
+    return {
+        "lattice": lattice,
+        "lattice_job": job,
+        "lattice_old": job.key != _lattice_key(desk),
+        "fixed": fixed,
+        "node": node,
+        "judged": lattice[node],
+        "lower": lattice.neighbours(node, -1),
+        "higher": lattice.neighbours(node, 1),
+        "levels": [
+            (column, list(range(low, high + 1)), level)
+            for column, low, high, level in zip(
+                lattice.columns, lattice.lattice.lowest, lattice.lattice.highest, node, strict=True
+            )
+        ],
+        "minimal": sorted(
+            (lattice[each] for each in lattice.minimal),
+            key=lambda each: (each.loss if each.loss is not None else 9.0, each.node),
+        ),
+        "set_now": _fixed_node(lattice, policy),
+    }
+
+
+def _lattice_of(job: Job | None) -> JudgedLattice | None:
+    found: JudgedLattice | None = job.result if job is not None and job.ready else None
+    return found
+
+
+def _fixed_node(lattice: JudgedLattice, policy: Policy) -> Node | None:
+    """Return the node that the policy fixes, if it fixes every level."""
+    levels = [policy.columns[name].levels for name in lattice.columns if name in policy.columns]
+    fixed = [each[0] for each in levels if each is not None and _is_fixed(each)]
+    found = tuple(fixed)
+    return found if len(fixed) == len(lattice.columns) and found in lattice.lattice else None
+
+
+def _asked_node(lattice: JudgedLattice, policy: Policy, asked: Asked) -> Node:
+    """Return the node to look at: the one asked for, the one that is set, or the chosen one."""
+    text = asked.text("node") if "node" in asked else ",".join(asked.texts("level"))
+    if re.fullmatch(r"\d{1,4}(,\d{1,4})*", text):
+        node = tuple(map(int, text.split(",")))
+        if node in lattice.lattice:
+            return node
+    return _fixed_node(lattice, policy) or lattice.chosen or lattice.lattice.highest
+
+
+@step.part("map")
+def draw_map(desk: Desk, asked: Asked) -> Context:
+    """Return the drawing of the lattice."""
+    lattice = _lattice_of(desk.jobs.get("lattice"))
+    if lattice is None:
+        raise InputError("the lattice was not judged yet")
+    return {"svg": lattice.map_svg()}
+
+
+@step.action("judge")
+def judge(desk: Desk, asked: Asked) -> Answer:
+    """Judge every node of the lattice, beside the pages."""
+    address, policy = desk.require_source().address, _placed(desk, _freed(desk.require_policy()))
+
+    def work(report: Progress) -> JudgedLattice:
+        from sfumato.tasks.lattice import lattice
+
+        return lattice(address, policy, seed=0, progress=report)
+
+    desk.jobs.start("lattice", work, key=_lattice_key(desk))
+    return None
+
+
+@step.action("levels")
+def set_levels(desk: Desk, asked: Asked) -> Answer:
+    """Set the levels of a node in the policy."""
+    lattice = _lattice_of(desk.jobs.get("lattice"))
+    with desk.lock:
+        policy = desk.require_policy()
+        if lattice is None or any(name not in policy.columns for name in lattice.columns):
+            raise InputError("the columns have changed since. Judge the lattice again")
+        node = _asked_node(lattice, policy, asked)
+        rules = dict(policy.columns)
+        for name, level in zip(lattice.columns, node, strict=True):
+            rules[name] = rules[name].replace(levels=[level, level])
+        changed = policy.replace(columns=rules)
+        if policy.method.name != FULL_DOMAIN:
+            changed = changed.with_method(FULL_DOMAIN)
+        desk.change(changed, "explore", f"levels {', '.join(map(str, node))}")
+    return None
+
+
+@step.action("free")
+def free_levels(desk: Desk, asked: Asked) -> Answer:
+    """Let the search choose the levels again."""
+    with desk.lock:
+        desk.change(_freed(desk.require_policy()), "explore", "levels free")
+    return None

@@ -1,0 +1,217 @@
+"""The step Promises: every model in words and sliders, and nothing that makes no sense is taken."""
+
+import pytest
+
+from sfumato.app import wording
+from sfumato.app.desk import Desk, Source
+from sfumato.app.steps.promises import Cost, cost_of_promises
+from sfumato.app.texts import catalogue, translator
+from sfumato.losses import LOSSES
+from sfumato.models import MODELS, KAnonymity
+from sfumato.partition import PARTITIONERS
+from sfumato.policy import Policy
+from sfumato.policy.parts import choose, every_method
+from tests.app.asking import Client
+
+POLICY = """\
+columns:
+  age: {role: quasi-identifier, hierarchy: {kind: auto}}
+  sex: {role: quasi-identifier, hierarchy: {kind: auto}}
+  disease: sensitive
+  pay: sensitive
+models:
+- {model: k-anonymity, k: 2}
+- {model: distinct-l-diversity, column: disease, l: 2}
+"""
+ILLS = ("flu", "gout", "asthma")
+
+
+def make_desk(folder, policy=POLICY):
+    lines = ["age,sex,disease,pay"]
+    lines += [f"{30 + i % 8},{'mf'[i % 2]},{ILLS[i % 3]},{1000 + 37 * i}" for i in range(48)]
+    (folder / "people.csv").write_text("\n".join(lines) + "\n")
+    made = Desk(folder)
+    made.open_source(Source(str(folder / "people.csv"), "people.csv"))
+    made.change(policy, "data", "given")
+    return made
+
+
+@pytest.fixture
+def desk(tmp_path):
+    made = make_desk(tmp_path)
+    yield made
+    made.end()
+
+
+@pytest.fixture
+def client(desk):
+    return Client(desk)
+
+
+def send(client, action, **fields):
+    answer = client.post(f"promises/{action}", **fields)
+    assert answer.status == 200
+    return answer.text
+
+
+def test_each_promise_is_told_in_its_own_numbers(client):
+    text = client.get("promises").text
+    assert "narrowed down to fewer than 2 people" in text
+    assert "with a chance of 50 % at most" in text
+    assert "at least 2 different values of disease" in text
+
+
+@pytest.mark.parametrize("name", list(MODELS))
+def test_every_model_has_a_sentence_in_every_language(name):
+    example = MODELS[name].example()
+    told = {
+        language: wording.sentence_of(translator(language), type(example), example.params())
+        for language in ("en", "de")
+    }
+    assert told["en"] != told["de"]
+    assert "{" not in "".join(told.values())
+    for column in example.columns:
+        assert all(column in text for text in told.values())
+
+
+@pytest.mark.parametrize("name", list(MODELS))
+def test_what_the_fields_of_a_model_hold_makes_the_same_model(name):
+    example = MODELS[name].example()
+    fields = {knob.name: knob.text for knob in wording.knobs_of(type(example), name, example)}
+    given = {"model": name, **wording.read_knobs(type(example), fields)}
+    assert str(choose(MODELS, "model", given)) == str(example)
+
+
+@pytest.mark.parametrize("name", list(MODELS))
+def test_every_model_is_offered_and_a_slider_has_its_value_on_it(client, name):
+    text = client.get("promises").text
+    assert f'id="add-{name}"' in text or "Needs" in text
+    for knob in wording.knobs_of(MODELS[name], name, None):
+        if knob.scale is not None:
+            low, high, step = knob.scale
+            assert low <= float(knob.text) <= high
+            assert step > 0
+
+
+def test_every_method_and_loss_can_be_chosen(client, desk):
+    for name in every_method(PARTITIONERS):
+        send(client, "method", method=name)
+        assert desk.policy.method.name == name
+    for name in LOSSES:
+        send(client, "loss", loss=name)
+        assert desk.policy.loss.name == name
+
+
+def test_a_slider_on_its_way_is_one_change_to_undo(client, desk):
+    for k in (3, 4, 5, 6):
+        send(client, "set", place=0, model="k-anonymity", **{"p-k": k})
+    assert desk.policy.models[0] == KAnonymity(6)
+    client.post("history/undo", step="promises")
+    assert desk.policy.models[0] == KAnonymity(2)
+
+
+@pytest.mark.parametrize("wrong", ["1", "many", "-3", "2.5", ""])
+def test_a_number_that_makes_no_sense_is_refused_by_the_policy_itself(client, desk, wrong):
+    before = desk.text
+    text = send(client, "set", place=0, model="k-anonymity", **{"p-k": wrong})
+    assert desk.text == before
+    assert "Not done." in text
+    assert "k-anonymity needs" in text if not wrong else "k must" in text or "must be" in text
+
+
+def test_a_promise_is_added_to_a_column_and_removed(client, desk):
+    send(client, "add", model="t-closeness", **{"p-column": "disease"})
+    assert (
+        str(desk.policy.models[2]) == "t-closeness(disease, t=0.3, distance=equal, categories=None)"
+    )
+    send(client, "remove", place=2, model="t-closeness")
+    assert len(desk.policy.models) == 2
+
+
+def test_the_last_promise_cannot_be_removed(client, desk):
+    send(client, "remove", place=1, model="distinct-l-diversity")
+    text = send(client, "remove", place=0, model="k-anonymity")
+    assert "nothing would be promised" in text
+    assert desk.policy.models == (KAnonymity(2),)
+
+
+def test_a_promise_without_what_it_needs_says_so(client, desk):
+    text = send(client, "add", model="k-map")
+    assert "compares with a population and none is given" in text
+    text = send(client, "add", model="category-share", **{"p-column": "disease"})
+    assert "categories" in text
+    assert len(desk.policy.models) == 2
+
+
+def test_categories_are_lines_of_values(client, desk):
+    send(
+        client,
+        "add",
+        model="category-share",
+        **{"p-column": "disease", "p-categories": 'flu, gout\n"asthma"\n'},
+    )
+    assert desk.policy.models[2].categories == (("flu", "gout"), ("asthma",))
+
+
+def test_a_list_that_changed_in_another_window_is_not_changed_by_place(client, desk):
+    text = send(client, "set", place=0, model="t-closeness", **{"p-t": "0.1"})
+    assert "have changed since" in text
+
+
+@pytest.mark.parametrize(
+    ("text", "unit", "limit"),
+    [("5", "share", 0.05), ("2,5", "share", 0.025), ("0", "share", 0)],
+)
+def test_the_limit_is_a_share_or_a_number_of_rows(client, desk, text, unit, limit):
+    send(client, "limit", limit=text, before="share", **{"as": unit}, rows="star")
+    assert desk.policy.suppression.limit == limit
+    assert desk.policy.suppression.rows == "star"
+
+
+def test_the_limit_changes_its_unit(client, desk):
+    send(client, "limit", limit="5", before="share", **{"as": "rows"})
+    assert desk.policy.suppression.limit == 1
+    send(client, "limit", limit="7", before="rows", **{"as": "rows"})
+    assert desk.policy.suppression.limit == 7
+
+
+def test_a_limit_that_makes_no_sense_is_refused(client, desk):
+    text = send(client, "limit", limit="101", before="share", **{"as": "share"})
+    assert "at most 100 %" in text
+    assert desk.policy.suppression.limit == 0
+
+
+def test_what_it_costs_is_the_difference_of_two_looks():
+    class Look:
+        def __init__(self, loss, at_risk):
+            self.normalised, self.at_risk, self.reason = loss, at_risk, None
+
+    class Live:
+        def look(self, policy, *, progress):
+            return Look(0.2 * len(policy.models), 10 - len(policy.models))
+
+    found = cost_of_promises(Live(), Policy.from_yaml(POLICY), lambda *_: None)
+    assert found == [Cost(0.4, 8, 0.2, 9), Cost(0.4, 8, 0.2, 9)]
+    assert found[0].price == pytest.approx(0.2)
+
+
+def test_what_it_costs_is_shown_by_itself(client, desk):
+    text = client.get("promises/costs").text
+    assert 'id="cost-0"' in text
+    assert 'id="cost-1"' in text
+    assert 'hx-swap-oob="true"' in text
+
+
+def test_names_of_columns_command_no_browser(tmp_path):
+    hostile = "<script>alert(1)</script>"
+    desk = make_desk(tmp_path, POLICY.replace("disease", f"'{hostile}'"))
+    try:
+        text = Client(desk).get("promises").text
+        assert hostile not in text
+        assert "&lt;script&gt;" in text
+    finally:
+        desk.end()
+
+
+def test_what_parameters_mean_is_translated():
+    assert set(wording.meanings()) <= set(catalogue("de"))
