@@ -130,14 +130,14 @@ def test_a_policy_that_was_not_tried_is_refused(client, desk, tried):
 
 def test_the_map_has_every_node_and_the_table_the_minimal_ones(client, desk, judged):
     svg = client.get("explore/map").text
-    lattice = desk.jobs.get("lattice").result
+    lattice = desk.jobs.get("lattice").result.lattice
     for node in lattice.lattice:
         assert f'data-node="{",".join(map(str, node))}"' in svg
     assert len(re.findall(r'id="minimal-\d+"', judged)) == len(lattice.minimal)
 
 
 def test_one_level_less_is_told_for_each_column(client, desk, judged):
-    lattice = desk.jobs.get("lattice").result
+    lattice = desk.jobs.get("lattice").result.lattice
     node = lattice.lattice.highest
     text = client.get("explore", node=",".join(map(str, node))).text
     assert "What one level less would cost" in text
@@ -149,7 +149,7 @@ def test_one_level_less_is_told_for_each_column(client, desk, judged):
 
 
 def test_a_node_sets_the_levels_and_the_map_stays(client, desk, judged):
-    lattice = desk.jobs.get("lattice").result
+    lattice = desk.jobs.get("lattice").result.lattice
     node = lattice.minimal[-1]
     text = client.post("explore/levels", node=",".join(map(str, node))).text
     levels = [desk.policy.columns[name].levels for name in lattice.columns]
@@ -162,14 +162,16 @@ def test_a_node_sets_the_levels_and_the_map_stays(client, desk, judged):
 
 def test_levels_of_a_local_method_make_it_full_domain(client, desk, judged):
     desk.change(desk.policy.with_method("mondrian"), "promises", "method")
-    client.post("explore/levels", node=",".join(map(str, desk.jobs.get("lattice").result.chosen)))
+    client.post(
+        "explore/levels", node=",".join(map(str, desk.jobs.get("lattice").result.lattice.chosen))
+    )
     assert desk.policy.method.name == "full-domain"
 
 
 def test_levels_as_a_form_sends_them_are_a_node(client, desk, judged):
     from sfumato.app.steps.explore import _asked_node
 
-    lattice = desk.jobs.get("lattice").result
+    lattice = desk.jobs.get("lattice").result.lattice
     asked = Asked({"level": ["1", "0"]})
     assert _asked_node(lattice, desk.policy, asked) == (1, 0)
     assert _asked_node(lattice, desk.policy, Asked({"node": ["9,9,9"]})) == lattice.chosen

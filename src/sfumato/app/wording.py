@@ -10,7 +10,8 @@ import io
 import math
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import Field, dataclass
+from functools import cache
 from types import NoneType, UnionType
 from typing import Any, Literal, Union, get_args, get_origin
 
@@ -190,13 +191,19 @@ def knobs_of(kind: type, name: str, made: object | None, columns: Sequence[str] 
     >>> [(knob.name, knob.text, knob.scale) for knob in knobs_of(KAnonymity, "", KAnonymity(7))]
     [('k', '7', (2, 50, 1))]
     """
-    means = descriptions(kind)
     found = []
-    for each, (field, hint) in parameters(kind).items():
+    known, means = _declared(kind)
+    for each, (field, hint) in known.items():
         value = _start(each, None if is_required(field) else default_of(field))
         value = value if made is None else getattr(made, each)
         found.append(_knob(name, each, hint, value, means.get(each, each), columns))
     return found
+
+
+@cache
+def _declared(kind: type) -> tuple[dict[str, tuple[Field[Any], Any]], dict[str, str]]:
+    """Return the parameters of a class and what they mean; a page asks for all there are."""
+    return parameters(kind), descriptions(kind)
 
 
 def _start(name: str, default: object) -> object:
@@ -340,6 +347,7 @@ def first_line(kind: type) -> str:
     return " ".join(text.replace("`", "").split())
 
 
+@cache
 def limits_of(kind: type) -> str:
     """Return what a model does not promise, as its class says it; nothing if it does not say.
 
@@ -356,7 +364,7 @@ def against(kind: type[PrivacyModel]) -> str:
     """Return what a model is against, a key of `AGAINST`, by what its class declares."""
     if kind.counts_presence:
         return "presence"
-    if "column" not in parameters(kind):
+    if "column" not in _declared(kind)[0]:
         return "finding"
     return "comparing" if kind.compares_with_table else "learning"
 

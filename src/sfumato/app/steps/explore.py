@@ -3,7 +3,7 @@
 import hashlib
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from sfumato.app.asked import Asked
@@ -13,8 +13,10 @@ from sfumato.app.showing import difference
 from sfumato.app.steps import Answer, Context, Step
 from sfumato.app.wording import Knob, knobs_of, method_words, read_number, show
 from sfumato.comparison.frontier import Comparison
+from sfumato.comparison.levels import LevelMap
 from sfumato.comparison.trial import RISKS, Point
 from sfumato.comparison.variations import name_policies
+from sfumato.drawing.lattice import MOST_CELLS
 from sfumato.errors import InputError, UnknownNameError
 from sfumato.policy import FULL_DOMAIN, Policy
 from sfumato.recode.lattice import JudgedLattice
@@ -197,24 +199,24 @@ def try_policies(desk: Desk, asked: Asked) -> Answer:
             "methods or fewer numbers"
         )
     named = {} if not vary else name_policies(policy, vary)
-    tried = {name: _placed(desk, each) for name, each in named.items()}
-    if policy not in named.values():
-        named = {PRESENT: policy, **named}
-        tried = {PRESENT: desk.task_policy, **tried}
-    address = desk.require_source().address
+    alone = policy not in named.values()
+    live, given = desk.require_live(), desk.task_policy
 
     def work(report: Progress) -> Explored:
-        from sfumato.comparison.compare import compare
-
-        return Explored(compare(address, tried, progress=report), named)
+        if not alone:
+            return Explored(live.explore(given, vary=vary, progress=report), named)
+        # The present policy is a point too, so that others can be held against it.
+        found = live.explore(given, vary={}, progress=report)
+        present = replace(found.points[0], name=PRESENT)
+        if vary:
+            found = live.explore(given, vary=vary, progress=report)
+            return Explored(
+                replace(found, points=(present, *found.points)), {PRESENT: policy, **named}
+            )
+        return Explored(replace(found, points=(present,)), {PRESENT: policy})
 
     desk.start("explore", work)
     return None
-
-
-def _placed(desk: Desk, policy: Policy) -> Policy:
-    """Return a policy as a task takes it: the files it names are in the folder."""
-    return policy.relative_to(desk.folder)
 
 
 def _values(text: str) -> list[object]:
@@ -268,7 +270,13 @@ def _map(desk: Desk, asked: Asked) -> dict[str, object]:
     policy = desk.require_policy()
     fixed = [name for name, rule in policy.columns.items() if _is_fixed(rule.levels)]
     if lattice is None or job is None:
-        return {"lattice": None, "lattice_job": job, "fixed": fixed}
+        return {
+            "lattice": None,
+            "lattice_job": job,
+            "fixed": fixed,
+            "around": _levels_of(job),
+            "lattice_old": job is None or job.key != _lattice_key(desk),
+        }
     node = _asked_node(lattice, policy, asked)
     return {
         "lattice": lattice,
@@ -294,7 +302,12 @@ def _map(desk: Desk, asked: Asked) -> dict[str, object]:
 
 
 def _lattice_of(job: Job | None) -> JudgedLattice | None:
-    found: JudgedLattice | None = job.result if job is not None and job.ready else None
+    found = _levels_of(job)
+    return None if found is None else found.lattice
+
+
+def _levels_of(job: Job | None) -> LevelMap | None:
+    found: LevelMap | None = job.result if job is not None and job.ready else None
     return found
 
 
@@ -328,12 +341,11 @@ def draw_map(desk: Desk, asked: Asked) -> Context:
 @step.action("judge")
 def judge(desk: Desk, asked: Asked) -> Answer:
     """Judge every node of the lattice, beside the pages."""
-    address, policy = desk.require_source().address, _placed(desk, _freed(desk.require_policy()))
+    live = desk.require_live()
+    policy = _freed(desk.require_policy()).relative_to(desk.folder)
 
-    def work(report: Progress) -> JudgedLattice:
-        from sfumato.tasks.lattice import lattice
-
-        return lattice(address, policy, seed=0, progress=report)
+    def work(report: Progress) -> LevelMap:
+        return live.lattice(policy, most=MOST_CELLS, progress=report)
 
     desk.jobs.start("lattice", work, key=_lattice_key(desk))
     return None

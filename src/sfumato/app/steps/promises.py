@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING
 
 from sfumato.app import wording
 from sfumato.app.asked import Asked
@@ -11,13 +11,16 @@ from sfumato.app.jobs import Job
 from sfumato.app.steps import Answer, Context, Step
 from sfumato.app.texts import translator
 from sfumato.app.wording import Knob
-from sfumato.errors import InputError, SfumatoError
+from sfumato.errors import InputError
 from sfumato.losses import LOSSES
 from sfumato.models import MODELS, PrivacyModel
 from sfumato.partition import PARTITIONERS
 from sfumato.policy import Policy
 from sfumato.policy.parts import every_method, member_settings
 from sfumato.typing import Progress
+
+if TYPE_CHECKING:
+    from sfumato.comparison.live import PromiseCost
 
 step = Step("promises", "Promises")
 
@@ -146,7 +149,8 @@ def costs(desk: Desk, asked: Asked) -> Context:
         live, policy, before = desk.require_live(), desk.task_policy, job
 
         def work(report: Progress) -> list[Cost]:
-            return cost_of_promises(live, policy, report)
+            found = live.cost_of_models(policy, progress=report)
+            return [_cost(each, alone=len(found) == 1) for each in found]
 
         job = desk.start("costs", work)
         if before is not None:
@@ -158,30 +162,13 @@ def costs(desk: Desk, asked: Asked) -> Context:
     return {"costs": found, "costs_old": not job.ready or desk.is_old(job)}
 
 
-def cost_of_promises(live: Any, policy: Policy, report: Progress) -> list[Cost]:  # noqa: ANN401
-    """Return what each promise costs: what a look says with it, and without it."""
-    whole = live.look(policy, progress=report)
-    lost = _normalised(whole)
-    found = []
-    for place in range(len(policy.models)):
-        rest = [model for i, model in enumerate(policy.models) if i != place]
-        if not rest:
-            found.append(Cost(lost, whole.at_risk, None, None))
-            continue
-        try:
-            other = live.look(policy.replace(models=rest), progress=report)
-        except SfumatoError as error:
-            found.append(Cost(lost, whole.at_risk, None, None, str(error)))
-            continue
-        reason = getattr(other, "reason", None)
-        at_risk = None if reason else other.at_risk
-        found.append(Cost(lost, whole.at_risk, _normalised(other), at_risk, reason or ""))
-    return found
-
-
-def _normalised(glance: Any) -> float | None:  # noqa: ANN401
-    found: float | None = getattr(glance, "normalised", None)
-    return found
+def _cost(found: "PromiseCost", *, alone: bool) -> Cost:
+    """Return the figures of a page: the normalised loss, whatever the policy keeps small."""
+    whole, without = found.whole, found.without
+    if not without.possible:
+        why = "" if alone else without.reason or ""
+        return Cost(whole.normalised, whole.at_risk, None, None, why)
+    return Cost(whole.normalised, whole.at_risk, without.normalised, without.at_risk)
 
 
 @step.action("set")
