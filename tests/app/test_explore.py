@@ -13,7 +13,7 @@ from tests.app.test_promises import make_desk
 POLICY = """\
 columns:
   age: {role: quasi-identifier, hierarchy: {kind: intervals, widths: [2, 4]}}
-  sex: {role: quasi-identifier, hierarchy: {kind: suppress}}
+  sex: {role: quasi-identifier, hierarchy: {kind: star}}
   disease: sensitive
   pay: dropped
 models:

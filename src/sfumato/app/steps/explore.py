@@ -4,7 +4,7 @@ import hashlib
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from sfumato.app.asked import Asked
 from sfumato.app.desk import Desk
@@ -12,19 +12,26 @@ from sfumato.app.jobs import Job
 from sfumato.app.showing import difference
 from sfumato.app.steps import Answer, Context, Step
 from sfumato.app.wording import Knob, knobs_of, method_words, read_number, show
-from sfumato.comparison.frontier import Comparison
-from sfumato.comparison.levels import LevelMap
-from sfumato.comparison.trial import RISKS, Point
-from sfumato.comparison.variations import name_policies
-from sfumato.drawing.lattice import MOST_CELLS
 from sfumato.errors import InputError, UnknownNameError
 from sfumato.policy import FULL_DOMAIN, Policy
-from sfumato.recode.lattice import JudgedLattice
 from sfumato.typing import Node, Progress
+
+if TYPE_CHECKING:
+    from sfumato.comparison.frontier import Comparison
+    from sfumato.comparison.levels import LevelMap
+    from sfumato.comparison.trial import Point
+    from sfumato.recode.lattice import JudgedLattice
 
 step = Step("explore", "Explore")
 
-TEXTS = tuple(words[0].upper() + words[1:] for words in RISKS.values())
+TEXTS = (
+    "People at risk",
+    "Strongest belief",
+    "Strongest gain in belief",
+    "Highest prosecutor risk",
+    "Mean prosecutor risk",
+)
+"""What the risks are called on the plane."""
 
 PRESENT = "as it is"
 """What the present policy is called among those that are tried."""
@@ -40,7 +47,7 @@ _TRIED = {"k": (3, 10), "l": (2, 3, 4), "t": (0.1, 0.2, 0.3, 0.5), "p": (2, 3)}
 class Explored:
     """What was tried, and the same policies as the desk writes them."""
 
-    comparison: Comparison
+    comparison: "Comparison"
     policies: dict[str, Policy]
 
 
@@ -81,6 +88,8 @@ def _varied(policy: Policy) -> list[dict[str, str]]:
 
 
 def _plane(desk: Desk, asked: Asked) -> dict[str, object]:
+    from sfumato.comparison.trial import RISKS
+
     job = desk.jobs.get("explore")
     query = {key: asked.text(key) for key in ("point", "other", "sort", "risk") if key in asked}
     found: Explored | None = job.result if job is not None and job.ready else None
@@ -117,14 +126,14 @@ def _present(found: Explored, policy: Policy) -> list[str]:
     return [name for name, each in found.policies.items() if each == policy]
 
 
-def _number(text: str | None, points: Sequence[Point]) -> int | None:
+def _number(text: str | None, points: "Sequence[Point]") -> int | None:
     """Return the number of a point, from 1 on; None if there is no such."""
     if text is None or not re.fullmatch(r"\d{1,4}", text):
         return None
     return int(text) if 1 <= int(text) <= len(points) else None
 
 
-def _sorted(comparison: Comparison, by: str) -> list[tuple[int, Point]]:
+def _sorted(comparison: "Comparison", by: str) -> "list[tuple[int, Point]]":
     """Return the points with their numbers, in the order that was asked for."""
     keys: dict[str, Any] = {
         "loss": lambda point: point.losses.get(comparison.loss, 9.0),
@@ -139,7 +148,7 @@ def _sorted(comparison: Comparison, by: str) -> list[tuple[int, Point]]:
     return sorted(rows, key=lambda row: (not row[1].possible, _key(keys[by], row[1])))
 
 
-def _key(key: Any, point: Point) -> Any:  # noqa: ANN401
+def _key(key: Any, point: "Point") -> Any:  # noqa: ANN401
     return key(point) if point.possible else 0
 
 
@@ -148,7 +157,7 @@ class Side:
     """One of two policies that are looked at side by side."""
 
     title: str
-    point: Point | None
+    point: "Point | None"
     text: str
 
 
@@ -179,6 +188,8 @@ def _pair(
 @step.action("try")
 def try_policies(desk: Desk, asked: Asked) -> Answer:
     """Try methods and numbers on the table, beside the pages."""
+    from sfumato.comparison.variations import name_policies
+
     policy = desk.require_policy()
     vary: dict[str, list[object]] = {}
     for each in _varied(policy):
@@ -301,17 +312,17 @@ def _map(desk: Desk, asked: Asked) -> dict[str, object]:
     }
 
 
-def _lattice_of(job: Job | None) -> JudgedLattice | None:
+def _lattice_of(job: Job | None) -> "JudgedLattice | None":
     found = _levels_of(job)
     return None if found is None else found.lattice
 
 
-def _levels_of(job: Job | None) -> LevelMap | None:
+def _levels_of(job: Job | None) -> "LevelMap | None":
     found: LevelMap | None = job.result if job is not None and job.ready else None
     return found
 
 
-def _fixed_node(lattice: JudgedLattice, policy: Policy) -> Node | None:
+def _fixed_node(lattice: "JudgedLattice", policy: Policy) -> Node | None:
     """Return the node that the policy fixes, if it fixes every level."""
     levels = [policy.columns[name].levels for name in lattice.columns if name in policy.columns]
     fixed = [each[0] for each in levels if each is not None and _is_fixed(each)]
@@ -319,7 +330,7 @@ def _fixed_node(lattice: JudgedLattice, policy: Policy) -> Node | None:
     return found if len(fixed) == len(lattice.columns) and found in lattice.lattice else None
 
 
-def _asked_node(lattice: JudgedLattice, policy: Policy, asked: Asked) -> Node:
+def _asked_node(lattice: "JudgedLattice", policy: Policy, asked: Asked) -> Node:
     """Return the node to look at: the one asked for, the one that is set, or the chosen one."""
     text = asked.text("node") if "node" in asked else ",".join(asked.texts("level"))
     if re.fullmatch(r"\d{1,4}(,\d{1,4})*", text):
@@ -341,10 +352,12 @@ def draw_map(desk: Desk, asked: Asked) -> Context:
 @step.action("judge")
 def judge(desk: Desk, asked: Asked) -> Answer:
     """Judge every node of the lattice, beside the pages."""
+    from sfumato.drawing.lattice import MOST_CELLS
+
     live = desk.require_live()
     policy = _freed(desk.require_policy()).relative_to(desk.folder)
 
-    def work(report: Progress) -> LevelMap:
+    def work(report: Progress) -> "LevelMap":
         return live.lattice(policy, most=MOST_CELLS, progress=report)
 
     desk.jobs.start("lattice", work, key=_lattice_key(desk))
