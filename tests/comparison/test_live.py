@@ -174,6 +174,31 @@ def test_a_look_that_was_stopped_leaves_everything_usable(method: str) -> None:
         assert live.look(rules) == expected
 
 
+@pytest.mark.parametrize("method", METHODS)
+def test_a_quick_look_at_a_small_table_is_exact(method: str) -> None:
+    live, rules = LiveTable.open(SOME), policy(method=method)
+    quick = live.look(rules, quick=True)
+    # A busy machine may stop a search of levels, and says so.
+    assert quick.exact or quick.checked
+    assert not quick.exact or quick == live.look(rules)
+
+
+def test_a_quick_look_at_many_rows_says_that_it_is_an_estimate(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr("sfumato.comparison.live._MANY", 10)
+    monkeypatch.setattr("sfumato.comparison.live._DRAWN", 30)
+    live, rules = LiveTable.open(SOME), policy(method="mondrian")
+    quick = live.look(rules, quick=True)
+    assert quick.sample == 30
+    assert "30 drawn rows" in quick.estimate
+    assert quick.rows == quick.published + quick.suppressed == 60
+    exact = live.look(rules)
+    assert exact.exact
+    assert exact == LiveTable.open(SOME, rules).look(rules)
+    assert live.look(rules, quick=True) == exact
+
+
 def test_a_policy_that_cannot_be_read_is_a_look_with_a_reason() -> None:
     seen = LiveTable.open(SOME).look({"columns": {"age": "quasi"}, "models": []})
     assert seen.verdict == "impossible"

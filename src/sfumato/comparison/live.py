@@ -39,6 +39,7 @@ from sfumato.derivations import Preparation, Shift
 from sfumato.errors import InputError, SfumatoError
 from sfumato.hierarchy import Ladder, Suppress
 from sfumato.losses import NormalizedLoss
+from sfumato.partition import PARTITIONERS
 from sfumato.policy import FULL_DOMAIN, GivenPolicy, Policy, policy_of
 from sfumato.reading import Reading
 from sfumato.recode.deciding import Decision, count_population, counted_columns, decide, ladder_of
@@ -49,6 +50,7 @@ from sfumato.releases.preparing import open_prepared
 from sfumato.releases.release import Release
 from sfumato.releases.sets import require_sets
 from sfumato.tables import Domain, Table, open_table
+from sfumato.tasks.draft import draw_sample
 from sfumato.tasks.verify import accept
 from sfumato.text import STAR, join_words
 from sfumato.typing import IntArray, Progress, silent
@@ -75,6 +77,15 @@ _BYTES_PER_CELL = 16
 
 _BYTES_PROJECTED = 150_000_000
 """The size of the narrower counts that are kept at hand."""
+
+_SECONDS = 0.1
+"""How long a quick look searches for levels."""
+
+_MANY = 25_000
+"""Combinations from which on a quick look at a local method is one at a sample."""
+
+_DRAWN = 20_000
+"""The rows of such a sample."""
 
 _GLANCES = 128
 _LADDERS = 256
@@ -171,6 +182,31 @@ class Glance:
 
     notes: tuple[str, ...] = ()
     """What is not shown here, and what was found out about the data."""
+
+    sample: int | None = None
+    """The drawn rows that the figures were measured on; None if they are those of all rows.
+
+    Fewer rows are less alike, so that loss and hidden cells are too high. Numbers of rows and
+    people are scaled to the whole table; classes are those of the sample.
+    """
+
+    checked: int | None = None
+    """The generalisations that were checked before the search for levels was stopped; None if it
+    came to its end. The loss is then at most this."""
+
+    @property
+    def estimate(self) -> str:
+        """What the figures are worth, in a sentence; nothing if they are exact."""
+        if self.sample is not None:
+            return f"Estimated on {self.sample:,} drawn rows, and too high."
+        if self.checked is not None:
+            return f"The best of {self.checked:,} generalisations so far."
+        return ""
+
+    @property
+    def exact(self) -> bool:
+        """Whether the figures are those of the release."""
+        return self.sample is None and self.checked is None
 
     @property
     def possible(self) -> bool:
@@ -308,11 +344,15 @@ class LiveTable:
         """The table as it was opened."""
         return self._raw
 
-    def look(self, policy: GivenPolicy, *, progress: Progress | None = None) -> Glance:
+    def look(
+        self, policy: GivenPolicy, *, quick: bool = False, progress: Progress | None = None
+    ) -> Glance:
         """Return what a policy would make of the table; never an error of the policy itself.
 
         Args:
             policy: A policy, its path, or its settings as a mapping.
+            quick: Return an estimate where exact figures would take long: see `Glance.estimate`.
+                Ask again without it for the exact ones.
             progress: Told how far each stage is; it may raise to stop.
         """
         report = progress or silent
@@ -320,18 +360,20 @@ class LiveTable:
             rules = policy_of(policy)
         except SfumatoError as error:
             return Glance(rows=self.rows, reason=str(error))
-        key = rules, _stamps(rules)
+        stamps = _stamps(rules)
         with self._lock:
             # Perhaps a newer wish came while this one waited.
             report("look", 0, None)
-            found = self._glances.get(key)
+            found = self._glances.get((rules, stamps, False))
+            if found is None and quick:
+                found = self._glances.get((rules, stamps, True))
             if found is None:
                 try:
-                    found = self._look(rules, report)
+                    found = self._look(rules, report, quick=quick)
                 except SfumatoError as error:
                     name = rules.loss.name
                     found = Glance(rows=self.rows, loss_name=name, reason=str(error))
-                self._glances.put(key, found)
+                self._glances.put((rules, stamps, quick and not found.exact), found)
         return found
 
     def column_facts(self, name: str, policy: GivenPolicy) -> ColumnFacts:
@@ -384,11 +426,13 @@ class LiveTable:
         report = progress or silent
         rules = policy_of(policy)
         named = name_policies(rules, usual_variations(rules) if vary is None else vary)
-        table = self._table_of(rules)
-        for each in named.values():
-            each.check_against(table.columns)
-        require_people_of(named.values(), table)
-        counts = table.count(columns_of(named.values()), report)
+        with self._lock:
+            table = self._table_of(rules)
+            for each in named.values():
+                each.check_against(table.columns)
+            require_people_of(named.values(), table)
+        with self._lock:
+            counts = table.count(columns_of(named.values()), report)
         if counts.total == 0:
             raise InputError("the table has no rows: there is nothing to compare")
         tried = CountedTable(
@@ -435,9 +479,10 @@ class LiveTable:
         """
         report = progress or silent
         rules = policy_of(policy)
-        table = self._table_of(rules)
-        rules = without_sets(self._check(rules, table)[0])
-        counts = self._counts(table, rules, report).project(counted_columns(rules))
+        with self._lock:
+            table = self._table_of(rules)
+            rules = without_sets(self._check(rules, table)[0])
+            counts = self._counts(table, rules, report).project(counted_columns(rules))
         return map_levels(
             rules,
             counts,
@@ -472,17 +517,27 @@ class LiveTable:
             costs.append(PromiseCost(str(Promise.of(model)), whole, less))
         return tuple(costs)
 
-    def _look(self, policy: Policy, report: Progress) -> Glance:
+    def _look(self, policy: Policy, report: Progress, *, quick: bool) -> Glance:
         table = self._table_of(policy)
         policy, counted = self._check(policy, table)
         rows, notes = without_sets(policy), _not_shown(policy)
-        counts = self._counts(table, rows, report)
-        decision = self._decide(rows, counts, report)
+        counts = whole = self._counts(table, rows, report)
+        if quick:
+            rows = within_seconds(rows, _SECONDS)
+            if rows.make_method(PARTITIONERS) is not None and len(counts) > _MANY:
+                counts = draw_sample(whole, rows.counted_person, _DRAWN)
+        decision = self._decide(rows, counts, report, whole)
         report("release", 0, None)
         release = release_of_counts(rows, decision, counts, table.columns, _SEED)
         risks = self._attack(release, rows, report)
         told = (*counted.notes, *table.table.notes, *notes)
-        return _glance(policy, decision, release, risks, counts, told)
+        found = _glance(policy, decision, release, risks, counts, told)
+        if counts is not whole:
+            return _scaled(found, whole, policy.counted_person)
+        search = decision.search
+        if quick and search is not None and not search["optimal"]:
+            return replace(found, checked=search["checks"])
+        return found
 
     def _check(self, policy: Policy, table: "_CountedTable") -> tuple[Policy, CountedPeople]:
         """Refuse what `sf.anonymize` refuses before it decides."""
@@ -497,8 +552,17 @@ class LiveTable:
         require_numbers(policy, table.table, table.columns, stored=False, limited=False)
         return policy, counted
 
-    def _decide(self, policy: Policy, counts: FrequencySet, report: Progress) -> Decision:
+    def _decide(
+        self, policy: Policy, counts: FrequencySet, report: Progress, whole: FrequencySet
+    ) -> Decision:
+        """Decide on the counts, with the hierarchies of the whole table."""
         decided = counts.project(counted_columns(policy))
+
+        def make(policy: Policy, some: FrequencySet, name: str, frequency: IntArray) -> Ladder:
+            if counts is not whole and some.column(name).values == whole.column(name).values:
+                some, frequency = whole, whole.value_counts(name)
+            return self._ladder(policy, some, name, frequency, report=report)
+
         return decide(
             policy,
             policy,
@@ -506,7 +570,7 @@ class LiveTable:
             self._population(policy, report),
             rng=np.random.default_rng(_SEED),
             report=report,
-            make_ladder=lambda *given: self._ladder(*given, report=report),
+            make_ladder=make,
         )
 
     def _attack(self, release: Release, policy: Policy, report: Progress) -> list[Outcome]:
@@ -804,15 +868,16 @@ class _Recent(Generic[T]):
     def get(self, key: Hashable) -> T | None:
         """Return what is known of a key; None if nothing is."""
         found = self._found.get(key)
-        if found is not None:
+        with suppress(KeyError):  # another thread may have forgotten it by now
             self._found.move_to_end(key)
         return found
 
     def put(self, key: Hashable, found: T) -> None:
         """Keep what was found, and forget what was asked for longest ago."""
         self._found[key] = found
-        while len(self._found) > self._most:
-            self._found.popitem(last=False)
+        with suppress(KeyError):
+            while len(self._found) > self._most:
+                self._found.popitem(last=False)
 
 
 def _glance(
@@ -856,6 +921,28 @@ def _glance(
             )
         ),
         notes=tuple(notes),
+    )
+
+
+def _scaled(found: Glance, whole: FrequencySet, person: str | None) -> Glance:
+    """Return the figures of a sample as an estimate of those of the whole table."""
+    times = whole.total / max(found.rows, 1)
+
+    def all_of(number: int) -> int:
+        return round(number * times)
+
+    published = whole.total - all_of(found.suppressed)
+    everyone = whole.total if person is None else len(np.unique(whole.codes_of(person)))
+    return replace(
+        found,
+        rows=whole.total,
+        people=everyone,
+        published=published,
+        suppressed=whole.total - published,
+        stars=all_of(found.stars),
+        at_risk=all_of(found.at_risk),
+        risks=tuple(replace(each, people=all_of(each.people)) for each in found.risks),
+        sample=found.rows,
     )
 
 

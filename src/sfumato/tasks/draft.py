@@ -137,15 +137,25 @@ def _try_nothing(policy: Policy) -> None:
 
 def _draw(counts: FrequencySet, person: str | None, most: int) -> FrequencySet:
     """Return the counts of some rows, or of all rows of some people, if there are many."""
+    return counts if counts.total <= most else _used(draw_sample(counts, person, most))
+
+
+def draw_sample(counts: FrequencySet, person: str | None, most: int) -> FrequencySet:
+    """Return the counts of some rows, or of all rows of some people; dictionaries stay whole.
+
+    >>> drawn = draw_sample(FrequencySet.from_rows(["age"], [(31,), (31,), (47,)]), None, 2)
+    >>> drawn.total, drawn.columns[0].values
+    (2, (31, 47))
+    """
     if counts.total <= most:
         return counts
     rng = np.random.default_rng(_SEED)
     if person is None:
         rows = rng.multivariate_hypergeometric(counts.rows, most, method="marginals")
-        return _used(replace(counts, rows=rows.astype(np.int64)).without(rows == 0))
+        return replace(counts, rows=rows.astype(np.int64)).without(rows == 0)
     people = len(counts.column(person).values)
     drawn = rng.random(people) < most / counts.total
-    return _used(counts.without(~drawn[counts.codes_of(person)]))
+    return counts.without(~drawn[counts.codes_of(person)])
 
 
 def _used(counts: FrequencySet) -> FrequencySet:
