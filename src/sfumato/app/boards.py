@@ -3,6 +3,7 @@
 from bisect import bisect_left
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
+from datetime import date
 from decimal import Decimal
 from itertools import accumulate, pairwise
 from math import floor, log10
@@ -11,8 +12,8 @@ from typing import NamedTuple
 from sfumato.hierarchy.editing import CutPoints, GroupTree, LevelPreview
 from sfumato.hierarchy.intervals import Days, Ends, WholeNumbers, is_whole, label
 
-_BOXES = 30
-_CHIPS = 12
+_BOXES = 24
+_CHIPS = 10
 _ALONE = 60
 _EXPANDED = 600
 """How much of a large column a page shows at once."""
@@ -316,6 +317,8 @@ def _bars(form: CutPoints, low: Decimal, high: Decimal, *, whole: bool) -> list[
 
 def _ticks(form: CutPoints, low: Decimal, high: Decimal, *, whole: bool) -> list[tuple[str, str]]:
     """Return round places on the line and how they are written."""
+    if isinstance(form.scale, Days):
+        return _months(low, high)
     span = high - low
     step = _round_up(span / 7, whole=whole)
     first = (low / step).to_integral_value(rounding="ROUND_CEILING") * step
@@ -325,6 +328,21 @@ def _ticks(form: CutPoints, low: Decimal, high: Decimal, *, whole: bool) -> list
         if 1 <= place <= 97:
             found.append((_percent(place), form.scale.point(first)))
         first += step
+    return found
+
+
+def _months(low: Decimal, high: Decimal) -> list[tuple[str, str]]:
+    """Return the beginnings of months or years on a line of days."""
+    first, last = (date.fromordinal(min(int(day), date.max.toordinal())) for day in (low, high))
+    begin, end = (12 * day.year + day.month - 1 for day in (first, last))
+    widths = (1, 3, 6, 12, 24, 60, 120, 240, 600, 1200)
+    step = next((width for width in widths if (end - begin) <= 7 * width), 6000)
+    found = []
+    for month in range(-(-begin // step) * step, end + 1, step):
+        day = date(month // 12, month % 12 + 1, 1)
+        place = 100 * float((day.toordinal() - low) / (high - low))
+        if 1 <= place <= 97:
+            found.append((_percent(place), str(day)[: 4 if step % 12 == 0 else 7]))
     return found
 
 
