@@ -9,6 +9,9 @@ from tests.app.test_publish import POLICY, people
 pytest.importorskip("playwright")
 pytest.importorskip("axe_core_python")
 
+PATIENCE = 90_000
+"""Milliseconds: on a busy machine a release with two reports takes its time."""
+
 
 @pytest.fixture
 def work(tmp_path):
@@ -25,6 +28,7 @@ def work(tmp_path):
 @pytest.fixture
 def page(browser, work):
     with watched(browser, work.origin) as found:
+        found.set_default_timeout(PATIENCE)
         found.goto(work.door)
         found.click("button:has-text('people.csv')")
         found.wait_for_selector("#next")
@@ -36,10 +40,6 @@ def open_step(page, name):
     page.wait_for_selector(f"#page[data-step='{name}']")
     # Figures of the policy before are shown faintly until there are new ones.
     page.wait_for_selector("#status.ready")
-
-
-def tables(page):
-    return [board.split("\n")[1:] for board in page.locator(".board:not(.empty)").all_inner_texts()]
 
 
 def test_a_column_is_dragged_to_another_table(page):
@@ -105,6 +105,7 @@ def test_the_way_to_a_signed_release_its_report_and_the_next_increment(page, wor
 def test_at_double_size_and_in_the_dark_nothing_is_cut_off(browser, work):
     size = {"width": 640, "height": 450}
     with watched(browser, work.origin, viewport=size, color_scheme="dark") as page:
+        page.set_default_timeout(PATIENCE)
         page.goto(work.door)
         page.click("button:has-text('people.csv')")
         page.wait_for_selector("#next")
