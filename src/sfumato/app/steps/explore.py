@@ -80,7 +80,9 @@ def _varied(policy: Policy) -> list[dict[str, str]]:
         {
             "name": name,
             "means": knob.means,
-            "text": "; ".join(map(show, sorted({*values, *(_TRIED[name] if name == "k" else ())}))),
+            # Only the size of groups is varied unless more is asked for: few numbers make many
+            # combinations.
+            "text": "; ".join(map(show, sorted({3, 10, *values}))) if name == "k" else "",
             "hint": "; ".join(map(show, sorted({*values, *_TRIED.get(name, ())}))),
         }
         for name, (knob, values) in found.items()
