@@ -113,24 +113,24 @@ class Pages:
         except Exception as error:  # noqa: BLE001 - the last net
             desk.say("error", describe_fault(error))
             inner, template = {}, "failed.html"
-        return self.render(
-            template,
-            language,
-            {
-                "step": step,
-                "steps": list(self.steps.values()),
-                "messages": desk.take_messages(),
-                "languages": languages(),
-                "theme": desk.settings.get("theme", "auto"),
-                "version": __version__,
-                "own_files": self.own_files,
-                "tour": STOPS[step.name] if desk.settings.get("tour") == "on" else None,
-                "status": status_of(desk),
-                "equivalents": equivalents(desk, step.name),
-                "diff": difference(desk.history.before, desk.text),
-                **inner,
-            },
-        )
+        frame: dict[str, object] = {
+            "step": step,
+            "steps": list(self.steps.values()),
+            "messages": desk.take_messages(),
+            "languages": languages(),
+            "theme": desk.settings.get("theme", "auto"),
+            "version": __version__,
+            "own_files": self.own_files,
+            "tour": STOPS[step.name] if desk.settings.get("tour") == "on" else None,
+            "status": status_of(desk),
+            "equivalents": equivalents(desk, step.name),
+            "diff": difference(desk.history.before, desk.text),
+        }
+        try:
+            return self.render(template, language, {**frame, **inner})
+        except Exception as error:  # noqa: BLE001 - the last net: the other steps stay in reach
+            desk.say("error", describe_fault(error))
+            return self.render("failed.html", language, {**frame, "messages": desk.take_messages()})
 
 
 def _what_is_missing(step: Step, desk: Desk) -> str | None:
