@@ -82,6 +82,7 @@ def test_pages_and_search(client, desk):
 def test_distributions_associations_and_a_question(client, desk):
     page = looked(client, desk)
     assert "counting queries" in page
+    assert "counting queries" in client.get("look/use").text
     assert "Cramér" in page
     assert "<svg" in client.get("look/column", column="age").text
     assert "nope" in client.get("look/column", column="nope").text

@@ -173,6 +173,13 @@ def _measure(desk: Desk, found: Looked) -> Job:
     return desk.start(USE, work)
 
 
+@step.part("use")
+def use(desk: Desk, asked: Asked) -> Context:
+    """Return what the release is good for, or how far that is measured."""
+    job = desk.jobs.get(USE)
+    return {"use_job": job, "use": None if job is None else _use(desk, job)}
+
+
 def _use(desk: Desk, job: Job) -> Mapping[str, Any] | None:
     if not job.ready or desk.is_old(job):
         return None
