@@ -81,10 +81,10 @@ _BYTES_PROJECTED = 150_000_000
 _SECONDS = 0.1
 """How long a quick look searches for levels."""
 
-_MANY = 25_000
+_MANY = 15_000
 """Combinations from which on a quick look at a local method is one at a sample."""
 
-_DRAWN = 20_000
+_DRAWN = 8_000
 """The rows of such a sample."""
 
 _GLANCES = 128
@@ -525,7 +525,7 @@ class LiveTable:
         if quick:
             rows = within_seconds(rows, _SECONDS)
             if rows.make_method(PARTITIONERS) is not None and len(counts) > _MANY:
-                counts = draw_sample(whole, rows.counted_person, _DRAWN)
+                counts = table.draw(whole, rows.counted_person)
         decision = self._decide(rows, counts, report, whole)
         report("release", 0, None)
         release = release_of_counts(rows, decision, counts, table.columns, _SEED)
@@ -700,6 +700,7 @@ class _CountedTable:
         self.table = table
         self._domains: dict[str, Domain] = {}
         self._widest: FrequencySet | None = None
+        self._drawn: tuple[FrequencySet, FrequencySet] | None = None
         self._narrow: OrderedDict[tuple[str, ...], FrequencySet] = OrderedDict()
         self._weights: dict[tuple[str, ...], dict[str, WeightFacts]] = {}
 
@@ -761,6 +762,12 @@ class _CountedTable:
         """Count all columns together if memory allows, before a policy names some."""
         if self._fits(self._usual()):
             self.count_all((), report)
+
+    def draw(self, whole: FrequencySet, person: str | None) -> FrequencySet:
+        """Return a sample of counts, drawn once as long as the same ones are looked at."""
+        if self._drawn is None or self._drawn[0] is not whole:
+            self._drawn = whole, draw_sample(whole, person, _DRAWN)
+        return self._drawn[1]
 
     def count_all(self, names: tuple[str, ...], report: Progress) -> FrequencySet:
         """Count as many columns together as memory allows, those named in any case."""
