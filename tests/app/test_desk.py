@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 import sfumato as sf
 from sfumato.app.desk import PRIVATE_FOLDER, Desk, Source
 from sfumato.app.history import History
-from sfumato.app.jobs import Jobs, Stopped
+from sfumato.app.jobs import Jobs, StopWish
 from sfumato.errors import InputError, PolicyError, SfumatoError
 
 TEXT = "columns:\n  age: quasi-identifier\nmodels:\n- {model: k-anonymity, k: %d}\n"
@@ -211,4 +211,4 @@ def test_a_fault_shows_no_value(caplog):
 
 
 def test_stopped_is_no_error_of_ours():
-    assert not issubclass(Stopped, SfumatoError)
+    assert not issubclass(StopWish, SfumatoError)

@@ -4,7 +4,7 @@ import re
 
 import pytest
 
-from sfumato.app.asked import Asked
+from sfumato.app.fields import Fields
 from sfumato.app.steps.explore import PRESENT
 from sfumato.policy import Policy
 from tests.app.asking import Client
@@ -172,9 +172,9 @@ def test_levels_as_a_form_sends_them_are_a_node(client, desk, judged):
     from sfumato.app.steps.explore import _asked_node
 
     lattice = desk.jobs.get("lattice").result.lattice
-    asked = Asked({"level": ["1", "0"]})
+    asked = Fields({"level": ["1", "0"]})
     assert _asked_node(lattice, desk.policy, asked) == (1, 0)
-    assert _asked_node(lattice, desk.policy, Asked({"node": ["9,9,9"]})) == lattice.chosen
+    assert _asked_node(lattice, desk.policy, Fields({"node": ["9,9,9"]})) == lattice.chosen
 
 
 def test_a_map_of_another_policy_is_called_old(client, desk, judged):

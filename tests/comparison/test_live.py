@@ -145,7 +145,7 @@ def test_what_was_asked_before_changes_no_answer(asked: list[Policy]) -> None:
         assert live.look(rules) == LiveTable.open(SOME, rules).look(rules)
 
 
-class Stopped(Exception):  # noqa: N818 - it is no error
+class StopWish(Exception):  # noqa: N818 - it is no error
     """Raised to stop a look."""
 
 
@@ -167,9 +167,9 @@ def test_a_look_that_was_stopped_leaves_everything_usable(method: str) -> None:
             nonlocal left
             left -= 1
             if left < 0:
-                raise Stopped
+                raise StopWish
 
-        with pytest.raises(Stopped):
+        with pytest.raises(StopWish):
             live.look(rules, progress=stop)
         assert live.look(rules) == expected
 
@@ -228,9 +228,9 @@ def test_exploring_can_be_stopped() -> None:
 
     def stop(stage: str, done: int, total: int | None) -> None:
         if stage == "partition":
-            raise Stopped
+            raise StopWish
 
-    with pytest.raises(Stopped):
+    with pytest.raises(StopWish):
         live.explore(rules, progress=stop)
     assert live.explore(rules, vary={"k": [2]}).points[0].possible
 

@@ -303,7 +303,7 @@ class Desk:
             self.history = History(self.private)
             self._read = None
             self._written = None
-            self.policy_file = _unused(self.folder, "policy", ".yaml")
+            self.policy_file = _unused_path(self.folder, "policy", ".yaml")
             self.save()
 
     @property
@@ -440,7 +440,7 @@ class Desk:
         uploads.mkdir(mode=0o700, exist_ok=True)
         plain = re.sub(r"[^\w. ()+=,@-]", "_", Path(name.replace("\\", "/")).name).lstrip(".-")
         stem, dot, ending = (plain or "table").partition(".")
-        path = _unused(uploads, stem[:100] or "table", f"{dot}{ending[:20]}")
+        path = _unused_path(uploads, stem[:100] or "table", f"{dot}{ending[:20]}")
         part = uploads / f".{secrets.token_hex(8)}.part"
         try:
             part.touch(mode=0o600)
@@ -454,7 +454,7 @@ class Desk:
     """What was received last."""
 
 
-def _unused(folder: Path, stem: str, ending: str) -> Path:
+def _unused_path(folder: Path, stem: str, ending: str) -> Path:
     """Return a path that is not taken: `policy.yaml`, `policy-2.yaml` and so on."""
     number = 1
     while True:

@@ -158,7 +158,7 @@ def _refuse(status: int, text: str) -> Response:
     return PlainTextResponse(text + "\n", status)
 
 
-class Guarded:
+class GuardedServer:
     """A server behind its gate."""
 
     def __init__(self, inner: ASGIApp, gate: Gate, *, wrong: float = 1.0) -> None:

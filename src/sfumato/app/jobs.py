@@ -16,7 +16,7 @@ Work: TypeAlias = Callable[[Progress], Any]
 """Does something and tells how far it is; what it returns is the result."""
 
 
-class Stopped(Exception):  # noqa: N818 - no error: it was asked for
+class StopWish(Exception):  # noqa: N818 - no error: it was asked for
     """The work was stopped, or a newer wish took its place."""
 
 
@@ -84,14 +84,14 @@ class Job:
     def report(self, stage: str, done: float, total: float | None) -> None:
         """Note how far it is; raise if it was asked to stop."""
         if self._stop.is_set():
-            raise Stopped
+            raise StopWish
         self.stage, self.done, self.total = stage, done, total
 
     def run(self, work: Work) -> None:
         """Run the work, and note what came of it."""
         try:
             self.result = work(self.report)
-        except Stopped:
+        except StopWish:
             self.stopped = True
         except SfumatoError as error:
             self.error = str(error)

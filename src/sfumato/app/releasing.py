@@ -88,7 +88,7 @@ class Wish:
     def part(
         self, data: object, output: Path | None, *, progress: Progress | None = None
     ) -> DecoupledRelease:
-        """Part a release, or a table, as the policy says; without an output, in memory."""
+        """Return a release, or a table, in the parts that the policy asks for."""
         return decouple(
             data,
             policy=self.policy,

@@ -16,10 +16,10 @@ from starlette.routing import Mount, Route
 from starlette.staticfiles import StaticFiles
 
 from sfumato._version import __version__
-from sfumato.app.asked import Asked
 from sfumato.app.desk import Desk, Source
 from sfumato.app.equivalent import equivalents
-from sfumato.app.gate import Gate, Guarded
+from sfumato.app.fields import Fields
+from sfumato.app.gate import Gate, GuardedServer
 from sfumato.app.jobs import describe_fault
 from sfumato.app.showing import difference, show_content, show_number
 from sfumato.app.status import status_of
@@ -96,7 +96,7 @@ class Pages:
         told = "&".join(f"{name}={quote(value, safe='')}" for name, value in query.items())
         return f"{path}?{told}" if told else path
 
-    def page(self, step: Step, asked: Asked) -> Response:
+    def page(self, step: Step, asked: Fields) -> Response:
         """Return the page of a step, or the first page that something is missing on."""
         desk = self.desk
         desk.read_back()
@@ -193,13 +193,13 @@ class Routes:
             ]
         return routes
 
-    def _asked(self, request: Request) -> Asked:
-        return Asked.of(request.url.query, self._pages.language(request))
+    def _fields(self, request: Request) -> Fields:
+        return Fields.of(request.url.query, self._pages.language(request))
 
-    async def _sent(self, request: Request) -> Asked:
-        return Asked.of(await _read_form(request), self._pages.language(request))
+    async def _sent(self, request: Request) -> Fields:
+        return Fields.of(await _read_form(request), self._pages.language(request))
 
-    def _back(self, asked: Asked) -> Response:
+    def _back(self, asked: Fields) -> Response:
         """Return to the page that something was asked from."""
         step = asked.text("step", "data")
         return RedirectResponse(self._pages.url(step if step in self._pages.steps else "data"), 303)
@@ -210,7 +210,7 @@ class Routes:
         """Return what answers with the page of a step."""
 
         async def handler(request: Request) -> Response:
-            return await run_in_threadpool(self._pages.page, step, self._asked(request))
+            return await run_in_threadpool(self._pages.page, step, self._fields(request))
 
         return handler
 
@@ -218,7 +218,7 @@ class Routes:
         """Return what answers with a part of a page."""
         view, template = step.parts[name], f"{step.name}_{name}.html"
 
-        def render(asked: Asked) -> Response:
+        def render(asked: Fields) -> Response:
             if _what_is_missing(step, self._desk) is not None:
                 return PlainTextResponse("", 204)
             try:
@@ -230,7 +230,7 @@ class Routes:
             return self._pages.render("problem.html", asked.language, {"text": text})
 
         async def handler(request: Request) -> Response:
-            return await run_in_threadpool(render, self._asked(request))
+            return await run_in_threadpool(render, self._fields(request))
 
         return handler
 
@@ -238,7 +238,7 @@ class Routes:
         """Return what answers with a file."""
 
         async def handler(request: Request) -> Response:
-            return await run_in_threadpool(step.files[name], self._desk, self._asked(request))
+            return await run_in_threadpool(step.files[name], self._desk, self._fields(request))
 
         return handler
 
@@ -246,7 +246,7 @@ class Routes:
         """Return what does something that a page offers."""
         action = step.actions[name]
 
-        def run(asked: Asked) -> Response:
+        def run(asked: Fields) -> Response:
             answer: str | Response | None = None
             try:
                 answer = action(self._desk, asked)
@@ -274,7 +274,7 @@ class Routes:
 
     async def status(self, request: Request) -> Response:
         """Answer with the state of the whole, when it is known."""
-        asked = self._asked(request)
+        asked = self._fields(request)
 
         def render() -> Response:
             found = status_of(self._desk, wait=True)
@@ -342,7 +342,7 @@ class Routes:
 
     async def upload(self, request: Request) -> Response:
         """Stream a file into the folder and open it; it is there whole or not at all."""
-        name, size = self._asked(request).text("name", "table.csv"), 0
+        name, size = self._fields(request).text("name", "table.csv"), 0
         announced = request.headers.get("content-length", "0")
         # What would be refused in the end need not be sent.
         if not announced.isdecimal() or int(announced) > LARGEST_UPLOAD:
@@ -380,7 +380,9 @@ def open_received(desk: Desk) -> None:
     desk.start_reading()
 
 
-def make_server(desk: Desk, gate: Gate, *, on_quit: Callable[[], None] | None = None) -> Guarded:
+def make_server(
+    desk: Desk, gate: Gate, *, on_quit: Callable[[], None] | None = None
+) -> GuardedServer:
     """Return the server of a desk, behind its gate."""
 
     async def refuse(_: Request, error: Exception) -> Response:
@@ -394,4 +396,4 @@ def make_server(desk: Desk, gate: Gate, *, on_quit: Callable[[], None] | None = 
         routes=[Mount(gate.base, routes=Routes(Pages(desk, gate), on_quit).all())],
         exception_handlers={HTTPException: refuse, SfumatoError: refuse, Exception: refuse},
     )
-    return Guarded(inner, gate)
+    return GuardedServer(inner, gate)

@@ -192,7 +192,7 @@ def knobs_of(kind: type, name: str, made: object | None, columns: Sequence[str] 
     [('k', '7', (2, 50, 1))]
     """
     found = []
-    known, means = _declared(kind)
+    known, means = _declared_parameters(kind)
     for each, (field, hint) in known.items():
         value = _start(each, None if is_required(field) else default_of(field))
         value = value if made is None else getattr(made, each)
@@ -201,7 +201,7 @@ def knobs_of(kind: type, name: str, made: object | None, columns: Sequence[str] 
 
 
 @cache
-def _declared(kind: type) -> tuple[dict[str, tuple[Field[Any], Any]], dict[str, str]]:
+def _declared_parameters(kind: type) -> tuple[dict[str, tuple[Field[Any], Any]], dict[str, str]]:
     """Return the parameters of a class and what they mean; a page asks for all there are."""
     return parameters(kind), descriptions(kind)
 
@@ -364,7 +364,7 @@ def against(kind: type[PrivacyModel]) -> str:
     """Return what a model is against, a key of `AGAINST`, by what its class declares."""
     if kind.counts_presence:
         return "presence"
-    if "column" not in _declared(kind)[0]:
+    if "column" not in _declared_parameters(kind)[0]:
         return "finding"
     return "comparing" if kind.compares_with_table else "learning"
 

@@ -196,7 +196,7 @@ class Glance:
 
     @property
     def estimate(self) -> str:
-        """What the figures are worth, in a sentence; nothing if they are exact."""
+        """The worth of the figures, in a sentence; nothing if they are exact."""
         if self.sample is not None:
             return f"Estimated on {self.sample:,} drawn rows, and too high."
         if self.checked is not None:
@@ -215,7 +215,7 @@ class Glance:
 
     @property
     def verdict(self) -> Verdict:
-        """What can be said so far: `impossible`, `no`, or `not asked`; never yes."""
+        """The answer so far: `impossible`, `no`, or `not asked`; never yes."""
         if not self.possible:
             return "impossible"
         return "no" if self.at_risk > self.allowed else "not asked"
@@ -533,14 +533,14 @@ class LiveTable:
         told = (*counted.notes, *table.table.notes, *notes)
         found = _glance(policy, decision, release, risks, counts, told)
         if counts is not whole:
-            return _scaled(found, whole, policy.counted_person)
+            return _scale_up(found, whole, policy.counted_person)
         search = decision.search
         if quick and search is not None and not search["optimal"]:
             return replace(found, checked=search["checks"])
         return found
 
     def _check(self, policy: Policy, table: "_CountedTable") -> tuple[Policy, CountedPeople]:
-        """Refuse what `sf.anonymize` refuses before it decides."""
+        """Return the policy with its people; raise what `sf.anonymize` refuses at once."""
         roles = policy.check_against(table.columns)
         counted = require_people(table, policy)
         policy = counted.policy
@@ -931,7 +931,7 @@ def _glance(
     )
 
 
-def _scaled(found: Glance, whole: FrequencySet, person: str | None) -> Glance:
+def _scale_up(found: Glance, whole: FrequencySet, person: str | None) -> Glance:
     """Return the figures of a sample as an estimate of those of the whole table."""
     times = whole.total / max(found.rows, 1)
 

@@ -491,7 +491,7 @@ class Cut:
         self.above = np.zeros(len(boxes.item), dtype=np.int64)
 
     def take(self, other: "Cut", boxes: BoolArray) -> None:
-        """Take over what was cut of some of the boxes."""
+        """Keep what another cut did to some of the boxes."""
         self.done[boxes] = other.done
         self.attribute[boxes] = other.attribute
         self.above[boxes[self.boxes.box]] = other.above

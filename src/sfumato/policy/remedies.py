@@ -244,7 +244,7 @@ class SayWhy(Remedy):
 
     def apply(self, policy: Policy, *, because: str = "", by: str = "") -> Policy:
         """Return the policy with the reason."""
-        rule = ColumnRule(role=Role.PLAIN.value, because=_said("the reason", because))
+        rule = ColumnRule(role=Role.PLAIN.value, because=_require_words("the reason", because))
         plain = with_role(policy, self.column, Role.PLAIN)
         return plain.replace(columns={**plain.columns, self.column: rule})
 
@@ -274,14 +274,14 @@ class Accept(Remedy):
             column=self.column,
             attack=self.attack,
             people=self.people,
-            because=_said("the reason", because),
-            by=_said("the name of who accepts it", by),
+            because=_require_words("the reason", because),
+            by=_require_words("the name of who accepts it", by),
         )
         others = [e for e in policy.accept if (e.column, e.attack) != (self.column, self.attack)]
         return policy.replace(accept=[*others, accepted])
 
 
-def _said(what: str, text: str) -> str:
+def _require_words(what: str, text: str) -> str:
     if not text.strip():
         raise InputError(f"{what} is missing: what is accepted is signed with a reason and a name")
     return text.strip()

@@ -222,15 +222,15 @@ class JudgedLattice(NodeFigures, Showable):
 
         A lattice with too many nodes to be read is drawn as one bar per height.
         """
-        return lattice_svg(self.columns, self._drawn(), title=self.title)
+        return lattice_svg(self.columns, self._drawn_nodes(), title=self.title)
 
     def map_svg(self) -> str:
         """Draw it as a map, a cell per node; some thousands of nodes can be read so."""
         if len(self) > MOST_CELLS:
             return self.svg()
-        return lattice_map_svg(self.columns, self._drawn(), title=self.title)
+        return lattice_map_svg(self.columns, self._drawn_nodes(), title=self.title)
 
-    def _drawn(self) -> list[DrawnNode]:
+    def _drawn_nodes(self) -> list[DrawnNode]:
         return [
             DrawnNode(
                 each.node,
@@ -244,7 +244,7 @@ class JudgedLattice(NodeFigures, Showable):
         ]
 
     def neighbours(self, node: Sequence[int], by: int) -> dict[str, JudgedNode | None]:
-        """Return for each column the node with that column so many levels higher, or lower.
+        """Return for each column the node with that column `by` levels higher, or lower.
 
         Args:
             node: The level of each column.

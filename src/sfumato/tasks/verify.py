@@ -67,7 +67,7 @@ class Reason:
 
     @property
     def remedies(self) -> tuple[Remedy, ...]:
-        """What a policy can do about it: first what is advised, then what else there is."""
+        """Changes of a policy that help: first what is advised, then what else there is."""
         if self.finding is not None:
             return self.finding.remedies
         found = self.outcome

@@ -4,16 +4,16 @@ A step is a module with a `step = Step(name, title)` and four kinds of functions
 the desk and what was asked:
 
     @step.page                       # GET  /roles: the context of templates/roles.html
-    def show(desk: Desk, asked: Asked) -> Context: ...
+    def show(desk: Desk, asked: Fields) -> Context: ...
 
     @step.part("histogram")          # GET  /roles/histogram: of templates/roles_histogram.html
-    def histogram(desk: Desk, asked: Asked) -> Context: ...
+    def histogram(desk: Desk, asked: Fields) -> Context: ...
 
     @step.action("set")              # POST /roles/set: change the policy, or start some work
-    def set_role(desk: Desk, asked: Asked) -> Answer: ...
+    def set_role(desk: Desk, asked: Fields) -> Answer: ...
 
     @step.file("download")           # GET  /publish/download: a file, as it is
-    def download(desk: Desk, asked: Asked) -> Response: ...
+    def download(desk: Desk, asked: Fields) -> Response: ...
 
 An action returns None to show its own page again, the name of another step to go there, or a
 finished `Response` (a download). What it raises as a `SfumatoError` is shown on the page, and
@@ -27,14 +27,14 @@ from typing import Any, TypeAlias
 
 from starlette.responses import Response
 
-from sfumato.app.asked import Asked
 from sfumato.app.desk import Desk
+from sfumato.app.fields import Fields
 
 Context: TypeAlias = Mapping[str, Any]
 Answer: TypeAlias = str | Response | None
-View: TypeAlias = Callable[[Desk, Asked], Context]
-Action: TypeAlias = Callable[[Desk, Asked], Answer]
-File: TypeAlias = Callable[[Desk, Asked], Response]
+View: TypeAlias = Callable[[Desk, Fields], Context]
+Action: TypeAlias = Callable[[Desk, Fields], Answer]
+File: TypeAlias = Callable[[Desk, Fields], Response]
 
 
 @dataclass(eq=False)

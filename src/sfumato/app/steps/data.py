@@ -3,8 +3,8 @@
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from sfumato.app.asked import Asked
 from sfumato.app.desk import DATABASE_ENDINGS, Desk, Source
+from sfumato.app.fields import Fields
 from sfumato.app.steps import Answer, Context, Step
 from sfumato.errors import InputError, hide_passwords
 from sfumato.files import refuse_special
@@ -23,7 +23,7 @@ _PATIENTS = 1000
 
 
 @step.page
-def show(desk: Desk, asked: Asked) -> Context:
+def show(desk: Desk, asked: Fields) -> Context:
     """Return what can be opened, and what is open."""
     job = None
     if desk.source is not None:
@@ -42,7 +42,7 @@ def show(desk: Desk, asked: Asked) -> Context:
 
 
 @step.part("preview")
-def preview(desk: Desk, asked: Asked) -> Context:
+def preview(desk: Desk, asked: Fields) -> Context:
     """Return the first rows, the type of each column, and what is odd about the table."""
     from sfumato.reading import listening
     from sfumato.tables import open_table
@@ -64,7 +64,7 @@ def preview(desk: Desk, asked: Asked) -> Context:
 
 
 @step.action("open")
-def open_file(desk: Desk, asked: Asked) -> Answer:
+def open_file(desk: Desk, asked: Fields) -> Answer:
     """Open a file of the folder."""
     path = desk.inside(asked.text("file"))
     refuse_special(path)
@@ -74,7 +74,7 @@ def open_file(desk: Desk, asked: Asked) -> Answer:
 
 
 @step.action("database")
-def open_database(desk: Desk, asked: Asked) -> Answer:
+def open_database(desk: Desk, asked: Fields) -> Answer:
     """Open a table of a database: of a file in the folder, or of a server by its address."""
     if "file" in asked:
         path = desk.inside(asked.text("file"))
@@ -94,7 +94,7 @@ def open_database(desk: Desk, asked: Asked) -> Answer:
 
 
 @step.action("sample")
-def open_sample(desk: Desk, asked: Asked) -> Answer:
+def open_sample(desk: Desk, asked: Fields) -> Answer:
     """Open the bundled patients, as the tour does."""
     import pyarrow.csv
 
@@ -107,7 +107,7 @@ def open_sample(desk: Desk, asked: Asked) -> Answer:
 
 
 @step.action("release")
-def open_release(desk: Desk, asked: Asked) -> Answer:
+def open_release(desk: Desk, asked: Fields) -> Answer:
     """Open a release that lies in the folder, to be judged."""
     path = desk.inside(asked.text("folder"))
     if path not in desk.releases():
@@ -118,7 +118,7 @@ def open_release(desk: Desk, asked: Asked) -> Answer:
 
 
 @step.action("redraft")
-def redraft(desk: Desk, asked: Asked) -> Answer:
+def redraft(desk: Desk, asked: Fields) -> Answer:
     """Draft the policy once more; what was there can be had back with undo."""
     from sfumato.tasks.draft import draft
 

@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal, Union, get_args, get_origin
 
-from sfumato.app.asked import Asked
 from sfumato.app.desk import Desk
+from sfumato.app.fields import Fields
 from sfumato.app.jobs import Job
 from sfumato.app.releasing import WHOLE, Wish, decoupling_of
 from sfumato.app.steps import Answer, Context, Step
@@ -82,7 +82,7 @@ def methods() -> list[Method]:
     return found
 
 
-def chosen(decoupling: Decoupling | None) -> str:
+def name_chosen(decoupling: Decoupling | None) -> str:
     """Return the name of what is chosen, as `methods` has it."""
     if decoupling is None:
         return NONE
@@ -423,7 +423,7 @@ def _guesses(
 
 
 @step.page
-def show(desk: Desk, asked: Asked) -> Context:
+def show(desk: Desk, asked: Fields) -> Context:
     """Return the choice, the arrangement, and what came of the last look."""
     policy = desk.require_policy()
     decoupling = decoupling_of(policy)
@@ -434,7 +434,7 @@ def show(desk: Desk, asked: Asked) -> Context:
     found: Found | None = job.result if job is not None and job.ready else None
     return {
         "methods": methods(),
-        "chosen": chosen(decoupling),
+        "chosen": name_chosen(decoupling),
         "decoupling": decoupling,
         "settings": [] if decoupling is None else settings_of(decoupling, goes_by),
         "boards": boards_of(policy, decoupling, plain),
@@ -453,13 +453,13 @@ def _is_automatic(decoupling: Decoupling | None) -> bool:
 
 
 @step.action("method")
-def set_method(desk: Desk, asked: Asked) -> Answer:
+def set_method(desk: Desk, asked: Fields) -> Answer:
     """Choose how to part the table; settings that the new method has too are kept."""
     name = asked.text("method")
     with desk.lock:
         policy = desk.require_policy()
         before = decoupling_of(policy)
-        if name == chosen(before):
+        if name == name_chosen(before):
             return None
         if name == NONE:
             desk.change(policy.replace(decouple=None), "decouple", "in one piece")
@@ -482,8 +482,8 @@ def set_method(desk: Desk, asked: Asked) -> Answer:
 
 
 @step.action("set")
-def set_settings(desk: Desk, asked: Asked) -> Answer:
-    """Take the settings of the method as they are in the form."""
+def set_settings(desk: Desk, asked: Fields) -> Answer:
+    """Set the settings of the method as they are in the form."""
     with desk.lock:
         policy = desk.require_policy()
         decoupling = _require(policy)
@@ -504,14 +504,14 @@ def set_settings(desk: Desk, asked: Asked) -> Answer:
     return None
 
 
-def _number(asked: Asked, name: str) -> float:
+def _number(asked: Fields, name: str) -> float:
     value = asked.number(name)
     return int(value) if value == int(value) else value
 
 
 @step.action("move")
-def move(desk: Desk, asked: Asked) -> Answer:
-    """Put a column into another table."""
+def move(desk: Desk, asked: Fields) -> Answer:
+    """Move a column into another table."""
     name, to = asked.text("column"), asked.text("to")
     with desk.lock:
         policy = desk.require_policy()
@@ -537,7 +537,7 @@ def _words(name: str, to: str) -> str:
 
 
 @step.action("arrange")
-def arrange(desk: Desk, asked: Asked) -> Answer:
+def arrange(desk: Desk, asked: Fields) -> Answer:
     """Lay the slices out by hand, beginning with what the last look has found, or let it choose."""
     with desk.lock:
         policy = desk.require_policy()
@@ -560,7 +560,7 @@ def arrange(desk: Desk, asked: Asked) -> Answer:
 
 
 @step.action("look")
-def start_look(desk: Desk, asked: Asked) -> Answer:
+def start_look(desk: Desk, asked: Fields) -> Answer:
     """Begin to compute what would be published, and what is left to guess."""
     _start(desk)
     return None

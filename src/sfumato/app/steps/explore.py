@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
-from sfumato.app.asked import Asked
 from sfumato.app.desk import Desk
+from sfumato.app.fields import Fields
 from sfumato.app.jobs import Job
 from sfumato.app.showing import difference
 from sfumato.app.steps import Answer, Context, Step
@@ -44,7 +44,7 @@ _TRIED = {"k": (3, 10), "l": (2, 3, 4), "t": (0.1, 0.2, 0.3, 0.5), "p": (2, 3)}
 
 
 @dataclass(frozen=True)
-class Explored:
+class Exploration:
     """What was tried, and the same policies as the desk writes them."""
 
     comparison: "Comparison"
@@ -52,13 +52,13 @@ class Explored:
 
 
 @step.page
-def show_page(desk: Desk, asked: Asked) -> Context:
+def show_page(desk: Desk, asked: Fields) -> Context:
     """Return the plane with what was tried, and the map of the lattice."""
     policy = desk.require_policy()
     return {
         "policy": policy,
         "methods": method_words(),
-        "knobs": _varied(policy),
+        "knobs": _varied_numbers(policy),
         **_plane(desk, asked),
         **_map(desk, asked),
     }
@@ -67,7 +67,7 @@ def show_page(desk: Desk, asked: Asked) -> Context:
 # The plane.
 
 
-def _varied(policy: Policy) -> list[dict[str, str]]:
+def _varied_numbers(policy: Policy) -> list[dict[str, str]]:
     """Return the numbers of the promises that can be varied, with what is offered for each."""
     found: dict[str, tuple[Knob, set[float]]] = {}
     for model in policy.models:
@@ -89,12 +89,12 @@ def _varied(policy: Policy) -> list[dict[str, str]]:
     ]
 
 
-def _plane(desk: Desk, asked: Asked) -> dict[str, object]:
+def _plane(desk: Desk, asked: Fields) -> dict[str, object]:
     from sfumato.comparison.trial import RISKS
 
     job = desk.jobs.get("explore")
     query = {key: asked.text(key) for key in ("point", "other", "sort", "risk") if key in asked}
-    found: Explored | None = job.result if job is not None and job.ready else None
+    found: Exploration | None = job.result if job is not None and job.ready else None
     if found is None:
         return {"explore": job, "found": None, "query": query}
     comparison = found.comparison
@@ -111,7 +111,7 @@ def _plane(desk: Desk, asked: Asked) -> dict[str, object]:
         "svg": comparison.draw(linked=True, marked=dict.fromkeys(present, "the present policy")),
         "present": present,
         "front": {point.name for point in comparison.front},
-        "rows": _sorted(comparison, query.get("sort", "")),
+        "rows": _sorted_points(comparison, query.get("sort", "")),
         "risks": {
             name: words[0].upper() + words[1:]
             for name, words in RISKS.items()
@@ -123,7 +123,7 @@ def _plane(desk: Desk, asked: Asked) -> dict[str, object]:
     }
 
 
-def _present(found: Explored, policy: Policy) -> list[str]:
+def _present(found: Exploration, policy: Policy) -> list[str]:
     """Return the names under which the present policy was tried."""
     return [name for name, each in found.policies.items() if each == policy]
 
@@ -135,7 +135,7 @@ def _number(text: str | None, points: "Sequence[Point]") -> int | None:
     return int(text) if 1 <= int(text) <= len(points) else None
 
 
-def _sorted(comparison: "Comparison", by: str) -> "list[tuple[int, Point]]":
+def _sorted_points(comparison: "Comparison", by: str) -> "list[tuple[int, Point]]":
     """Return the points with their numbers, in the order that was asked for."""
     keys: dict[str, Any] = {
         "loss": lambda point: point.losses.get(comparison.loss, 9.0),
@@ -164,7 +164,7 @@ class Side:
 
 
 def _pair(
-    desk: Desk, found: Explored, chosen: int | None, other: int | None
+    desk: Desk, found: Exploration, chosen: int | None, other: int | None
 ) -> dict[str, object] | None:
     """Return two candidates side by side; the second is the present policy if none is chosen."""
     if chosen is None:
@@ -188,13 +188,13 @@ def _pair(
 
 
 @step.action("try")
-def try_policies(desk: Desk, asked: Asked) -> Answer:
+def try_policies(desk: Desk, asked: Fields) -> Answer:
     """Try methods and numbers on the table, beside the pages."""
     from sfumato.comparison.variations import name_policies
 
     policy = desk.require_policy()
     vary: dict[str, list[object]] = {}
-    for each in _varied(policy):
+    for each in _varied_numbers(policy):
         values = _values(asked.text(f"v-{each['name']}", ""))
         if values:
             vary[each["name"]] = values
@@ -215,18 +215,18 @@ def try_policies(desk: Desk, asked: Asked) -> Answer:
     alone = policy not in named.values()
     live, given = desk.require_live(), desk.task_policy
 
-    def work(report: Progress) -> Explored:
+    def work(report: Progress) -> Exploration:
         if not alone:
-            return Explored(live.explore(given, vary=vary, progress=report), named)
+            return Exploration(live.explore(given, vary=vary, progress=report), named)
         # The present policy is a point too, so that others can be held against it.
         found = live.explore(given, vary={}, progress=report)
         present = replace(found.points[0], name=PRESENT)
         if vary:
             found = live.explore(given, vary=vary, progress=report)
-            return Explored(
+            return Exploration(
                 replace(found, points=(present, *found.points)), {PRESENT: policy, **named}
             )
-        return Explored(replace(found, points=(present,)), {PRESENT: policy})
+        return Exploration(replace(found, points=(present,)), {PRESENT: policy})
 
     desk.start("explore", work)
     return None
@@ -243,10 +243,10 @@ def _values(text: str) -> list[object]:
 
 
 @step.action("take")
-def take(desk: Desk, asked: Asked) -> Answer:
+def take(desk: Desk, asked: Fields) -> Answer:
     """Make a policy that was tried the present one."""
     job = desk.jobs.get("explore")
-    found: Explored | None = job.result if job is not None and job.ready else None
+    found: Exploration | None = job.result if job is not None and job.ready else None
     name = asked.text("name")
     if found is None or name not in found.policies:
         raise UnknownNameError("policy", name, [] if found is None else [*found.policies])
@@ -258,7 +258,7 @@ def take(desk: Desk, asked: Asked) -> Answer:
 # The lattice.
 
 
-def _freed(policy: Policy) -> Policy:
+def _with_free_levels(policy: Policy) -> Policy:
     """Return a policy without levels that are fixed, so that the map shows what else there is."""
     rules = {
         name: rule.replace(levels=None) if _is_fixed(rule.levels) else rule
@@ -273,11 +273,11 @@ def _is_fixed(levels: tuple[int, int] | None) -> bool:
 
 def _lattice_key(desk: Desk) -> str:
     source = desk.require_source().address
-    text = f"{source}\n{_freed(desk.require_policy()).to_yaml()}"
+    text = f"{source}\n{_with_free_levels(desk.require_policy()).to_yaml()}"
     return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()[:16]
 
 
-def _map(desk: Desk, asked: Asked) -> dict[str, object]:
+def _map(desk: Desk, asked: Fields) -> dict[str, object]:
     job = desk.jobs.get("lattice")
     lattice = _lattice_of(job)
     policy = desk.require_policy()
@@ -332,7 +332,7 @@ def _fixed_node(lattice: "JudgedLattice", policy: Policy) -> Node | None:
     return found if len(fixed) == len(lattice.columns) and found in lattice.lattice else None
 
 
-def _asked_node(lattice: "JudgedLattice", policy: Policy, asked: Asked) -> Node:
+def _asked_node(lattice: "JudgedLattice", policy: Policy, asked: Fields) -> Node:
     """Return the node to look at: the one asked for, the one that is set, or the chosen one."""
     text = asked.text("node") if "node" in asked else ",".join(asked.texts("level"))
     if re.fullmatch(r"\d{1,4}(,\d{1,4})*", text):
@@ -343,7 +343,7 @@ def _asked_node(lattice: "JudgedLattice", policy: Policy, asked: Asked) -> Node:
 
 
 @step.part("map")
-def draw_map(desk: Desk, asked: Asked) -> Context:
+def draw_map(desk: Desk, asked: Fields) -> Context:
     """Return the drawing of the lattice."""
     lattice = _lattice_of(desk.jobs.get("lattice"))
     if lattice is None:
@@ -352,12 +352,12 @@ def draw_map(desk: Desk, asked: Asked) -> Context:
 
 
 @step.action("judge")
-def judge(desk: Desk, asked: Asked) -> Answer:
+def judge(desk: Desk, asked: Fields) -> Answer:
     """Judge every node of the lattice, beside the pages."""
     from sfumato.drawing.lattice import MOST_CELLS
 
     live = desk.require_live()
-    policy = _freed(desk.require_policy()).relative_to(desk.folder)
+    policy = _with_free_levels(desk.require_policy()).relative_to(desk.folder)
 
     def work(report: Progress) -> "LevelMap":
         return live.lattice(policy, most=MOST_CELLS, progress=report)
@@ -367,7 +367,7 @@ def judge(desk: Desk, asked: Asked) -> Answer:
 
 
 @step.action("levels")
-def set_levels(desk: Desk, asked: Asked) -> Answer:
+def set_levels(desk: Desk, asked: Fields) -> Answer:
     """Set the levels of a node in the policy."""
     lattice = _lattice_of(desk.jobs.get("lattice"))
     with desk.lock:
@@ -386,8 +386,8 @@ def set_levels(desk: Desk, asked: Asked) -> Answer:
 
 
 @step.action("free")
-def free_levels(desk: Desk, asked: Asked) -> Answer:
-    """Let the search choose the levels again."""
+def free_levels(desk: Desk, asked: Fields) -> Answer:
+    """Set that the search chooses the levels again."""
     with desk.lock:
-        desk.change(_freed(desk.require_policy()), "explore", "levels free")
+        desk.change(_with_free_levels(desk.require_policy()), "explore", "levels free")
     return None

@@ -10,9 +10,9 @@ from urllib.parse import quote, urlencode
 
 from starlette.responses import RedirectResponse, Response
 
-from sfumato.app.asked import Asked
 from sfumato.app.boards import board_of, level_rows, ruler_of
 from sfumato.app.desk import Desk
+from sfumato.app.fields import Fields
 from sfumato.app.jobs import Job
 from sfumato.app.steps import Action, Answer, Context, Step
 from sfumato.app.texts import translator
@@ -71,7 +71,7 @@ _STATE = ("column", "level", "search", "page")
 
 
 @step.page
-def show(desk: Desk, asked: Asked) -> Context:
+def show(desk: Desk, asked: Fields) -> Context:
     """Return a column with its hierarchy, to be edited."""
     policy = desk.require_policy()
     names = list(policy.quasi_identifiers)
@@ -99,7 +99,7 @@ def _overview(policy: Policy, names: Sequence[str]) -> list[tuple[str, str]]:
     ]
 
 
-def _describe(desk: Desk, name: str, found: ColumnValues, asked: Asked) -> Context:
+def _describe(desk: Desk, name: str, found: ColumnValues, asked: Fields) -> Context:
     policy = desk.task_policy
     builder = policy.columns[name].hierarchy or Suppress()
     problem = ""
@@ -297,7 +297,7 @@ def _acts(name: str) -> Callable[[Action], Action]:
 
     def keep(action: Action) -> Action:
         @wraps(action)
-        def act(desk: Desk, asked: Asked) -> Answer:
+        def act(desk: Desk, asked: Fields) -> Answer:
             answer: Answer = None
             try:
                 with desk.lock:
@@ -351,7 +351,7 @@ def _form(desk: Desk, name: str) -> Form:
 
 
 @_acts("kind")
-def set_kind(desk: Desk, asked: Asked) -> Answer:
+def set_kind(desk: Desk, asked: Fields) -> Answer:
     """Change the kind of a hierarchy, with settings to start from."""
     name, kind = asked.text("column"), asked.text("kind")
     found = _values(desk, name)
@@ -396,7 +396,7 @@ def _unbound(tree: GroupTree) -> GroupTree:
 
 
 @_acts("suggestion")
-def take_suggestion(desk: Desk, asked: Asked) -> Answer:
+def take_suggestion(desk: Desk, asked: Fields) -> Answer:
     """Write what an automatic hierarchy would choose into the policy."""
     name = asked.text("column")
     values, counts = _known_values(_values(desk, name))
@@ -406,7 +406,7 @@ def take_suggestion(desk: Desk, asked: Asked) -> Answer:
 
 
 @_acts("settings")
-def set_settings(desk: Desk, asked: Asked) -> Answer:
+def set_settings(desk: Desk, asked: Fields) -> Answer:
     """Change the settings of the kind that a column has."""
     name = asked.text("column")
     _values(desk, name)
@@ -438,7 +438,7 @@ def _lines(text: str) -> list[str]:
 
 
 @_acts("edit")
-def edit_groups(desk: Desk, asked: Asked) -> Answer:
+def edit_groups(desk: Desk, asked: Fields) -> Answer:
     """Change groups: move, group, merge, part, rename; or a whole level."""
     name, what = asked.text("column"), asked.text("do")
     form = _form(desk, name)
@@ -455,30 +455,30 @@ def edit_groups(desk: Desk, asked: Asked) -> Answer:
     return str(asked.integer("level", 1) + above)
 
 
-def _require(asked: Asked, key: str) -> list[str]:
+def _require(asked: Fields, key: str) -> list[str]:
     found = asked.texts(key)
     if not found:
         raise InputError(f"no {key} is chosen. Tick the boxes of those that are meant first")
     return found
 
 
-def _part_each(tree: GroupTree, level: int, asked: Asked) -> GroupTree:
+def _part_each(tree: GroupTree, level: int, asked: Fields) -> GroupTree:
     for part in _require(asked, "part"):
         tree = tree.group(level, [part])
     return tree
 
 
-def _ungroup_each(tree: GroupTree, level: int, asked: Asked) -> GroupTree:
+def _ungroup_each(tree: GroupTree, level: int, asked: Fields) -> GroupTree:
     for group in _require(asked, "group"):
         tree = tree.ungroup(level, group)
     return tree
 
 
-def _name(asked: Asked) -> str | None:
+def _name(asked: Fields) -> str | None:
     return asked.text("name", "").strip() or None
 
 
-_EDITS: dict[str, tuple[Callable[[GroupTree, int, Asked], GroupTree], str]] = {
+_EDITS: dict[str, tuple[Callable[[GroupTree, int, Fields], GroupTree], str]] = {
     "move": (
         lambda tree, level, asked: tree.move(level - 1, _require(asked, "part"), asked.text("to")),
         "{n} moved to {group}.",
@@ -508,7 +508,7 @@ _EDITS: dict[str, tuple[Callable[[GroupTree, int, Asked], GroupTree], str]] = {
 
 
 @_acts("cut")
-def edit_cuts(desk: Desk, asked: Asked) -> Answer:
+def edit_cuts(desk: Desk, asked: Fields) -> Answer:
     """Change cut points: move, add, remove, set them; or a whole level."""
     name, what = asked.text("column"), asked.text("do")
     form = _form(desk, name)
@@ -531,7 +531,7 @@ def edit_cuts(desk: Desk, asked: Asked) -> Answer:
     return str(min(level + (what == "add-level"), changed.height - 1))
 
 
-def _even(form: CutPoints, asked: Asked) -> CutPoints:
+def _even(form: CutPoints, asked: Fields) -> CutPoints:
     def mark(key: str) -> str | None:
         return asked.text(key, "").strip() or None
 
@@ -555,7 +555,7 @@ def _plain_marks(made: Intervals) -> Intervals:
     )  # fmt: skip
 
 
-def _place(form: CutPoints, asked: Asked, key: str) -> str:
+def _place(form: CutPoints, asked: Fields, key: str) -> str:
     """Read a place on the line: a number, of days theirs or how they are written."""
     text = asked.text(key).strip()
     try:
@@ -572,7 +572,7 @@ def _list(text: str) -> list[str]:
 
 
 @_acts("import")
-def import_file(desk: Desk, asked: Asked) -> Answer:
+def import_file(desk: Desk, asked: Fields) -> Answer:
     """Read what ARX or another program wrote: its text, or a file of the folder."""
     name = asked.text("column")
     found = _values(desk, name)
@@ -593,7 +593,7 @@ def import_file(desk: Desk, asked: Asked) -> Answer:
 
 
 @step.file("export")
-def export(desk: Desk, asked: Asked) -> Response:
+def export(desk: Desk, asked: Fields) -> Response:
     """Return the hierarchy of a column as ARX writes them."""
     name = asked.text("column", "")
     try:

@@ -1,4 +1,4 @@
-"""Look: the table before and after, who is left out, and what the release is still good for."""
+"""The step Look: before and after, who is left out, and what the release is still good for."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -6,8 +6,8 @@ from typing import Any
 
 import numpy as np
 
-from sfumato.app.asked import Asked
 from sfumato.app.desk import Desk
+from sfumato.app.fields import Fields
 from sfumato.app.jobs import Job
 from sfumato.app.releasing import Wish, decoupling_of
 from sfumato.app.steps import Answer, Context, Step
@@ -37,7 +37,7 @@ TEXTS = tuple(ONLY.values())
 
 
 @dataclass(frozen=True)
-class Looked:
+class BeforeAndAfter:
     """A release in memory, and what became of every row."""
 
     release: Release
@@ -45,11 +45,11 @@ class Looked:
 
 
 @step.page
-def show(desk: Desk, asked: Asked) -> Context:
+def show(desk: Desk, asked: Fields) -> Context:
     """Return the release of the present policy; it is made if there is none yet."""
-    job = _made(desk)
+    job = _made_release(desk)
     job.wait(0.4)
-    found: Looked | None = job.result if job.ready else None
+    found: BeforeAndAfter | None = job.result if job.ready else None
     use = desk.jobs.get(USE)
     if found is not None and found.pairs.total <= _QUICK and (use is None or desk.is_old(use)):
         use = _measure(desk, found)
@@ -70,11 +70,11 @@ def show(desk: Desk, asked: Asked) -> Context:
     }
 
 
-def _is_published(found: Looked, name: str) -> bool:
+def _is_published(found: BeforeAndAfter, name: str) -> bool:
     return name in (*found.pairs.quasi_identifiers, *found.pairs.others)
 
 
-def _made(desk: Desk) -> Job:
+def _made_release(desk: Desk) -> Job:
     """Return the work that makes the release; begin it if the policy is another one."""
     job = desk.jobs.get(JOB)
     if job is not None and not desk.is_old(job):
@@ -83,8 +83,8 @@ def _made(desk: Desk) -> Job:
 
 
 @step.action("make")
-def make(desk: Desk, asked: Asked) -> Answer:
-    """Begin to make the release anew."""
+def make(desk: Desk, asked: Fields) -> Answer:
+    """Begin to make the release once more."""
     start(desk)
     return None
 
@@ -94,10 +94,10 @@ def start(desk: Desk) -> Job:
     source, policy = desk.require_source().address, desk.task_policy
     wish = Wish(source, policy, seed=desk.seed)
 
-    def work(report: Progress) -> Looked:
+    def work(report: Progress) -> BeforeAndAfter:
         release = wish.anonymize(None, progress=report)
         report("compare", 0, None)
-        return Looked(release, BeforeAfter.of(source, release))
+        return BeforeAndAfter(release, BeforeAfter.of(source, release))
 
     return desk.start(JOB, work)
 
@@ -106,20 +106,20 @@ def start(desk: Desk) -> Job:
 
 
 @step.part("rows")
-def rows(desk: Desk, asked: Asked) -> Context:
+def rows(desk: Desk, asked: Fields) -> Context:
     """Return some rows before and after."""
     return _page(_require(desk), asked)
 
 
-def _require(desk: Desk) -> Looked:
+def _require(desk: Desk) -> BeforeAndAfter:
     job = desk.jobs.get(JOB)
     if job is None or not job.ready or desk.is_old(job):
         raise InputError("the policy has changed since. Load the page again")
-    found: Looked = job.result
+    found: BeforeAndAfter = job.result
     return found
 
 
-def _page(found: Looked, asked: Asked) -> Context:
+def _page(found: BeforeAndAfter, asked: Fields) -> Context:
     only, text = asked.text("only", ""), asked.text("text", "").strip()[:200]
     if only not in ONLY:
         only = ""
@@ -144,7 +144,7 @@ def _page(found: Looked, asked: Asked) -> Context:
 
 
 @step.part("column")
-def column(desk: Desk, asked: Asked) -> Context:
+def column(desk: Desk, asked: Fields) -> Context:
     """Return how a column is spread before and after."""
     found = _require(desk).pairs.distribution(asked.text("column"))
     series = {"before": found.before, "after": found.after}
@@ -156,13 +156,13 @@ def column(desk: Desk, asked: Asked) -> Context:
 
 
 @step.action("measure")
-def measure(desk: Desk, asked: Asked) -> Answer:
+def measure(desk: Desk, asked: Fields) -> Answer:
     """Begin to measure what the release is still good for."""
     _measure(desk, _require(desk))
     return None
 
 
-def _measure(desk: Desk, found: Looked) -> Job:
+def _measure(desk: Desk, found: BeforeAndAfter) -> Job:
     source, policy = desk.require_source().address, desk.task_policy
 
     def work(report: Progress) -> Utility:
@@ -202,7 +202,7 @@ def _use(desk: Desk, job: Job) -> Mapping[str, Any] | None:
 
 
 @step.part("question")
-def question(desk: Desk, asked: Asked) -> Context:
+def question(desk: Desk, asked: Fields) -> Context:
     """Return the true answer to a question beside the one that the release gives."""
     from sfumato.releases.preparing import open_prepared
     from sfumato.tasks.estimate import estimate
@@ -217,7 +217,7 @@ def question(desk: Desk, asked: Asked) -> Context:
     return {"told": told, "truth": true, "error": _error(told.estimate, true.estimate)}
 
 
-def _conditions(asked: Asked) -> dict[str, object]:
+def _conditions(asked: Fields) -> dict[str, object]:
     found: dict[str, object] = {}
     for at in range(_CONDITIONS):
         name, value = asked.text(f"column{at}", ""), asked.text(f"value{at}", "").strip()

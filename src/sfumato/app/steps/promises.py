@@ -5,8 +5,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from sfumato.app import wording
-from sfumato.app.asked import Asked
 from sfumato.app.desk import Desk
+from sfumato.app.fields import Fields
 from sfumato.app.jobs import Job
 from sfumato.app.steps import Answer, Context, Step
 from sfumato.app.texts import translator
@@ -45,14 +45,14 @@ class Cost:
 
     @property
     def price(self) -> float | None:
-        """How much more is lost because of it."""
+        """The loss that there is because of it."""
         if self.loss is None or self.loss_without is None:
             return None
         return self.loss - self.loss_without
 
 
 @step.page
-def show(desk: Desk, asked: Asked) -> Context:
+def show(desk: Desk, asked: Fields) -> Context:
     """Return the promises of the policy, and everything else that can be promised."""
     t, policy = translator(asked.language), desk.require_policy()
     job = desk.jobs.get("costs")
@@ -89,7 +89,7 @@ def _costs_known(job: Job | None, policy: Policy) -> list[Cost | None]:
     return list(found)
 
 
-def _offers(desk: Desk, asked: Asked) -> list[dict[str, object]]:
+def _offers(desk: Desk, asked: Fields) -> list[dict[str, object]]:
     """Return all models there are, by what they are against."""
     t, policy = translator(asked.language), desk.require_policy()
     groups: dict[str, list[dict[str, object]]] = {key: [] for key in wording.AGAINST}
@@ -142,7 +142,7 @@ def _method_knobs(policy: Policy, name: str) -> list[Knob]:
 
 
 @step.part("costs")
-def costs(desk: Desk, asked: Asked) -> Context:
+def costs(desk: Desk, asked: Fields) -> Context:
     """Return what each promise costs; computed if it is not known of this policy."""
     job = desk.jobs.get("costs")
     if job is None or desk.is_old(job) or job.stopped:
@@ -172,8 +172,8 @@ def _cost(found: "PromiseCost", *, alone: bool) -> Cost:
 
 
 @step.action("set")
-def set_promise(desk: Desk, asked: Asked) -> Answer:
-    """Give a promise other numbers, or another column."""
+def set_promise(desk: Desk, asked: Fields) -> Answer:
+    """Set a promise to other numbers, or another column."""
     with desk.lock:
         policy = desk.require_policy()
         place, model = _asked_model(policy, asked)
@@ -185,7 +185,7 @@ def set_promise(desk: Desk, asked: Asked) -> Answer:
 
 
 @step.action("add")
-def add_promise(desk: Desk, asked: Asked) -> Answer:
+def add_promise(desk: Desk, asked: Fields) -> Answer:
     """Add a promise."""
     with desk.lock:
         policy, name = desk.require_policy(), asked.text("model")
@@ -199,8 +199,8 @@ def add_promise(desk: Desk, asked: Asked) -> Answer:
 
 
 @step.action("remove")
-def remove_promise(desk: Desk, asked: Asked) -> Answer:
-    """Take a promise back."""
+def remove_promise(desk: Desk, asked: Fields) -> Answer:
+    """Remove a promise."""
     with desk.lock:
         policy = desk.require_policy()
         place, model = _asked_model(policy, asked)
@@ -210,8 +210,8 @@ def remove_promise(desk: Desk, asked: Asked) -> Answer:
 
 
 @step.action("limit")
-def set_limit(desk: Desk, asked: Asked) -> Answer:
-    """Say how many rows may be left out, and what becomes of them."""
+def set_limit(desk: Desk, asked: Fields) -> Answer:
+    """Set how many rows may be left out, and what becomes of them."""
     text = asked.text("limit").strip()
     share = asked.text("as", "share") == "share"
     before = asked.text("before", "share") == "share"
@@ -235,7 +235,7 @@ def set_limit(desk: Desk, asked: Asked) -> Answer:
 
 
 @step.action("method")
-def set_method(desk: Desk, asked: Asked) -> Answer:
+def set_method(desk: Desk, asked: Fields) -> Answer:
     """Choose how rows are recoded."""
     name = asked.text("method")
     with desk.lock:
@@ -251,7 +251,7 @@ def set_method(desk: Desk, asked: Asked) -> Answer:
 
 
 @step.action("loss")
-def set_loss(desk: Desk, asked: Asked) -> Answer:
+def set_loss(desk: Desk, asked: Fields) -> Answer:
     """Choose which loss is kept small."""
     name = asked.text("loss")
     with desk.lock:
@@ -263,7 +263,7 @@ def set_loss(desk: Desk, asked: Asked) -> Answer:
     return None
 
 
-def _asked_model(policy: Policy, asked: Asked) -> tuple[int, PrivacyModel]:
+def _asked_model(policy: Policy, asked: Fields) -> tuple[int, PrivacyModel]:
     """Return the promise that was meant; another tab may have changed the list."""
     place = asked.integer("place")
     found = policy.models[place] if 0 <= place < len(policy.models) else None
@@ -272,7 +272,7 @@ def _asked_model(policy: Policy, asked: Asked) -> tuple[int, PrivacyModel]:
     return place, found
 
 
-def _fields(asked: Asked) -> Mapping[str, str]:
+def _fields(asked: Fields) -> Mapping[str, str]:
     """Return the parameters of a form: their fields begin with `p-`."""
     return {name[2:]: texts[-1] for name, texts in asked.fields.items() if name.startswith("p-")}
 

@@ -8,8 +8,8 @@ from typing import Any
 
 from starlette.responses import FileResponse, Response
 
-from sfumato.app.asked import Asked
 from sfumato.app.desk import DATABASE_ENDINGS, Desk
+from sfumato.app.fields import Fields
 from sfumato.app.releasing import (
     Choices,
     Wish,
@@ -62,7 +62,7 @@ TEXTS = (*PURPOSES.values(), _DATA)
 
 
 @dataclass(frozen=True)
-class Made:
+class MadeRelease:
     """What came of publishing."""
 
     name: str
@@ -75,7 +75,7 @@ class Made:
 
 
 @dataclass(frozen=True)
-class Shown:
+class ShownFile:
     """A file of a release."""
 
     name: str
@@ -87,7 +87,7 @@ class Shown:
 
 
 @step.page
-def show(desk: Desk, asked: Asked) -> Context:
+def show(desk: Desk, asked: Fields) -> Context:
     """Return what is chosen, the release that was made, and the ledgers there are."""
     policy, choices = desk.require_policy(), Choices.of(desk)
     target = desk.folder / choices.name
@@ -98,7 +98,7 @@ def show(desk: Desk, asked: Asked) -> Context:
     return {
         "choices": choices,
         "formats": FORMATS,
-        "keys": [(path.name, _locked(path)) for path in _files(desk, KEY)],
+        "keys": [(path.name, _needs_password(path)) for path in _files(desk, KEY)],
         "taken": os.path.lexists(target),
         "replaceable": target.is_dir() and is_release(target),
         "free": free_name(desk),
@@ -120,7 +120,7 @@ def show(desk: Desk, asked: Asked) -> Context:
     }
 
 
-def _shown_release(desk: Desk, asked: Asked, releases: list[str]) -> str | None:
+def _shown_release(desk: Desk, asked: Fields, releases: list[str]) -> str | None:
     name = asked.text("release", "")
     if name in releases:
         return name
@@ -128,11 +128,11 @@ def _shown_release(desk: Desk, asked: Asked, releases: list[str]) -> str | None:
     return last if last in releases else None
 
 
-def _list(folder: Path) -> list[Shown]:
+def _list(folder: Path) -> list[ShownFile]:
     """Return the files of a release, data first."""
     files = [path for path in folder.iterdir() if path.is_file() and not path.is_symlink()]
     found = [
-        Shown(path.name, path.stat().st_size, PURPOSES.get(path.name, _DATA)) for path in files
+        ShownFile(path.name, path.stat().st_size, PURPOSES.get(path.name, _DATA)) for path in files
     ]
     return sorted(found, key=lambda each: (each.purpose != _DATA, each.name))
 
@@ -150,7 +150,7 @@ def _is_database(path: Path) -> bool:
     return path.name.lower().endswith(DATABASE_ENDINGS)
 
 
-def _locked(path: Path) -> bool:
+def _needs_password(path: Path) -> bool:
     try:
         return is_locked(path)
     except ParameterError:
@@ -170,7 +170,7 @@ def _has_cells(folder: Path) -> bool:
 
 
 @step.action("set")
-def choose(desk: Desk, asked: Asked) -> Answer:
+def choose(desk: Desk, asked: Fields) -> Answer:
     """Keep what is chosen; with one of the two buttons, publish it too."""
     choices = Choices(
         name=asked.text("name", "").strip(),
@@ -196,7 +196,7 @@ def choose(desk: Desk, asked: Asked) -> Answer:
 
 
 @step.action("key")
-def make_key(desk: Desk, asked: Asked) -> Answer:
+def make_key(desk: Desk, asked: Fields) -> Answer:
     """Make a pair of keys in the folder, and choose it."""
     name = asked.text("name").strip().removesuffix(KEY)
     desk.new_path(name)
@@ -253,7 +253,7 @@ def _key_file(desk: Desk, name: str) -> Path:
     return path
 
 
-def _make(desk: Desk, wish: Wish, choices: Choices, target: Path, report: Progress) -> Made:
+def _make(desk: Desk, wish: Wish, choices: Choices, target: Path, report: Progress) -> MadeRelease:
     """Make everything in a private place, and put it into the folder when all of it is there."""
     from sfumato.reports import report as describe
 
@@ -285,11 +285,11 @@ def _make(desk: Desk, wish: Wish, choices: Choices, target: Path, report: Progre
             desk.release = target
             # The next one gets a name of its own.
             replace(choices, name="").save(desk)
-    return Made(choices.name, len(made.verdict.checks), tuple(made.warnings), answer)
+    return MadeRelease(choices.name, len(made.verdict.checks), tuple(made.warnings), answer)
 
 
 def _put(folder: Path, target: Path) -> None:
-    """Give a finished release its name; the one that was to be replaced goes only now."""
+    """Rename a finished release; the one that was to be replaced goes only now."""
     if target.is_dir() and any(target.iterdir()):
         replace_folder(folder, target)
     else:
@@ -300,7 +300,7 @@ def _put(folder: Path, target: Path) -> None:
 
 
 @step.part("evidence")
-def evidence(desk: Desk, asked: Asked) -> Context:
+def evidence(desk: Desk, asked: Fields) -> Context:
     """Return whether a release is what was written and signed, to the last byte."""
     from sfumato.tasks.evidence import check_evidence
 
@@ -316,8 +316,8 @@ def evidence(desk: Desk, asked: Asked) -> Context:
 
 
 @step.file("file")
-def give_file(desk: Desk, asked: Asked) -> Response:
-    """Give a file of a release, to be saved and not shown."""
+def give_file(desk: Desk, asked: Fields) -> Response:
+    """Return a file of a release, to be saved and not shown."""
     folder, name = _release(desk, asked.text("release")), asked.text("name")
     if name not in [each.name for each in _list(folder)]:
         raise InputError(f"there is no file {name!r} in that release")
@@ -325,7 +325,7 @@ def give_file(desk: Desk, asked: Asked) -> Response:
 
 
 @step.file("report")
-def give_report(desk: Desk, asked: Asked) -> Response:
+def give_report(desk: Desk, asked: Fields) -> Response:
     """Show a report as a page that has no rights at all: the public one, or the publisher's."""
     folder = _release(desk, asked.text("release"))
     path = folder / REPORT
@@ -357,7 +357,7 @@ def _release(desk: Desk, name: str) -> Path:
 
 
 @step.part("ledger")
-def ledger(desk: Desk, asked: Asked) -> Context:
+def ledger(desk: Desk, asked: Fields) -> Context:
     """Return who joined when, who waits, and how many more each group takes."""
     from sfumato.content import Markup
     from sfumato.publishing.ledger import Ledger
@@ -384,7 +384,7 @@ def _ledger_file(desk: Desk, name: str) -> Path:
 
 
 @step.action("start-ledger")
-def start_ledger(desk: Desk, asked: Asked) -> Answer:
+def start_ledger(desk: Desk, asked: Fields) -> Answer:
     """Start a ledger from a parted release."""
     from sfumato.publishing.ledger import start_ledger as task
 
@@ -405,7 +405,7 @@ def start_ledger(desk: Desk, asked: Asked) -> Answer:
 
 
 @step.action("increment")
-def publish_increment(desk: Desk, asked: Asked) -> Answer:
+def publish_increment(desk: Desk, asked: Fields) -> Answer:
     """Publish the next increment, or only say what would become of it."""
     from sfumato.publishing.ledger import Ledger
 

@@ -1,7 +1,7 @@
 """Roles: what each column is to an adversary, as the draft guessed and as only the owner knows."""
 
-from sfumato.app.asked import Asked
 from sfumato.app.desk import Desk
+from sfumato.app.fields import Fields
 from sfumato.app.steps import Answer, Context, Step
 from sfumato.errors import UnknownColumnError
 from sfumato.policy import ColumnRule, Policy
@@ -22,7 +22,7 @@ TEXTS = (*(role.value for role in Role), *(words for _, words in ROLES.values())
 
 
 @step.page
-def show(desk: Desk, asked: Asked) -> Context:
+def show(desk: Desk, asked: Fields) -> Context:
     """Return the columns with their roles and why."""
     policy = desk.require_policy()
     live = desk.live
@@ -47,14 +47,14 @@ def _describe(desk: Desk, policy: Policy, name: str) -> dict[str, object]:
 
 
 @step.part("column")
-def column(desk: Desk, asked: Asked) -> Context:
+def column(desk: Desk, asked: Fields) -> Context:
     """Return the histogram of a column, and whom it singles out."""
     live = desk.require_live()
     return {"facts": live.column_facts(asked.text("column"), desk.task_policy)}
 
 
 @step.action("set")
-def set_role(desk: Desk, asked: Asked) -> Answer:
+def set_role(desk: Desk, asked: Fields) -> Answer:
     """Set the role of a column."""
     name, role = asked.text("column"), asked.text("role")
     with desk.lock:
@@ -64,7 +64,7 @@ def set_role(desk: Desk, asked: Asked) -> Answer:
 
 
 @step.action("known")
-def set_known(desk: Desk, asked: Asked) -> Answer:
+def set_known(desk: Desk, asked: Fields) -> Answer:
     """Set whether others may know a sensitive column without the release."""
     name = asked.text("column")
     with desk.lock:

@@ -6,8 +6,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from sfumato.app.asked import Asked
 from sfumato.app.desk import Desk
+from sfumato.app.fields import Fields
 from sfumato.app.jobs import Job
 from sfumato.app.releasing import Wish, decoupling_of
 from sfumato.app.steps import Answer, Context, Step
@@ -48,7 +48,7 @@ _DRAWN = 300
 
 
 @dataclass(frozen=True)
-class Judged:
+class Judgement:
     """What was judged, and what was found."""
 
     assessment: Assessment
@@ -63,11 +63,11 @@ class Judged:
 
 
 @step.page
-def show(desk: Desk, asked: Asked) -> Context:
+def show(desk: Desk, asked: Fields) -> Context:
     """Return the answer with its reasons, or how far the work is."""
     opened = desk.source is None or "opened" in asked
     job = desk.jobs.get(OPENED if opened else JOB)
-    found: Judged | None = job.result if job is not None and job.ready else None
+    found: Judgement | None = job.result if job is not None and job.ready else None
     return {
         "opened": opened,
         "job": job,
@@ -91,7 +91,7 @@ def show(desk: Desk, asked: Asked) -> Context:
 
 
 @step.action("judge")
-def judge(desk: Desk, asked: Asked) -> Answer:
+def judge(desk: Desk, asked: Fields) -> Answer:
     """Begin to judge the release of the present policy."""
     start(desk)
     return None
@@ -106,7 +106,7 @@ def start(desk: Desk) -> Job:
     if made is not None and made.ready and not desk.is_old(made):
         ready = made.result.release
 
-    def work(report: Progress) -> Judged:
+    def work(report: Progress) -> Judgement:
         from sfumato.tasks.verify import verify
 
         decoupling, whole = decoupling_of(policy), ready
@@ -119,30 +119,30 @@ def start(desk: Desk) -> Job:
         else:
             what = wish.part(whole if decoupling.keeps_classes else source, None, progress=report)
         found = verify(what, policy, data=source, progress=report)
-        return Judged(found, what, whole)
+        return Judgement(found, what, whole)
 
     return desk.start(JOB, work)
 
 
 @step.action("opened")
-def judge_opened(desk: Desk, asked: Asked) -> Answer:
+def judge_opened(desk: Desk, asked: Fields) -> Answer:
     """Begin to judge a release that lies in the folder, as its recipients see it."""
     folder = desk.release if "folder" not in asked else desk.inside(asked.text("folder"))
     if folder is None or folder not in desk.releases():
         raise InputError("this is no release of the folder any more. Open another on page Data")
     desk.release = folder
 
-    def work(report: Progress) -> Judged:
+    def work(report: Progress) -> Judgement:
         from sfumato.tasks.verify import verify
 
-        return Judged(verify(folder, progress=report), folder, None)
+        return Judgement(verify(folder, progress=report), folder, None)
 
     desk.start(OPENED, work)
     return None
 
 
 @step.action("leaks")
-def find_leaks(desk: Desk, asked: Asked) -> Answer:
+def find_leaks(desk: Desk, asked: Fields) -> Answer:
     """Begin to learn what columns tell about each other in the release that was judged."""
     found, policy = _current(desk), desk.task_policy
 
@@ -155,12 +155,12 @@ def find_leaks(desk: Desk, asked: Asked) -> Answer:
     return None
 
 
-def _current(desk: Desk) -> Judged:
+def _current(desk: Desk) -> Judgement:
     """Return what was judged of the present policy; an error if it was not."""
     job = desk.jobs.get(JOB)
     if job is None or not job.ready or desk.is_old(job):
         raise InputError("the policy has changed, or nothing was judged yet. Judge it first")
-    found: Judged = job.result
+    found: Judgement = job.result
     return found
 
 
@@ -168,8 +168,8 @@ def _current(desk: Desk) -> Judged:
 
 
 @step.action("mend")
-def mend(desk: Desk, asked: Asked) -> Answer:
-    """Do what one reason advises, and judge again."""
+def mend(desk: Desk, asked: Fields) -> Answer:
+    """Follow what one reason advises, and judge again."""
     with desk.lock:
         reason = _reason(_current(desk), asked.integer("reason"))
         remedies = reason.remedies
@@ -190,8 +190,8 @@ def mend(desk: Desk, asked: Asked) -> Answer:
 
 
 @step.action("mend_all")
-def mend_all(desk: Desk, asked: Asked) -> Answer:
-    """Do what every reason of a *no* advises first, and judge again."""
+def mend_all(desk: Desk, asked: Fields) -> Answer:
+    """Follow what every reason of a *no* advises first, and judge again."""
     with desk.lock:
         policy, done = desk.require_policy(), []
         for reason in _current(desk).assessment.reasons:
@@ -205,7 +205,7 @@ def mend_all(desk: Desk, asked: Asked) -> Answer:
 
 
 @step.action("strengthen")
-def protect_more(desk: Desk, asked: Asked) -> Answer:
+def protect_more(desk: Desk, asked: Fields) -> Answer:
     """Promise for a column what a draft would, a step stronger than now, and judge again."""
     from sfumato.tasks.strengthen import strengthen
 
@@ -220,7 +220,7 @@ def protect_more(desk: Desk, asked: Asked) -> Answer:
 
 
 @step.action("unseed")
-def take_seed_away(desk: Desk, asked: Asked) -> Answer:
+def take_seed_away(desk: Desk, asked: Fields) -> Answer:
     """Draw the order of rows by chance from now on, and judge again."""
     desk.seed = None
     desk.save()
@@ -236,7 +236,7 @@ def _change(desk: Desk, policy: Policy, what: str) -> bool:
     return True
 
 
-def _reason(found: Judged, at: int) -> Reason:
+def _reason(found: Judgement, at: int) -> Reason:
     reasons = found.assessment.reasons
     if not 0 <= at < len(reasons):
         raise InputError("this reason is not there any more. Load the page again")
@@ -264,7 +264,7 @@ def _one_line(settings: Mapping[str, object]) -> str:
 # What the page shows of a reason.
 
 
-def _describe_all(desk: Desk, found: Judged) -> list[dict[str, Any]]:
+def _describe_all(desk: Desk, found: Judgement) -> list[dict[str, Any]]:
     sensitive = () if desk.policy is None else desk.policy.sensitive
     return [_describe(at, reason, sensitive) for at, reason in enumerate(found.assessment.reasons)]
 
@@ -289,7 +289,7 @@ def _describe(at: int, reason: Reason, sensitive: Sequence[str]) -> dict[str, An
     }
 
 
-def _leaks(desk: Desk, found: Judged | None) -> dict[str, Any] | None:
+def _leaks(desk: Desk, found: Judgement | None) -> dict[str, Any] | None:
     """Return the networks drawn, and what the rules and facts tell; None before they are found."""
     job = desk.jobs.get(LEAKS)
     if found is None or job is None or not job.ready or desk.is_old(job):
@@ -308,7 +308,7 @@ def _leaks(desk: Desk, found: Judged | None) -> dict[str, Any] | None:
 # One person explained.
 
 
-def _person(asked: Asked) -> Mapping[str, str]:
+def _person(asked: Fields) -> Mapping[str, str]:
     """Return what a form says of a person, by the column."""
     found = {}
     for name in asked.fields:
@@ -336,7 +336,7 @@ def _suggestions(desk: Desk) -> dict[str, list[str]]:
     }
 
 
-def _current_or_none(desk: Desk) -> Judged | None:
+def _current_or_none(desk: Desk) -> Judgement | None:
     try:
         return _current(desk)
     except SfumatoError:
@@ -344,7 +344,7 @@ def _current_or_none(desk: Desk) -> Judged | None:
 
 
 @step.part("person")
-def explain_person(desk: Desk, asked: Asked) -> Context:
+def explain_person(desk: Desk, asked: Fields) -> Context:
     """Return what others learn of one person from the release that was judged."""
     from sfumato.tasks.explain import explain
 

@@ -10,17 +10,17 @@ _MOST_FIELDS = 20_000
 
 
 @dataclass(frozen=True)
-class Asked:
+class Fields:
     """The fields that came with a request, and the language that the answer should have."""
 
     fields: Mapping[str, Sequence[str]] = field(default_factory=dict)
     language: str = "en"
 
     @classmethod
-    def of(cls, text: str, language: str) -> "Asked":
+    def of(cls, text: str, language: str) -> "Fields":
         """Return the fields of a form or an address.
 
-        >>> Asked.of("k=5&column=age&column=sex", "en").texts("column")
+        >>> Fields.of("k=5&column=age&column=sex", "en").texts("column")
         ['age', 'sex']
         """
         try:
