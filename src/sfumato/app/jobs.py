@@ -34,6 +34,9 @@ class Job:
     done: float = 0
     total: float | None = None
     result: Any = None
+    partial: Any = None
+    """What there is to show before it is over, if there is something."""
+
     before: Any = None
     """The result of the work that this one took the place of."""
 

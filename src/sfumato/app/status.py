@@ -1,13 +1,19 @@
 """The state of the whole, on every page: people at risk, loss, hidden cells, the answer."""
 
 from dataclasses import dataclass
+from threading import Event
+from time import monotonic
 from typing import TYPE_CHECKING, Literal
 
 from sfumato.app.desk import Desk
 from sfumato.app.jobs import Job
+from sfumato.typing import Progress
 
 if TYPE_CHECKING:
     from sfumato.comparison.live import Glance
+
+_SOON = 0.15
+"""Seconds in which exact figures are worth waiting for when an estimate is there."""
 
 _PATIENCE = 30.0
 """Seconds that a browser waits for figures before it asks again."""
@@ -53,22 +59,48 @@ def _look(desk: Desk, key: str, *, wait: bool) -> Status:
     if look is None:
         return Status("looking", key)
     if wait:
-        look.wait(_PATIENCE)
+        _wait_for_something(look)
     if look.key == key and look.error is not None:
         return Status("failed", key, problem=look.error)
     if look.key == key and look.ready and look.result.reason is not None:
         return Status("failed", key, problem=look.result.reason)
     if look.key == key and look.ready:
         return Status("ready", key, look.result, answer=_answer(desk))
+    if look.key == key and look.partial is not None:
+        return Status("looking", key, look.partial, job=look)
     return Status("looking", key, look.result or look.before, old=True, job=look)
 
 
 def _begin(desk: Desk, before: Job | None) -> Job:
     """Begin to compute the figures of the present policy; those of the one before stay in sight."""
     live, policy = desk.require_live(), desk.task_policy
-    look = desk.start("glance", lambda report: live.look(policy, progress=report))
-    look.before = None if before is None else before.result or before.before
+    begun = Event()
+
+    def work(report: Progress) -> "Glance":
+        begun.wait()
+        quick = live.look(policy, quick=True, progress=report)
+        if quick.exact:
+            return quick
+        look.partial = quick
+        return live.look(policy, progress=report)
+
+    look = desk.start("glance", work)
+    look.before = None if before is None else before.result or before.partial or before.before
+    begun.set()
     return look
+
+
+def _wait_for_something(look: Job) -> None:
+    """Wait for the figures, or for an estimate if they take long."""
+    if look.partial is not None:
+        # The estimate was shown before: only the figures themselves are news.
+        look.wait(_PATIENCE)
+        return
+    end = monotonic() + _PATIENCE
+    while look.running and look.partial is None and monotonic() < end:
+        look.wait(0.01)
+    if look.running:
+        look.wait(_SOON)
 
 
 def _answer(desk: Desk) -> str:

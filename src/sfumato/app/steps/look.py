@@ -174,7 +174,7 @@ def _measure(desk: Desk, found: BeforeAndAfter) -> Job:
 
 
 @step.part("use")
-def use(desk: Desk, asked: Asked) -> Context:
+def use(desk: Desk, asked: Fields) -> Context:
     """Return what the release is good for, or how far that is measured."""
     job = desk.jobs.get(USE)
     return {"use_job": job, "use": None if job is None else _use(desk, job)}
