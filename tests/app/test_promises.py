@@ -11,6 +11,7 @@ from sfumato.models import MODELS, KAnonymity
 from sfumato.partition import PARTITIONERS
 from sfumato.policy.parts import choose, every_method
 from tests.app.asking import Client
+from tests.app.browsing import axe
 
 POLICY = """\
 columns:
@@ -25,10 +26,12 @@ models:
 ILLS = ("flu", "gout", "asthma")
 
 
+ROWS = [f"{30 + i % 8},{'mf'[i % 2]},{ILLS[i % 3]},{1000 + 37 * i}" for i in range(48)]
+TABLE = "\n".join(["age,sex,disease,pay", *ROWS, ""])
+
+
 def make_desk(folder, policy=POLICY):
-    lines = ["age,sex,disease,pay"]
-    lines += [f"{30 + i % 8},{'mf'[i % 2]},{ILLS[i % 3]},{1000 + 37 * i}" for i in range(48)]
-    (folder / "people.csv").write_text("\n".join(lines) + "\n")
+    (folder / "people.csv").write_text(TABLE)
     made = Desk(folder)
     made.open_source(Source(str(folder / "people.csv"), "people.csv"))
     made.change(policy, "data", "given")
@@ -208,3 +211,21 @@ def test_names_of_columns_command_no_browser(tmp_path):
 
 def test_what_parameters_mean_is_translated():
     assert set(wording.meanings()) <= set(catalogue("de"))
+
+
+def test_a_slider_moved_by_keys_is_one_change_and_the_bar_follows(page, served):
+    (served.folder / "policy.yaml").write_text(POLICY)
+    served.open_table("people.csv", TABLE.encode())
+    page.goto(served.door)
+    page.click("nav a[href$='/promises']")
+    page.wait_for_selector("#status dl:not(.old)")
+    page.focus("#m0-k-slider")
+    for _ in range(3):
+        page.keyboard.press("ArrowRight")
+    page.wait_for_selector("h2:has-text('fewer than 5 people')")
+    assert page.input_value("#m0-k-slider") == "5"
+    assert page.evaluate("document.activeElement.id") == "m0-k-slider"
+    page.wait_for_selector("#cost-1:not(.old)")
+    assert axe(page) == []
+    page.keyboard.press("Control+z")
+    page.wait_for_selector("h2:has-text('fewer than 2 people')")
