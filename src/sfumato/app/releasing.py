@@ -13,9 +13,11 @@ from typing import NamedTuple
 
 from sfumato.app.desk import Desk
 from sfumato.decouplings import DECOUPLINGS, Decoupling
+from sfumato.errors import InputError
 from sfumato.evidence import SigningKey
 from sfumato.policy import Policy
 from sfumato.releases.release import DecoupledRelease, Release
+from sfumato.tables import DatabaseTable, open_table
 from sfumato.tasks.anonymize import anonymize
 from sfumato.tasks.decouple import decouple
 from sfumato.typing import Progress
@@ -29,12 +31,34 @@ def decoupling_of(policy: Policy) -> Decoupling | None:
     return policy.make_decoupling(DECOUPLINGS)
 
 
+_MOST_FETCHED = 2_000_000
+"""Rows of a database that are fetched to make a release in memory."""
+
+
+def rows_at_hand(source: str) -> object:
+    """Return a table that a release in memory can be made of: rows of a database are fetched.
+
+    Args:
+        source: Where the table is, as a task takes it.
+    """
+    table = open_table(source)
+    if not isinstance(table, DatabaseTable):
+        return source
+    rows = table.head(_MOST_FETCHED + 1)
+    if len(rows) > _MOST_FETCHED:
+        raise InputError(
+            f"the table has more than {_MOST_FETCHED:,} rows, and they are not brought here from a "
+            "database. Publish the release first, and have it judged where it lies."
+        )
+    return rows
+
+
 @dataclass(frozen=True)
 class Wish:
     """What is to be made, of what."""
 
-    source: str
-    """Where the table is, as a task takes it."""
+    source: object
+    """The table, as a task takes it."""
 
     policy: Policy
     format: str | None = None

@@ -588,7 +588,8 @@ class LiveTable:
     def _counts(self, table: "_CountedTable", policy: Policy, report: Progress) -> FrequencySet:
         """Return the counts of all that a policy decides on or calls sensitive."""
         names = tuple(dict.fromkeys([*counted_columns(policy), *policy.sensitive]))
-        counts = table.count(names, report)
+        with self._lock:
+            counts = table.count(names, report)
         if counts.total == 0:
             raise InputError(
                 "the table has no rows: there is nobody to protect and nothing to publish"
@@ -633,6 +634,10 @@ class LiveTable:
 
     def _table_of(self, policy: Policy) -> "_CountedTable":
         """Return the table as a policy means it."""
+        with self._lock:
+            return self._find_table(policy)
+
+    def _find_table(self, policy: Policy) -> "_CountedTable":
         if self._raw.reading is not None and self._reading != policy.reading:
             # A file of text may have other columns if it is read in another way.
             self._raw, self._reading = _open(self._data, policy.reading), policy.reading

@@ -379,7 +379,7 @@ def look(wish: Wish, folder: Path, report: Progress) -> Found:
         data: object = wish.source
         if decoupling.keeps_classes:
             # Rows of a database are not brought into memory.
-            there = Path(place) / WHOLE if "://" in wish.source else None
+            there = Path(place) / WHOLE if "://" in str(wish.source) else None
             whole = wish.anonymize(there, progress=report)
             data = whole if there is None else there
         made = wish.part(data, None, progress=report)

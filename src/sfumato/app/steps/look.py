@@ -9,7 +9,7 @@ import numpy as np
 from sfumato.app.desk import Desk
 from sfumato.app.fields import Fields
 from sfumato.app.jobs import Job
-from sfumato.app.releasing import Wish, decoupling_of
+from sfumato.app.releasing import Wish, decoupling_of, rows_at_hand
 from sfumato.app.steps import Answer, Context, Step
 from sfumato.comparison.before_after import BeforeAfter
 from sfumato.content import Markup
@@ -91,11 +91,11 @@ def make(desk: Desk, asked: Fields) -> Answer:
 
 def start(desk: Desk) -> Job:
     """Begin to make the release of the present policy in memory."""
-    source, policy = desk.require_source().address, desk.task_policy
-    wish = Wish(source, policy, seed=desk.seed)
+    address, policy, seed = desk.require_source().address, desk.task_policy, desk.seed
 
     def work(report: Progress) -> BeforeAndAfter:
-        release = wish.anonymize(None, progress=report)
+        source = rows_at_hand(address)
+        release = Wish(source, policy, seed=seed).anonymize(None, progress=report)
         report("compare", 0, None)
         return BeforeAndAfter(release, BeforeAfter.of(source, release))
 

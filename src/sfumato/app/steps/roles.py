@@ -4,7 +4,8 @@ from sfumato.app.desk import Desk
 from sfumato.app.fields import Fields
 from sfumato.app.steps import Answer, Context, Step
 from sfumato.errors import UnknownColumnError
-from sfumato.policy import ColumnRule, Policy
+from sfumato.policy import Policy
+from sfumato.policy.remedies import with_role
 from sfumato.schema import Role
 
 step = Step("roles", "Roles")
@@ -75,23 +76,3 @@ def set_known(desk: Desk, asked: Fields) -> Answer:
         changed = policy.replace(columns={**policy.columns, name: rule})
         desk.change(changed, "roles", f"{name}: known {asked.flag('known')}")
     return None
-
-
-def with_role(policy: Policy, name: str, role: Role) -> Policy:
-    """Return a policy in which a column has another role, with what a draft would give it.
-
-    Promises about a column that is sensitive no more are left out; a column that becomes
-    sensitive gets the weakest promise there is, which the step Promises makes stronger.
-    """
-    from sfumato.hierarchy import Automatic
-    from sfumato.models import DistinctLDiversity
-
-    if policy.role_of(name) is role:
-        return policy
-    rule = ColumnRule(role=role.value)
-    if role is Role.QUASI_IDENTIFIER:
-        rule = ColumnRule(role=role.value, hierarchy=Automatic())
-    models = [model for model in policy.models if name not in model.columns]
-    if role is Role.SENSITIVE:
-        models.append(DistinctLDiversity(column=name, l=2))
-    return policy.replace(columns={**policy.columns, name: rule}, models=models)

@@ -9,7 +9,7 @@ from typing import Any
 from sfumato.app.desk import Desk
 from sfumato.app.fields import Fields
 from sfumato.app.jobs import Job
-from sfumato.app.releasing import Wish, decoupling_of
+from sfumato.app.releasing import Wish, decoupling_of, rows_at_hand
 from sfumato.app.steps import Answer, Context, Step
 from sfumato.content import Markup
 from sfumato.errors import InputError, SfumatoError
@@ -99,8 +99,7 @@ def judge(desk: Desk, asked: Fields) -> Answer:
 
 def start(desk: Desk) -> Job:
     """Begin to make the release in memory and to judge it."""
-    source, policy = desk.require_source().address, desk.task_policy
-    wish = Wish(source, policy, seed=desk.seed)
+    address, policy, seed = desk.require_source().address, desk.task_policy, desk.seed
     made = desk.jobs.get("release")
     ready: Release | None = None
     if made is not None and made.ready and not desk.is_old(made):
@@ -109,6 +108,8 @@ def start(desk: Desk) -> Job:
     def work(report: Progress) -> Judgement:
         from sfumato.tasks.verify import verify
 
+        source = rows_at_hand(address)
+        wish = Wish(source, policy, seed=seed)
         decoupling, whole = decoupling_of(policy), ready
         what: Release | DecoupledRelease
         if decoupling is None or decoupling.keeps_classes:
