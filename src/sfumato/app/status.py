@@ -12,7 +12,7 @@ from sfumato.typing import Progress
 if TYPE_CHECKING:
     from sfumato.comparison.live import Glance
 
-_SOON = 0.15
+_SOON = 0.03
 """Seconds in which exact figures are worth waiting for when an estimate is there."""
 
 _PATIENCE = 30.0
