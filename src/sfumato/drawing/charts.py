@@ -548,7 +548,7 @@ def _nearest(box: Box, places: Sequence[_Place]) -> _Place:
 def _draw_mark(place: _Place, room: Box | None) -> Markup:
     drawn = [_mark(place.x, place.y, on_front=place.on_front)]
     if place.marked:
-        drawn.insert(0, _ring(place.x, place.y, 12))
+        drawn.append(_ring(place.x, place.y, 12))
     if room is not None:
         weight = "600" if place.on_front else None
         y = room.y + room.height / 2
@@ -568,7 +568,10 @@ def _mark(x: float, y: float, *, on_front: bool) -> Markup:
 
 
 def _ring(x: float, y: float, radius: float) -> Markup:
-    return element("circle", cx=x, cy=y, r=radius, fill="none", stroke="#222222", stroke_width=2.4)
+    """Draw a ring around what deserves to be seen first."""
+    r, both = number(radius), number(2 * radius)
+    d = f"M{number(x - radius)} {number(y)}a{r} {r} 0 1 0 {both} 0a{r} {r} 0 1 0 -{both} 0"
+    return _path(d, fill="none", stroke="#9a4a12", stroke_width=2)
 
 
 def _path(d: str, **attributes: Attribute) -> Markup:
