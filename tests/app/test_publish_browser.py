@@ -6,9 +6,6 @@ from tests.app.browsing import axe, watched
 from tests.app.serving import serving
 from tests.app.test_publish import POLICY, people
 
-pytest.importorskip("playwright")
-pytest.importorskip("axe_core_python")
-
 PATIENCE = 90_000
 """Milliseconds: on a busy machine a release with two reports takes its time."""
 

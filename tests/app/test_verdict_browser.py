@@ -6,9 +6,6 @@ from tests.app.browsing import axe, watched
 from tests.app.serving import serving
 from tests.app.test_verdict import POLICY, people
 
-pytest.importorskip("playwright")
-pytest.importorskip("axe_core_python")
-
 _LONG = 120_000
 """Milliseconds for work that takes a second where nothing else runs."""
 
