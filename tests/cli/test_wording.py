@@ -19,7 +19,8 @@ ARGUMENT = re.compile(
 def texts():
     """Yield every text outside the command line that names an argument of Python."""
     for path in sorted(ROOT.rglob("*.py")):
-        if "cli" in path.parts or path.name in {"__init__.py", "readme.py"}:
+        # readme.py and equivalent.py write Python for people to run.
+        if "cli" in path.parts or path.name in {"__init__.py", "readme.py", "equivalent.py"}:
             continue
         tree = ast.parse(path.read_text(encoding="utf-8"))
         inside = {id(v) for n in ast.walk(tree) if isinstance(n, ast.JoinedStr) for v in n.values}
