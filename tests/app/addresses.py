@@ -23,13 +23,15 @@ def routes() -> tuple[tuple[str, str], ...]:
     return tuple(found)
 
 
-def _inside(mount: Mount):
+def _inside(mount: Mount, before: str = ""):
     for route in mount.routes:
-        if isinstance(route, Mount):
+        if isinstance(route, Mount) and route.path == "/static":
             yield "GET", f"{route.path}/app.css"
+        elif isinstance(route, Mount):
+            yield from _inside(route, route.path)
         elif isinstance(route, Route):
             for method in route.methods:
-                yield method, route.path
+                yield method, before + route.path
 
 
 def unsafe() -> list[str]:

@@ -8,7 +8,7 @@ from string import Formatter
 import pytest
 
 import sfumato.app
-from sfumato.app.steps import ALL, all_steps
+from sfumato.app.steps import ALL
 from sfumato.app.texts import catalogue, languages
 from sfumato.app.tour import STOPS
 from sfumato.typing import STAGES
@@ -26,7 +26,7 @@ def all_texts() -> set[str]:
     """Give what is written in templates and code, and what modules list as their `TEXTS`."""
     templates = [*HOME.glob("templates/*.html"), *HOME.glob("*.py"), *HOME.glob("steps/*.py")]
     found = set().union(*map(texts_in, templates))
-    found |= {step.title for step in all_steps().values()} | set(STAGES.values())
+    found |= {step.title for step in ALL.values()} | set(STAGES.values())
     found |= {text for stop in STOPS.values() for text in stop}
     for name in ALL:
         found |= set(getattr(import_module(f"sfumato.app.steps.{name}"), "TEXTS", ()))

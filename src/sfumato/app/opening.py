@@ -22,6 +22,9 @@ from sfumato.files import read_small, write_file
 from sfumato.policy import Policy
 from sfumato.private import is_release
 
+_FIRST_PAGE = 2.0
+"""Seconds in which the first page has come: no other work takes its time."""
+
 _LARGEST_POLICY = 16 << 20
 
 
@@ -93,11 +96,21 @@ def open_app(  # noqa: PLR0913 - options of a command
         say(f"Sfumato is open at\n  {address}\nPress Ctrl-C here, or Quit there, to end it.")
         if browser:
             threading.Timer(0.3, webbrowser.open, [_page_to(address, desk)]).start()
+        _start_loading()
         try:
             server.run(sockets=[listener])
         finally:
             desk.end()
             say("Sfumato has ended. What is left is in " + str(desk.folder))
+
+
+def _start_loading() -> None:
+    """Load the steps when the first page is out, so that none of them has to be waited for."""
+    from sfumato.app.steps import load_all
+
+    later = threading.Timer(_FIRST_PAGE, load_all)
+    later.daemon = True
+    later.start()
 
 
 def _page_to(address: str, desk: Desk) -> str:

@@ -1,7 +1,7 @@
 """The server: steps become pages, and whatever goes wrong becomes a message on one."""
 
 from collections.abc import Awaitable, Callable
-from functools import partial
+from functools import cached_property, partial
 from pathlib import Path
 from urllib.parse import quote
 
@@ -12,8 +12,9 @@ from starlette.concurrency import run_in_threadpool
 from starlette.exceptions import HTTPException
 from starlette.requests import ClientDisconnect, Request
 from starlette.responses import HTMLResponse, PlainTextResponse, RedirectResponse, Response
-from starlette.routing import Mount, Route
+from starlette.routing import Mount, Route, Router
 from starlette.staticfiles import StaticFiles
+from starlette.types import Receive, Scope, Send
 
 from sfumato._version import __version__
 from sfumato.app.desk import Desk, Source
@@ -23,7 +24,7 @@ from sfumato.app.gate import Gate, GuardedServer
 from sfumato.app.jobs import describe_fault
 from sfumato.app.showing import difference, show_content, show_number
 from sfumato.app.status import status_of
-from sfumato.app.steps import Context, Step, all_steps
+from sfumato.app.steps import ALL, Context, Step, load
 from sfumato.app.texts import choose_language, languages, translator
 from sfumato.app.tour import STOPS
 from sfumato.content import Markup as OwnMarkup
@@ -52,7 +53,6 @@ class Pages:
     def __init__(self, desk: Desk, gate: Gate) -> None:
         self.desk = desk
         self.gate = gate
-        self.steps = all_steps()
         # All of them in every page: a link to another step loads no new head.
         self.own_files = sorted(path.name for path in (_HERE / "static" / "steps").iterdir())
         self.templates = Environment(
@@ -105,7 +105,8 @@ class Pages:
         if missing is not None:
             return RedirectResponse(self.url(missing), 303)
         try:
-            inner = dict(step.view(desk, asked)) if step.view is not None else {}
+            view = load(step).view
+            inner = {} if view is None else dict(view(desk, asked))
             template = f"{step.name}.html"
         except SfumatoError as error:
             desk.say("error", str(error))
@@ -115,7 +116,7 @@ class Pages:
             inner, template = {}, "failed.html"
         frame: dict[str, object] = {
             "step": step,
-            "steps": list(self.steps.values()),
+            "steps": list(ALL.values()),
             "messages": desk.take_messages(),
             "languages": languages(),
             "theme": desk.settings.get("theme", "auto"),
@@ -160,6 +161,26 @@ async def _read_form(request: Request, most: int = LARGEST_FORM) -> str:
 Handler = Callable[[Request], Awaitable[Response]]
 
 
+class _Later:
+    """Routes that are made when the first of them is asked for."""
+
+    def __init__(self, make: Callable[[], list[Route]]) -> None:
+        self._make = make
+
+    @cached_property
+    def routes(self) -> list[Route]:
+        return self._make()
+
+    @cached_property
+    def _router(self) -> Router:
+        return Router(self.routes)
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        # Modules are imported there: other pages go on meanwhile.
+        router = await run_in_threadpool(lambda: self._router)
+        await router(scope, receive, send)
+
+
 class Routes:
     """What the server answers: pages, their parts, actions, and what belongs to no step."""
 
@@ -183,15 +204,20 @@ class Routes:
             Route("/quit", self.leave, methods=["POST"]),
             Mount("/static", StaticFiles(directory=_HERE / "static")),
         ]
-        for name, step in self._pages.steps.items():
+        for name, step in ALL.items():
             routes.append(Route(f"/{name}", self.show(step)))
-            routes += [Route(f"/{name}/{part}", self.show_part(step, part)) for part in step.parts]
-            routes += [Route(f"/{name}/{file}", self.give(step, file)) for file in step.files]
-            routes += [
-                Route(f"/{name}/{action}", self.act(step, action), methods=["POST"])
-                for action in step.actions
-            ]
+            routes.append(Mount(f"/{name}", _Later(partial(self.within, step))))
         return routes
+
+    def within(self, step: Step) -> list[Route]:
+        """Return the routes of one step: its parts, files and actions."""
+        load(step)
+        parts = [Route(f"/{part}", self.show_part(step, part)) for part in step.parts]
+        files = [Route(f"/{file}", self.give(step, file)) for file in step.files]
+        actions = [
+            Route(f"/{action}", self.act(step, action), methods=["POST"]) for action in step.actions
+        ]
+        return [*parts, *files, *actions]
 
     def _fields(self, request: Request) -> Fields:
         return Fields.of(request.url.query, self._pages.language(request))
@@ -202,7 +228,7 @@ class Routes:
     def _back(self, asked: Fields) -> Response:
         """Return to the page that something was asked from."""
         step = asked.text("step", "data")
-        return RedirectResponse(self._pages.url(step if step in self._pages.steps else "data"), 303)
+        return RedirectResponse(self._pages.url(step if step in ALL else "data"), 303)
 
     # Steps.
 

@@ -1,7 +1,7 @@
 """The steps of the way, in order: one file each, with its page, its parts and its actions.
 
-A step is a module with a `step = Step(name, title)` and four kinds of functions, all of which get
-the desk and what was asked:
+A step is a line in `ALL`, and a module that takes it with `step = ALL["roles"]` and gives it four
+kinds of functions, all of which get the desk and what was asked:
 
     @step.page                       # GET  /roles: the context of templates/roles.html
     def show(desk: Desk, asked: Fields) -> Context: ...
@@ -17,7 +17,9 @@ the desk and what was asked:
 
 An action returns None to show its own page again, the name of another step to go there, or a
 finished `Response` (a download). What it raises as a `SfumatoError` is shown on the page, and
-nothing has changed. To add a step: a module here, a template, a line in `ALL`, and its texts.
+nothing has changed. To add a step: a line in `ALL`, a module here, a template, and its texts.
+
+A module is loaded when its page is opened first, so that the app starts at once.
 """
 
 from collections.abc import Callable, Mapping
@@ -88,12 +90,30 @@ class Step:
         return keep
 
 
-ALL = (
-    "data", "roles", "hierarchies", "promises", "explore", "look", "verdict", "decouple", "publish",
-)  # fmt: skip
-"""The names of all steps, in the order of the way."""
+ALL = {
+    step.name: step
+    for step in (
+        Step("data", "Data", needs=""),
+        Step("roles", "Roles"),
+        Step("hierarchies", "Hierarchies"),
+        Step("promises", "Promises"),
+        Step("explore", "Explore"),
+        Step("look", "Look"),
+        Step("verdict", "Verdict", needs=""),
+        Step("decouple", "Decouple"),
+        Step("publish", "Publish"),
+    )
+}
+"""Every step by its name, in the order of the way."""
 
 
-def all_steps() -> dict[str, Step]:
-    """Return every step by its name, in the order of the way."""
-    return {name: import_module(f"sfumato.app.steps.{name}").step for name in ALL}
+def load(step: Step) -> Step:
+    """Return a step with its functions: its module is imported."""
+    import_module(f"sfumato.app.steps.{step.name}")
+    return step
+
+
+def load_all() -> None:
+    """Load every step."""
+    for step in ALL.values():
+        load(step)

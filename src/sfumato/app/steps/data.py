@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 
 from sfumato.app.desk import DATABASE_ENDINGS, Desk, Source
 from sfumato.app.fields import Fields
-from sfumato.app.steps import Answer, Context, Step
+from sfumato.app.steps import ALL, Answer, Context
 from sfumato.errors import InputError, hide_passwords
 from sfumato.files import refuse_special
 from sfumato.text import date_of, number_of
@@ -13,7 +13,7 @@ from sfumato.text import date_of, number_of
 if TYPE_CHECKING:
     import pyarrow as pa
 
-step = Step("data", "Data", needs="")
+step = ALL["data"]
 
 TEXTS = ("number", "date", "yes or no", "list", "text")
 """What types are called."""

@@ -12,7 +12,7 @@ from sfumato.app.desk import Desk
 from sfumato.app.fields import Fields
 from sfumato.app.jobs import Job
 from sfumato.app.releasing import WHOLE, Wish, decoupling_of
-from sfumato.app.steps import Answer, Context, Step
+from sfumato.app.steps import ALL, Answer, Context
 from sfumato.content import Content
 from sfumato.decouplings import DECOUPLINGS, Decoupling
 from sfumato.errors import InputError
@@ -29,7 +29,7 @@ from sfumato.releases.release import DecoupledRelease
 from sfumato.schema import Role
 from sfumato.typing import Progress
 
-step = Step("decouple", "Decouple")
+step = ALL["decouple"]
 
 JOB = "decouple"
 NONE, OVERLAPPING = "none", "overlapping-slicing"

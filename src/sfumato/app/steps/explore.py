@@ -10,7 +10,7 @@ from sfumato.app.desk import Desk
 from sfumato.app.fields import Fields
 from sfumato.app.jobs import Job
 from sfumato.app.showing import difference
-from sfumato.app.steps import Answer, Context, Step
+from sfumato.app.steps import ALL, Answer, Context
 from sfumato.app.wording import Knob, knobs_of, method_words, read_number, show
 from sfumato.errors import InputError, UnknownNameError
 from sfumato.policy import FULL_DOMAIN, Policy
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from sfumato.comparison.trial import Point
     from sfumato.recode.lattice import JudgedLattice
 
-step = Step("explore", "Explore")
+step = ALL["explore"]
 
 TEXTS = (
     "People at risk",

@@ -14,7 +14,7 @@ from sfumato.app.boards import board_of, level_rows, ruler_of
 from sfumato.app.desk import Desk
 from sfumato.app.fields import Fields
 from sfumato.app.jobs import Job
-from sfumato.app.steps import Action, Answer, Context, Step
+from sfumato.app.steps import ALL, Action, Answer, Context
 from sfumato.app.texts import translator
 from sfumato.errors import HierarchyError, InputError, SfumatoError, UnknownColumnError, suggest
 from sfumato.hierarchy import (
@@ -47,7 +47,7 @@ from sfumato.tasks.hierarchies import ColumnValues, column_values
 from sfumato.text import text_of
 from sfumato.typing import Value
 
-step = Step("hierarchies", "Hierarchies")
+step = ALL["hierarchies"]
 
 KINDS = {
     "auto": ("Automatic", "Sfumato looks at the values and chooses, anew for each table."),

@@ -10,7 +10,7 @@ from sfumato.app.desk import Desk
 from sfumato.app.fields import Fields
 from sfumato.app.jobs import Job
 from sfumato.app.releasing import Wish, decoupling_of, rows_at_hand
-from sfumato.app.steps import Answer, Context, Step
+from sfumato.app.steps import ALL, Answer, Context
 from sfumato.comparison.before_after import BeforeAfter
 from sfumato.content import Markup
 from sfumato.drawing.charts import shares_svg
@@ -20,7 +20,7 @@ from sfumato.releases.release import Release
 from sfumato.typing import Progress
 from sfumato.usefulness import Utility
 
-step = Step("look", "Look")
+step = ALL["look"]
 
 JOB, USE = "release", "utility"
 

@@ -8,7 +8,7 @@ from sfumato.app import wording
 from sfumato.app.desk import Desk
 from sfumato.app.fields import Fields
 from sfumato.app.jobs import Job
-from sfumato.app.steps import Answer, Context, Step
+from sfumato.app.steps import ALL, Answer, Context
 from sfumato.app.texts import translator
 from sfumato.app.wording import Knob
 from sfumato.errors import InputError
@@ -22,7 +22,7 @@ from sfumato.typing import Progress
 if TYPE_CHECKING:
     from sfumato.comparison.live import PromiseCost
 
-step = Step("promises", "Promises")
+step = ALL["promises"]
 
 TEXTS = (*wording.TEXTS, *wording.meanings())
 

@@ -18,7 +18,7 @@ from sfumato.app.releasing import (
     people_name,
     report_name,
 )
-from sfumato.app.steps import Answer, Context, Step
+from sfumato.app.steps import ALL, Answer, Context
 from sfumato.decouplings import BreakMerge
 from sfumato.errors import InputError, OutputError, ParameterError
 from sfumato.evidence import EVIDENCE, REPORT, SigningKey, keygen
@@ -33,7 +33,7 @@ from sfumato.releases.readme import README
 from sfumato.tables import FORMATS
 from sfumato.typing import Progress
 
-step = Step("publish", "Publish")
+step = ALL["publish"]
 
 JOB, LEDGER_JOB = "publish", "ledger"
 KEY, PUBLIC_KEY, LEDGER = ".key", ".pub", ".ledger"

@@ -2,13 +2,13 @@
 
 from sfumato.app.desk import Desk
 from sfumato.app.fields import Fields
-from sfumato.app.steps import Answer, Context, Step
+from sfumato.app.steps import ALL, Answer, Context
 from sfumato.errors import UnknownColumnError
 from sfumato.policy import Policy
 from sfumato.policy.remedies import with_role
 from sfumato.schema import Role
 
-step = Step("roles", "Roles")
+step = ALL["roles"]
 
 ROLES = {
     Role.IDENTIFIER: ("i", "Names a person by itself; never published."),

@@ -10,7 +10,7 @@ from sfumato.app.desk import Desk
 from sfumato.app.fields import Fields
 from sfumato.app.jobs import Job
 from sfumato.app.releasing import Wish, decoupling_of, rows_at_hand
-from sfumato.app.steps import Answer, Context, Step
+from sfumato.app.steps import ALL, Answer, Context
 from sfumato.content import Markup
 from sfumato.errors import InputError, SfumatoError
 from sfumato.policy import Policy
@@ -20,7 +20,7 @@ from sfumato.releases.release import DecoupledRelease, Release
 from sfumato.tasks.verify import Assessment, Reason
 from sfumato.typing import Progress
 
-step = Step("verdict", "Verdict", needs="")
+step = ALL["verdict"]
 
 JOB, OPENED, LEAKS = "verdict", "judge", "findings"
 """The work: to judge the release of the policy, a release that was opened, and to find leaks."""
