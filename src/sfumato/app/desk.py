@@ -18,6 +18,7 @@ from sfumato.app.jobs import Job, Jobs, Work
 from sfumato.errors import InputError, OutputError, SfumatoError, reason_of
 from sfumato.files import read_small, write_file
 from sfumato.policy import Policy
+from sfumato.policy.editing import edit_text
 from sfumato.private import is_release
 from sfumato.text import visible
 from sfumato.typing import Progress
@@ -219,19 +220,23 @@ class Desk:
         """Make a policy the state, checked, and write it into the folder.
 
         Args:
-            policy: The policy, or its text, whose comments stay then.
+            policy: The policy, which is put into the present text, or a text of its own.
             step: The step that changes it.
             what: What is changed, in a few words.
             joins: Whether it is one change with the same one a moment ago, as a slider makes.
         """
-        text = policy if isinstance(policy, str) else policy.to_yaml()
         with self.lock:
+            text = policy if isinstance(policy, str) else self._say_in_text(policy)
             read = Policy.from_yaml(text, origin=self.policy_file.name)
             if text == self.text:
                 return
             self.history.add(text, step, what, joins=joins)
             self._read = text, read
             self._publish_text(text)
+
+    def _say_in_text(self, policy: Policy) -> str:
+        """Return the present text with what differs; comments stay."""
+        return policy.to_yaml() if self.text is None else edit_text(self.text, policy)
 
     def undo(self) -> bool:
         """Return whether there was a change to take back, and take it back."""

@@ -6,6 +6,7 @@ from collections.abc import Hashable, Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import asdict, dataclass, replace
 from datetime import date
+from functools import cached_property
 from pathlib import Path
 from threading import RLock
 from typing import Any, Generic, Literal, TypeVar
@@ -78,10 +79,10 @@ _BYTES_PER_CELL = 16
 _BYTES_PROJECTED = 150_000_000
 """The size of the narrower counts that are kept at hand."""
 
-_SECONDS = 0.1
+_SECONDS = 0.08
 """How long a quick look searches for levels."""
 
-_MANY = 15_000
+_MANY = 40_000
 """Combinations from which on a quick look at a local method is one at a sample."""
 
 _DRAWN = 8_000
@@ -530,7 +531,7 @@ class LiveTable:
         report("release", 0, None)
         release = release_of_counts(rows, decision, counts, table.columns, _SEED)
         risks = self._attack(release, rows, report)
-        told = (*counted.notes, *table.table.notes, *notes)
+        told = (*counted.notes, *table.notes, *notes)
         found = _glance(policy, decision, release, risks, counts, told)
         if counts is not whole:
             return _scale_up(found, whole, policy.counted_person)
@@ -713,6 +714,11 @@ class _CountedTable:
     def columns(self) -> tuple[str, ...]:
         """All columns, counted or not."""
         return self.table.columns
+
+    @cached_property
+    def notes(self) -> tuple[str, ...]:
+        """Remarks on the data; some take another look at the file."""
+        return tuple(self.table.notes)
 
     @property
     def rows(self) -> int:
