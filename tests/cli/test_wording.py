@@ -19,18 +19,20 @@ ARGUMENT = re.compile(
 def texts():
     """Yield every text outside the command line that names an argument of Python."""
     for path in sorted(ROOT.rglob("*.py")):
-        # readme.py and equivalent.py write Python for people to run.
-        if "cli" in path.parts or path.name in {"__init__.py", "readme.py", "equivalent.py"}:
+        # A README of a release and the pages of the app show Python to run.
+        inside = path.relative_to(ROOT).parts
+        if inside[0] in {"cli", "app"} or path.name in {"__init__.py", "readme.py"}:
             continue
         tree = ast.parse(path.read_text(encoding="utf-8"))
-        inside = {id(v) for n in ast.walk(tree) if isinstance(n, ast.JoinedStr) for v in n.values}
+        parts = {id(v) for n in ast.walk(tree) if isinstance(n, ast.JoinedStr) for v in n.values}
         docs = {id(n.value) for n in ast.walk(tree) if isinstance(n, ast.Expr)}
         for node in ast.walk(tree):
             if isinstance(node, ast.JoinedStr):
-                parts = [v.value if isinstance(v, ast.Constant) else "'x'" for v in node.values]
-                text = "".join(parts)
+                text = "".join(
+                    v.value if isinstance(v, ast.Constant) else "'x'" for v in node.values
+                )
             elif isinstance(node, ast.Constant) and isinstance(node.value, str):
-                text = "" if id(node) in inside | docs else node.value
+                text = "" if id(node) in parts | docs else node.value
             else:
                 continue
             if ARGUMENT.search(text):

@@ -1,9 +1,11 @@
 """Looks at policies: what they say is what is published."""
 
 from collections.abc import Mapping
+from pathlib import Path
 
 import hypothesis.strategies as st
 import pyarrow as pa
+import pyarrow.csv
 import pytest
 from hypothesis import given, settings
 
@@ -96,6 +98,82 @@ def require_figures(rules: Policy, release: sf.Release, seen: Glance) -> None:
 def test_a_look_says_what_is_published(method: str) -> None:
     rules = policy(method=method)
     require_published(SOME, rules, LiveTable.open(SOME, rules).look(rules))
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_a_look_says_what_is_published_of_weights(method: str) -> None:
+    data = SOME.append_column("weight", pa.array([1.5 + i % 9 for i in range(60)]))
+    rules = policy({**KNOWN, "weight": "weight"}, method=method)
+    require_published(data, rules, LiveTable.open(data, rules).look(rules))
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_a_look_says_what_is_published_of_people_with_several_rows(method: str) -> None:
+    data = SOME.append_column("who", pa.array([f"p{i // 2 * 7 % 30}" for i in range(60)]))
+    ages = pa.array([20 + 3 * (i // 2) % 37 for i in range(60)])
+    data = data.set_column(0, "age", ages)
+    rules = Policy(
+        columns={
+            "who": "identifier",
+            "age": AGES,
+            "zip": "plain",
+            "sex": "plain",
+            "ill": "sensitive",
+        },
+        person="who",
+        models=[KAnonymity(3), DistinctLDiversity("ill", 2)],
+        method=method,
+        suppression=0.2,
+    )
+    seen = LiveTable.open(data, rules).look(rules)
+    require_published(data, rules, seen)
+    assert seen.people == 30
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_a_look_says_what_is_published_of_dates(method: str) -> None:
+    days = [f"{1 + i % 28:02}.{1 + i % 12:02}.{1950 + i * 7 % 40}" for i in range(60)]
+    admitted = pa.array([f"2020-{1 + i % 12:02}-{1 + i % 27:02}" for i in range(60)])
+    data = SOME.append_column("born", pa.array(days)).append_column("admitted", admitted)
+    dates = {"role": "quasi-identifier", "hierarchy": {"kind": "dates"}, "dates": "day-first"}
+    rules = policy({"sex": "quasi-identifier", "born": dates, "zip": ZIPS}, method=method)
+    live = LiveTable.open(data, rules)
+    require_published(data, rules, live.look(rules))
+    derived = policy(
+        {
+            "sex": "quasi-identifier",
+            "years": AGES,
+            "born": {"role": "dropped", "dates": "day-first"},
+        },
+        method=method,
+        derive=[{"kind": "age", "of": "born", "at": "admitted", "into": "years"}],
+    )
+    require_published(data, derived, live.look(derived))
+
+
+def test_a_look_says_what_is_published_of_a_sample_of_a_population(tmp_path: Path) -> None:
+    everyone = pa.concat_tables([SOME, SOME, SOME.slice(0, 20)])
+    pa.csv.write_csv(everyone.select(["age", "zip", "sex"]), tmp_path / "everyone.csv")
+    rules = Policy(
+        columns={**KNOWN, "ill": "sensitive"},
+        models=[{"model": "k-map", "k": 5}],
+        population=str(tmp_path / "everyone.csv"),
+        suppression=0.2,
+    )
+    require_published(SOME, rules, LiveTable.open(SOME, rules).look(rules))
+
+
+def test_a_look_says_what_is_published_beside_sets() -> None:
+    items = pa.array([";".join(sorted({f"a{i % 3}", f"b{i % 2}"})) for i in range(60)])
+    data = SOME.append_column("items", items)
+    rules = Policy(
+        columns={**KNOWN, "ill": "plain", "items": {"role": "set", "separator": ";"}},
+        models=[KAnonymity(2), {"model": "km-anonymity", "k": 2, "m": 1}],
+        suppression=0.2,
+    )
+    seen = LiveTable.open(data, rules).look(rules)
+    require_published(data, rules, seen)
+    assert any("items" in note for note in seen.notes)
 
 
 cells = st.tuples(
