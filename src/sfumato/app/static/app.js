@@ -24,6 +24,9 @@ document.addEventListener("input", (event) => {
 Idiomorph.defaults.callbacks.beforeNodeMorphed = (old, fresh) => !(old.dataset && "held" in old.dataset) && !keepPart(old, fresh);
 document.addEventListener("htmx:configRequest", (event) => { delete event.detail.elt.dataset.held; });
 
+// What was folded or unfolded stays so when the page changes around it.
+Idiomorph.defaults.callbacks.beforeAttributeUpdated = (name, element) => !(name === "open" && element.matches("details"));
+
 // A part that was fetched stays, and is fetched anew: the page that comes has its empty place, which
 // nothing would fill, because only a new address is fetched by itself.
 function keepPart(old, fresh) {
@@ -85,14 +88,30 @@ for (const kind of ["dragover", "dragleave", "drop"]) {
   });
 }
 
+// data-arrive: a result that has come since is brought into sight, if it is out of it.
+const arrived = new Map();
+function bringIntoSight(quietly) {
+  for (const found of document.querySelectorAll("[data-arrive]")) {
+    const news = arrived.get(found.id) !== found.dataset.arrive;
+    arrived.set(found.id, found.dataset.arrive);
+    const top = found.getBoundingClientRect().top;
+    if (news && !quietly && (top < 60 || top > window.innerHeight * 0.6)) found.scrollIntoView({ block: "start" });
+  }
+}
+
 // After another step was opened, a reader begins at its top.
 document.addEventListener("htmx:afterSettle", (event) => {
   const page = document.getElementById("page");
   if (event.detail.elt !== page && event.target !== page) return;
   document.title = `${document.querySelector("h1").textContent} · Sfumato`;
-  if (page.dataset.step === document.body.dataset.at) return;
+  const same = page.dataset.step === document.body.dataset.at;
+  bringIntoSight(!same);
+  if (same) return;
   document.body.dataset.at = page.dataset.step;
   window.scrollTo(0, 0);
   document.getElementById("main").focus({ preventScroll: true });
 });
-document.addEventListener("DOMContentLoaded", () => { document.body.dataset.at = document.getElementById("page").dataset.step; });
+document.addEventListener("DOMContentLoaded", () => {
+  document.body.dataset.at = document.getElementById("page").dataset.step;
+  bringIntoSight(true);
+});

@@ -24,14 +24,27 @@ if TYPE_CHECKING:
 
 step = ALL["explore"]
 
+RISK_WORDS = {
+    "at-risk": "How many people others could learn something about that harms them.",
+    "belief": "How sure others could become of a sensitive value, of whoever is worst off.",
+    "gain": "How much surer the release makes them, of whoever is worst off.",
+    "prosecutor": "The chance to pick a person's row, for whoever is worst off.",
+    "mean": "The chance to pick a person's row, on average.",
+}
+"""What each risk means."""
+
 TEXTS = (
     "People at risk",
     "Strongest belief",
     "Strongest gain in belief",
     "Highest prosecutor risk",
     "Mean prosecutor risk",
+    *RISK_WORDS.values(),
 )
-"""What the risks are called on the plane."""
+"""What the risks are called on the plane, and what they mean."""
+
+_TELLING = ("at-risk", "mean", "belief", "gain", "prosecutor")
+"""Risks in the order in which they are shown first: the first in which policies differ."""
 
 PRESENT = "as it is"
 """What the present policy is called among those that are tried."""
@@ -98,8 +111,7 @@ def _plane(desk: Desk, asked: Fields) -> dict[str, object]:
     if found is None:
         return {"explore": job, "found": None, "query": query}
     comparison = found.comparison
-    if query.get("risk") in RISKS:
-        comparison = comparison.by(query["risk"])
+    comparison = comparison.by(_shown_risk(comparison, query.get("risk", "")))
     present = _present(found, desk.require_policy())
     points = list(comparison.points)
     chosen = _number(query.get("point"), points)
@@ -108,6 +120,7 @@ def _plane(desk: Desk, asked: Fields) -> dict[str, object]:
         "explore": job,
         "found": comparison,
         "query": query,
+        "risk_words": RISK_WORDS,
         "svg": comparison.draw(linked=True, marked=dict.fromkeys(present, "the present policy")),
         "present": present,
         "front": {point.name for point in comparison.front},
@@ -121,6 +134,16 @@ def _plane(desk: Desk, asked: Fields) -> dict[str, object]:
         "pair": _pair(desk, found, chosen, other),
         "other": other,
     }
+
+
+def _shown_risk(comparison: "Comparison", asked: str) -> str:
+    """Return the risk that was asked for; else the first that tells what was tried apart."""
+    tried = [point.risks for point in comparison.points if point.possible]
+    known = [name for name in _TELLING if any(name in risks for risks in tried)]
+    if asked in known:
+        return asked
+    telling = (name for name in known if len({risks.get(name) for risks in tried}) > 1)
+    return next(telling, comparison.risk)
 
 
 def _present(found: Exploration, policy: Policy) -> list[str]:

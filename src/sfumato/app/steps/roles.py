@@ -11,9 +11,9 @@ from sfumato.schema import Role
 step = ALL["roles"]
 
 ROLES = {
-    Role.IDENTIFIER: ("i", "Names a person by itself; never published."),
-    Role.QUASI_IDENTIFIER: ("q", "Others may know it of a person; generalised."),
-    Role.SENSITIVE: ("s", "Must not become known of a person; published as it is."),
+    Role.IDENTIFIER: ("i", "Names a person by itself, as a patient number; never published."),
+    Role.QUASI_IDENTIFIER: ("q", "Others may know it of a person, as age or postcode; made more general."),
+    Role.SENSITIVE: ("s", "Must not become known of a person, as a diagnosis; published as it is."),
     Role.PLAIN: ("p", "Harmless and known to few; published as it is."),
     Role.DROPPED: ("d", "Not needed; not published."),
 }

@@ -11,6 +11,8 @@ from sfumato.app.fields import Fields
 from sfumato.app.jobs import Job
 from sfumato.app.releasing import Wish, decoupling_of, rows_at_hand
 from sfumato.app.steps import ALL, Answer, Context
+from sfumato.app.texts import Translator, translator
+from sfumato.app.wording import sentence_of
 from sfumato.content import Markup
 from sfumato.errors import InputError, SfumatoError
 from sfumato.policy import Policy
@@ -72,7 +74,7 @@ def show(desk: Desk, asked: Fields) -> Context:
         "opened": opened,
         "job": job,
         "found": found,
-        "reasons": [] if found is None else _describe_all(desk, found),
+        "reasons": [] if found is None else _describe_all(desk, found, asked.language),
         "signs": SIGNS,
         "meanings": MEANINGS,
         "untried": [] if found is None else [o for o in found.assessment.attacks if not o.tried],
@@ -265,9 +267,24 @@ def _one_line(settings: Mapping[str, object]) -> str:
 # What the page shows of a reason.
 
 
-def _describe_all(desk: Desk, found: Judgement) -> list[dict[str, Any]]:
+def _describe_all(desk: Desk, found: Judgement, language: str) -> list[dict[str, Any]]:
     sensitive = () if desk.policy is None else desk.policy.sensitive
-    return [_describe(at, reason, sensitive) for at, reason in enumerate(found.assessment.reasons)]
+    return [
+        {**_describe(at, reason, sensitive), "promised": _promised(reason, translator(language))}
+        for at, reason in enumerate(found.assessment.reasons)
+    ]
+
+
+def _promised(reason: Reason, t: Translator) -> list[tuple[str, Sequence[str]]]:
+    """Return what a reason advises to promise, in sentences with the values that they name."""
+    return [
+        (
+            sentence_of(t, type(model), model.params()),
+            [str(value) for value in getattr(model, "protected", None) or ()],
+        )
+        for remedy in reason.remedies[:1]
+        for model in getattr(remedy, "models", ())
+    ]
 
 
 def _describe(at: int, reason: Reason, sensitive: Sequence[str]) -> dict[str, Any]:
