@@ -12,7 +12,10 @@ step = ALL["roles"]
 
 ROLES = {
     Role.IDENTIFIER: ("i", "Names a person by itself, as a patient number; never published."),
-    Role.QUASI_IDENTIFIER: ("q", "Others may know it of a person, as age or postcode; made more general."),
+    Role.QUASI_IDENTIFIER: (
+        "q",
+        "Others may know it of a person, as age or postcode; made more general.",
+    ),
     Role.SENSITIVE: ("s", "Must not become known of a person, as a diagnosis; published as it is."),
     Role.PLAIN: ("p", "Harmless and known to few; published as it is."),
     Role.DROPPED: ("d", "Not needed; not published."),
