@@ -1,9 +1,12 @@
 """The step Explore: what is tried can be chosen, compared and undone, and the map sets levels."""
 
 import re
+import shlex
+from itertools import pairwise
 
 import pytest
 
+from sfumato.app.equivalent import equivalents
 from sfumato.app.fields import Fields
 from sfumato.app.steps.explore import PRESENT
 from sfumato.policy import Policy
@@ -49,6 +52,22 @@ def tried(client, desk):
 @pytest.fixture
 def judged(client, desk):
     return run(client, desk, "judge", "lattice")
+
+
+def test_the_command_tries_the_same_policies(client, desk, tried):
+    from sfumato.cli.prepare import varied_by
+    from sfumato.comparison.variations import name_policies
+
+    command = shlex.split(equivalents(desk, "explore").command)
+    assert command[:4] == ["sfumato", "compare", "people.csv", "policy.yaml"]
+    vary = varied_by([text for word, text in pairwise(command) if word == "--vary"])
+    assert name_policies(desk.policy, vary) == desk.jobs.get("explore").result.policies
+
+
+def test_before_anything_is_tried_the_command_tries_what_is_offered(desk):
+    shown = equivalents(desk, "explore")
+    assert "--vary k=2,3,10 --vary method=full-domain,regional," in shown.command
+    assert "vary={'k': [2, 3, 10], 'method': ['full-domain', 'regional'," in shown.python
 
 
 def test_every_combination_is_a_mark_and_a_row(tried):

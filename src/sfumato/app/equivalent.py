@@ -1,9 +1,11 @@
 """The same in Python and on the command line: what a page does, and how to do it without one."""
 
+from collections.abc import Mapping, Sequence
 from shlex import quote
 from typing import NamedTuple
 
 from sfumato.app.desk import Desk
+from sfumato.app.steps.explore import varied
 from sfumato.errors import SfumatoError
 
 
@@ -20,6 +22,8 @@ def equivalents(desk: Desk, step: str) -> Equivalent:
         return _release(desk)
     data = "patients.csv" if desk.source is None else _name(desk)
     policy = desk.policy_file.name
+    if step == "explore" and desk.policy is not None:
+        return _compare(data, policy, varied(desk))
     release = "release" if desk.release is None else desk.release.name
     seed = "" if desk.seed is None else f" --seed {desk.seed}"
     seeded = "" if desk.seed is None else f", seed={desk.seed}"
@@ -28,7 +32,7 @@ def equivalents(desk: Desk, step: str) -> Equivalent:
         "roles": f"sfumato inspect {quote(data)} -p {quote(policy)}",
         "hierarchies": f"sfumato hierarchies {quote(data)} -p {quote(policy)}",
         "promises": f"sfumato lattice {quote(data)} -p {quote(policy)}",
-        "explore": f"sfumato compare {quote(data)} -p {quote(policy)}",
+        "explore": f"sfumato compare {quote(data)} {quote(policy)}",
         "look": f"sfumato anonymize {quote(data)} -p {quote(policy)}{seed} -o {quote(release)}",
         "verdict": f"sfumato verify {quote(release)} -p {quote(policy)} --data {quote(data)}",
     }
@@ -42,6 +46,21 @@ def equivalents(desk: Desk, step: str) -> Equivalent:
         "verdict": f"print(sf.verify({release!r}, {policy!r}, data={data!r}))",
     }
     return Equivalent(commands[step], f"import sfumato as sf\n\n{calls[step]}")
+
+
+def _compare(data: str, policy: str, vary: Mapping[str, Sequence[object]]) -> Equivalent:
+    """Return what tries the same policies.
+
+    >>> _compare("patients.csv", "policy.yaml", {"k": [3, 5], "suppression": ["0%"]}).command
+    'sfumato compare patients.csv policy.yaml --vary k=3,5 --vary suppression=0%'
+    """
+    varied_by = [f"{name}={','.join(map(str, values))}" for name, values in vary.items()]
+    options = [f" --vary {quote(text)}" for text in varied_by]
+    given = f", vary={dict(vary)!r}" if vary else ""
+    return Equivalent(
+        f"sfumato compare {quote(data)} {quote(policy)}{''.join(options)}",
+        f"import sfumato as sf\n\nprint(sf.compare({data!r}, {policy!r}{given}))",
+    )
 
 
 def _name(desk: Desk) -> str:

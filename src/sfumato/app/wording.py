@@ -43,6 +43,8 @@ SENTENCES: Mapping[str, str] = {
     "{column} has more than {alpha_percent} of a group.",
     "alpha-k-anonymity, protected": "Nobody can be narrowed down to fewer than {k} people, and "
     "none of {n} named values of {column} has more than {alpha_percent} of a group.",
+    "alpha-k-anonymity, one protected": "Nobody can be narrowed down to fewer than {k} people, and "
+    "a named value of {column} has at most {alpha_percent} of a group.",
     "p-sensitive-k-anonymity": "Every group has at least {k} people and at least {p} different "
     "values of {column}.",
     "p-alpha-sensitive-k-anonymity": "Every group has at least {k} people, at least {p} different "
@@ -328,6 +330,8 @@ def sentence_of(t: Translator, kind: type[PrivacyModel], values: Mapping[str, ob
     names: dict[str, object] = {}
     if isinstance(named, tuple) and named:
         text = SENTENCES.get(f"{kind.name}, protected", text)
+        if len(named) == 1:
+            text = SENTENCES.get(f"{kind.name}, one protected", text)
         names["n"] = len(named)
     for name, value in values.items():
         names[name] = show(value)

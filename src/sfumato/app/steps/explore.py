@@ -62,6 +62,8 @@ class Exploration:
 
     comparison: "Comparison"
     policies: dict[str, Policy]
+    vary: dict[str, list[object]]
+    """The settings that were varied, as `sf.compare` takes them."""
 
 
 @step.page
@@ -240,19 +242,32 @@ def try_policies(desk: Desk, asked: Fields) -> Answer:
 
     def work(report: Progress) -> Exploration:
         if not alone:
-            return Exploration(live.explore(given, vary=vary, progress=report), named)
+            return Exploration(live.explore(given, vary=vary, progress=report), named, vary)
         # The present policy is a point too, so that others can be held against it.
         found = live.explore(given, vary={}, progress=report)
         present = replace(found.points[0], name=PRESENT)
         if vary:
             found = live.explore(given, vary=vary, progress=report)
-            return Exploration(
-                replace(found, points=(present, *found.points)), {PRESENT: policy, **named}
-            )
-        return Exploration(replace(found, points=(present,)), {PRESENT: policy})
+            found = replace(found, points=(present, *found.points))
+            return Exploration(found, {PRESENT: policy, **named}, vary)
+        return Exploration(replace(found, points=(present,)), {PRESENT: policy}, vary)
 
     desk.start("explore", work)
     return None
+
+
+def varied(desk: Desk) -> dict[str, list[object]]:
+    """Return what was varied last; before that, what is offered to be varied."""
+    job = desk.jobs.get("explore")
+    if job is not None and job.ready:
+        found: Exploration = job.result
+        return found.vary
+    numbers = {
+        each["name"]: _values(each["text"]) for each in _varied_numbers(desk.require_policy())
+    }
+    return {name: values for name, values in numbers.items() if values} | {
+        "method": [*method_words()]
+    }
 
 
 def _values(text: str) -> list[object]:
