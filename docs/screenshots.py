@@ -2,12 +2,16 @@
 
     python -m docs.screenshots
 
-Goes the whole way with the bundled patients. Needs the extra `dev` and Chromium.
+Goes the whole way with the bundled patients. Needs the extra `dev`, Pillow (it comes with
+Matplotlib) and Chromium.
 """
 
+import io
 import tempfile
+from collections.abc import Callable, Mapping
 from pathlib import Path
 
+from PIL import Image
 from playwright.sync_api import Page, expect, sync_playwright
 
 from sfumato.app.steps import ALL
@@ -15,7 +19,10 @@ from tests.app.serving import serving
 from tests.reports.devtools import find_browser
 
 HERE = Path(__file__).parent / "how-to" / "pictures"
-_SIZE = {"width": 1180, "height": 820}
+_SIZE = {"width": 1280, "height": 820}
+_COLOURS = 128
+"""Colours of a picture: few make it small, and these suffice for pages."""
+
 _FLAGS = ["--no-sandbox", "--disable-gpu", "--disable-background-networking"]
 
 
@@ -36,12 +43,85 @@ def main() -> None:
             page.get_by_role("button", name="End the tour").click()
             for step in ALL:
                 _go(page, step)
-                for button in page.locator("main [data-begin]").all()[:1]:
-                    button.click()
+                if step in _DONE:
+                    _DONE[step](page)
                     _settle(page)
-                page.evaluate("window.scrollTo(0, 0)")
-                page.screenshot(path=HERE / f"app-{step}.png")
+                _write(page.screenshot(), HERE / f"app-{step}.png")
             browser.close()
+
+
+def _write(picture: bytes, path: Path) -> None:
+    """Write a picture with a palette, a third of its size."""
+    full = Image.open(io.BytesIO(picture)).convert("RGB")
+    full.quantize(_COLOURS, dither=Image.Dither.NONE).save(path, optimize=True)
+
+
+# What is done on a step before its picture is taken.
+
+
+def _roles(page: Page) -> None:
+    page.click("#meanings > summary")
+    page.mouse.wheel(0, 1500)
+    _settle(page)
+    _show(page, "#column-3")
+
+
+def _hierarchies(page: Page) -> None:
+    page.click("nav.hier-columns a:has-text('age')")
+    _settle(page)
+    _show(page, "#cuts-title")
+
+
+def _promises(page: Page) -> None:
+    page.locator("#promise-0 input[type=text]").fill("8")
+    page.locator("#promise-0 input[type=text]").press("Tab")
+
+
+def _explore(page: Page) -> None:
+    page.click("#try")
+    _settle(page)
+    _show(page, "#plane-title")
+
+
+def _look(page: Page) -> None:
+    _show(page, "#rows-title")
+
+
+def _verdict(page: Page) -> None:
+    page.click("#judge")
+    _settle(page)
+    page.evaluate("window.scrollTo(0, 0)")
+
+
+def _decouple(page: Page) -> None:
+    page.get_by_role("radio", name="break merge").check()
+    _settle(page)
+    page.click("#look")
+    _settle(page)
+    _show(page, "#tables-title")
+    page.mouse.move(5, 400)
+
+
+def _publish(page: Page) -> None:
+    page.click("#new-key > summary")
+    page.click("#make-key")
+    _settle(page)
+    page.click("#publish")
+    _settle(page)
+    expect(page.locator("#evidence h3 .badge")).to_be_visible()
+    page.evaluate("window.scrollTo(0, 0)")
+
+
+_DONE: Mapping[str, Callable[[Page], None]] = {
+    "roles": _roles,
+    "hierarchies": _hierarchies,
+    "promises": _promises,
+    "explore": _explore,
+    "look": _look,
+    "verdict": _verdict,
+    "decouple": _decouple,
+    "publish": _publish,
+}
 
 
 def _go(page: Page, step: str) -> None:
@@ -50,9 +130,14 @@ def _go(page: Page, step: str) -> None:
     _settle(page)
 
 
+def _show(page: Page, found: str) -> None:
+    page.locator(found).evaluate("element => element.scrollIntoView({block: 'start'})")
+
+
 def _settle(page: Page) -> None:
+    page.wait_for_timeout(500)
     expect(page.locator(".job")).to_have_count(0)
-    expect(page.locator(".htmx-request, [aria-busy=true]")).to_have_count(0)
+    expect(page.locator(".htmx-request, [aria-busy=true], .cost.old")).to_have_count(0)
     page.wait_for_timeout(500)
 
 

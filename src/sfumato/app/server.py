@@ -3,7 +3,7 @@
 from collections.abc import Awaitable, Callable
 from functools import cached_property, partial
 from pathlib import Path
-from urllib.parse import quote
+from urllib.parse import quote, urlsplit
 
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup
@@ -312,7 +312,12 @@ class Routes:
         """Answer with how far some work is; when it is over, the page shows what came of it."""
         found = self._desk.jobs.get(request.path_params["name"])
         if found is None or not found.running:
-            return PlainTextResponse("", 200, {"HX-Refresh": "true"})
+            page = urlsplit(request.headers.get("hx-current-url", ""))
+            if not page.path.startswith(f"{self._pages.gate.base}/"):
+                return PlainTextResponse("", 200, {"HX-Refresh": "true"})
+            address = f"{page.path}?{page.query}" if page.query else page.path
+            language = self._pages.language(request)
+            return self._pages.render("job_over.html", language, {"address": address})
         return self._pages.render("job.html", self._pages.language(request), {"job": found})
 
     async def stop(self, request: Request) -> Response:

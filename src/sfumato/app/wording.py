@@ -338,7 +338,8 @@ def sentence_of(t: Translator, kind: type[PrivacyModel], values: Mapping[str, ob
         if isinstance(value, int | float) and not isinstance(value, bool):
             names |= {
                 f"{name}_percent": percent(value),
-                f"{name}_chance": percent(1 / value) if value else "–",
+                # A chance "at most" is rounded up: 1 in 8 is not 12 % at most.
+                f"{name}_chance": percent(math.ceil(100 / value) / 100) if value else "–",
                 f"{name}_times": show(round(1 + value, 6)),
                 f"{name}_factor": f"{math.exp(min(value, 50)):.3g}",
             }

@@ -95,7 +95,7 @@ function bringIntoSight(quietly) {
     const news = arrived.get(found.id) !== found.dataset.arrive;
     arrived.set(found.id, found.dataset.arrive);
     const top = found.getBoundingClientRect().top;
-    if (news && !quietly && (top < 60 || top > window.innerHeight * 0.6)) found.scrollIntoView({ block: "start" });
+    if (news && !quietly && (top < 60 || top > window.innerHeight * 0.7)) found.scrollIntoView({ block: "start" });
   }
 }
 

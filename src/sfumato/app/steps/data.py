@@ -3,7 +3,7 @@
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from sfumato.app.desk import DATABASE_ENDINGS, Desk, Source
+from sfumato.app.desk import DATA_ENDINGS, DATABASE_ENDINGS, Desk, Source
 from sfumato.app.fields import Fields
 from sfumato.app.steps import ALL, Answer, Context
 from sfumato.errors import InputError, hide_passwords
@@ -38,7 +38,15 @@ def show(desk: Desk, asked: Fields) -> Context:
         "releases": desk.releases(),
         "job": job,
         "again": "again" in asked,
+        "strange": _strange_ending(desk.source),
     }
+
+
+def _strange_ending(source: Source | None) -> str:
+    """Return how the name of a file ends that is of no kind which is read; else nothing."""
+    if source is None or source.kind == "database" or source.name.lower().endswith(DATA_ENDINGS):
+        return ""
+    return Path(source.name).suffix
 
 
 @step.part("preview")

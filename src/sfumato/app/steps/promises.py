@@ -180,7 +180,7 @@ def set_promise(desk: Desk, asked: Fields) -> Answer:
         given = {"model": model.name, **wording.read_knobs(type(model), _fields(asked))}
         models = [member_settings(each, "model") for each in policy.models]
         changed = policy.replace(models=[*models[:place], given, *models[place + 1 :]])
-        desk.change(changed, "promises", _of_column(model), joins=True)
+        desk.change(changed, "promises", f"changed {_of_column(model)}", joins=True)
     return None
 
 

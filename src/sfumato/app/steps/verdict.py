@@ -184,7 +184,7 @@ def mend(desk: Desk, asked: Fields) -> Answer:
         if by.strip():
             desk.settings["by"] = by.strip()
         changed = remedy.apply(desk.require_policy(), because=because, by=by)
-        if not _change(desk, changed, _in_words(remedy)):
+        if not _change(desk, changed, _in_brief(remedy)):
             return None
     if remedy.kind == "apart":
         return "decouple"
@@ -200,8 +200,8 @@ def mend_all(desk: Desk, asked: Fields) -> Answer:
         for reason in _current(desk).assessment.reasons:
             if reason.refuses and reason.remedies and not reason.remedies[0].needs_reason:
                 policy = reason.remedies[0].apply(policy)
-                done.append(_in_words(reason.remedies[0]))
-        if not _change(desk, policy, "; ".join(done)):
+                done.append(_in_brief(reason.remedies[0]))
+        if not _change(desk, policy, "; ".join(dict.fromkeys(done))):
             return None
     start(desk)
     return None
@@ -244,6 +244,13 @@ def _reason(found: Judgement, at: int) -> Reason:
     if not 0 <= at < len(reasons):
         raise InputError("this reason is not there any more. Load the page again")
     return reasons[at]
+
+
+def _in_brief(remedy: Remedy) -> str:
+    """Return what was done, for the history."""
+    if remedy.kind == "promise":
+        return f"promised more of {', '.join(remedy.about) or 'everybody'}"
+    return _in_words(remedy)
 
 
 def _in_words(remedy: Remedy) -> str:
