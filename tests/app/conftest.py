@@ -1,7 +1,12 @@
-"""The app as people have it: the real server, and a real browser that misses nothing."""
+"""The app as people have it: the real server, and a real browser that misses nothing.
+
+Most of a step is tried without either, at a desk with a table and a policy on it.
+"""
 
 import pytest
 
+from sfumato.app.desk import Desk, Source
+from tests.app.asking import Client
 from tests.app.browsing import watched
 from tests.app.serving import serving
 from tests.reports.devtools import find_browser
@@ -17,6 +22,41 @@ _FLAGS = (
     "--disable-extensions",
     "--disable-sync",
 )
+
+
+@pytest.fixture
+def make_desk(tmp_path):
+    """Make the desk of a test: with a table, as text, and a policy for it."""
+    made = []
+
+    def make(table, policy):
+        folder = tmp_path / "work"
+        folder.mkdir()
+        path = folder / "people.csv"
+        path.write_text(table, encoding="utf-8")
+        desk = Desk(folder)
+        made.append(desk)
+        desk.open_source(Source(str(path), path.name))
+        desk.change(policy, "data", "given")
+        return desk
+
+    yield make
+    for desk in made:
+        desk.end()
+
+
+@pytest.fixture
+def desk(tmp_path):
+    """A desk in an empty folder; the tests of a step have their own, with a table."""
+    found = Desk(tmp_path)
+    yield found
+    found.end()
+
+
+@pytest.fixture
+def client(desk):
+    """What a browser would send to the server of the desk."""
+    return Client(desk)
 
 
 @pytest.fixture

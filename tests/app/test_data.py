@@ -9,17 +9,8 @@ import pyarrow.parquet
 import pytest
 
 import sfumato as sf
-from sfumato.app.desk import Desk
-from tests.app.asking import Client
 
 PEOPLE = sf.samples.synthetic(80, seed=3)
-
-
-@pytest.fixture
-def client(tmp_path):
-    desk = Desk(tmp_path)
-    yield Client(desk)
-    desk.end()
 
 
 def read(client):

@@ -2,11 +2,9 @@
 
 import pytest
 
-from sfumato.app.desk import Desk, Source
 from sfumato.app.steps.decouple import methods, move_slice, move_together
 from sfumato.decouplings import DECOUPLINGS
 from sfumato.policy import Policy
-from tests.app.asking import Client
 
 POLICY = """\
 columns:
@@ -22,22 +20,12 @@ ILLS, PAYS = ("flu", "gout", "asthma"), ("low", "mid", "high", "top")
 
 
 @pytest.fixture
-def desk(tmp_path):
+def desk(make_desk):
     lines = ["age,sex,ill,pay,drug"]
     for i in range(48):
         row = 30 + i % 8, "mf"[i % 2], ILLS[i % 3], PAYS[i // 3 % 4], "ab"[i % 2]
         lines.append(",".join(map(str, row)))
-    (tmp_path / "people.csv").write_text("\n".join(lines) + "\n")
-    made = Desk(tmp_path)
-    made.open_source(Source(str(tmp_path / "people.csv"), "people.csv"))
-    made.change(POLICY, "data", "given")
-    yield made
-    made.end()
-
-
-@pytest.fixture
-def client(desk):
-    return Client(desk)
+    return make_desk("\n".join(lines) + "\n", POLICY)
 
 
 def send(client, action, **fields):

@@ -15,13 +15,6 @@ from sfumato.errors import InputError, PolicyError, SfumatoError
 TEXT = "columns:\n  age: quasi-identifier\nmodels:\n- {model: k-anonymity, k: %d}\n"
 
 
-@pytest.fixture
-def desk(tmp_path):
-    found = Desk(tmp_path)
-    yield found
-    found.end()
-
-
 def test_a_change_is_in_the_folder_before_anything_else_happens(desk):
     desk.change(TEXT % 5, "promises", "k 5")
     assert desk.policy_file.read_text() == TEXT % 5

@@ -3,15 +3,16 @@
 import re
 import shlex
 from itertools import pairwise
+from threading import Event
 
 import pytest
 
+from sfumato.app import server
 from sfumato.app.equivalent import equivalents
 from sfumato.app.fields import Fields
 from sfumato.app.steps.explore import PRESENT
 from sfumato.policy import Policy
-from tests.app.asking import Client
-from tests.app.test_promises import make_desk
+from tests.app.test_promises import TABLE
 
 POLICY = """\
 columns:
@@ -25,15 +26,8 @@ models:
 
 
 @pytest.fixture
-def desk(tmp_path):
-    made = make_desk(tmp_path, POLICY)
-    yield made
-    made.end()
-
-
-@pytest.fixture
-def client(desk):
-    return Client(desk)
+def desk(make_desk):
+    return make_desk(TABLE, POLICY)
 
 
 def run(client, desk, action, job, **fields):
@@ -199,3 +193,23 @@ def test_levels_as_a_form_sends_them_are_a_node(client, desk, judged):
 def test_a_map_of_another_policy_is_called_old(client, desk, judged):
     desk.change(desk.policy.replace(models=[{"model": "k-anonymity", "k": 5}]), "promises", "k")
     assert "Draw it again" in client.get("explore").text
+
+
+def test_work_that_ends_while_its_page_is_made_is_shown(client, desk, monkeypatch):
+    let = Event()
+    look, look_at_status = desk.require_live().lattice, server.status_of
+    monkeypatch.setattr(
+        type(desk.require_live()),
+        "lattice",
+        lambda _, *args, **more: let.wait(60) and look(*args, **more),
+    )
+
+    def end_it_now(*args, **more):
+        let.set()
+        assert desk.jobs.get("lattice").wait(60)
+        return look_at_status(*args, **more)
+
+    assert 'id="job-lattice"' in client.post("explore/judge").text
+    assert 'name="step" value="explore"' in client.get("job/lattice", step="explore").text
+    monkeypatch.setattr(server, "status_of", end_it_now)
+    assert 'id="node-form"' in client.get("explore").text

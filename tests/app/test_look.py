@@ -5,11 +5,9 @@ from collections import Counter
 import pytest
 
 import sfumato as sf
-from sfumato.app.desk import Desk, Source
 from sfumato.app.steps import look
 from sfumato.comparison.before_after import BeforeAfter
 from sfumato.errors import InputError
-from tests.app.asking import Client
 
 POLICY = """\
 columns:
@@ -25,21 +23,11 @@ ILLS = ("flu", "gout", "<script>alert(1)</script>")
 
 
 @pytest.fixture
-def desk(tmp_path):
+def desk(make_desk):
     lines = ["name,age,sex,ill"]
     lines += [f"Ann{i},{20 + i * 7 % 40},{'mf'[i % 2]},{ILLS[i % 3]}" for i in range(80)]
     lines.append("Bob,99,m,flu")
-    (tmp_path / "people.csv").write_text("\n".join(lines) + "\n")
-    made = Desk(tmp_path)
-    made.open_source(Source(str(tmp_path / "people.csv"), "people.csv"))
-    made.change(POLICY, "data", "given")
-    yield made
-    made.end()
-
-
-@pytest.fixture
-def client(desk):
-    return Client(desk)
+    return make_desk("\n".join(lines) + "\n", POLICY)
 
 
 def looked(client, desk):

@@ -3,7 +3,6 @@
 import pytest
 
 from sfumato.app import wording
-from sfumato.app.desk import Desk, Source
 from sfumato.app.steps.promises import Cost
 from sfumato.app.texts import catalogue, translator
 from sfumato.losses import LOSSES
@@ -30,24 +29,9 @@ ROWS = [f"{30 + i % 8},{'mf'[i % 2]},{ILLS[i % 3]},{1000 + 37 * i}" for i in ran
 TABLE = "\n".join(["age,sex,disease,pay", *ROWS, ""])
 
 
-def make_desk(folder, policy=POLICY):
-    (folder / "people.csv").write_text(TABLE)
-    made = Desk(folder)
-    made.open_source(Source(str(folder / "people.csv"), "people.csv"))
-    made.change(policy, "data", "given")
-    return made
-
-
 @pytest.fixture
-def desk(tmp_path):
-    made = make_desk(tmp_path)
-    yield made
-    made.end()
-
-
-@pytest.fixture
-def client(desk):
-    return Client(desk)
+def desk(make_desk):
+    return make_desk(TABLE, POLICY)
 
 
 def send(client, action, **fields):
@@ -198,15 +182,12 @@ def test_what_it_costs_is_shown_by_itself(client, desk):
     assert 'hx-swap-oob="true"' in text
 
 
-def test_names_of_columns_command_no_browser(tmp_path):
+def test_names_of_columns_command_no_browser(make_desk):
     hostile = "<script>alert(1)</script>"
-    desk = make_desk(tmp_path, POLICY.replace("disease", f"'{hostile}'"))
-    try:
-        text = Client(desk).get("promises").text
-        assert hostile not in text
-        assert "&lt;script&gt;" in text
-    finally:
-        desk.end()
+    desk = make_desk(TABLE, POLICY.replace("disease", f"'{hostile}'"))
+    text = Client(desk).get("promises").text
+    assert hostile not in text
+    assert "&lt;script&gt;" in text
 
 
 def test_what_parameters_mean_is_translated():

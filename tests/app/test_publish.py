@@ -6,12 +6,10 @@ import stat
 import pytest
 from typer.testing import CliRunner
 
-from sfumato.app.desk import Desk, Source
 from sfumato.app.equivalent import equivalents
 from sfumato.cli.app import app
 from sfumato.evidence import keygen
 from sfumato.tasks.evidence import check_evidence
-from tests.app.asking import Client
 
 POLICY = """\
 columns:
@@ -35,20 +33,8 @@ def people(first, last):
 
 
 @pytest.fixture
-def desk(tmp_path):
-    folder = tmp_path / "work"
-    folder.mkdir()
-    (folder / "people.csv").write_text(people(0, 48))
-    made = Desk(folder)
-    made.open_source(Source(str(folder / "people.csv"), "people.csv"))
-    made.change(POLICY, "data", "given")
-    yield made
-    made.end()
-
-
-@pytest.fixture
-def client(desk):
-    return Client(desk)
+def desk(make_desk):
+    return make_desk(people(0, 48), POLICY)
 
 
 def publish(client, do="publish", **fields):

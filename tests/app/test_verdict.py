@@ -4,9 +4,7 @@ import re
 
 import pytest
 
-from sfumato.app.desk import Desk, Source
 from sfumato.app.steps import verdict
-from tests.app.asking import Client
 
 POLICY = """\
 columns:
@@ -30,18 +28,8 @@ def people():
 
 
 @pytest.fixture
-def desk(tmp_path):
-    (tmp_path / "people.csv").write_text(people())
-    made = Desk(tmp_path)
-    made.open_source(Source(str(tmp_path / "people.csv"), "people.csv"))
-    made.change(POLICY, "data", "given")
-    yield made
-    made.end()
-
-
-@pytest.fixture
-def client(desk):
-    return Client(desk)
+def desk(make_desk):
+    return make_desk(people(), POLICY)
 
 
 def judged(client, desk, action="judge", **fields):

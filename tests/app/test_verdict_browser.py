@@ -2,42 +2,19 @@
 
 import pytest
 
-from tests.app.browsing import axe, watched
-from tests.app.serving import serving
+from tests.app.browsing import axe, go, open_people
 from tests.app.test_verdict import POLICY, people
 
-_LONG = 120_000
-"""Milliseconds for work that takes a second where nothing else runs."""
-
 
 @pytest.fixture
-def work(tmp_path):
+def page(page, served):
     """The app with a table and a policy that promises too little."""
-    folder = tmp_path / "work"
-    folder.mkdir()
-    (folder / "people.csv").write_text(people())
-    (folder / "policy.yaml").write_text(POLICY)
-    with serving(folder, tmp_path / "said.txt") as found:
-        yield found
-
-
-@pytest.fixture
-def page(browser, work):
-    with watched(browser, work.origin) as found:
-        found.set_default_timeout(_LONG)
-        found.goto(work.door)
-        found.click("button:has-text('people.csv')")
-        found.wait_for_selector("#next")
-        yield found
-
-
-def open_step(page, name):
-    page.click(f"nav.steps a[href$='/{name}']")
-    page.wait_for_selector(f"#page[data-step='{name}']")
+    open_people(page, served, people(), POLICY)
+    return page
 
 
 def test_a_no_is_mended_by_its_advice_until_it_is_none(page):
-    open_step(page, "verdict")
+    go(page, "verdict")
     page.click("#judge")
     page.wait_for_selector(".answer.no")
     assert axe(page) == []
@@ -58,7 +35,7 @@ def test_a_no_is_mended_by_its_advice_until_it_is_none(page):
 
 
 def test_rows_are_paged_and_searched_and_a_question_is_asked(page):
-    open_step(page, "look")
+    go(page, "look")
     page.wait_for_selector("table.pairs")
     page.click("#page-on")
     page.wait_for_selector("text=page 2 of")

@@ -5,7 +5,7 @@ import pytest
 from playwright.sync_api import expect
 
 import sfumato as sf
-from tests.app.browsing import axe, watched
+from tests.app.browsing import go, watched
 from tests.app.serving import serving
 
 PEOPLE = sf.samples.synthetic(300, seed=5).select(["name", "age", "sex", "postcode", "diagnosis"])
@@ -35,17 +35,6 @@ def write_duckdb(path):
     return "button:has-text('people'):not(:has-text('.'))"
 
 
-def go(page, step):
-    page.locator(f"nav.steps a[href$='/{step}']").click()
-    expect(page.locator(f"#page[data-step={step}]")).to_be_visible()
-    settle(page)
-
-
-def settle(page):
-    expect(page.locator(".job")).to_have_count(0)
-    expect(page.locator(".htmx-request, [aria-busy=true]")).to_have_count(0)
-
-
 @pytest.mark.parametrize(
     ("name", "write"),
     [("people.csv", write_csv), ("people.sav", write_sav), ("people.duckdb", write_duckdb)],
@@ -58,18 +47,15 @@ def test_from_a_table_to_a_signed_release(browser, tmp_path, name, write):
         serving(folder, tmp_path / "said.txt") as served,
         watched(browser, served.origin) as page,
     ):
-        page.set_default_timeout(120_000)
         page.goto(served.door)
         page.click(button)
         expect(page.locator("#preview table")).to_be_visible()
         for step in ("roles", "hierarchies", "promises", "explore", "look"):
             go(page, step)
             expect(page.locator("#status.ready")).to_be_visible()
-            assert axe(page) == [], step
         go(page, "verdict")
         page.click("#judge")
         expect(page.locator(".answer")).to_be_visible()
-        assert axe(page) == []
         go(page, "decouple")
         go(page, "publish")
         page.click("#new-key summary")
@@ -78,9 +64,8 @@ def test_from_a_table_to_a_signed_release(browser, tmp_path, name, write):
         page.click("#publish")
         expect(page.locator(".message.done b")).to_contain_text("Published")
         expect(page.locator("#evidence .badge.holds").first).to_be_visible()
-        assert axe(page) == []
     assert (folder / "release" / "manifest.json").is_file()
-    assert sf.check_evidence(folder / "release", folder / "publisher.pub").ok
+    assert sf.check_evidence(folder / "release", folder / "publisher.pub").holds
     assert not (folder / ".sfumato-app").exists()
 
 

@@ -8,6 +8,7 @@ import pytest
 
 import sfumato as sf
 from sfumato.errors import InputError, OutputError, ParameterError
+from sfumato.tables import open_table
 from tests.tables.databases import imported
 
 ILLS = ["flu", "hiv", "gout", "cold"]
@@ -310,3 +311,14 @@ def test_only_counts_are_fetched(file, monkeypatch):
     rows = file.run("SELECT count(*) FROM released")[0][0]
     assert rows == 200 * 51
     assert max(fetched) <= 200
+
+
+@pytest.mark.parametrize("form", ["csv", "parquet"])
+def test_a_file_that_this_process_reads_elsewhere_is_published_all_the_same(file, tmp_path, form):
+    """As while the workbench holds it open: connections of a process have the same rights."""
+    reader = open_table(file.address("people"))
+    made = sf.anonymize(file.address("people"), POLICY, output=tmp_path / "made", format=form)
+    assert made.verdict.holds
+    assert len(reader.head(1)) == 1
+    alone = sf.anonymize(PEOPLE, POLICY, output=tmp_path / "alone", format=form)
+    assert made.manifest.rows == alone.manifest.rows

@@ -162,6 +162,14 @@ class Jobs:
         with self._lock:
             return [job for job in self._jobs.values() if job.running]
 
+    @property
+    def ended(self) -> frozenset[tuple[str, float]]:
+        """The jobs that are over, each by its name and when it began."""
+        with self._lock:
+            return frozenset(
+                (job.name, job.began) for job in self._jobs.values() if not job.running
+            )
+
     def end(self) -> None:
         """Stop everything and forget all results."""
         with self._lock:

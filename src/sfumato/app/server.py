@@ -3,7 +3,7 @@
 from collections.abc import Awaitable, Callable
 from functools import cached_property, partial
 from pathlib import Path
-from urllib.parse import quote, urlsplit
+from urllib.parse import quote
 
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup
@@ -17,7 +17,7 @@ from starlette.staticfiles import StaticFiles
 from starlette.types import Receive, Scope, Send
 
 from sfumato._version import __version__
-from sfumato.app.desk import Desk, Source
+from sfumato.app.desk import Desk, Message, Source
 from sfumato.app.equivalent import equivalents
 from sfumato.app.fields import Fields
 from sfumato.app.gate import Gate, GuardedServer
@@ -38,6 +38,10 @@ LARGEST_FORM = 8 << 20
 """Bytes of a form; the longest is a policy that was edited by hand."""
 
 LARGEST_UPLOAD = 20 << 30
+
+
+_TRIES = 3
+"""How often a page is made anew because some work ended while it was made."""
 
 
 class TooLarge(HTTPException):
@@ -98,26 +102,37 @@ class Pages:
 
     def page(self, step: Step, asked: Fields) -> Response:
         """Return the page of a step, or the first page that something is missing on."""
-        desk = self.desk
-        desk.read_back()
-        language = asked.language
-        missing = _what_is_missing(step, desk)
+        self.desk.read_back()
+        missing = _what_is_missing(step, self.desk)
         if missing is not None:
             return RedirectResponse(self.url(missing), 303)
+        told: list[Message] = []
+        for _ in range(_TRIES):
+            ended = self.desk.jobs.ended
+            answer = self._show(step, asked, told)
+            # Work that ended meanwhile was running for one half of the page, over for the other.
+            if ended == self.desk.jobs.ended:
+                break
+        return answer
+
+    def _show(self, step: Step, asked: Fields, told: list[Message]) -> Response:
+        """Return the page of a step; what the desk has to say is added to what was told before."""
+        desk, faults = self.desk, []
         try:
             view = load(step).view
             inner = {} if view is None else dict(view(desk, asked))
             template = f"{step.name}.html"
         except SfumatoError as error:
-            desk.say("error", str(error))
+            faults.append(Message("error", visible(str(error))))
             inner, template = {}, "failed.html"
         except Exception as error:  # noqa: BLE001 - the last net
-            desk.say("error", describe_fault(error))
+            faults.append(Message("error", describe_fault(error)))
             inner, template = {}, "failed.html"
+        told += desk.take_messages()
         frame: dict[str, object] = {
             "step": step,
             "steps": list(ALL.values()),
-            "messages": desk.take_messages(),
+            "messages": [*told, *faults],
             "languages": languages(),
             "theme": desk.settings.get("theme", "auto"),
             "version": __version__,
@@ -128,10 +143,10 @@ class Pages:
             "diff": difference(desk.history.before, desk.text),
         }
         try:
-            return self.render(template, language, {**frame, **inner})
+            return self.render(template, asked.language, {**frame, **inner})
         except Exception as error:  # noqa: BLE001 - the last net: the other steps stay in reach
-            desk.say("error", describe_fault(error))
-            return self.render("failed.html", language, {**frame, "messages": desk.take_messages()})
+            fault = Message("error", describe_fault(error))
+            return self.render("failed.html", asked.language, {**frame, "messages": [*told, fault]})
 
 
 def _what_is_missing(step: Step, desk: Desk) -> str | None:
@@ -312,13 +327,11 @@ class Routes:
         """Answer with how far some work is; when it is over, the page shows what came of it."""
         found = self._desk.jobs.get(request.path_params["name"])
         if found is None or not found.running:
-            page = urlsplit(request.headers.get("hx-current-url", ""))
-            if not page.path.startswith(f"{self._pages.gate.base}/"):
-                return PlainTextResponse("", 200, {"HX-Refresh": "true"})
-            address = f"{page.path}?{page.query}" if page.query else page.path
-            language = self._pages.language(request)
-            return self._pages.render("job_over.html", language, {"address": address})
-        return self._pages.render("job.html", self._pages.language(request), {"job": found})
+            # 286 ends the asking.
+            return PlainTextResponse("", 286, {"HX-Trigger": "workOver", "HX-Reswap": "none"})
+        asked = self._fields(request)
+        step = ALL.get(asked.text("step", ""), ALL["data"])
+        return self._pages.render("job.html", asked.language, {"job": found, "step": step})
 
     async def stop(self, request: Request) -> Response:
         """Stop some work."""

@@ -8,16 +8,23 @@ document.addEventListener("change", (event) => {
 });
 
 // data-live: a slider or field that sends its form while it is moved, at most every 120 ms.
-let waiting = 0;
+let waiting = 0, moved = null;
 document.addEventListener("input", (event) => {
   if (!event.target.matches("[data-live]")) return;
   const shown = document.getElementById(event.target.dataset.live);
   if (shown) shown.value = event.target.value;
   clearTimeout(waiting);
-  const form = event.target.form;
-  form.dataset.held = "";
-  waiting = setTimeout(() => form.requestSubmit(), 120);
+  if (moved !== event.target.form) sendMoved();
+  moved = event.target.form;
+  moved.dataset.held = "";
+  waiting = setTimeout(sendMoved, 120);
 });
+function sendMoved() {
+  clearTimeout(waiting);
+  const form = moved;
+  moved = null;
+  if (form && form.isConnected) form.requestSubmit();
+}
 
 // An answer to an earlier position must not move a slider that is further on: its form stays as it
 // is from a movement on until that is sent.
@@ -26,6 +33,71 @@ document.addEventListener("htmx:configRequest", (event) => { delete event.detail
 
 // What was folded or unfolded stays so when the page changes around it.
 Idiomorph.defaults.callbacks.beforeAttributeUpdated = (name, element) => !(name === "open" && element.matches("details"));
+
+// Work that is over: the page is fetched anew where it stands, so that nothing is closed or left. If
+// another page was asked for already, that one will do.
+const underWay = () => newest && newest.readyState > 0 && newest.readyState < 4;
+function fetchAnew() {
+  const where = { target: "#page", select: "#page", swap: "morph:outerHTML", push: "false" };
+  if (!underWay()) htmx.ajax("GET", location.pathname + location.search, where);
+}
+document.addEventListener("workOver", fetchAnew);
+
+// The newest wish decides which page is shown: an answer to an older one, which took longer, does not
+// take its place. What the older one has changed is fetched then.
+let newest = null, missed = false;
+function catchUp() {
+  if (!missed || underWay()) return;
+  missed = false;
+  fetchAnew();
+}
+document.addEventListener("htmx:beforeRequest", (event) => {
+  if (event.detail.target.id !== "page") return;
+  // Whoever goes on at once after a movement does not lose it.
+  if (event.detail.elt !== moved) sendMoved();
+  newest = event.detail.xhr;
+});
+document.addEventListener("htmx:beforeSwap", (event) => {
+  if (event.detail.target.id !== "page" || event.detail.xhr === newest) return;
+  event.detail.shouldSwap = false;
+  missed = missed || event.detail.requestConfig.verb !== "get";
+  catchUp();
+});
+document.addEventListener("htmx:afterSettle", catchUp);
+
+// A change may take away what has the focus. Then it goes to the same control, to the work that was
+// begun and back to what began it, to what stands nearest, or else to the top: never nowhere.
+const USABLE = "a[href], button, input:not([type=hidden]), select, textarea, summary, [tabindex='0']";
+const usable = (each) => each && each.isConnected && each !== document.body && !each.matches(":disabled") && each.checkVisibility();
+const inSight = (each) => { const box = each.getBoundingClientRect(); return box.bottom > 60 && box.top < innerHeight - 60; };
+let around = [], began = "", wasInSight = false;
+document.addEventListener("htmx:beforeSwap", () => {
+  around = [];
+  wasInSight = inSight(document.activeElement);
+  for (let each = document.activeElement; each && each !== document.body; each = each.parentElement) around.push(each);
+});
+document.addEventListener("htmx:afterSwap", () => {
+  const lost = around[0], main = document.getElementById("main");
+  if (!lost) return;
+  if (usable(document.activeElement)) {
+    // What became longer above it must not push it out of sight.
+    if (wasInSight && !inSight(document.activeElement)) document.activeElement.scrollIntoView({ block: "nearest" });
+    return;
+  }
+  const job = document.querySelector(".job"), wasWork = lost.matches(".job, .job *");
+  if (job && !wasWork) began = lost.id;
+  const near = around.slice(1).filter((each) => each.isConnected && !each.contains(main))
+    .map((each) => [...each.querySelectorAll(USABLE)].find(usable));
+  const places = [document.getElementById(lost.id), job, wasWork && document.getElementById(began), ...near];
+  (places.find(usable) || main).focus();
+});
+// The same where a page is loaded once more, as for another language.
+window.addEventListener("pagehide", () => sessionStorage.setItem("at", `${location.pathname} ${document.activeElement.id}`));
+document.addEventListener("DOMContentLoaded", () => {
+  const [path, id] = (sessionStorage.getItem("at") || "").split(" ");
+  const found = path === location.pathname && id && document.getElementById(id);
+  if (usable(found)) found.focus({ preventScroll: true });
+});
 
 // A part that was fetched stays, and is fetched anew: the page that comes has its empty place, which
 // nothing would fill, because only a new address is fetched by itself.
@@ -40,13 +112,18 @@ function keepPart(old, fresh) {
 // data-key: a button or link that a key combination presses, as ctrl+z or alt+3.
 document.addEventListener("keydown", (event) => {
   const typing = event.target.matches("input:not([type=radio]):not([type=checkbox]):not([type=range]), textarea, select");
-  const name = `${event.ctrlKey || event.metaKey ? "ctrl+" : ""}${event.altKey ? "alt+" : ""}${event.key.toLowerCase()}`;
+  const name = `${event.ctrlKey || event.metaKey ? "ctrl+" : ""}${event.altKey ? "alt+" : ""}${keyOf(event)}`;
   if (!typing || event.altKey) {
     const found = document.querySelector(`[data-key="${CSS.escape(name)}"]:not([disabled])`);
     if (found && name.includes("+")) { event.preventDefault(); found.click(); return; }
   }
   if (!typing && !event.ctrlKey && !event.altKey && !event.metaKey) pressRole(event);
 });
+
+// With Alt some keyboards write another sign for a figure.
+function keyOf(event) {
+  return event.altKey && event.code.startsWith("Digit") ? event.code.slice(5) : event.key.toLowerCase();
+}
 
 // data-role-key: in the card of a column, the letter of a role chooses it; up and down go on.
 function pressRole(event) {
@@ -95,7 +172,12 @@ function bringIntoSight(quietly) {
     const news = arrived.get(found.id) !== found.dataset.arrive;
     arrived.set(found.id, found.dataset.arrive);
     const top = found.getBoundingClientRect().top;
-    if (news && !quietly && (top < 60 || top > window.innerHeight * 0.7)) found.scrollIntoView({ block: "start" });
+    if (!news || quietly) continue;
+    if (top < 60 || top > window.innerHeight * 0.7) found.scrollIntoView({ block: "start" });
+    // Whoever works with keys reads on there, unless they see the control that asked for it.
+    if (inSight(document.activeElement)) continue;
+    found.tabIndex = -1;
+    found.focus({ preventScroll: true });
   }
 }
 

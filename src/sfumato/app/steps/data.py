@@ -154,7 +154,9 @@ def _tables_in(path: Path) -> list[str]:
     except ImportError:
         return []
     try:
-        with duckdb.connect(str(path), read_only=True) as found:
+        # As tables are opened: connections of a process to a file have the same rights, or fail.
+        rights = {"enable_external_access": "false"}
+        with duckdb.connect(str(path), read_only=True, config=rights) as found:
             return [str(row[0]) for row in found.execute("SHOW TABLES").fetchall()]
     except duckdb.Error:
         return []

@@ -82,6 +82,7 @@ class DuckDB(Database):
         self.name = table
         self._reopen = reopen
         self._rights = _Rights()
+        self._shared = False
         self._source = fresh_name("source")
         self._temporary: list[str] = []
         self.where = where
@@ -191,15 +192,15 @@ class DuckDB(Database):
         return bool(first == second)
 
     def require_free(self, name: Name, *, force: bool) -> None:
-        self._require(replace(self._rights, tables=True))
+        with self.reading(self.where):
+            self._require(replace(self._rights, tables=True))
         super().require_free(name, force=force)
 
-    def _require(self, rights: "_Rights") -> None:
+    def _require(self, rights: "_Rights", *, anew: bool = False) -> None:
         """Open the file again with more rights, if it was opened here and lacks them."""
-        if self._reopen is None or rights == self._rights:
+        if self._reopen is None or (rights == self._rights and not anew):
             return
-        with self.reading(self.where):
-            self._relation, self._connection = self._reopen(rights)
+        self._relation, self._connection = self._reopen(rights)
         self._rights = rights
         if self.transactional:
             self._begin()
@@ -245,16 +246,26 @@ class DuckDB(Database):
         ]  # fmt: skip
 
     def prepare_files(self) -> None:
-        self._require(replace(self._rights, files=True))
+        with self.reading(self.where):
+            try:
+                self._require(replace(self._rights, files=True))
+            except duckdb.ConnectionException:
+                # Another connection of this process reads the file too, and none of them may write.
+                self._shared = True
+                self._require(self._rights, anew=True)
 
     def write(self, query: "Query", columns: Sequence[str], target: Path, form: str) -> int:
         options = "FORMAT parquet" if form == "parquet" else _CSV
         name = "'" + str(target).replace("'", "''") + "'"
+        read = f"read_csv({name}, header = true, all_varchar = true)"
+        read = f"read_parquet({name})" if form == "parquet" else read
+        select = self.select_shuffled(query, columns)
         try:
-            self._run(f"COPY ({self.select_shuffled(query, columns)}) TO {name} ({options})")
-            if form == "parquet":
-                return self.count_rows(f"read_parquet({name})")
-            return self.count_rows(f"read_csv({name}, header = true, all_varchar = true)")
+            if self._shared:
+                rows = self._run(select).to_arrow_reader()
+                return _write_apart(rows, f"COPY (FROM rows) TO {name} ({options})", read)
+            self._run(f"COPY ({select}) TO {name} ({options})")
+            return self.count_rows(read)
         except BaseException as error:
             with suppress(OSError):
                 target.unlink()
@@ -339,6 +350,14 @@ def _open_shared(relation: Callable[[_Rights], tuple[Any, Any]]) -> tuple[Any, A
     with suppress(duckdb.ConnectionException):
         return relation(_Rights(files=True))
     return relation(_Rights(tables=True))
+
+
+def _write_apart(rows: pa.RecordBatchReader, copy: str, read: str) -> int:
+    """Write rows by a database of its own, in memory, which may; return how many there are."""
+    with duckdb.connect() as writer:
+        writer.register("rows", rows)
+        writer.execute(copy)
+        return int(writer.execute(f"SELECT count(*) FROM {read}").fetchall()[0][0])  # noqa: S608
 
 
 @contextmanager
