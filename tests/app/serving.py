@@ -127,7 +127,7 @@ class Served:
     def wait(self, job: str = "open") -> None:
         """Wait until some work is over."""
         end = time.monotonic() + _PATIENCE
-        while self.ask("GET", f"/job/{job}").status != 286:
+        while "hx-trigger" not in self.ask("GET", f"/job/{job}").headers:
             assert time.monotonic() < end, f"{job} does not end"
             time.sleep(0.05)
 

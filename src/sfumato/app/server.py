@@ -327,8 +327,8 @@ class Routes:
         """Answer with how far some work is; when it is over, the page shows what came of it."""
         found = self._desk.jobs.get(request.path_params["name"])
         if found is None or not found.running:
-            # 286 ends the asking.
-            return PlainTextResponse("", 286, {"HX-Trigger": "workOver", "HX-Reswap": "none"})
+            # Until the page shows it: where newer work has begun, it goes on asking.
+            return PlainTextResponse("", 200, {"HX-Trigger": "workOver", "HX-Reswap": "none"})
         asked = self._fields(request)
         step = ALL.get(asked.text("step", ""), ALL["data"])
         return self._pages.render("job.html", asked.language, {"job": found, "step": step})
