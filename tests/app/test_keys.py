@@ -133,7 +133,7 @@ def publish_with_a_new_key(page):
     focus_of(page)
     tab_to(page, "publish")
     press(page, "Enter")
-    expect(page.locator(".message.done b").first).to_contain_text("Published")
+    expect(page.locator("#published b").first).to_contain_text("Published")
     expect(page.locator("#evidence .badge.holds").first).to_be_visible()
     focus_of(page)
 

@@ -51,7 +51,7 @@ def test_the_way_to_a_signed_release_its_report_and_the_next_increment(page, ser
     page.click("#make-key")
     page.wait_for_selector("#release-key option[value='publisher.key'][selected]", state="attached")
     page.click("#publish")
-    page.wait_for_selector(".message.done b:has-text('Published: release.')")
+    page.wait_for_selector("#published b:has-text('Published: release.')")
     page.wait_for_selector("#evidence .badge.holds")
     assert "publisher.pub" in page.inner_text("#evidence")
     with page.expect_download() as saved:

@@ -62,7 +62,7 @@ def test_from_a_table_to_a_signed_release(browser, tmp_path, name, write):
         page.click("#make-key")
         expect(page.locator("#release-key option[value='publisher.key']")).to_have_count(1)
         page.click("#publish")
-        expect(page.locator(".message.done b")).to_contain_text("Published")
+        expect(page.locator("#published b").first).to_contain_text("Published")
         expect(page.locator("#evidence .badge.holds").first).to_be_visible()
     assert (folder / "release" / "manifest.json").is_file()
     assert sf.check_evidence(folder / "release", folder / "publisher.pub").holds
