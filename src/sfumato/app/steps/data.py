@@ -155,8 +155,8 @@ def _tables_in(path: Path) -> list[str]:
         return []
     try:
         # As tables are opened: connections of a process to a file have the same rights, or fail.
-        rights = {"enable_external_access": "false"}
-        with duckdb.connect(str(path), read_only=True, config=rights) as found:
+        own = duckdb.connect(str(path), read_only=True, config={"enable_external_access": "false"})
+        with own as found:
             return [str(row[0]) for row in found.execute("SHOW TABLES").fetchall()]
     except duckdb.Error:
         return []
