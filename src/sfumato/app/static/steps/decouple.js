@@ -43,8 +43,9 @@
     const chip = event.target.closest("[data-chip]");
     moved = chip && chip.querySelector("summary").dataset.chipName;
   }, true);
-  document.addEventListener("htmx:afterSettle", () => {
-    if (!moved) return;
+  document.addEventListener("htmx:afterSettle", (event) => {
+    // Figures that come in between are not the page that it has moved on.
+    if (!moved || event.target.id !== "page") return;
     const summary = document.querySelector(`[data-chip-name="${CSS.escape(moved)}"]`);
     moved = null;
     document.querySelectorAll(".chip[open]").forEach((each) => { each.open = false; });
