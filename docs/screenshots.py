@@ -19,7 +19,7 @@ from tests.app.serving import serving
 from tests.reports.devtools import find_browser
 
 HERE = Path(__file__).parent / "how-to" / "pictures"
-_SIZE = {"width": 1280, "height": 820}
+_SIZE = {"width": 1280, "height": 1000}
 _COLOURS = 128
 """Colours of a picture: few make it small, and these suffice for pages."""
 
@@ -46,6 +46,7 @@ def main() -> None:
                 if step in _DONE:
                     _DONE[step](page)
                     _settle(page)
+                page.mouse.move(0, 0)
                 _write(page.screenshot(), HERE / f"app-{step}.png")
             browser.close()
 
@@ -61,36 +62,24 @@ def _write(picture: bytes, path: Path) -> None:
 
 def _roles(page: Page) -> None:
     page.click("#meanings > summary")
-    page.mouse.wheel(0, 1500)
-    _settle(page)
-    _show(page, "#column-3")
 
 
 def _hierarchies(page: Page) -> None:
     page.click("nav.hier-columns a:has-text('age')")
-    _settle(page)
-    _show(page, "#cuts-title")
 
 
 def _promises(page: Page) -> None:
     page.locator("#promise-0 input[type=text]").fill("8")
-    page.locator("#promise-0 input[type=text]").press("Tab")
+    page.locator("#promise-0 input[type=text]").press("Enter")
+    page.locator("h1").click()
 
 
 def _explore(page: Page) -> None:
     page.click("#try")
-    _settle(page)
-    _show(page, "#plane-title")
-
-
-def _look(page: Page) -> None:
-    _show(page, "#rows-title")
 
 
 def _verdict(page: Page) -> None:
     page.click("#judge")
-    _settle(page)
-    page.evaluate("window.scrollTo(0, 0)")
 
 
 def _decouple(page: Page) -> None:
@@ -99,10 +88,13 @@ def _decouple(page: Page) -> None:
     page.click("#look")
     _settle(page)
     _show(page, "#tables-title")
-    page.mouse.move(5, 400)
 
 
 def _publish(page: Page) -> None:
+    _go(page, "decouple")
+    page.get_by_role("radio", name="in one piece").check()
+    _settle(page)
+    _go(page, "publish")
     page.click("#new-key > summary")
     page.click("#make-key")
     _settle(page)
@@ -117,7 +109,6 @@ _DONE: Mapping[str, Callable[[Page], None]] = {
     "hierarchies": _hierarchies,
     "promises": _promises,
     "explore": _explore,
-    "look": _look,
     "verdict": _verdict,
     "decouple": _decouple,
     "publish": _publish,

@@ -7,6 +7,16 @@ document.addEventListener("change", (event) => {
   if (event.target.matches("[data-submit]")) event.target.form.requestSubmit();
 });
 
+// Enter changes a field and sends its form: that is one wish, not two. The second would be sent with
+// what the page has by then, and take the answer to the first away.
+let lastSent = { form: null, at: 0 };
+document.addEventListener("submit", (event) => {
+  const pressed = event.submitter && !event.submitter.closest("noscript");
+  const twice = event.target === lastSent.form && event.timeStamp - lastSent.at < 50 && !pressed;
+  lastSent = { form: event.target, at: event.timeStamp };
+  if (twice) { event.preventDefault(); event.stopImmediatePropagation(); }
+}, true);
+
 // data-live: a slider or field that sends its form while it is moved, at most every 120 ms.
 let waiting = 0, moved = null;
 document.addEventListener("input", (event) => {
