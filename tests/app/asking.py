@@ -1,6 +1,7 @@
 """A client of the app without a network: what a browser would send, and what it would get."""
 
 import asyncio
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from urllib.parse import urlencode, urlsplit
 
@@ -37,7 +38,9 @@ class Client:
         return self._ask("POST", f"{self.gate.base}/{path}", "", body)
 
     def _ask(self, method, path, query="", body=b""):
-        reply = asyncio.run(self._send(method, path, query, body))
+        # In a thread of its own: where a browser is open, this one has a loop that runs already.
+        with ThreadPoolExecutor(1) as apart:
+            reply = apart.submit(asyncio.run, self._send(method, path, query, body)).result()
         if reply.status == 303:
             there = urlsplit(reply.headers["location"])
             return self._ask("GET", there.path, there.query)
