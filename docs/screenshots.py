@@ -62,10 +62,15 @@ def _write(picture: bytes, path: Path) -> None:
 
 def _roles(page: Page) -> None:
     page.click("#meanings > summary")
+    page.mouse.wheel(0, 900)
+    _settle(page)
+    _show(page, "ul.columns")
 
 
 def _hierarchies(page: Page) -> None:
     page.click("nav.hier-columns a:has-text('age')")
+    _settle(page)
+    _show(page, "nav.hier-columns")
 
 
 def _promises(page: Page) -> None:
@@ -76,6 +81,8 @@ def _promises(page: Page) -> None:
 
 def _explore(page: Page) -> None:
     page.click("#try")
+    _settle(page)
+    _show(page, "#plane-title")
 
 
 def _verdict(page: Page) -> None:
