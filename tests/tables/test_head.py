@@ -9,6 +9,7 @@ import pytest
 
 from sfumato.errors import InputError
 from sfumato.tables import open_table
+from tests.tables.databases import LEAVES_SOCKETS_OPEN
 
 PEOPLE = pa.table(
     {
@@ -39,6 +40,7 @@ def test_a_table_without_rows_is_refused_in_words():
         open_table(PEOPLE.slice(0, 0)).head(5)
 
 
+@LEAVES_SOCKETS_OPEN
 def test_of_a_database_rows_are_given(database):
     head = open_table(database.load(PEOPLE)).head(99)
     assert head.column_names == PEOPLE.column_names
