@@ -6,6 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from sfumato.losses import LOSSES
+from sfumato.search.pairs import look_at_pairs
 from tests.search.problems import Problem, literal_left, problems
 
 
@@ -61,6 +62,38 @@ def test_floors_are_below_the_losses(problem: Problem, data):
         over = loss.floor_above(outcome.judged)
         if over is not None:
             assert over <= loss.of(at_upper.judged) + tolerance
+
+
+@given(problem=problems(), data=st.data())
+def test_floors_from_both_sides_are_below_the_losses(problem: Problem, data):
+    """What rows that stay lost add to a floor from below is lost indeed."""
+    checker = problem.checker()
+    nodes = zip(*(any_node(data, checker) for _ in range(3)), strict=True)
+    lower, node, upper = zip(*map(sorted, nodes), strict=True)
+    outcome = checker.evaluate(node)
+    if not outcome.valid:
+        return
+    fine, coarse = checker.evaluate(lower), checker.evaluate(upper)
+    for name in LOSSES:
+        loss = LOSSES[name].example().over(checker.attributes, checker.total)
+        unit = loss.lift_per_row(checker.total, checker.row_limit, checker.smallest)
+        floor = (loss.floor_above(fine.sure) or 0.0) + unit * coarse.sure.suppressed
+        assert floor <= loss.of(outcome.judged) * (1 + 1e-9) + 1e-9
+
+
+@given(problem=problems())
+def test_nodes_that_pairs_of_columns_give_up_are_not_valid(problem: Problem):
+    checker = problem.checker()
+    pairs = look_at_pairs(checker)
+    if pairs is None:
+        return
+    lattice = checker.lattice
+    marked = pairs.hopeless.reshape(lattice.shape)
+    for node in lattice:
+        place = tuple(level - low for level, low in zip(node, lattice.lowest, strict=True))
+        assert not (marked[place] and checker.check(node).valid)
+    for node, rows in pairs.seen:
+        assert checker.evaluate(node).certain >= rows
 
 
 @given(problem=problems(), data=st.data())

@@ -24,9 +24,16 @@ class AverageClassSize(ClassLoss):
         classes = len(kept) + (suppressed > 0)
         return float(everything.sum() / max(classes, 1))
 
-    def floor_of(self, everything: IntArray) -> float:
-        # One more class than there are: some of them may stay and the rest be suppressed.
-        return float(everything.sum() / (len(everything) + 1)) if len(everything) else 0.0
+    def floor_of(self, everything: IntArray, smallest: int) -> float:
+        if not len(everything):
+            return 0.0
+        # Those that are too small make classes together, and the rest of them may be suppressed.
+        small = everything < smallest
+        classes = len(everything) - int(small.sum()) + int(everything[small].sum()) // smallest
+        return float(everything.sum() / (classes + 1))
+
+    def floor_below(self, kept: IntArray, rows: int, smallest: int) -> float:
+        return float(rows / (int((kept // smallest).sum()) + 1))
 
     @classmethod
     def example(cls) -> Self:

@@ -227,6 +227,8 @@ class CheckedNode:
     keep: BoolArray
     total: int
     histogram: Callable[[int], FloatArray]
+    smallest: int = 1
+    """The fewest rows of a class that may stay, here and at every other node."""
 
     @cached_property
     def suppressed(self) -> int:
@@ -280,6 +282,16 @@ class LossFunction(ABC):
         """Return a floor for everything above the node, or None."""
         return None
 
+    def lift_per_row(self, rows: int, limit: int, smallest: int) -> float:
+        """Return what every row that stays lost adds to a floor that classes below have.
+
+        Args:
+            rows: All rows of the table.
+            limit: The most rows that may be suppressed.
+            smallest: The fewest rows of a class that may stay.
+        """
+        return 0.0
+
     def per_attribute(self, judged: CheckedNode) -> FloatArray | None:
         """Return each attribute's own loss where there is such a thing."""
         return None
@@ -320,7 +332,7 @@ class UnsuppressedLoss(LossFunction):
         return self._loss.floors(lowest, highest)
 
     def floor_above(self, judged: CheckedNode) -> float | None:
-        return self._loss.floor_above(judged)
+        return self._loss.floor_above(replace(judged, smallest=1))
 
 
 class Loss(ABC):
@@ -490,8 +502,27 @@ class ClassLoss(Loss):
         """Return the loss of kept classes, suppressed rows, and all classes before suppression."""
 
     @abstractmethod
-    def floor_of(self, everything: IntArray) -> float:
-        """Return a floor for every coarser grouping, whatever it suppresses."""
+    def floor_of(self, everything: IntArray, smallest: int) -> float:
+        """Return a floor for every coarser grouping, whatever it suppresses.
+
+        Args:
+            everything: The sizes of all classes.
+            smallest: The fewest rows of a class that may stay.
+        """
+
+    def floor_below(self, kept: IntArray, rows: int, smallest: int) -> float:
+        """Return a floor for every finer grouping in which no other rows stay than these.
+
+        Args:
+            kept: The sizes of the classes that may stay, or parts of them.
+            rows: All rows of the table.
+            smallest: The fewest rows of a class that may stay.
+        """
+        return 0.0
+
+    def lift_per_row(self, rows: int, limit: int, smallest: int) -> float:
+        """Return what each row adds to `floor_of` of anything finer if it is suppressed there."""
+        return 0.0
 
     def over(self, attributes: Sequence[Attribute], rows: int) -> "ClassLossFunction":
         return ClassLossFunction(self)
@@ -529,4 +560,13 @@ class ClassLossFunction(LossFunction):
         return np.zeros(shape)
 
     def floor_above(self, judged: CheckedNode) -> float:
-        return self._loss.floor_of(judged.sizes)
+        return self._loss.floor_of(judged.sizes, judged.smallest)
+
+    def floors_below(self, judged: CheckedNode, lowest: Node) -> FloatArray | None:
+        kept = judged.sizes[judged.keep]
+        floor = self._loss.floor_below(kept, judged.total, judged.smallest)
+        shape = [high - low + 1 for low, high in zip(lowest, judged.node, strict=True)]
+        return np.broadcast_to(np.float64(floor), shape) if floor else None
+
+    def lift_per_row(self, rows: int, limit: int, smallest: int) -> float:
+        return self._loss.lift_per_row(rows, limit, smallest)

@@ -31,14 +31,30 @@ class Discernibility(ClassLoss):
 
     def of_sizes(self, kept: IntArray, suppressed: int, everything: IntArray) -> float:
         if self.ignore_suppression:
-            return self.floor_of(everything)
+            return _squares(everything)
         sizes = kept.astype(np.float64)
         return float(sizes @ sizes + float(everything.sum()) * suppressed)
 
-    def floor_of(self, everything: IntArray) -> float:
-        sizes = everything.astype(np.float64)
-        return float(sizes @ sizes)
+    def floor_of(self, everything: IntArray, smallest: int) -> float:
+        if self.ignore_suppression:
+            return _squares(everything)
+        # Rows of classes that are too small are suppressed, or come into one that is not.
+        small = everything < smallest
+        least = min(smallest, int(everything.sum()))
+        return _squares(everything[~small]) + float(least * everything[small].sum())
+
+    def lift_per_row(self, rows: int, limit: int, smallest: int) -> float:
+        if self.ignore_suppression:
+            return 0.0
+        # `floor_of` counts a row with no more than its class has, and no class that is suppressed
+        # has more rows than may be.
+        return float(max(rows - max(limit, smallest), 0))
 
     @classmethod
     def example(cls) -> Self:
         return cls()
+
+
+def _squares(sizes: IntArray) -> float:
+    exact = sizes.astype(np.float64)
+    return float(exact @ exact)

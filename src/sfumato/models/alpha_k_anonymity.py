@@ -17,9 +17,9 @@ from sfumato.errors import (
 )
 from sfumato.models.base import CLOSED, Merging, PrivacyModel
 from sfumato.models.k_anonymity import KAnonymity
-from sfumato.models.rounding import at_most, ratio
+from sfumato.models.rounding import at_most, ratio, rows_above
 from sfumato.text import is_missing, text_of
-from sfumato.typing import BoolArray, FloatArray, Value
+from sfumato.typing import BoolArray, FloatArray, IntArray, Value
 
 
 @dataclass(frozen=True)
@@ -74,6 +74,10 @@ class AlphaKAnonymity(PrivacyModel):
     def passes(self, classes: EquivalenceClasses) -> BoolArray:
         verdicts: BoolArray = (classes.sizes >= self.k) & at_most(self._shares(classes), self.alpha)
         return verdicts
+
+    def count_lost(self, classes: EquivalenceClasses, gone: int) -> IntArray:
+        known = classes.counts_of(self.column).known
+        return rows_above(self._shares(classes), self.alpha, known.totals)
 
     def measure(self, classes: EquivalenceClasses) -> dict[str, float]:
         if not len(classes):

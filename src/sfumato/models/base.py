@@ -112,6 +112,22 @@ class PrivacyModel(ABC):
             return self.measure(classes)
         return self.measure(overlap.completions.classes)
 
+    def count_lost(self, classes: EquivalenceClasses, gone: int) -> IntArray:
+        """Return how many rows of each class are lost at least, however it is split.
+
+        Parts that pass make a class that passes, if merging is closed: so what is left of a class
+        that fails, in parts or whole, is not all of it.
+
+        Args:
+            classes: The classes, which do not overlap.
+            gone: The most rows that may leave the table; what classes are compared with moves
+                with them.
+        """
+        if not self.merging.closed or (self.compares_with_table and gone):
+            return np.zeros(len(classes), dtype=np.int64)
+        lost: IntArray = (~self.passes(classes)).astype(np.int64)
+        return lost
+
     @property
     def absorbing_part(self) -> "PrivacyModel | None":
         """A condition every passing class meets and no merging undoes, or None.

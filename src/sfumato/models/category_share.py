@@ -17,7 +17,7 @@ from sfumato.errors import (
 )
 from sfumato.models.base import CLOSED, Merging, PrivacyModel
 from sfumato.models.categories import number_categories, read_categories
-from sfumato.models.rounding import at_most, ratio
+from sfumato.models.rounding import at_most, ratio, rows_above
 from sfumato.text import text_of
 from sfumato.typing import BoolArray, FloatArray, IntArray, Value
 
@@ -75,6 +75,10 @@ class CategoryShare(PrivacyModel):
 
     def passes(self, classes: EquivalenceClasses) -> BoolArray:
         return at_most(self._shares(classes), self.share)
+
+    def count_lost(self, classes: EquivalenceClasses, gone: int) -> IntArray:
+        known = classes.counts_of(self.column).known
+        return rows_above(self._shares(classes), self.share, known.totals)
 
     def measure(self, classes: EquivalenceClasses) -> dict[str, float]:
         shares = self._shares(classes)

@@ -15,6 +15,7 @@ doi:10.1109/ICDE.2007.367856
 import numpy as np
 
 from sfumato.classes import SensitiveColumn, ValueCounts
+from sfumato.counts import add_up
 from sfumato.errors import PolicyError
 from sfumato.hierarchy.base import Ladder
 from sfumato.typing import FloatArray, IntArray
@@ -28,6 +29,15 @@ def equal_distance(counts: ValueCounts, sizes: IntArray) -> FloatArray:
     table = counts.reference / max(int(counts.reference.sum()), 1)
     # `reference` has missing last, so code -1 finds it there.
     return _surplus(counts.class_id, counts.rows, table[counts.value], sizes)
+
+
+def shares_above(counts: ValueCounts, sizes: IntArray) -> tuple[FloatArray, FloatArray]:
+    """Return the share of the values that each class has too much of, in it and in the table."""
+    table = (counts.reference / max(int(counts.reference.sum()), 1))[counts.value]
+    mine = counts.rows / sizes[counts.class_id]
+    over = mine > table
+    of_class, n = counts.class_id[over], len(sizes)
+    return add_up(of_class, mine[over], n), add_up(of_class, table[over], n)
 
 
 def ordered_distance(counts: ValueCounts, sizes: IntArray) -> FloatArray:

@@ -11,7 +11,7 @@ from sfumato.classes import EquivalenceClasses
 from sfumato.errors import require_number, require_text
 from sfumato.models.base import CLOSED, Merging, PrivacyModel
 from sfumato.models.number_line import NumberLine, require_line
-from sfumato.models.rounding import at_most, ratio
+from sfumato.models.rounding import at_most, ratio, rows_above
 from sfumato.text import text_of
 from sfumato.typing import BoolArray, FloatArray, IntArray
 
@@ -63,6 +63,10 @@ class RangeShare(PrivacyModel):
 
     def passes(self, classes: EquivalenceClasses) -> BoolArray:
         return at_most(self._shares(classes), self.share)
+
+    def count_lost(self, classes: EquivalenceClasses, gone: int) -> IntArray:
+        known = classes.counts_of(self.column).known
+        return rows_above(self._shares(classes), self.share, known.totals)
 
     def measure(self, classes: EquivalenceClasses) -> dict[str, float]:
         shares = self._shares(classes)

@@ -4,12 +4,14 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import ClassVar, Self
 
+import numpy as np
+
 from sfumato.classes import EquivalenceClasses, KnownCounts
 from sfumato.errors import require_int, require_number, require_text
 from sfumato.models.base import CLOSED, Merging, PrivacyModel
 from sfumato.models.distinct_l_diversity import DistinctLDiversity
 from sfumato.models.rounding import below, ratio
-from sfumato.typing import BoolArray, FloatArray
+from sfumato.typing import BoolArray, FloatArray, IntArray
 
 
 @dataclass(frozen=True)
@@ -70,6 +72,13 @@ class RecursiveCLDiversity(PrivacyModel):
     def figures(self, known: KnownCounts) -> FloatArray:
         """Return the bound that `c` must exceed for each of them."""
         return ratio(known.largest, known.beyond(self.l - 1))
+
+    def count_lost(self, classes: EquivalenceClasses, gone: int) -> IntArray:
+        # No tail grows when rows go, so the commonest value must fall below what it is now.
+        known = classes.counts_of(self.column).known
+        needed = np.ceil(known.largest - self.c * known.beyond(self.l - 1) - 1e-6)
+        lost: IntArray = np.where(self.keeps(known), 0, np.maximum(needed, 1)).astype(np.int64)
+        return lost
 
     def measure(self, classes: EquivalenceClasses) -> dict[str, float]:
         figures = self.figures(classes.counts_of(self.column).known)

@@ -56,6 +56,21 @@ def ratio(part: Numbers, whole: Numbers) -> FloatArray:
     return result
 
 
+def rows_above(shares: FloatArray, bounds: Bound, rows: Numbers) -> IntArray:
+    """Return how many rows must go until a share can be at most a bound; one where it is above.
+
+    Of `rows`, a share has something. If m of those go that have it, (share · rows − m) of
+    (rows − m) are left that do.
+
+    >>> rows_above(np.array([0.75, 0.5, np.inf]), 0.5, np.array([8, 8, 0])).tolist()
+    [4, 0, 1]
+    """
+    over = ~at_most(shares, bounds)
+    above = np.minimum(shares, 1.0) - bounds
+    needed = np.ceil(rows * ratio(above, np.maximum(1.0 - bounds, 0.0) + 0.0 * shares) - 1e-6)
+    return np.where(over, np.maximum(np.nan_to_num(needed, posinf=1.0), 1.0), 0.0).astype(np.int64)
+
+
 def _slack(bound: Bound) -> Bound:
     slack: Bound = SLACK * np.maximum(1.0, np.abs(bound))
     return slack

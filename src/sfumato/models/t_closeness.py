@@ -4,12 +4,14 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any, ClassVar, Self
 
+import numpy as np
+
 from sfumato.classes import EquivalenceClasses, ValueCounts
 from sfumato.errors import ParameterError, require_number, require_text
 from sfumato.models import distances
 from sfumato.models.base import CLOSED, Merging, PrivacyModel
 from sfumato.models.categories import category_codes, read_categories
-from sfumato.models.rounding import at_most
+from sfumato.models.rounding import at_most, rows_above
 from sfumato.text import text_of
 from sfumato.typing import BoolArray, FloatArray, IntArray, Value
 
@@ -95,6 +97,19 @@ class TCloseness(PrivacyModel):
 
     def passes(self, classes: EquivalenceClasses) -> BoolArray:
         return at_most(self._distances(classes), self.t)
+
+    def count_lost(self, classes: EquivalenceClasses, gone: int) -> IntArray:
+        counts = classes.counts_of(self.column)
+        moved = gone / max(int(counts.reference.sum()), 1)
+        if self.distance == "equal" and moved < 1:
+            # Some values are too much of a class, by more than t. Rows that go from the table
+            # raise the share of those that stay by no more than this.
+            mine, table = distances.shares_above(counts, classes.sizes)
+            return rows_above(mine, np.minimum(self.t + table / (1 - moved), 1), classes.sizes)
+        # The distance is convex, and at most 1: of n rows at distance d, m that go leave the rest
+        # at (n·d − m)/(n − m) or more. What goes moves the table by its share of it at most.
+        bound = np.full(len(classes), min(self.t + moved, 1.0))
+        return rows_above(self._distances(classes), bound, classes.sizes)
 
     def measure(self, classes: EquivalenceClasses) -> dict[str, float]:
         measured = self._distances(classes)

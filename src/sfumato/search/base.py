@@ -224,8 +224,27 @@ class Checker:
         """Whether one failing class makes every node below fail too: parts of it fail there."""
 
         self.attributes = tuple(attributes)
+        # Where classes overlap, or their people leave other classes too, sizes are not of rows.
+        sizes = [model.smallest_class or 1 for model in models]
+        plain = not self.matches_any and not whole_people
+        self.smallest = max(sizes, default=1) if plain else 1
+        """The fewest rows of a class that may stay."""
+
+        self.row_limit = limit if plain else self.total
+        """The most rows that may be suppressed."""
+
         self._per_class = tuple(m for m in models if not isinstance(m, TableModel))
         self._per_table = tuple(m for m in models if isinstance(m, TableModel))
+        # What fails under these cannot be split into parts that pass; people may be in two parts.
+        self._splitting = tuple(
+            model
+            for model, part in zip(models, parts, strict=True)
+            if part is not model
+            and model.merging.closed
+            and not isinstance(model, TableModel)
+            and not people
+            and not self.matches_any
+        )
         # Leaving classes out can change the verdict on the others only for these.
         self._unstable = bool(self._per_table) or any(
             model.compares_with_table and own_reference for model in models
@@ -268,6 +287,8 @@ class Checker:
         keep = self._settle(part, classes, everything, self._absorbing, ())
         sure = self._checked_node(node, part, classes, keep)
         certain = lost = self._count_lost(part, sure)
+        if certain <= self.limit and self._splitting and self.limit and not always:
+            certain += self._count_lost_below(classes, keep)
         if certain > self.limit and not always:
             return Outcome(node, False, certain, certain, True, np.inf, sure=sure)  # noqa: FBT003
         judged = sure
@@ -288,6 +309,18 @@ class Checker:
         everyone = part.people
         assert everyone is not None  # noqa: S101 - whole people are suppressed where they count
         return everyone.total - everyone.without(self._everywhere(part, ~judged.keep)).total
+
+    def _count_lost_below(self, classes: EquivalenceClasses, keep: BoolArray) -> int:
+        """Return how many rows of classes are lost at every node below, besides the certain ones.
+
+        A class that breaks a promise cannot be split into parts that all keep it, so that some of
+        its rows are lost whatever its parts are; the models know how many.
+        """
+        gone = self.limit if self.own_reference else 0
+        lost = np.zeros(len(classes), dtype=np.int64)
+        for model in self._splitting:
+            np.maximum(lost, model.count_lost(classes, gone), out=lost)
+        return int(lost[keep].sum())
 
     def _classes(self, part: NodeClasses) -> EquivalenceClasses:
         """Return the classes of a node, in their secret order if a model draws."""
@@ -380,7 +413,7 @@ class Checker:
         rows = classes.rows
         if self.whole_people and not keep.all():
             rows = np.where(keep, self._rows_left(part, keep), rows)
-        return CheckedNode(node, rows, keep, self.total, histogram)
+        return CheckedNode(node, rows, keep, self.total, histogram, self.smallest)
 
     def _everywhere(self, part: NodeClasses, chosen: BoolArray) -> BoolArray:
         """Return a choice of classes with those that only the population has, which are not."""

@@ -8,8 +8,9 @@ from typing import ClassVar
 
 import numpy as np
 
-from sfumato.losses.base import ClassLossFunction
+from sfumato.losses.base import CheckedNode, ClassLossFunction
 from sfumato.search.base import NOTHING_YET, Budget, Checker, Found, Outcome, Search
+from sfumato.search.pairs import look_at_pairs
 from sfumato.typing import BoolArray, FloatArray, IntArray, Node
 
 # Arithmetic on whole lattices: one number per node, in flat lexicographic order.
@@ -163,8 +164,11 @@ class Predictor:
 
     def learn(self, node: Node, suppressed: int) -> None:
         """Correct the guess by what a check showed."""
+        self.learn_log(node, float(np.log1p(suppressed)))
+
+    def learn_log(self, node: Node, target: float) -> None:
+        """Correct the guess by its logarithm."""
         features = self._features(node)
-        target = float(np.log1p(suppressed))
         self._errors.append(target - float(features @ self.weights))
         self._add(features, target)
 
@@ -508,7 +512,8 @@ class _State:
         self._shape = lattice.shape
         self._counter = BoxCounter(lattice.shape)
         self._floor = checker.loss.floors(lattice.lowest, lattice.highest).ravel()
-        self._settled = np.zeros(lattice.size, dtype=bool)
+        pairs = look_at_pairs(checker)
+        self._settled = np.zeros(lattice.size, dtype=bool) if pairs is None else pairs.hopeless
         self._known_valid = np.zeros(lattice.size, dtype=bool)
         bits = checker.bits()
         rows = checker.total
@@ -516,7 +521,17 @@ class _State:
         self._suppressed = self._certain
         if not checker.all_absorbing and not checker.strict:
             self._suppressed = Predictor(bits, rows=rows, lowest=lattice.lowest)
+        for node, rare in () if pairs is None else pairs.seen:
+            self._certain.learn(node, rare)
         self._class_loss = isinstance(checker.loss, ClassLossFunction)
+        if self._class_loss:
+            # Floors from below, what rows that stay lost add to them, and floors from above.
+            self._from_below = np.zeros(lattice.size)
+            self._lift = np.zeros(lattice.size)
+            self._from_above = np.zeros(lattice.size)
+            self._lift_unit = checker.loss.lift_per_row(rows, checker.row_limit, checker.smallest)
+            self._over = Predictor(bits, rows=rows, lowest=lattice.lowest)
+            self._top = checker.loss.floor_above(_whole(lattice.highest, rows)) or 1.0
         # What suppressing one row adds to the loss: a first guess, then the average seen.
         self._lift_per_row = float(self._floor.max()) / max(rows, 1)
         self._lifts: list[float] = []
@@ -541,7 +556,7 @@ class _State:
         self._age += 1
         score = self._hopeless * self._counter.below(open_)
         if self._class_loss:
-            score += np.maximum(self._gain * open_, self._valid * self._counter.above(open_))
+            score += self._settles_above * self._counter.above(open_)
         else:
             score += np.maximum(self._gain * open_, self._lift_gain)
         score[self._settled | (self._known_valid & ~open_)] = -1.0
@@ -559,7 +574,10 @@ class _State:
 
     def _refresh(self, best: float, open_: BoolArray) -> None:
         """Guess again how likely each node is hopeless or valid, and what each would settle."""
-        limit = self._checker.limit
+        limit: float = self._checker.limit
+        if self._class_loss and self._lift_unit and np.isfinite(best):
+            # As many lost rows as cost more than the best loss settle what is below, too.
+            limit = min(limit, best / self._lift_unit)
         guess = self._certain.grid()
         self._hopeless = chance(guess - np.log1p(limit), self._certain.spread)
         self._hopeless[self._known_valid] = 0.0
@@ -567,6 +585,14 @@ class _State:
         if self._suppressed is not self._certain:
             over = self._suppressed.grid() - np.log1p(limit)
             self._valid = chance(-over, self._suppressed.spread)
+        if self._class_loss:
+            # What is above a valid node loses more, unless it suppresses less.
+            self._settles_above = self._valid
+            if np.isfinite(best):
+                over = chance(np.log(self._top / best) - self._over.grid(), self._over.spread)
+                self._settles_above = np.maximum(over, self._valid) if limit == 0 else over
+            self._loss_of_refresh = best
+            return
         # A valid node settles every node whose floor is above its loss.
         would_be = self._floor + self._lift_per_row * _TYPICAL_SHARE * limit
         floors = np.sort(self._floor[open_])
@@ -601,18 +627,41 @@ class _State:
             settled[tuple(level - low for level, low in zip(node, lowest, strict=True))] = True
             if checker.valid_above(outcome):
                 self._known_valid.reshape(self._shape)[up] = True
-            if outcome.sure is not None:
+            if outcome.sure is not None and not self._class_loss:
                 lifted = checker.loss.floors_below(outcome.sure, lowest)
                 if lifted is not None:
                     np.maximum(floor[down], lifted, out=floor[down])
-        if outcome.sure is not None:
-            over = checker.loss.floor_above(outcome.sure)
-            if over is not None:
-                np.maximum(floor[up], over, out=floor[up])
+        if self._class_loss and outcome.sure is not None:
+            self._raise_floors(outcome.sure, up, down)
+
+    def _raise_floors(
+        self, sure: CheckedNode, up: tuple[slice, ...], down: tuple[slice, ...]
+    ) -> None:
+        """Raise the floors of a loss of class sizes around a node."""
+        loss = self._checker.loss
+        over = loss.floor_above(sure)
+        if over is not None:
+            self._over.learn_log(sure.node, float(np.log(self._top / max(over, 1e-9))))
+            here = self._from_below.reshape(self._shape)[up]
+            np.maximum(here, over, out=here)
+        if self._lift_unit:
+            here = self._lift.reshape(self._shape)[down]
+            np.maximum(here, self._lift_unit * sure.suppressed, out=here)
+        under = loss.floors_below(sure, self._lowest)
+        if under is not None:
+            here = self._from_above.reshape(self._shape)[down]
+            np.maximum(here, under, out=here)
+        np.add(self._from_below, self._lift, out=self._floor)
+        np.maximum(self._floor, self._from_above, out=self._floor)
 
     def _node(self, flat: int) -> Node:
         place = np.unravel_index(flat, self._shape)
         return tuple(int(i) + low for i, low in zip(place, self._lowest, strict=True))
+
+
+def _whole(node: Node, rows: int) -> CheckedNode:
+    """Return a table that is one class."""
+    return CheckedNode(node, np.array([rows]), np.ones(1, dtype=bool), rows, lambda _: np.zeros(0))
 
 
 def step_down(checker: Checker, found: Found) -> Found:
