@@ -59,6 +59,7 @@ def test_floors_are_below_the_losses(problem: Problem, data):
         grid = loss.floors_below(outcome.sure, checker.lattice.lowest)
         if grid is not None:
             assert grid[lower] <= loss.of(at_lower.judged) + tolerance
+        assert loss.floor_below(outcome.sure) <= loss.of(at_lower.judged) + tolerance
         over = loss.floor_above(outcome.judged)
         if over is not None:
             assert over <= loss.of(at_upper.judged) + tolerance

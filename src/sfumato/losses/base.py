@@ -271,12 +271,23 @@ class LossFunction(ABC):
     def floors(self, lowest: Node, highest: Node) -> FloatArray:
         """Return `floor` for every node of a box, as an array with one axis per attribute."""
 
-    def floors_below(self, judged: CheckedNode, lowest: Node) -> FloatArray | None:
+    def floors_below(
+        self, judged: CheckedNode, lowest: Node, highest: Node | None = None
+    ) -> FloatArray | None:
         """Return floors for the box from `lowest` to the node, where its suppressed rows stay so.
+
+        Args:
+            judged: The node.
+            lowest: Where the box begins.
+            highest: Where it ends, if not at the node itself.
 
         None when they teach nothing new.
         """
         return None
+
+    def floor_below(self, judged: CheckedNode) -> float:
+        """Return one floor for everything below the node, whose suppressed rows stay so."""
+        return 0.0
 
     def floor_above(self, judged: CheckedNode) -> float | None:
         """Return a floor for everything above the node, or None."""
@@ -465,12 +476,14 @@ class CellLossFunction(LossFunction):
         ]
         return self._aggregate.grid(parts, self._weights)
 
-    def floors_below(self, judged: CheckedNode, lowest: Node) -> FloatArray | None:
+    def floors_below(
+        self, judged: CheckedNode, lowest: Node, highest: Node | None = None
+    ) -> FloatArray | None:
         if not judged.suppressed:
             return None
         parts = [
             self._levels(i, judged)[low : level + 1]
-            for i, (low, level) in enumerate(zip(lowest, judged.node, strict=True))
+            for i, (low, level) in enumerate(zip(lowest, highest or judged.node, strict=True))
         ]
         return self._aggregate.grid(parts, self._weights)
 
@@ -562,11 +575,9 @@ class ClassLossFunction(LossFunction):
     def floor_above(self, judged: CheckedNode) -> float:
         return self._loss.floor_of(judged.sizes, judged.smallest)
 
-    def floors_below(self, judged: CheckedNode, lowest: Node) -> FloatArray | None:
+    def floor_below(self, judged: CheckedNode) -> float:
         kept = judged.sizes[judged.keep]
-        floor = self._loss.floor_below(kept, judged.total, judged.smallest)
-        shape = [high - low + 1 for low, high in zip(lowest, judged.node, strict=True)]
-        return np.broadcast_to(np.float64(floor), shape) if floor else None
+        return self._loss.floor_below(kept, judged.total, judged.smallest)
 
     def lift_per_row(self, rows: int, limit: int, smallest: int) -> float:
         return self._loss.lift_per_row(rows, limit, smallest)

@@ -149,6 +149,13 @@ class Outcome:
     sure: CheckedNode | None = None
     """The same with only the certain rows left out: what floors below may build on."""
 
+    @property
+    def bare(self) -> "Outcome":
+        """The same without the classes, to be kept."""
+        return Outcome(
+            self.node, self.valid, self.suppressed, self.certain, self.hopeless, self.loss
+        )
+
 
 class Checker:
     """Judges nodes of one table's lattice under one set of promises.

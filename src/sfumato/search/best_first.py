@@ -3,13 +3,15 @@
 import heapq
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from functools import reduce
+from functools import cached_property, reduce
+from math import log1p
 from typing import ClassVar
 
 import numpy as np
 
 from sfumato.losses.base import CheckedNode, ClassLossFunction
 from sfumato.search.base import NOTHING_YET, Budget, Checker, Found, Outcome, Search
+from sfumato.search.kernel import sum_boxes
 from sfumato.search.pairs import look_at_pairs
 from sfumato.typing import BoolArray, FloatArray, IntArray, Node
 
@@ -33,13 +35,13 @@ def outer_sum(parts: Sequence[FloatArray]) -> FloatArray:
 
 
 def below(node: Node, lowest: Node) -> tuple[slice, ...]:
-    """Index everything at or below a node."""
-    return tuple(slice(0, level - low + 1) for level, low in zip(node, lowest, strict=True))
+    """Index everything at or below a node, in a box that begins at `lowest`."""
+    return tuple([slice(0, max(a - b + 1, 0)) for a, b in zip(node, lowest, strict=True)])
 
 
 def above(node: Node, lowest: Node) -> tuple[slice, ...]:
-    """Index everything at or above a node."""
-    return tuple(slice(level - low, None) for level, low in zip(node, lowest, strict=True))
+    """Index everything at or above a node, in a box that begins at `lowest`."""
+    return tuple([slice(max(a - b, 0), None) for a, b in zip(node, lowest, strict=True)])
 
 
 class BoxCounter:
@@ -58,25 +60,36 @@ class BoxCounter:
     """
 
     def __init__(self, shape: tuple[int, ...]) -> None:
-        self._matrices: list[np.ndarray] = []
+        self._shape = shape
+
+    @cached_property
+    def _matrices(self) -> list[np.ndarray]:
+        found: list[np.ndarray] = []
         block = np.ones((1, 1), dtype=np.float32)
-        for levels in shape:
+        for levels in self._shape:
             if len(block) * levels > _WIDEST_BLOCK and len(block) > 1:
-                self._matrices.append(block)
+                found.append(block)
                 block = np.ones((1, 1), dtype=np.float32)
             block = np.kron(block, np.tri(levels, dtype=np.float32))
-        self._matrices.append(block)
-        size = int(np.prod(shape))
-        self._chunks = [
-            _divisor(size // len(m), _SMALL_PRODUCT // len(m) ** 2) for m in self._matrices
-        ]
+        return [*found, block]
+
+    @cached_property
+    def _chunks(self) -> list[int]:
+        size = int(np.prod(self._shape))
+        return [_divisor(size // len(m), _SMALL_PRODUCT // len(m) ** 2) for m in self._matrices]
 
     def below(self, marked: np.ndarray) -> np.ndarray:
         """Count marked nodes at or below each node."""
+        counts = marked.astype(np.float32)
+        if sum_boxes(counts, self._shape, above=False):
+            return counts
         return self._apply(marked, [matrix.T for matrix in self._matrices])
 
     def above(self, marked: np.ndarray) -> np.ndarray:
         """Count marked nodes at or above each node."""
+        counts = marked.astype(np.float32)
+        if sum_boxes(counts, self._shape, above=True):
+            return counts
         return self._apply(marked, self._matrices)
 
     def _apply(self, marked: np.ndarray, matrices: Sequence[np.ndarray]) -> np.ndarray:
@@ -100,6 +113,9 @@ def _divisor(n: int, most: int) -> int:
 
 # Guesses of how many rows a node would suppress. They only order the work and decide nothing.
 
+
+_MOST_NEWS = 32
+"""Checks that a regression is corrected by at once."""
 
 _MOST_WEIGHTS = 1000
 """Weights of a regression: its matrix has their square, and every check corrects all of it."""
@@ -129,87 +145,99 @@ class Predictor:
         n = 2 + (len(self._bits) if self._fine else len(bits))
         steps = np.arange(len(self._bits)) - self._starts[self._attribute]
         self._steps = np.ones(len(steps)) if self._fine else 1.0 / (1.0 + steps)
-        # The inverse of the regression's matrix, kept up to date by rank-one corrections
-        # (Sherman and Morrison), in place of solving the whole system after every check.
+        # The inverse of the regression's matrix, corrected by what checks have shown since it was
+        # asked last (Woodbury), in place of solving the whole system.
         self._inverse = np.eye(n)
         self._inverse[0, 0] = self._inverse[1, 1] = 1e3
         self._b = np.zeros(n)
+        self._news: list[tuple[Node, float]] = []
         self._errors: list[float] = []
         self._weights: FloatArray | None = None
         self._guesses: FloatArray | None = None
         # Two anchors: with all bits nearly every row stands alone, with none no row does.
-        self._add(self._anchor(sum(float(levels[0]) for levels in bits)), float(np.log1p(rows)))
-        self._add(self._anchor(sum(float(levels[-1]) for levels in bits)), 0.0)
+        anchors = np.zeros((2, n))
+        anchors[:, 0] = 1.0
+        anchors[:, 1] = [sum(float(levels[end]) for levels in bits) for end in (0, -1)]
+        self._correct(anchors, np.array([np.log1p(rows), 0.0]))
 
-    def _anchor(self, bits: float) -> FloatArray:
-        features = np.zeros(len(self._b))
-        features[0], features[1] = 1.0, bits
-        return features
-
-    def _add(self, features: FloatArray, target: float) -> None:
-        moved = self._inverse @ features
-        self._inverse -= np.outer(moved, moved / (1.0 + features @ moved))
-        self._b += features * target
+    def _correct(self, features: FloatArray, targets: FloatArray) -> None:
+        moved = self._inverse @ features.T
+        inner = features @ moved
+        inner[np.diag_indices(len(targets))] += 1.0
+        self._inverse -= moved @ np.linalg.solve(inner, moved.T)
+        self._b += targets @ features
         self._weights = self._guesses = None
 
-    def _features(self, node: Node) -> FloatArray:
-        places = self._places(node)
-        features = self._anchor(float(self._bits[places].sum()))
-        features[2 + (places if self._fine else self._attribute[places])] = self._steps[places]
+    def _features(self, nodes: Sequence[Node]) -> FloatArray:
+        places = self._places(np.array(nodes, dtype=np.int64))
+        features = np.zeros((len(nodes), len(self._b)))
+        features[:, 0], features[:, 1] = 1.0, self._bits[places].sum(axis=1)
+        columns = 2 + (places if self._fine else self._attribute[places])
+        features[np.arange(len(nodes))[:, None], columns] = self._steps[places]
         return features
 
-    def _places(self, node: Node) -> IntArray:
+    def _places(self, levels: IntArray) -> IntArray:
         """Return where the level of each attribute is among all levels of all of them."""
-        return self._starts + np.array(node, dtype=np.int64) - self._lowest
+        return self._starts + levels - self._lowest
 
     def learn(self, node: Node, suppressed: int) -> None:
         """Correct the guess by what a check showed."""
-        self.learn_log(node, float(np.log1p(suppressed)))
+        self.learn_log(node, log1p(suppressed))
 
     def learn_log(self, node: Node, target: float) -> None:
         """Correct the guess by its logarithm."""
-        features = self._features(node)
-        self._errors.append(target - float(features @ self.weights))
-        self._add(features, target)
+        self._news.append((node, target))
 
     @property
     def weights(self) -> FloatArray:
         """The regression's current weights."""
         if self._weights is None:
             self._weights = self._inverse @ self._b
+        if self._news:
+            for start in range(0, len(self._news), _MOST_NEWS):
+                news = self._news[start : start + _MOST_NEWS]
+                features = self._features([node for node, _ in news])
+                targets = np.array([target for _, target in news])
+                self._errors = [*self._errors, *(targets - features @ self._weights)][-20:]
+                self._correct(features, targets)
+                self._weights = self._inverse @ self._b
+            self._news = []
         weights: FloatArray = self._weights
         return weights
 
     @property
     def spread(self) -> float:
         """The typical error of recent guesses."""
-        recent = self._errors[-20:]
-        if len(recent) < 4:
+        assert self.weights is not None  # noqa: S101 - what is new has been learned
+        if len(self._errors) < 4:
             return 1.0
-        return max(0.25, float(np.sqrt(np.mean(np.square(recent)))))
+        return max(0.25, float(np.sqrt(np.mean(np.square(self._errors)))))
 
     @property
     def guesses(self) -> FloatArray:
         """The share of each level of each attribute in the guess, apart from the constant."""
-        if self._guesses is None:
+        if self._guesses is None or self._news:
             own = self.weights[2:] if self._fine else self.weights[2:][self._attribute]
             self._guesses = self.weights[1] * self._bits + own * self._steps
         guesses: FloatArray = self._guesses
         return guesses
 
-    def parts(self) -> list[FloatArray]:
-        """Return each attribute's share in the guess by level, with the constant in the first."""
-        parts = np.split(self.guesses, self._starts[1:])
+    def grid(self, lowest: Node | None = None, highest: Node | None = None) -> FloatArray:
+        """Guess for every node, or for those of a box, as a flat array in lexicographic order."""
+        starts, guesses = self._starts.tolist(), self.guesses
+        ends = [*starts[1:], len(guesses)]
+        if lowest is not None and highest is not None:
+            least = self._lowest.tolist()
+            ends = [s + high - a + 1 for s, high, a in zip(starts, highest, least, strict=True)]
+            starts = [s + low - a for s, low, a in zip(starts, lowest, least, strict=True)]
+        parts = [guesses[start:end] for start, end in zip(starts, ends, strict=True)]
         parts[0] = parts[0] + self.weights[0]
-        return parts
-
-    def grid(self) -> FloatArray:
-        """Guess for every node, as a flat array in lexicographic order."""
-        return outer_sum(self.parts())
+        return outer_sum(parts)
 
     def of(self, node: Node) -> float:
         """Guess for one node."""
-        return float(self.weights[0] + self.guesses[self._places(node)].sum())
+        places = self._places(np.array(node, dtype=np.int64))
+        return float(self.weights[0] + self.guesses[places].sum())
 
 
 def chance(over: FloatArray, spread: float) -> np.ndarray:
@@ -433,6 +461,12 @@ _LIFT_TRUST = 0.7
 _NODES_PER_CHOICE = 50_000
 """Scoring costs more than a check in a lattice larger than this: several are chosen at once."""
 
+_SMALL_BOX = 64
+"""Nodes of a box that is small enough."""
+
+_OF_CLASSES = ("_from_below", "_lift", "_from_above")
+"""The arrays that only losses of class sizes have."""
+
 _REFRESH = 8
 """Guesses are renewed after this many checks: between them they change little."""
 
@@ -508,7 +542,8 @@ class _State:
         lattice = checker.lattice
         self._checker = checker
         self.outcomes: list[Outcome] = []
-        self._lowest = lattice.lowest
+        # All arrays are of a box, which becomes smaller when what is open does.
+        self._lowest, self._highest = lattice.lowest, lattice.highest
         self._shape = lattice.shape
         self._counter = BoxCounter(lattice.shape)
         self._floor = checker.loss.floors(lattice.lowest, lattice.highest).ravel()
@@ -538,6 +573,7 @@ class _State:
         self._queue: list[int] = []
         self._age = 0
         self._loss_of_refresh = np.inf
+        self._open_of_shrink = lattice.size
 
     def choose(self, best: float) -> Node | None:
         """Pick the node whose verdict is expected to settle the most others; None when all are."""
@@ -552,6 +588,7 @@ class _State:
             if open_[flat]:
                 return self._node(flat)
         if self._age % _REFRESH == 0 or self._age < 2 * _REFRESH or best != self._loss_of_refresh:
+            open_ = self._shrink(open_)
             self._refresh(best, open_)
         self._age += 1
         score = self._hopeless * self._counter.below(open_)
@@ -560,11 +597,42 @@ class _State:
         else:
             score += np.maximum(self._gain * open_, self._lift_gain)
         score[self._settled | (self._known_valid & ~open_)] = -1.0
-        first, *more = self._highest(score)
+        first, *more = self._first(score)
         self._queue = more
         return self._node(first)
 
-    def _highest(self, score: np.ndarray) -> list[int]:
+    def _shrink(self, open_: BoolArray) -> BoolArray:
+        """Return what is open in the smallest box around it, if that is much smaller.
+
+        A node outside of the box says no more of what is in it than the nearest one inside does,
+        and is less likely to say it.
+        """
+        n_open = int(np.count_nonzero(open_))
+        if len(open_) < _SMALL_BOX or 2 * n_open > self._open_of_shrink:
+            return open_
+        self._open_of_shrink = n_open
+        grid = open_.reshape(self._shape)
+        axes = range(len(self._shape))
+        places = [np.flatnonzero(grid.any(axis=tuple(b for b in axes if b != a))) for a in axes]
+        ends = [(int(found[0]), int(found[-1])) for found in places]
+        if 2 * np.prod([last - first + 1 for first, last in ends]) > len(open_):
+            return open_
+        box = tuple([slice(first, last + 1) for first, last in ends])
+
+        def cut(array: np.ndarray) -> np.ndarray:
+            return np.ascontiguousarray(array.reshape(self._shape)[box]).ravel()
+
+        for name in ("_floor", "_settled", "_known_valid", *(_OF_CLASSES * self._class_loss)):
+            setattr(self, name, cut(getattr(self, name)))
+        smaller = cut(open_)
+        low = self._lowest
+        self._lowest = tuple([b + first for b, (first, _) in zip(low, ends, strict=True)])
+        self._highest = tuple([b + last for b, (_, last) in zip(low, ends, strict=True)])
+        self._shape = tuple([last - first + 1 for first, last in ends])
+        self._counter = BoxCounter(self._shape)
+        return smaller
+
+    def _first(self, score: np.ndarray) -> list[int]:
         """Return the node of the highest score, and in a large lattice a few more to check next."""
         batch = len(score) // _NODES_PER_CHOICE
         if batch < 2:
@@ -578,18 +646,21 @@ class _State:
         if self._class_loss and self._lift_unit and np.isfinite(best):
             # As many lost rows as cost more than the best loss settle what is below, too.
             limit = min(limit, best / self._lift_unit)
-        guess = self._certain.grid()
+        guess = self._certain.grid(self._lowest, self._highest)
         self._hopeless = chance(guess - np.log1p(limit), self._certain.spread)
         self._hopeless[self._known_valid] = 0.0
         self._valid = 1.0 - self._hopeless
         if self._suppressed is not self._certain:
-            over = self._suppressed.grid() - np.log1p(limit)
+            over = self._suppressed.grid(self._lowest, self._highest) - np.log1p(limit)
             self._valid = chance(-over, self._suppressed.spread)
         if self._class_loss:
             # What is above a valid node loses more, unless it suppresses less.
             self._settles_above = self._valid
             if np.isfinite(best):
-                over = chance(np.log(self._top / best) - self._over.grid(), self._over.spread)
+                over = chance(
+                    np.log(self._top / best) - self._over.grid(self._lowest, self._highest),
+                    self._over.spread,
+                )
                 self._settles_above = np.maximum(over, self._valid) if limit == 0 else over
             self._loss_of_refresh = best
             return
@@ -610,7 +681,7 @@ class _State:
 
     def learn(self, outcome: Outcome) -> None:
         """Draw every conclusion the models allow from one check."""
-        self.outcomes.append(replace(outcome, judged=None, sure=None))
+        self.outcomes.append(outcome.bare)
         checker, node, lowest = self._checker, outcome.node, self._lowest
         down, up = below(node, lowest), above(node, lowest)
         settled = self._settled.reshape(self._shape)
@@ -624,15 +695,22 @@ class _State:
         if outcome.hopeless:
             settled[down] = True
         else:
-            settled[tuple(level - low for level, low in zip(node, lowest, strict=True))] = True
+            if all(b <= a <= c for a, b, c in zip(node, lowest, self._highest, strict=True)):
+                settled[tuple([a - b for a, b in zip(node, lowest, strict=True)])] = True
             if checker.valid_above(outcome):
                 self._known_valid.reshape(self._shape)[up] = True
             if outcome.sure is not None and not self._class_loss:
-                lifted = checker.loss.floors_below(outcome.sure, lowest)
-                if lifted is not None:
-                    np.maximum(floor[down], lifted, out=floor[down])
+                self._lift_floors(outcome.sure, floor[down])
         if self._class_loss and outcome.sure is not None:
             self._raise_floors(outcome.sure, up, down)
+
+    def _lift_floors(self, sure: CheckedNode, floor: FloatArray) -> None:
+        """Lift the floors below a node by the rows that are lost there too."""
+        top = tuple(map(min, sure.node, self._highest))
+        if floor.size:
+            lifted = self._checker.loss.floors_below(sure, self._lowest, top)
+            if lifted is not None:
+                np.maximum(floor, lifted, out=floor)
 
     def _raise_floors(
         self, sure: CheckedNode, up: tuple[slice, ...], down: tuple[slice, ...]
@@ -647,8 +725,8 @@ class _State:
         if self._lift_unit:
             here = self._lift.reshape(self._shape)[down]
             np.maximum(here, self._lift_unit * sure.suppressed, out=here)
-        under = loss.floors_below(sure, self._lowest)
-        if under is not None:
+        under = loss.floor_below(sure)
+        if under:
             here = self._from_above.reshape(self._shape)[down]
             np.maximum(here, under, out=here)
         np.add(self._from_below, self._lift, out=self._floor)

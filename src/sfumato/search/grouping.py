@@ -23,7 +23,6 @@ from sfumato.counts import (
     WIDEST_KEY,
     FrequencySet,
     add_up,
-    changes,
     group,
     group_keys,
     number_keys,
@@ -31,6 +30,7 @@ from sfumato.counts import (
 )
 from sfumato.hierarchy.base import Ladder
 from sfumato.people import ClassPeople
+from sfumato.search.kernel import Items, group_entries, group_items
 from sfumato.typing import FloatArray, IntArray, Node
 
 _WIDEST_GROUP = 4096
@@ -39,6 +39,7 @@ _WIDEST_GROUP = 4096
 _WORTH_A_HUB = 4096
 """Fewer tuples than this are grouped faster than a better starting point is made."""
 
+_FIRST_CACHED = 64
 _CACHED_BYTES = 200 * 2**20
 """Memory for cached starting points of roll-ups; it limits nothing else."""
 
@@ -237,28 +238,18 @@ class Grouping:
 
     def _roll_up(self, start: NodeClasses, node: Node) -> NodeClasses:
         """Group the classes of a node below into those of a node above."""
-        key, width = self.keys(node, start)
-        if len(start.entries) == 1 and start.population is None:
-            # One sensitive column, the usual case: one gather for classes and entries, not two.
-            [(name, old)] = start.entries.items()
+        of_item, chosen, rows = self._group(start, node)
+        entries = {}
+        for name, old in start.entries.items():
             n_values = len(self.sensitive[name].values) + 1
-            chosen, rows, of_item, new = _gather_entries(key, width, old, n_values)
-            entries, population = {name: new}, None
-        else:
-            _, chosen, rows, of_item = _gather(key, width, start.rows)
-            population = None
-            if start.population is not None:
-                population = sums(of_item, start.population, len(chosen))
-            entries = {
-                name: _add_up(
-                    of_item[old.item],
-                    old.value,
-                    old.rows,
-                    len(chosen),
-                    len(self.sensitive[name].values) + 1,
-                )
-                for name, old in start.entries.items()
-            }
+            given = old.item, old.value, old.rows
+            *found, first = group_entries(of_item, len(chosen), given, n_values)
+            entries[name] = Entries(*found)
+            if len(start.entries) == 1 and start.population is None:
+                chosen = first
+        population = None
+        if start.population is not None:
+            population = sums(of_item, start.population, len(chosen))
         codes = tuple(code[chosen] for code in start.codes)
         people = None if start.people is None else start.people.roll_up(of_item, len(chosen))
         return NodeClasses(
@@ -338,6 +329,23 @@ class Grouping:
                 found[attribute] = add_up(member, of_code, len(self.ladders[attribute].values))
         return [found[attribute] for attribute in range(len(self.ladders))]
 
+    def _group(self, start: NodeClasses, node: Node) -> Items:
+        """Group the classes of a node below, and add up their rows."""
+        codes, tables, width = [], [], 1
+        for part, code in zip(self._groups, start.codes, strict=True):
+            table, size = self._table(part, node)
+            if size <= 1:
+                continue
+            if width * size >= WIDEST_KEY:
+                key, width = self.keys(node, start)
+                groups = group_keys(key, width)
+                return groups.of_item, groups.first, sums(groups.of_item, start.rows, groups.n)
+            # Multiplying the small table in place of the long key: one gather and one addition.
+            codes.append(code)
+            tables.append(table * width)
+            width *= size
+        return group_items(codes, tables, width, start.rows)
+
     def keys(self, node: Node, start: NodeClasses) -> tuple[IntArray, int]:
         """Return the key of each class of `start` at a node above, and a bound on keys."""
         key = np.zeros(len(start.rows), dtype=np.int64)
@@ -368,23 +376,26 @@ class Grouping:
         return known
 
     def _nearest(self, node: Node) -> NodeClasses:
-        if not self._cache:
+        n = len(self._cache)
+        below = np.flatnonzero((self._cached_nodes[:n] <= np.array(node)).all(axis=1))
+        if not len(below):
             return self.base
-        below = (self._cached_nodes <= np.array(node)).all(axis=1)
-        if not below.any():
-            return self.base
-        return self._cache[
-            int(np.where(below, self._cached_sizes, np.iinfo(np.int64).max).argmin())
-        ]
+        return self._cache[int(below[self._cached_sizes[below].argmin()])]
 
     def _remember(self, part: NodeClasses) -> None:
         size = part.nbytes
         if self._cached_bytes + size > _CACHED_BYTES:
             return
+        n = len(self._cache)
+        if n == len(self._cached_sizes):
+            more = max(n, _FIRST_CACHED)
+            grown = np.empty((more, self._cached_nodes.shape[1]), dtype=np.int64)
+            self._cached_nodes = np.concatenate([self._cached_nodes, grown])
+            self._cached_sizes = np.concatenate([self._cached_sizes, grown[:, 0]])
+        self._cached_nodes[n] = part.node
+        self._cached_sizes[n] = len(part.rows)
         self._cached_bytes += size
         self._cache.append(part)
-        self._cached_nodes = np.vstack([self._cached_nodes, np.array(part.node)])
-        self._cached_sizes = np.append(self._cached_sizes, len(part.rows))
 
 
 def _merge_attributes(codes: np.ndarray, sizes: Sequence[int]) -> list[_Group]:
@@ -415,42 +426,14 @@ def _entropies(ladder: Ladder, codes: IntArray, rows: IntArray) -> FloatArray:
     return entropies
 
 
-def _gather(
-    key: IntArray, width: int, rows: IntArray
-) -> tuple[IntArray, IntArray, IntArray, IntArray]:
-    """Find the distinct keys in order, one item of each, and the sum of its rows.
-
-    The last is the number of each item's key among the distinct ones.
-
-    >>> [a.tolist() for a in _gather(np.array([7, 3, 7]), 9000, np.array([1, 5, 2]))]
-    [[3, 7], [1, 0], [5, 3], [1, 0, 1]]
-    """
-    groups = group_keys(key, width)
-    return key[groups.first], groups.first, sums(groups.of_item, rows, groups.n), groups.of_item
-
-
-def _gather_entries(
-    key: IntArray, width: int, old: Entries, n_values: int
-) -> tuple[IntArray, IntArray, IntArray, Entries]:
-    """Find one item of each distinct key, the sum of its rows, each item's number, new entries.
-
-    Every row of an item is in one of its entries, so entries and items are gathered in one go.
-    """
-    both = key[old.item] * n_values + old.value
-    distinct, chosen, rows, of_entry = _gather(both, width * n_values, old.rows)
-    of_key = distinct // n_values
-    new = changes(of_key)
-    number = np.cumsum(new) - 1
-    firsts = old.item[chosen[new]]
-    of_item = number[of_entry[changes(old.item)]]
-    entries = Entries(number, distinct - of_key * n_values, rows)
-    return firsts, sums(number, rows, len(firsts)), of_item, entries
-
-
 def _add_up(
     item: IntArray, value: IntArray, rows: IntArray, n_items: int, n_values: int
 ) -> Entries:
     """Add up the rows that share item and value, in order of item, then value."""
     key = item * n_values + value
-    _, chosen, total, _ = _gather(key, n_items * n_values, rows)
-    return Entries(item[chosen], value[chosen], total)
+    groups = group_keys(key, max(n_items * n_values, 1))
+    return Entries(
+        item[groups.first].astype(np.int64),
+        value[groups.first].astype(np.int64),
+        sums(groups.of_item, rows, groups.n),
+    )

@@ -7,19 +7,21 @@ so all nodes are judged by all pairs before the first of them is checked.
 """
 
 from collections.abc import Iterator
+from dataclasses import dataclass
 from itertools import combinations
 from typing import NamedTuple
 
 import numpy as np
 
+from sfumato.counts import add_up
 from sfumato.search.base import Checker
-from sfumato.typing import BoolArray, IntArray, Node
+from sfumato.typing import BoolArray, FloatArray, IntArray, Node
 
 _WORTH = 200
 """Pairs are looked at if at most one of so many rows may be suppressed. Of more, most nodes can be
 valid that are too fine in two columns."""
 
-_FEW_LABELS = 512
+_FEW_LABELS = 256
 """A column is looked at from the lowest level on at which it has no more labels than this."""
 
 
@@ -40,65 +42,69 @@ def look_at_pairs(checker: Checker) -> Pairs | None:
         return None
     if len(lattice.shape) < 2 or grouping.person is not None or checker.matches_any:
         return None
-    tables = [_levels(checker, attribute) for attribute in range(len(lattice.shape))]
+    columns = [_Column.of(checker, attribute) for attribute in range(len(lattice.shape))]
     marked = np.zeros(lattice.shape, dtype=bool)
     seen: list[tuple[Node, int]] = []
-    for i, j in combinations(range(len(tables)), 2):
-        if tables[i] and tables[j]:
-            for one, other, rows in _staircase(checker, (i, j), (tables[i], tables[j])):
-                node = [*lattice.highest]
-                node[i], node[j] = lattice.lowest[i] + one, lattice.lowest[j] + other
-                seen.append((tuple(node), rows))
-                if rows <= checker.limit:
-                    continue
+    for i, j in combinations(range(len(columns)), 2):
+        for one, other, rows in _staircase(checker, columns[i], columns[j]):
+            node = [*lattice.highest]
+            node[i], node[j] = lattice.lowest[i] + one, lattice.lowest[j] + other
+            seen.append((tuple(node), rows))
+            if rows > checker.limit:
                 box = [slice(None)] * len(lattice.shape)
                 box[i], box[j] = slice(0, one + 1), slice(0, other + 1)
                 marked[tuple(box)] = True
     return Pairs(marked.ravel(), seen)
 
 
-Levels = list[tuple[IntArray, int]]
-"""For each level of a column above the first one here: the label of each code, and their number."""
+@dataclass(frozen=True, eq=False)
+class _Column:
+    """A column from the lowest level on at which it has few labels."""
+
+    start: int
+    """That level, counted from the lowest of the lattice."""
+
+    codes: IntArray
+    """The label of each tuple there."""
+
+    levels: list[FloatArray]
+    """For this level and each above: a row per label, with 1 where it covers a label here."""
+
+    @classmethod
+    def of(cls, checker: Checker, attribute: int) -> "_Column":
+        ladder, lattice = checker.grouping.ladders[attribute], checker.lattice
+        least, high = lattice.lowest[attribute], lattice.highest[attribute]
+        low = least
+        while low <= high and len(ladder.labels[low]) > _FEW_LABELS:
+            low += 1
+        levels = []
+        for level in range(low, high + 1):
+            covers = np.zeros((len(ladder.labels[level]), len(ladder.labels[low])))
+            covers[ladder.codes[level], ladder.codes[low]] = 1.0
+            levels.append(covers)
+        codes = ladder.codes[min(low, high)][checker.grouping.codes[attribute]]
+        return cls(low - least, codes.astype(np.int64), levels)
 
 
-def _levels(checker: Checker, attribute: int) -> Levels:
-    """Return what becomes of the labels of the finest level that is looked at."""
-    ladder, lattice = checker.grouping.ladders[attribute], checker.lattice
-    low, high = lattice.lowest[attribute], lattice.highest[attribute]
-    while low <= high and len(ladder.labels[low]) > _FEW_LABELS:
-        low += 1
-    found: Levels = []
-    for level in range(low, high + 1):
-        table = np.zeros(len(ladder.labels[low]), dtype=np.int64)
-        table[ladder.codes[low]] = ladder.codes[level]
-        found.append((table, len(ladder.labels[level])))
-    return found
-
-
-def _staircase(
-    checker: Checker, pair: tuple[int, int], levels: tuple[Levels, Levels]
-) -> Iterator[tuple[int, int, int]]:
+def _staircase(checker: Checker, first: _Column, second: _Column) -> Iterator[tuple[int, int, int]]:
     """Yield levels of two columns, counted from the lowest of the lattice, and rows too rare there.
 
     Every choice of levels that is too fine is at or below one of them.
     """
-    grouping, lattice = checker.grouping, checker.lattice
-    (_, n_first), (_, n_second) = levels[0][0], levels[1][0]
-    starts = [lattice.shape[a] - len(found) for a, found in zip(pair, levels, strict=True)]
-    codes = []
-    for attribute, start in zip(pair, starts, strict=True):
-        ladder = grouping.ladders[attribute]
-        codes.append(ladder.codes[lattice.lowest[attribute] + start][grouping.codes[attribute]])
-    key = codes[0].astype(np.int64) * n_second + codes[1]
-    rows = np.bincount(key, grouping.weights, n_first * n_second)
-    one, other = 0, len(levels[1]) - 1
+    if not first.levels or not second.levels:
+        return
+    shape = first.levels[0].shape[1], second.levels[0].shape[1]
+    key = first.codes * shape[1] + second.codes
+    rows = add_up(key, checker.grouping.weights, shape[0] * shape[1]).reshape(shape)
+    one, other = 0, len(second.levels) - 1
+    lifted = rows
     # Down a staircase: what is too fine stays so below, so one corner of each step is enough.
-    while one < len(levels[0]) and other >= 0:
-        (table, _), (across, width) = levels[0][one], levels[1][other]
-        merged = np.bincount((table[:, None] * width + across).ravel(), rows)
+    while one < len(first.levels) and other >= 0:
+        merged = lifted @ second.levels[other].T
         rare = int(merged[merged < checker.smallest].sum())
-        yield starts[0] + one, starts[1] + other, rare
+        yield first.start + one, second.start + other, rare
         if rare > checker.limit:
             one += 1
+            lifted = first.levels[min(one, len(first.levels) - 1)] @ rows
         else:
             other -= 1

@@ -1,0 +1,364 @@
+/* The inner loops of searches, for where a C compiler is at hand.
+
+   Each function does what a NumPy function of the same name in kernel.py does, bit for bit; tests
+   hold one to the other. Arrays come as buffers: contiguous, of 64-bit whole numbers unless it says
+   otherwise. What comes from outside is checked: no index is used before it was found in range. */
+
+#define PY_SSIZE_T_CLEAN
+#ifndef Py_LIMITED_API
+#define Py_LIMITED_API 0x030B0000
+#endif
+#include <Python.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define MOST_GROUPS 64
+
+/* Numbering keys in their order. */
+
+typedef struct {
+    uint64_t key;
+    int64_t at;
+} Slot;
+
+static inline uint64_t mix(uint64_t x)
+{
+    x ^= x >> 32;
+    x *= 0x9E3779B97F4A7C15ull;
+    return x ^ (x >> 29);
+}
+
+/* Sort distinct keys, 11 bits at a time; `other` is as large as `keys`. */
+static void sort_keys(uint64_t *keys, uint64_t *other, int64_t n, uint64_t largest)
+{
+    for (int shift = 0; shift < 64 && (largest >> shift) > 0; shift += 11) {
+        int64_t places[2049] = {0};
+        for (int64_t i = 0; i < n; i++)
+            places[((keys[i] >> shift) & 2047) + 1]++;
+        for (int d = 0; d < 2048; d++)
+            places[d + 1] += places[d];
+        for (int64_t i = 0; i < n; i++)
+            other[places[(keys[i] >> shift) & 2047]++] = keys[i];
+        memcpy(keys, other, (size_t)n * sizeof(uint64_t));
+    }
+}
+
+static int64_t number_dense(const int64_t *key, int64_t n, int64_t width, int64_t *of_item,
+                            int64_t *first)
+{
+    int64_t *number = malloc((size_t)width * sizeof(int64_t));
+    int64_t found = 0;
+    if (number == NULL)
+        return -1;
+    memset(number, 0xff, (size_t)width * sizeof(int64_t));
+    for (int64_t i = n - 1; i >= 0; i--)
+        number[key[i]] = i;
+    for (int64_t k = 0; k < width; k++)
+        if (number[k] >= 0) {
+            first[found] = number[k];
+            number[k] = found++;
+        }
+    for (int64_t i = 0; i < n; i++)
+        of_item[i] = number[key[i]];
+    free(number);
+    return found;
+}
+
+static int64_t number_sparse(const int64_t *key, int64_t n, int64_t *of_item, int64_t *first)
+{
+    int64_t size = 16, found = 0;
+    uint64_t largest = 0;
+    while (size < 2 * n)
+        size *= 2;
+    Slot *slots = malloc((size_t)size * sizeof(Slot));
+    uint64_t *keys = malloc((size_t)(n + 1) * sizeof(uint64_t));
+    uint64_t *other = malloc((size_t)(n + 1) * sizeof(uint64_t));
+    if (slots == NULL || keys == NULL || other == NULL) {
+        free(slots), free(keys), free(other);
+        return -1;
+    }
+    for (int64_t s = 0; s < size; s++)
+        slots[s].at = -1;
+    for (int64_t i = 0; i < n; i++) {
+        uint64_t k = (uint64_t)key[i];
+        int64_t s = (int64_t)(mix(k) & (uint64_t)(size - 1));
+        while (slots[s].at >= 0 && slots[s].key != k)
+            s = (s + 1) & (size - 1);
+        if (slots[s].at < 0) {
+            slots[s].key = k;
+            slots[s].at = i;
+            keys[found++] = k;
+            largest |= k;
+        }
+        of_item[i] = s;
+    }
+    sort_keys(keys, other, found, largest);
+    for (int64_t j = 0; j < found; j++) {
+        int64_t s = (int64_t)(mix(keys[j]) & (uint64_t)(size - 1));
+        while (slots[s].key != keys[j] || slots[s].at < 0)
+            s = (s + 1) & (size - 1);
+        first[j] = slots[s].at;
+        slots[s].at = j;
+    }
+    for (int64_t i = 0; i < n; i++)
+        of_item[i] = slots[of_item[i]].at;
+    free(slots), free(keys), free(other);
+    return found;
+}
+
+static int64_t number_keys(const int64_t *key, int64_t n, int64_t width, int64_t *of_item,
+                           int64_t *first)
+{
+    if (width <= 4 * n + 4096)
+        return number_dense(key, n, width, of_item, first);
+    return number_sparse(key, n, of_item, first);
+}
+
+/* Buffers of arrays. */
+
+static int64_t *numbers(PyObject *array, Py_buffer *view, int64_t *n, int writable)
+{
+    if (PyObject_GetBuffer(array, view, writable ? PyBUF_CONTIG : PyBUF_CONTIG_RO) < 0)
+        return NULL;
+    if (view->itemsize != 8) {
+        PyErr_SetString(PyExc_TypeError, "an array of 64-bit numbers is needed");
+        PyBuffer_Release(view);
+        view->obj = NULL;
+        return NULL;
+    }
+    *n = (int64_t)(view->len / 8);
+    return view->buf;
+}
+
+static void release(Py_buffer *views, int n)
+{
+    for (int i = 0; i < n; i++)
+        if (views[i].obj != NULL)
+            PyBuffer_Release(&views[i]);
+}
+
+/* group_items(codes, tables, width, rows, of_item, first, sums) -> number of groups */
+static PyObject *group_items(PyObject *self, PyObject *args)
+{
+    PyObject *codes, *tables, *given[4];
+    long long width;
+    Py_buffer views[2 * MOST_GROUPS + 4];
+    int64_t *code[MOST_GROUPS], *table[MOST_GROUPS], size[MOST_GROUPS], n = 0, len;
+    int64_t *key = NULL, *arrays[4], found = -1;
+    int used = 0;
+    (void)self;
+    if (!PyArg_ParseTuple(args, "O!O!LOOOO", &PyTuple_Type, &codes, &PyTuple_Type, &tables, &width,
+                          &given[0], &given[1], &given[2], &given[3]))
+        return NULL;
+    Py_ssize_t groups = PyTuple_Size(codes);
+    if (groups > MOST_GROUPS || PyTuple_Size(tables) != groups || width < 1) {
+        PyErr_SetString(PyExc_ValueError, "there is a table for every array of codes");
+        return NULL;
+    }
+    memset(views, 0, sizeof(views));
+    for (int a = 0; a < 4; a++) {
+        arrays[a] = numbers(given[a], &views[used], &len, a > 0);
+        if (arrays[a] == NULL)
+            goto end;
+        used++;
+        if (a == 0)
+            n = len;
+        else if (len < n)
+            goto short_array;
+    }
+    for (Py_ssize_t g = 0; g < groups; g++) {
+        code[g] = numbers(PyTuple_GetItem(codes, g), &views[used], &len, 0);
+        if (code[g] == NULL)
+            goto end;
+        used++;
+        if (len != n)
+            goto short_array;
+        table[g] = numbers(PyTuple_GetItem(tables, g), &views[used], &size[g], 0);
+        if (table[g] == NULL)
+            goto end;
+        used++;
+    }
+    key = malloc((size_t)(n + 1) * sizeof(int64_t));
+    if (key == NULL) {
+        PyErr_NoMemory();
+        goto end;
+    }
+    int fits = 1;
+    Py_BEGIN_ALLOW_THREADS
+    memset(key, 0, (size_t)n * sizeof(int64_t));
+    for (Py_ssize_t g = 0; g < groups && fits; g++)
+        for (int64_t i = 0; i < n; i++) {
+            if ((uint64_t)code[g][i] >= (uint64_t)size[g]) {
+                fits = 0;
+                break;
+            }
+            key[i] += table[g][code[g][i]];
+        }
+    for (int64_t i = 0; i < n && fits; i++)
+        fits = (uint64_t)key[i] < (uint64_t)width;
+    if (fits) {
+        found = number_keys(key, n, width, arrays[1], arrays[2]);
+        if (found >= 0) {
+            memset(arrays[3], 0, (size_t)found * sizeof(int64_t));
+            for (int64_t i = 0; i < n; i++)
+                arrays[3][arrays[1][i]] += arrays[0][i];
+        }
+    }
+    Py_END_ALLOW_THREADS
+    if (!fits)
+        PyErr_SetString(PyExc_IndexError, "a code is out of range");
+    else if (found < 0)
+        PyErr_NoMemory();
+    goto end;
+short_array:
+    PyErr_SetString(PyExc_ValueError, "arrays have different lengths");
+end:
+    free(key);
+    release(views, used);
+    return PyErr_Occurred() ? NULL : PyLong_FromLongLong(found);
+}
+
+/* group_entries(of_item, groups, item, value, values, rows, out_group, out_value, out_rows,
+                 out_first) -> number of entries
+   Entries are in order of their items. `out_first` is, for each group, the item of the first entry
+   that has the least value in it. */
+static PyObject *group_entries(PyObject *self, PyObject *args)
+{
+    PyObject *given[8];
+    long long groups, values;
+    Py_buffer views[8];
+    int64_t *arrays[8], lens[8], found = -1;
+    int64_t *key = NULL, *of_entry = NULL, *first = NULL;
+    int used = 0, fits = 1;
+    (void)self;
+    if (!PyArg_ParseTuple(args, "OLOOLOOOOO", &given[0], &groups, &given[1], &given[2], &values,
+                          &given[3], &given[4], &given[5], &given[6], &given[7]))
+        return NULL;
+    if (groups < 0 || values < 1 || groups > INT64_MAX / values) {
+        PyErr_SetString(PyExc_ValueError, "too many groups or values");
+        return NULL;
+    }
+    memset(views, 0, sizeof(views));
+    for (int a = 0; a < 8; a++) {
+        arrays[a] = numbers(given[a], &views[used], &lens[a], a > 3);
+        if (arrays[a] == NULL)
+            goto end;
+        used++;
+    }
+    const int64_t n = lens[1];
+    if (lens[2] != n || lens[3] != n || lens[4] < n || lens[5] < n || lens[6] < n ||
+        lens[7] < groups) {
+        PyErr_SetString(PyExc_ValueError, "arrays have different lengths");
+        goto end;
+    }
+    key = calloc((size_t)(n + 1), sizeof(int64_t));
+    of_entry = malloc((size_t)(n + 1) * sizeof(int64_t));
+    first = malloc((size_t)(n + 1) * sizeof(int64_t));
+    if (key == NULL || of_entry == NULL || first == NULL) {
+        PyErr_NoMemory();
+        goto end;
+    }
+    Py_BEGIN_ALLOW_THREADS
+    for (int64_t e = 0; e < n && fits; e++) {
+        uint64_t item = (uint64_t)arrays[1][e], value = (uint64_t)arrays[2][e];
+        fits = item < (uint64_t)lens[0] && value < (uint64_t)values &&
+               (uint64_t)arrays[0][item] < (uint64_t)groups;
+        if (fits)
+            key[e] = arrays[0][item] * values + (int64_t)value;
+    }
+    if (fits) {
+        int64_t width = groups * values;
+        found = number_keys(key, n, width > 0 ? width : 1, of_entry, first);
+    }
+    if (found >= 0) {
+        int64_t last = -1;
+        memset(arrays[6], 0, (size_t)found * sizeof(int64_t));
+        for (int64_t e = 0; e < n; e++)
+            arrays[6][of_entry[e]] += arrays[3][e];
+        for (int64_t j = 0; j < found; j++) {
+            int64_t group = key[first[j]] / values;
+            arrays[4][j] = group;
+            arrays[5][j] = key[first[j]] - group * values;
+            if (group != last) {
+                arrays[7][group] = arrays[1][first[j]];
+                last = group;
+            }
+        }
+    }
+    Py_END_ALLOW_THREADS
+    if (!fits)
+        PyErr_SetString(PyExc_IndexError, "an entry is out of range");
+    else if (found < 0)
+        PyErr_NoMemory();
+end:
+    free(key), free(of_entry), free(first);
+    release(views, used);
+    return PyErr_Occurred() ? NULL : PyLong_FromLongLong(found);
+}
+
+/* sum_boxes(counts, shape, above): 32-bit floats become, in place, sums of everything at or below
+   (or above) each place of a grid. */
+static PyObject *sum_boxes(PyObject *self, PyObject *args)
+{
+    PyObject *array, *shape;
+    int above;
+    Py_buffer view;
+    (void)self;
+    if (!PyArg_ParseTuple(args, "OO!p", &array, &PyTuple_Type, &shape, &above))
+        return NULL;
+    if (PyObject_GetBuffer(array, &view, PyBUF_CONTIG) < 0)
+        return NULL;
+    int64_t size = (int64_t)(view.len / 4), step = 1;
+    Py_ssize_t axes = PyTuple_Size(shape);
+    int64_t lengths[MOST_GROUPS];
+    for (Py_ssize_t a = 0; a < axes && a < MOST_GROUPS; a++) {
+        lengths[a] = PyLong_AsLongLong(PyTuple_GetItem(shape, a));
+        step *= lengths[a];
+    }
+    if (PyErr_Occurred() || view.itemsize != 4 || axes > MOST_GROUPS || step != size) {
+        if (!PyErr_Occurred())
+            PyErr_SetString(PyExc_ValueError, "the shape does not fit the array");
+        PyBuffer_Release(&view);
+        return NULL;
+    }
+    float *grid = view.buf;
+    Py_BEGIN_ALLOW_THREADS
+    step = 1;
+    for (Py_ssize_t a = axes - 1; a >= 0; a--) {
+        int64_t block = step * lengths[a];
+        for (int64_t start = 0; start < size; start += block)
+            if (above)
+                for (int64_t i = start + block - step - 1; i >= start; i--)
+                    grid[i] += grid[i + step];
+            else
+                for (int64_t i = start + step; i < start + block; i++)
+                    grid[i] += grid[i - step];
+        step = block;
+    }
+    Py_END_ALLOW_THREADS
+    PyBuffer_Release(&view);
+    Py_RETURN_NONE;
+}
+
+static PyMethodDef methods[] = {
+    {"group_items", group_items, METH_VARARGS, "Group items by their codes."},
+    {"group_entries", group_entries, METH_VARARGS, "Add up entries of groups of items."},
+    {"sum_boxes", sum_boxes, METH_VARARGS, "Add up everything below each place, or above it."},
+    {NULL, NULL, 0, NULL},
+};
+
+static struct PyModuleDef module = {
+    PyModuleDef_HEAD_INIT, "_kernel", "Inner loops of searches.", 0, methods, NULL, NULL, NULL, NULL,
+};
+
+PyMODINIT_FUNC PyInit__kernel(void)
+{
+    PyObject *made = PyModule_Create(&module);
+    /* What was compiled from an older source is not used: kernel.py says which it needs. */
+    if (made != NULL && PyModule_AddIntConstant(made, "VERSION", 1) < 0) {
+        Py_DECREF(made);
+        return NULL;
+    }
+    return made;
+}

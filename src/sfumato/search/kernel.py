@@ -1,0 +1,131 @@
+"""The inner loops of searches: compiled where they could be, else in NumPy.
+
+`_kernel.c` is compiled when the package is built, if there is a compiler, and nothing is said if
+there is none. Both give the same numbers, bit for bit: the functions here whose names begin with
+`numpy_` are what the compiled ones are tested against. The variable `SFUMATO_KERNEL=off` leaves the
+compiled ones out.
+"""
+
+import os
+from collections.abc import Sequence
+from types import ModuleType
+
+import numpy as np
+
+from sfumato.counts import changes, group_keys, sums
+from sfumato.typing import IntArray
+
+_VERSION = 1
+"""What `_kernel.c` says of itself; one that was compiled from an older source is left alone."""
+
+
+def _load() -> ModuleType | None:
+    if os.environ.get("SFUMATO_KERNEL") == "off":
+        return None
+    try:
+        from sfumato.search import _kernel
+    except ImportError:
+        return None
+    return _kernel if getattr(_kernel, "VERSION", 0) == _VERSION else None
+
+
+COMPILED = _load()
+"""The compiled loops; None if there are none."""
+
+Items = tuple[IntArray, IntArray, IntArray]
+"""The group of each item, an item of each group, and the rows of each group."""
+
+EntriesOf = tuple[IntArray, IntArray, IntArray, IntArray]
+"""Group, value and rows of each entry, and an item of each group."""
+
+
+def group_items(
+    codes: Sequence[IntArray], tables: Sequence[IntArray], width: int, rows: IntArray
+) -> Items:
+    """Group items by the sum of what tables say of their codes, in the order of these keys.
+
+    Args:
+        codes: Arrays with a code of each item.
+        tables: For each of them, what a code adds to the key.
+        width: All keys are below this.
+        rows: The rows of each item.
+
+    >>> [a.tolist() for a in group_items(
+    ...     [np.array([1, 0, 1])], [np.array([3, 7])], 9, np.array([1, 5, 2])
+    ... )]
+    [[1, 0, 1], [1, 0], [5, 3]]
+    """
+    if COMPILED is None:
+        return numpy_group_items(codes, tables, width, rows)
+    n = len(rows)
+    of_item, first, total = (np.empty(n, dtype=np.int64) for _ in range(3))
+    found = COMPILED.group_items(tuple(codes), tuple(tables), width, rows, of_item, first, total)
+    # Copies: a view would keep all of an array that is mostly empty.
+    return of_item, first[:found].copy(), total[:found].copy()
+
+
+def numpy_group_items(
+    codes: Sequence[IntArray], tables: Sequence[IntArray], width: int, rows: IntArray
+) -> Items:
+    """Group items as `group_items` does."""
+    key = np.zeros(len(rows), dtype=np.int64)
+    for code, table in zip(codes, tables, strict=True):
+        key += table[code]
+    groups = group_keys(key, width)
+    return groups.of_item, groups.first, sums(groups.of_item, rows, groups.n)
+
+
+def group_entries(
+    of_item: IntArray,
+    groups: int,
+    entries: tuple[IntArray, IntArray, IntArray],
+    values: int,
+) -> EntriesOf:
+    """Add up the entries of items that are in one group and have one value.
+
+    Args:
+        of_item: The group of each item.
+        groups: How many there are; none is empty.
+        entries: Item, value and rows of each entry, in the order of items.
+        values: All values are below this.
+
+    >>> entries = np.array([0, 1, 1]), np.array([2, 0, 2]), np.array([5, 1, 1])
+    >>> [a.tolist() for a in group_entries(np.array([0, 0]), 1, entries, 3)]
+    [[0, 0], [0, 2], [1, 6], [1]]
+    """
+    if COMPILED is None:
+        return numpy_group_entries(of_item, groups, entries, values)
+    item, value, rows = entries
+    n = len(item)
+    group, new, total = (np.empty(n, dtype=np.int64) for _ in range(3))
+    first = np.empty(groups, dtype=np.int64)
+    found = COMPILED.group_entries(
+        of_item, groups, item, value, values, rows, group, new, total, first
+    )
+    return group[:found].copy(), new[:found].copy(), total[:found].copy(), first
+
+
+def numpy_group_entries(
+    of_item: IntArray,
+    groups: int,
+    entries: tuple[IntArray, IntArray, IntArray],
+    values: int,
+) -> EntriesOf:
+    """Add up entries as `group_entries` does."""
+    item, value, rows = entries
+    key = of_item[item] * values + value
+    found = group_keys(key, max(groups * values, 1))
+    group, new = np.divmod(key[found.first], values)
+    first = item[found.first[changes(group)]]
+    return group, new, sums(found.of_item, rows, found.n), first
+
+
+def sum_boxes(counts: np.ndarray, shape: tuple[int, ...], *, above: bool) -> bool:
+    """Return whether counts became the sums of all at or below each place, or above it.
+
+    They are 32-bit floats, and are changed in place; without compiled loops they are not.
+    """
+    if COMPILED is None:
+        return False
+    COMPILED.sum_boxes(counts, shape, above)
+    return True
