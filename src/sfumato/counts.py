@@ -330,8 +330,17 @@ class FrequencySet:
 
     def value_counts(self, name: str) -> IntArray:
         """Count the rows of each value of one column, by code."""
-        position = self.index(name)
-        return sums(self.codes[position], self.rows, len(self.columns[position].values))
+        if name not in self._value_counts:
+            position = self.index(name)
+            n = len(self.columns[position].values)
+            self._value_counts[name] = sums(self.codes[position], self.rows, n)
+            # Many ask for them: who changed them would change them for all.
+            self._value_counts[name].flags.writeable = False
+        return self._value_counts[name]
+
+    @cached_property
+    def _value_counts(self) -> dict[str, IntArray]:
+        return {}
 
     def group_by(self, names: Sequence[str]) -> Groups:
         """Group the combinations by their values in some columns."""

@@ -3,6 +3,7 @@
 import csv
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from functools import lru_cache
 from io import StringIO
 from pathlib import Path
 from typing import ClassVar, NamedTuple, Self
@@ -137,7 +138,9 @@ class CsvHierarchy(HierarchyBuilder):
     ) -> Hierarchy:
         hint = ", or say the one it has: {kind: csv, file: …, encoding: windows-1252}"
         text = read_text(self.file, self.encoding, hint=hint)
-        return hierarchy_of_text(text, column, self.delimiter, origin=self.file)
+        # Looks at policies and comparisons of them build the same hierarchies again and again.
+        build = _remember if len(text) <= _REMEMBERED else hierarchy_of_text
+        return build(text, column, self.delimiter, origin=self.file)
 
     @classmethod
     def example(cls) -> Self:
@@ -186,6 +189,12 @@ def hierarchy_of_text(
         places=[f"line {line.number}" for line in lines],
         quoted=False,
     )
+
+
+_REMEMBERED = 200_000
+"""Characters of a text whose hierarchy is kept."""
+
+_remember = lru_cache(maxsize=64)(hierarchy_of_text)
 
 
 def _parse(text: str, delimiter: str, file: str) -> list[_Line]:

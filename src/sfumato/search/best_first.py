@@ -467,6 +467,9 @@ _SMALL_BOX = 64
 _OF_CLASSES = ("_from_below", "_lift", "_from_above")
 """The arrays that only losses of class sizes have."""
 
+_MOST_TIED = 32
+"""Nodes that may be as good as the best and are looked at."""
+
 _REFRESH = 8
 """Guesses are renewed after this many checks: between them they change little."""
 
@@ -521,18 +524,25 @@ class BestFirst(Search):
             if budget.is_spent(checker.checks):
                 break
         proven = state.choose(best.loss) is None
+        if proven and not limited:
+            best = _break_tie(checker, state, best)
         best = replace(best, checks=checker.checks, proven=proven, finished=True)
         if self.all_minimal and proven:
-            border = Boundary(checker)
-            for outcome in state.outcomes:
-                border.learn(outcome)
-            for _ in border.run():
-                if budget.is_spent(checker.checks):
-                    break
-            else:
-                best = replace(best, minimal=border.minimal(), passing=border.valid())
-            best = replace(best, checks=checker.checks)
+            best = _find_all(checker, state.outcomes, best, budget)
         yield best
+
+
+def _find_all(checker: Checker, outcomes: Sequence[Outcome], best: Found, budget: Budget) -> Found:
+    """Return what was found with all valid nodes, if there is time to find them."""
+    border = Boundary(checker)
+    for outcome in outcomes:
+        border.learn(outcome)
+    for _ in border.run():
+        if budget.is_spent(checker.checks):
+            break
+    else:
+        best = replace(best, minimal=border.minimal(), passing=border.valid())
+    return replace(best, checks=checker.checks)
 
 
 class _State:
@@ -546,9 +556,15 @@ class _State:
         self._lowest, self._highest = lattice.lowest, lattice.highest
         self._shape = lattice.shape
         self._counter = BoxCounter(lattice.shape)
-        self._floor = checker.loss.floors(lattice.lowest, lattice.highest).ravel()
+        self.least = checker.loss.floors(lattice.lowest, lattice.highest).ravel()
+        """Floors of all nodes before any was checked."""
+
+        self._floor = self.least.copy()
         pairs = look_at_pairs(checker)
         self._settled = np.zeros(lattice.size, dtype=bool) if pairs is None else pairs.hopeless
+        self.hopeless = self._settled.copy()
+        """Which nodes of the whole lattice are known not to be valid."""
+
         self._known_valid = np.zeros(lattice.size, dtype=bool)
         bits = checker.bits()
         rows = checker.total
@@ -694,6 +710,8 @@ class _State:
             self._lift_per_row = sum(self._lifts) / len(self._lifts)
         if outcome.hopeless:
             settled[down] = True
+            whole = checker.lattice
+            self.hopeless.reshape(whole.shape)[below(node, whole.lowest)] = True
         else:
             if all(b <= a <= c for a, b, c in zip(node, lowest, self._highest, strict=True)):
                 settled[tuple([a - b for a, b in zip(node, lowest, strict=True)])] = True
@@ -735,6 +753,32 @@ class _State:
     def _node(self, flat: int) -> Node:
         place = np.unravel_index(flat, self._shape)
         return tuple(int(i) + low for i, low in zip(place, self._lowest, strict=True))
+
+
+def _break_tie(checker: Checker, state: _State, best: Found) -> Found:
+    """Return, of nodes that lose as little as the best, the one that tells columns apart most.
+
+    Which of them is met first is chance. So that it does not matter, the one is taken whose columns
+    keep the most bits.
+    """
+    if best.node is None or best.suppressed or isinstance(checker.loss, ClassLossFunction):
+        return best
+    lattice = checker.lattice
+    slack = 1e-12 * max(1.0, abs(best.loss))
+    tied = np.flatnonzero(~state.hopeless & (np.abs(state.least - best.loss) <= slack))
+    places = np.stack(np.unravel_index(tied, lattice.shape), axis=1)
+    kept = sum(bits[place] for bits, place in zip(checker.bits(), places.T, strict=True))
+    own = sum(
+        float(bits[level - low])
+        for bits, level, low in zip(checker.bits(), best.node, lattice.lowest, strict=True)
+    )
+    more = np.flatnonzero(kept > own + 1e-9)
+    for i in more[np.argsort(-kept[more], kind="stable")][:_MOST_TIED]:
+        node = tuple(int(a) + low for a, low in zip(places[i], lattice.lowest, strict=True))
+        outcome = checker.check(node)
+        if outcome.valid and outcome.loss <= best.loss + slack:
+            return Found(node, outcome.loss, outcome.suppressed, checker.checks)
+    return best
 
 
 def _whole(node: Node, rows: int) -> CheckedNode:
