@@ -66,9 +66,11 @@ def rows_above(shares: FloatArray, bounds: Bound, rows: Numbers) -> IntArray:
     [4, 0, 1]
     """
     over = ~at_most(shares, bounds)
-    above = np.minimum(shares, 1.0) - bounds
-    needed = np.ceil(rows * ratio(above, np.maximum(1.0 - bounds, 0.0) + 0.0 * shares) - 1e-6)
-    return np.where(over, np.maximum(np.nan_to_num(needed, posinf=1.0), 1.0), 0.0).astype(np.int64)
+    limit = np.broadcast_to(bounds, shares.shape)[over]
+    above = np.minimum(shares[over], 1.0) - limit
+    lost = np.zeros(len(shares), dtype=np.int64)
+    lost[over] = np.maximum(np.ceil(rows[over] * above / (1.0 - limit) - 1e-6), 1)
+    return lost
 
 
 def _slack(bound: Bound) -> Bound:

@@ -23,19 +23,19 @@ def edit_text(text: str, policy: Policy) -> str:
 
     Example:
         >>> text = '''columns:
-        ...   # in years
-        ...   age: quasi-identifier
-        ...   ill: sensitive  # from the ward
+        ...   age: quasi-identifier  # in years
+        ...   # from the ward
+        ...   ill: sensitive
         ... models:
         ... - {model: k-anonymity, k: 5}  # as agreed
         ... '''
         >>> policy = Policy.from_yaml(text)
-        >>> changed = policy.replace(columns={"age": "dropped", "ill": "sensitive"})
+        >>> changed = policy.replace(columns={"age": "quasi-identifier", "ill": "dropped"})
         >>> print(edit_text(text, changed), end="")
         columns:
-          # in years
-          age: dropped
-          ill: sensitive  # from the ward
+          age: quasi-identifier  # in years
+          # from the ward
+          ill: dropped
         models:
         - {model: k-anonymity, k: 5}  # as agreed
     """
