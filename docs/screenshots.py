@@ -7,6 +7,7 @@ Matplotlib) and Chromium.
 """
 
 import io
+import os
 import tempfile
 from collections.abc import Callable, Mapping
 from pathlib import Path
@@ -33,6 +34,8 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as place:
         folder = Path(place) / "clinic"
         folder.mkdir()
+        # Pages name places from home on.
+        os.environ["HOME"] = str(Path(place).resolve())
         with serving(folder, Path(place) / "log") as served, sync_playwright() as played:
             browser = played.chromium.launch(executable_path=find_browser(), args=_FLAGS)
             page = browser.new_page(viewport=_SIZE, locale="en-GB")

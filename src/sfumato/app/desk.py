@@ -414,6 +414,16 @@ class Desk:
             )
         return path
 
+    def say_place(self, name: str) -> str:
+        """Return where something of the folder lies, as people write it: from home, if it is there.
+
+        Args:
+            name: Relative to the folder.
+        """
+        path = self.folder / name
+        home = Path.home().resolve()
+        return f"~/{path.relative_to(home).as_posix()}" if path.is_relative_to(home) else str(path)
+
     def new_path(self, name: str) -> Path:
         """Return where something new may be written: in the folder, under a plain name."""
         if not re.fullmatch(r"[^/\\\x00-\x1f]{1,120}", name) or name.startswith("."):
