@@ -19,8 +19,8 @@
 
 typedef struct {
     uint64_t key;
-    int64_t at;
-} Slot;
+    int64_t first;
+} Found;
 
 static inline uint64_t mix(uint64_t x)
 {
@@ -29,35 +29,35 @@ static inline uint64_t mix(uint64_t x)
     return x ^ (x >> 29);
 }
 
-/* Sort distinct keys, 11 bits at a time; `other` is as large as `keys`. */
-static void sort_keys(uint64_t *keys, uint64_t *other, int64_t n, uint64_t largest)
+/* Sort by distinct keys, 11 bits at a time; `other` is as large as `found`. */
+static void sort_found(Found *found, Found *other, int64_t n, uint64_t largest)
 {
     for (int shift = 0; shift < 64 && (largest >> shift) > 0; shift += 11) {
         int64_t places[2049] = {0};
         for (int64_t i = 0; i < n; i++)
-            places[((keys[i] >> shift) & 2047) + 1]++;
+            places[((found[i].key >> shift) & 2047) + 1]++;
         for (int d = 0; d < 2048; d++)
             places[d + 1] += places[d];
         for (int64_t i = 0; i < n; i++)
-            other[places[(keys[i] >> shift) & 2047]++] = keys[i];
-        memcpy(keys, other, (size_t)n * sizeof(uint64_t));
+            other[places[(found[i].key >> shift) & 2047]++] = found[i];
+        memcpy(found, other, (size_t)n * sizeof(Found));
     }
 }
 
 static int64_t number_dense(const int64_t *key, int64_t n, int64_t width, int64_t *of_item,
                             int64_t *first)
 {
-    int64_t *number = malloc((size_t)width * sizeof(int64_t));
+    int32_t *number = malloc((size_t)width * sizeof(int32_t));
     int64_t found = 0;
     if (number == NULL)
         return -1;
-    memset(number, 0xff, (size_t)width * sizeof(int64_t));
+    memset(number, 0xff, (size_t)width * sizeof(int32_t));
     for (int64_t i = n - 1; i >= 0; i--)
-        number[key[i]] = i;
+        number[key[i]] = (int32_t)i;
     for (int64_t k = 0; k < width; k++)
         if (number[k] >= 0) {
             first[found] = number[k];
-            number[k] = found++;
+            number[k] = (int32_t)found++;
         }
     for (int64_t i = 0; i < n; i++)
         of_item[i] = number[key[i]];
@@ -67,49 +67,54 @@ static int64_t number_dense(const int64_t *key, int64_t n, int64_t width, int64_
 
 static int64_t number_sparse(const int64_t *key, int64_t n, int64_t *of_item, int64_t *first)
 {
-    int64_t size = 16, found = 0;
+    int64_t size = 16, distinct = 0;
     uint64_t largest = 0;
     while (size < 2 * n)
         size *= 2;
-    Slot *slots = malloc((size_t)size * sizeof(Slot));
-    uint64_t *keys = malloc((size_t)(n + 1) * sizeof(uint64_t));
-    uint64_t *other = malloc((size_t)(n + 1) * sizeof(uint64_t));
-    if (slots == NULL || keys == NULL || other == NULL) {
-        free(slots), free(keys), free(other);
+    /* A slot is the first item that has its key; small slots stay in the cache. */
+    int32_t *slots = malloc((size_t)size * sizeof(int32_t));
+    int32_t *number = malloc((size_t)(n + 1) * sizeof(int32_t));
+    Found *found = malloc((size_t)(n + 1) * sizeof(Found));
+    Found *other = NULL;
+    if (slots == NULL || number == NULL || found == NULL) {
+        free(slots), free(number), free(found);
         return -1;
     }
-    for (int64_t s = 0; s < size; s++)
-        slots[s].at = -1;
+    memset(slots, 0xff, (size_t)size * sizeof(int32_t));
     for (int64_t i = 0; i < n; i++) {
         uint64_t k = (uint64_t)key[i];
         int64_t s = (int64_t)(mix(k) & (uint64_t)(size - 1));
-        while (slots[s].at >= 0 && slots[s].key != k)
+        while (slots[s] >= 0 && (uint64_t)key[slots[s]] != k)
             s = (s + 1) & (size - 1);
-        if (slots[s].at < 0) {
-            slots[s].key = k;
-            slots[s].at = i;
-            keys[found++] = k;
+        if (slots[s] < 0) {
+            slots[s] = (int32_t)i;
+            found[distinct++] = (Found){k, i};
             largest |= k;
         }
-        of_item[i] = s;
+        of_item[i] = slots[s];
     }
-    sort_keys(keys, other, found, largest);
-    for (int64_t j = 0; j < found; j++) {
-        int64_t s = (int64_t)(mix(keys[j]) & (uint64_t)(size - 1));
-        while (slots[s].key != keys[j] || slots[s].at < 0)
-            s = (s + 1) & (size - 1);
-        first[j] = slots[s].at;
-        slots[s].at = j;
+    free(slots);
+    other = malloc((size_t)(distinct + 1) * sizeof(Found));
+    if (other == NULL) {
+        free(number), free(found);
+        return -1;
+    }
+    sort_found(found, other, distinct, largest);
+    for (int64_t j = 0; j < distinct; j++) {
+        first[j] = found[j].first;
+        number[found[j].first] = (int32_t)j;
     }
     for (int64_t i = 0; i < n; i++)
-        of_item[i] = slots[of_item[i]].at;
-    free(slots), free(keys), free(other);
-    return found;
+        of_item[i] = number[of_item[i]];
+    free(number), free(found), free(other);
+    return distinct;
 }
 
 static int64_t number_keys(const int64_t *key, int64_t n, int64_t width, int64_t *of_item,
                            int64_t *first)
 {
+    if (n > INT32_MAX)
+        return -1;
     if (width <= 4 * n + 4096)
         return number_dense(key, n, width, of_item, first);
     return number_sparse(key, n, of_item, first);
@@ -179,24 +184,23 @@ static PyObject *group_items(PyObject *self, PyObject *args)
             goto end;
         used++;
     }
-    key = malloc((size_t)(n + 1) * sizeof(int64_t));
+    key = calloc((size_t)(n + 1), sizeof(int64_t));
     if (key == NULL) {
         PyErr_NoMemory();
         goto end;
     }
     int fits = 1;
     Py_BEGIN_ALLOW_THREADS
-    memset(key, 0, (size_t)n * sizeof(int64_t));
-    for (Py_ssize_t g = 0; g < groups && fits; g++)
-        for (int64_t i = 0; i < n; i++) {
-            if ((uint64_t)code[g][i] >= (uint64_t)size[g]) {
-                fits = 0;
-                break;
-            }
-            key[i] += table[g][code[g][i]];
+    for (int64_t i = 0; i < n && fits; i++) {
+        int64_t sum = 0;
+        for (Py_ssize_t g = 0; g < groups; g++) {
+            uint64_t c = (uint64_t)code[g][i];
+            fits &= c < (uint64_t)size[g];
+            sum += fits ? table[g][c] : 0;
         }
-    for (int64_t i = 0; i < n && fits; i++)
-        fits = (uint64_t)key[i] < (uint64_t)width;
+        fits &= (uint64_t)sum < (uint64_t)width;
+        key[i] = sum;
+    }
     if (fits) {
         found = number_keys(key, n, width, arrays[1], arrays[2]);
         if (found >= 0) {
@@ -356,7 +360,7 @@ PyMODINIT_FUNC PyInit__kernel(void)
 {
     PyObject *made = PyModule_Create(&module);
     /* What was compiled from an older source is not used: kernel.py says which it needs. */
-    if (made != NULL && PyModule_AddIntConstant(made, "VERSION", 1) < 0) {
+    if (made != NULL && PyModule_AddIntConstant(made, "VERSION", 2) < 0) {
         Py_DECREF(made);
         return NULL;
     }

@@ -15,7 +15,7 @@ import numpy as np
 from sfumato.counts import changes, group_keys, sums
 from sfumato.typing import IntArray
 
-_VERSION = 1
+_VERSION = 2
 """What `_kernel.c` says of itself; one that was compiled from an older source is left alone."""
 
 
@@ -31,6 +31,9 @@ def _load() -> ModuleType | None:
 
 COMPILED = _load()
 """The compiled loops; None if there are none."""
+
+_MOST_ITEMS = 2**31 - 1
+"""The compiled loops number items with 32 bits."""
 
 Items = tuple[IntArray, IntArray, IntArray]
 """The group of each item, an item of each group, and the rows of each group."""
@@ -55,7 +58,7 @@ def group_items(
     ... )]
     [[1, 0, 1], [1, 0], [5, 3]]
     """
-    if COMPILED is None:
+    if COMPILED is None or len(rows) > _MOST_ITEMS:
         return numpy_group_items(codes, tables, width, rows)
     n = len(rows)
     of_item, first, total = (np.empty(n, dtype=np.int64) for _ in range(3))
@@ -93,7 +96,7 @@ def group_entries(
     >>> [a.tolist() for a in group_entries(np.array([0, 0]), 1, entries, 3)]
     [[0, 0], [0, 2], [1, 6], [1]]
     """
-    if COMPILED is None:
+    if COMPILED is None or len(entries[0]) > _MOST_ITEMS:
         return numpy_group_entries(of_item, groups, entries, values)
     item, value, rows = entries
     n = len(item)
