@@ -25,6 +25,7 @@ from benchmarks import (
     people,
     scale,
     search_adult,
+    searches,
     slicing,
     streams,
     structure_recovery,
@@ -37,6 +38,7 @@ from benchmarks.workloads import Files, NoDataError
 
 BENCHMARKS: dict[str, Benchmark] = {
     "search-adult": search_adult.run,
+    "searches": searches.run,
     "cold-command": cold_command.run,
     "app": app.run,
     "live": live.run,

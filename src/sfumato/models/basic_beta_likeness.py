@@ -4,9 +4,9 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from sfumato.classes import EquivalenceClasses
-from sfumato.models.beta_likeness import BetaLikeness, gains, worst_by_class
+from sfumato.models.beta_likeness import BetaLikeness, count_beyond, gains, worst_by_class
 from sfumato.models.rounding import at_most
-from sfumato.typing import BoolArray, FloatArray
+from sfumato.typing import BoolArray, FloatArray, IntArray
 
 
 @dataclass(frozen=True)
@@ -40,6 +40,9 @@ class BasicBetaLikeness(BetaLikeness):
 
     def passes(self, classes: EquivalenceClasses) -> BoolArray:
         return at_most(self._worst(classes), self.beta)
+
+    def count_lost(self, classes: EquivalenceClasses, gone: int) -> IntArray:
+        return count_beyond(classes, self.column, gone, lambda table: table * (1 + self.beta))
 
     def measure(self, classes: EquivalenceClasses) -> dict[str, float]:
         worst = self._worst(classes)

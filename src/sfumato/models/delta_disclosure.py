@@ -1,5 +1,6 @@
 """δ-disclosure privacy: no class makes a sensitive value much likelier or less likely."""
 
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import ClassVar, Self
@@ -9,9 +10,9 @@ import numpy as np
 from sfumato.classes import EquivalenceClasses
 from sfumato.errors import require_number, require_text
 from sfumato.models.base import CLOSED, Merging, PrivacyModel
-from sfumato.models.beta_likeness import gains, worst_by_class
-from sfumato.models.rounding import below
-from sfumato.typing import BoolArray, FloatArray
+from sfumato.models.beta_likeness import count_beyond, gains, worst_by_class
+from sfumato.models.rounding import below, ratio
+from sfumato.typing import BoolArray, FloatArray, IntArray
 
 
 @dataclass(frozen=True)
@@ -60,6 +61,19 @@ class DeltaDisclosure(PrivacyModel):
 
     def passes(self, classes: EquivalenceClasses) -> BoolArray:
         return below(self._worst(classes), self.delta)
+
+    def count_lost(self, classes: EquivalenceClasses, gone: int) -> IntArray:
+        lost = count_beyond(classes, self.column, gone, lambda table: table * math.exp(self.delta))
+        # A value that stays in the table, whatever goes, must be in every class, and not too rare.
+        counts, sizes = classes.counts_of(self.column), classes.sizes
+        left = np.maximum(counts.reference - gone, 0)
+        shown = np.bincount(counts.class_id[left[counts.value] > 0], minlength=len(classes))
+        lost = np.where(shown < np.count_nonzero(left), sizes, lost)
+        least = left / max(counts.reference_total - gone, 1) * math.exp(-self.delta)
+        room = ratio(counts.rows, least[counts.value])
+        too_many = np.ceil(sizes[counts.class_id] - room - 1e-6)
+        np.maximum.at(lost, counts.class_id, np.maximum(too_many, 0).astype(np.int64))
+        return lost
 
     def measure(self, classes: EquivalenceClasses) -> dict[str, float]:
         worst = self._worst(classes)

@@ -6,9 +6,9 @@ from typing import ClassVar
 import numpy as np
 
 from sfumato.classes import EquivalenceClasses
-from sfumato.models.beta_likeness import BetaLikeness, gains, worst_by_class
+from sfumato.models.beta_likeness import BetaLikeness, count_beyond, gains, worst_by_class
 from sfumato.models.rounding import at_most
-from sfumato.typing import BoolArray, FloatArray
+from sfumato.typing import BoolArray, FloatArray, IntArray
 
 
 @dataclass(frozen=True)
@@ -45,6 +45,14 @@ class EnhancedBetaLikeness(BetaLikeness):
         bad = ~at_most(gain, np.minimum(self.beta, _most(table)))
         verdicts: BoolArray = worst_by_class(classes, self.column, bad.astype(float)) == 0
         return verdicts
+
+    def count_lost(self, classes: EquivalenceClasses, gone: int) -> IntArray:
+        return count_beyond(
+            classes,
+            self.column,
+            gone,
+            lambda table: table * (1 + np.minimum(self.beta, _most(table))),
+        )
 
     def measure(self, classes: EquivalenceClasses) -> dict[str, float]:
         if not len(classes):

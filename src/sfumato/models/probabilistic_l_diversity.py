@@ -7,8 +7,8 @@ import numpy as np
 
 from sfumato.classes import EquivalenceClasses, KnownCounts
 from sfumato.models.distinct_l_diversity import FinerLDiversity
-from sfumato.models.rounding import at_least, ratio
-from sfumato.typing import BoolArray, FloatArray
+from sfumato.models.rounding import at_least, ratio, rows_above
+from sfumato.typing import BoolArray, FloatArray, IntArray
 
 
 @dataclass(frozen=True)
@@ -52,6 +52,10 @@ class ProbabilisticLDiversity(FinerLDiversity):
         """Return the largest `l` that each of them keeps; 0 where no value is known."""
         found: FloatArray = np.where(known.totals > 0, ratio(known.totals, known.largest), 0.0)
         return found
+
+    def count_lost(self, classes: EquivalenceClasses, gone: int) -> IntArray:
+        known = classes.counts_of(self.column).known
+        return rows_above(ratio(known.largest, known.totals), 1 / self.l, known.totals)
 
     def measure(self, classes: EquivalenceClasses) -> dict[str, float]:
         figures = self.figures(classes.counts_of(self.column).known)
