@@ -5,7 +5,6 @@ from shlex import quote
 from typing import NamedTuple
 
 from sfumato.app.desk import Desk
-from sfumato.app.steps.explore import varied
 from sfumato.errors import SfumatoError
 
 
@@ -23,7 +22,10 @@ def equivalents(desk: Desk, step: str) -> Equivalent:
     data = "patients.csv" if desk.source is None else _name(desk)
     policy = desk.policy_file.name
     if step == "explore" and desk.policy is not None:
-        return _compare(data, policy, varied(desk))
+        # A step is loaded when its page is opened.
+        from sfumato.app.steps.explore import last_variations
+
+        return _compare(data, policy, last_variations(desk))
     release = "release" if desk.release is None else desk.release.name
     seed = "" if desk.seed is None else f" --seed {desk.seed}"
     seeded = "" if desk.seed is None else f", seed={desk.seed}"

@@ -30,6 +30,7 @@ from sfumato.partition import PARTITIONERS
 from sfumato.policy import GivenPolicy, Policy
 from sfumato.reading import TextFile
 from sfumato.recode.deciding import counted_columns
+from sfumato.recode.workshop import Workshop
 from sfumato.releases.people import KnownColumns, require_people, require_single_rows
 from sfumato.releases.preparing import prepare_alike
 from sfumato.tables import count_people
@@ -127,6 +128,7 @@ def compare(  # noqa: PLR0913 - all but two have a default and are named
         threshold,
         seed,
         asks=lost == QUERY_ERROR,
+        maker=Workshop(),
     )
     return compare_counted(named, tried, risk=main, loss=lost, parallel=parallel, report=report)
 

@@ -9,7 +9,7 @@ from sfumato.counts import FrequencySet
 from sfumato.errors import InfeasibleError
 from sfumato.policy import FULL_DOMAIN, REGIONAL, Policy
 from sfumato.recode.deciding import (
-    LadderMaker,
+    Maker,
     checker_of,
     prepare,
     refuse_population,
@@ -90,7 +90,7 @@ def map_levels(
     seconds: float | None,
     rng: np.random.Generator,
     report: Progress,
-    make_ladder: LadderMaker | None = None,
+    maker: Maker | None = None,
 ) -> LevelMap:
     """Choose levels, judge what is around them, and the whole lattice if it is small enough.
 
@@ -103,15 +103,15 @@ def map_levels(
         seconds: How long levels are searched for in a larger lattice; None for as long as it takes.
         rng: Draws who stays where a model leaves that to chance.
         report: Told how far it is.
-        make_ladder: Builds the hierarchies, or has them already; None builds them.
+        maker: Makes hierarchies, or has them already; None makes them.
     """
-    ready = prepare(policy, counts, population, make_ladder=make_ladder)
+    ready = prepare(policy, counts, population, maker=maker)
     refuse_population(policy, ready)
     checker = checker_of(policy, ready, rng=rng)
     lattice = None
     if checker.lattice.size <= most:
         lattice = judge_lattice(
-            policy, counts, population, most=most, rng=rng, report=report, make_ladder=make_ladder
+            policy, counts, population, most=most, rng=rng, report=report, maker=maker
         )
         chosen, proven = lattice.chosen, lattice.proven
     else:

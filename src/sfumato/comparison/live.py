@@ -7,7 +7,6 @@ from contextlib import suppress
 from dataclasses import asdict, dataclass, replace
 from datetime import date
 from functools import cached_property
-from pathlib import Path
 from threading import RLock
 from typing import Any, Generic, Literal, TypeVar
 
@@ -38,12 +37,13 @@ from sfumato.counts import FrequencySet
 from sfumato.dates import CANONICAL, look_like_dates
 from sfumato.derivations import Preparation, Shift
 from sfumato.errors import InputError, SfumatoError
-from sfumato.hierarchy import Ladder, Suppress
+from sfumato.hierarchy import Ladder
 from sfumato.losses import NormalizedLoss
 from sfumato.partition import PARTITIONERS
 from sfumato.policy import FULL_DOMAIN, GivenPolicy, Policy, policy_of
 from sfumato.reading import Reading
-from sfumato.recode.deciding import Decision, count_population, counted_columns, decide, ladder_of
+from sfumato.recode.deciding import Decision, Maker, count_population, counted_columns, decide
+from sfumato.recode.workshop import Workshop, stamp, stamp_of
 from sfumato.releases.manifest import PUBLISHED, Promise
 from sfumato.releases.numbers import columns_as_numbers, require_numbers
 from sfumato.releases.people import CountedPeople, require_people
@@ -89,7 +89,6 @@ _DRAWN = 8_000
 """The rows of such a sample."""
 
 _GLANCES = 128
-_LADDERS = 256
 
 
 @dataclass(frozen=True)
@@ -303,7 +302,7 @@ class LiveTable:
         self._counted: dict[Hashable, _CountedTable] = {}
         self._plain = _CountedTable(self._raw)
         self._plain.look_at_columns(progress)
-        self._ladders: _Recent[Ladder] = _Recent(_LADDERS)
+        self._workshop = Workshop()
         self._glances: _Recent[Glance] = _Recent(_GLANCES)
         self._populations: _Recent[FrequencySet] = _Recent(4)
 
@@ -444,7 +443,7 @@ class LiveTable:
             _SEED,
             asks=choose_loss(loss, named) == QUERY_ERROR,
             report=report,
-            make_ladder=lambda *given: self._ladder(*given, report=report),
+            maker=self._workshop,
         )
         quick = {name: within_seconds(without_sets(p), seconds) for name, p in named.items()}
         found = compare_counted(
@@ -492,7 +491,7 @@ class LiveTable:
             seconds=seconds,
             rng=np.random.default_rng(_SEED),
             report=report,
-            make_ladder=lambda *given: self._ladder(*given, report=report),
+            maker=self._workshop,
         )
 
     def cost_of_models(
@@ -557,21 +556,15 @@ class LiveTable:
         self, policy: Policy, counts: FrequencySet, report: Progress, whole: FrequencySet
     ) -> Decision:
         """Decide on the counts, with the hierarchies of the whole table."""
-        decided = counts.project(counted_columns(policy))
-
-        def make(policy: Policy, some: FrequencySet, name: str, frequency: IntArray) -> Ladder:
-            if counts is not whole and some.column(name).values == whole.column(name).values:
-                some, frequency = whole, whole.value_counts(name)
-            return self._ladder(policy, some, name, frequency, report=report)
-
+        maker = self._workshop if counts is whole else _OfWhole(self._workshop, whole)
         return decide(
             policy,
             policy,
-            decided,
+            maker.project(counts, counted_columns(policy)),
             self._population(policy, report),
             rng=np.random.default_rng(_SEED),
             report=report,
-            make_ladder=make,
+            maker=maker,
         )
 
     def _attack(self, release: Release, policy: Policy, report: Progress) -> list[Outcome]:
@@ -597,25 +590,6 @@ class LiveTable:
             )
         table.table.require_calendar_days(counts)
         return counts
-
-    def _ladder(
-        self,
-        policy: Policy,
-        counts: FrequencySet,
-        name: str,
-        frequency: IntArray,
-        *,
-        report: Progress,
-    ) -> Ladder:
-        builder = policy.columns[name].hierarchy or Suppress()
-        values = counts.column(name).values
-        key = name, builder, _stamp(builder), hash(values), frequency.tobytes()
-        found = self._ladders.get(key)
-        if found is None or found.values != values:
-            report("hierarchies", 0, None)
-            found = ladder_of(policy, counts, name, frequency)
-            self._ladders.put(key, found)
-        return found
 
     def _population(self, policy: Policy, report: Progress) -> FrequencySet | None:
         if policy.population is None:
@@ -654,6 +628,20 @@ class LiveTable:
                 del self._counted[next(iter(self._counted))]
             self._counted[key] = _CountedTable(open_prepared(self._data, _without_keys(policy)))
         return self._counted[key]
+
+
+class _OfWhole(Maker):
+    """Makes what a sample is decided with: it has the hierarchies of the whole table."""
+
+    def __init__(self, workshop: Workshop, whole: FrequencySet) -> None:
+        self._workshop, self._whole = workshop, whole
+
+    def ladder(
+        self, policy: Policy, counts: FrequencySet, name: str, frequency: IntArray
+    ) -> Ladder:
+        if counts.column(name).values == self._whole.column(name).values:
+            counts, frequency = self._whole, self._whole.value_counts(name)
+        return self._workshop.ladder(policy, counts, name, frequency)
 
 
 def usual_variations(policy: Policy) -> dict[str, list[object]]:
@@ -855,22 +843,8 @@ def _size(counts: FrequencySet) -> int:
 
 def _stamps(policy: Policy) -> Hashable:
     """Return what tells whether files that a policy names have changed."""
-    stamps = [_stamp(rule.hierarchy) for rule in policy.columns.values()]
-    return (*filter(None, stamps), _stamp_of(policy.population))
-
-
-def _stamp(builder: object) -> Hashable:
-    return _stamp_of(getattr(builder, "file", None))
-
-
-def _stamp_of(path: object) -> Hashable:
-    if path is None:
-        return None
-    try:
-        told = Path(str(path)).stat()
-    except OSError:
-        return None
-    return str(path), told.st_mtime_ns, told.st_size
+    stamps = [stamp(rule.hierarchy) for rule in policy.columns.values()]
+    return (*filter(None, stamps), stamp_of(policy.population))
 
 
 T = TypeVar("T")

@@ -23,7 +23,7 @@ from sfumato.policy import ColumnRule, Policy, harm_rule
 from sfumato.reading import TextFile
 from sfumato.recode.deciding import (
     Decision,
-    LadderMaker,
+    Maker,
     counted_columns,
     decide_for_columns,
     decide_locally,
@@ -208,12 +208,12 @@ class CountedTable:
     report: Progress = silent
     """Told how far each decision is, where it is made in this process; it may raise to stop."""
 
-    make_ladder: LadderMaker | None = None
-    """Builds hierarchies, or has them already; None builds them."""
+    maker: Maker | None = None
+    """Makes hierarchies and groupings, or has them already; None makes them."""
 
     def __getstate__(self) -> dict[str, object]:
         """Return what another process needs."""
-        return {**self.__dict__, "report": silent, "make_ladder": None}
+        return {**self.__dict__, "report": silent, "maker": None}
 
 
 class Trial(NamedTuple):
@@ -307,7 +307,7 @@ def _policy_for(policy: Policy, decoupling: Decoupling) -> Policy:
 
 def _decide(policy: Policy, table: CountedTable) -> Decision:
     partitioner = policy.make_method(PARTITIONERS)
-    counts = table.counts.project(counted_columns(policy))
+    counts = (table.maker or Maker()).project(table.counts, counted_columns(policy))
     rng = np.random.default_rng(table.seed)
     if partitioner is not None:
         return decide_locally(
@@ -316,7 +316,7 @@ def _decide(policy: Policy, table: CountedTable) -> Decision:
             counts,
             rng=rng,
             progress=lambda done, total: table.report("partition", done, total),
-            make_ladder=table.make_ladder,
+            maker=table.maker,
         )
     population = None
     if policy.population_table is not None:
@@ -327,7 +327,7 @@ def _decide(policy: Policy, table: CountedTable) -> Decision:
         population,
         lambda checks: table.report("search", checks, None),
         rng=rng,
-        make_ladder=table.make_ladder,
+        maker=table.maker,
     )
 
 

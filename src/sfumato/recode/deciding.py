@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -39,7 +39,6 @@ if TYPE_CHECKING:
 
 # The ingredients of a decision: ladders, promises, the loss and the limit.
 
-LadderMaker: TypeAlias = Callable[[Policy, FrequencySet, str, IntArray], Ladder]
 """Returns the hierarchy of a quasi-identifier; the last argument is how often its values occur."""
 
 
@@ -72,6 +71,9 @@ class PreparedTable:
 
     attributes: tuple[Attribute, ...]
     sensitive: Mapping[str, SensitiveColumn]
+    maker: "Maker"
+    """What makes the grouping of its tuples."""
+
     population: FrequencySet | None = None
     lacking: int | None = None
     """Rows that are suppressed because a quasi-identifier is missing; None if such rows stay."""
@@ -82,12 +84,32 @@ class PreparedTable:
         return [attribute.ladder for attribute in self.attributes]
 
 
+class Maker:
+    """Makes what decisions are made with. One that is kept may have it at hand."""
+
+    def project(self, counts: FrequencySet, names: Sequence[str]) -> FrequencySet:
+        """Return counts over fewer columns."""
+        return counts.project(names)
+
+    def ladder(
+        self, policy: Policy, counts: FrequencySet, name: str, frequency: IntArray
+    ) -> Ladder:
+        """Return the hierarchy of a quasi-identifier, for the values it has."""
+        return ladder_of(policy, counts, name, frequency)
+
+    def grouping(self, ready: PreparedTable, person: str | None) -> Grouping:
+        """Return the tuples of a table, ready to be grouped."""
+        return Grouping(
+            ready.counts, ready.ladders, ready.sensitive, ready.population, person=person
+        )
+
+
 def prepare(
     policy: Policy,
     counts: FrequencySet,
     population: FrequencySet | None = None,
     *,
-    make_ladder: LadderMaker | None = None,
+    maker: "Maker | None" = None,
 ) -> PreparedTable:
     """Drop what the policy suppresses anyway, build the hierarchies, describe the columns.
 
@@ -95,8 +117,9 @@ def prepare(
         policy: What must hold.
         counts: The table over `counted_columns`.
         population: The population over the quasi-identifiers, if the policy names one.
-        make_ladder: Builds the hierarchies, or has them already; None builds them.
+        maker: Makes hierarchies, or has them already; None makes them.
     """
+    maker = maker or Maker()
     names = policy.quasi_identifiers
     person = policy.counted_person
     if person is not None:
@@ -129,7 +152,7 @@ def prepare(
     people = counts if population is None else population
     attributes = tuple(
         Attribute(
-            (make_ladder or ladder_of)(policy, counts, name, people.value_counts(name)),
+            maker.ladder(policy, counts, name, people.value_counts(name)),
             counts.value_counts(name),
             policy.columns[name].weight,
         )
@@ -138,7 +161,7 @@ def prepare(
     if population is not None and policy.missing is Missing.SUPPRESS:
         # People who miss a cell are in no published class, also where all others are at the top.
         population = without_missing(population, names)[0]
-    return PreparedTable(counts, items, limit, attributes, sensitive, population, lacking)
+    return PreparedTable(counts, items, limit, attributes, sensitive, maker, population, lacking)
 
 
 def require_owners(counts: FrequencySet, person: str) -> None:
@@ -188,13 +211,7 @@ def checker_of(
         )
     loss = policy.loss.over(ready.attributes, ready.counts.total)
     checker = Checker(
-        Grouping(
-            ready.counts,
-            ready.ladders,
-            ready.sensitive,
-            ready.population,
-            person=policy.counted_person,
-        ),
+        ready.maker.grouping(ready, policy.counted_person),
         lattice_of(policy, ready.ladders),
         policy.models,
         UnsuppressedLoss(loss) if policy.sensitive_blind else loss,
@@ -207,6 +224,8 @@ def checker_of(
     if rng is not None:
         checker.draw_order(rng)
     checker.scattered = policy.missing is Missing.SUPPRESS
+    weights = tuple(attribute.weight for attribute in ready.attributes)
+    checker.asked = policy.loss, policy.sensitive_blind, policy.missing, weights
     return checker
 
 
@@ -554,7 +573,7 @@ def decide(
     *,
     rng: np.random.Generator,
     report: Progress,
-    make_ladder: LadderMaker | None = None,
+    maker: "Maker | None" = None,
 ) -> Decision:
     """Decide what becomes of a counted table.
 
@@ -565,7 +584,7 @@ def decide(
         population: All people the data was drawn from, if the policy names them.
         rng: Draws among rows that are alike where they part ways.
         report: Told how far each stage is.
-        make_ladder: See `prepare`; what is refined builds its hierarchies always.
+        maker: See `prepare`; what is refined builds its hierarchies always.
     """
     partitioner = policy.make_method(PARTITIONERS)
     if not policy.quasi_identifiers:
@@ -579,7 +598,7 @@ def decide(
             population,
             lambda checks: report("search", checks, None),
             rng=rng,
-            make_ladder=make_ladder,
+            maker=maker,
         )
     return decide_locally(
         policy,
@@ -587,7 +606,7 @@ def decide(
         counts,
         rng=rng,
         progress=lambda done, total: report("partition", done, total),
-        make_ladder=make_ladder,
+        maker=maker,
     )
 
 
@@ -639,11 +658,11 @@ def decide_for_columns(
     on_check: Callable[[int], None],
     *,
     rng: np.random.Generator | None = None,
-    make_ladder: LadderMaker | None = None,
+    maker: "Maker | None" = None,
 ) -> Decision:
     """Decide on one lookup per column, by whichever of its methods a policy names."""
     decide_ = decide_full_domain if policy.make_regional() is None else decide_regionally
-    return decide_(policy, counts, population, on_check, rng=rng, make_ladder=make_ladder)
+    return decide_(policy, counts, population, on_check, rng=rng, maker=maker)
 
 
 def decide_full_domain(
@@ -653,10 +672,10 @@ def decide_full_domain(
     on_check: Callable[[int], None],
     *,
     rng: np.random.Generator | None = None,
-    make_ladder: LadderMaker | None = None,
+    maker: "Maker | None" = None,
 ) -> Decision:
     """Find the node that loses least among those that keep the promises."""
-    ready = prepare(policy, counts, population, make_ladder=make_ladder)
+    ready = prepare(policy, counts, population, maker=maker)
     checker = _possible_checker(policy, ready, rng)
     found = search_levels(policy, checker, on_check)
     if found.node is None:
@@ -717,13 +736,13 @@ def decide_regionally(
     on_check: Callable[[int], None],
     *,
     rng: np.random.Generator | None = None,
-    make_ladder: LadderMaker | None = None,
+    maker: "Maker | None" = None,
 ) -> Decision:
     """Find one cut through each hierarchy, from the best node on, that loses as little as it can.
 
     Every node is a cut, so the loss is that of full-domain recoding at most.
     """
-    ready = prepare(policy, counts, population, make_ladder=make_ladder)
+    ready = prepare(policy, counts, population, maker=maker)
     settings = policy.make_regional()
     assert settings is not None  # noqa: S101 - it is what the policy names
     checker = _possible_checker(policy, ready, rng)
@@ -962,10 +981,10 @@ def decide_locally(
     *,
     rng: np.random.Generator,
     progress: PartitionProgress | None = None,
-    make_ladder: LadderMaker | None = None,
+    maker: "Maker | None" = None,
 ) -> Decision:
     """Divide the rows into classes that keep the promises, each with labels of its own."""
-    ready = prepare(policy, counts, make_ladder=make_ladder)
+    ready = prepare(policy, counts, maker=maker)
     refuse_impossible(
         policy.models,
         ready.counts,

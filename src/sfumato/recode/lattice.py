@@ -18,7 +18,7 @@ from sfumato.errors import ParameterError
 from sfumato.files import write_folder
 from sfumato.policy import FULL_DOMAIN, Policy
 from sfumato.recode.deciding import (
-    LadderMaker,
+    Maker,
     checker_of,
     prepare,
     refuse_population,
@@ -463,7 +463,7 @@ def judge_lattice(
     most: int = MOST_NODES,
     rng: np.random.Generator,
     report: Progress,
-    make_ladder: LadderMaker | None = None,
+    maker: Maker | None = None,
 ) -> JudgedLattice:
     """Judge every node of a policy's lattice on a counted table.
 
@@ -475,9 +475,9 @@ def judge_lattice(
         most: The nodes that are judged at most; larger lattices are refused.
         rng: Draws who stays where a model leaves that to chance.
         report: Told how far it is.
-        make_ladder: Builds the hierarchies, or has them already; None builds them.
+        maker: Makes hierarchies, or has them already; None makes them.
     """
-    ready = prepare(policy, counts, population, make_ladder=make_ladder)
+    ready = prepare(policy, counts, population, maker=maker)
     refuse_population(policy, ready)
     checker = checker_of(policy, ready, rng=rng)
     lattice = checker.lattice

@@ -2,7 +2,7 @@
 
 import time
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Hashable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cache
 from secrets import randbits
@@ -200,6 +200,9 @@ class Checker:
         self.on_check: Callable[[int], None] | None = None
         """Called with the number of checks after each: a long search shows that it is alive."""
 
+        self.asked: Hashable = None
+        """What is asked apart from models and limit; None if lessons of others are of no use."""
+
         self.scattered = False
         """Whether rows that miss a quasi-identifier are suppressed: they may be of any person."""
 
@@ -256,6 +259,20 @@ class Checker:
         self._unstable = bool(self._per_table) or any(
             model.compares_with_table and own_reference for model in models
         )
+
+    @property
+    def lesson_key(self) -> Hashable:
+        """A key of searches that can learn from each other; None if they cannot.
+
+        Where classes are compared with the rows that stay, or chance decides who goes, a stricter
+        policy may suppress less; people of a population are judged beside the classes.
+        """
+        if self._unstable or self.matches_any or self._drawn is not None or self._of_population:
+            return None
+        if self.asked is None:
+            return None
+        levels = self.lattice.lowest, self.lattice.highest
+        return self.asked, self.limit, self.own_reference, self.whole_people, levels
 
     @property
     def total(self) -> int:

@@ -1,7 +1,7 @@
 """Best-first search: the optimum with few checks, and a proof that it is one."""
 
 import heapq
-from collections.abc import Iterator, Sequence
+from collections.abc import Hashable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property, reduce
 from math import log1p
@@ -12,6 +12,7 @@ import numpy as np
 from sfumato.losses.base import CheckedNode, ClassLossFunction
 from sfumato.search.base import NOTHING_YET, Budget, Checker, Found, Outcome, Search
 from sfumato.search.kernel import sum_boxes
+from sfumato.search.lessons import Lesson
 from sfumato.search.pairs import look_at_pairs
 from sfumato.typing import BoolArray, FloatArray, IntArray, Node
 
@@ -508,10 +509,14 @@ class BestFirst(Search):
             yield from Descent(self.checks, self.seconds).run(checker)
             return
         budget = self.budget()
-        state = _State(checker)
+        # A result of a given number of checks must not depend on what was searched before.
+        key = checker.lesson_key if budget.checks is None else None
+        state = _State(checker, key)
         best = NOTHING_YET
         limited = budget.checks is not None or budget.seconds is not None
-        pending: list[Node] = [checker.lattice.highest] if limited else []
+        pending: list[Node] = [] if key is None else checker.grouping.lessons.good_nodes(key)
+        if limited and not pending:
+            pending = [checker.lattice.highest]
         while True:
             node = pending.pop() if pending else state.choose(best.loss)
             if node is None:
@@ -524,8 +529,10 @@ class BestFirst(Search):
             if budget.is_spent(checker.checks):
                 break
         proven = state.choose(best.loss) is None
-        if proven and not limited:
+        if proven and budget.checks is None:
             best = _break_tie(checker, state, best)
+        if key is not None:
+            checker.grouping.lessons.add(state.lesson(key, best.node))
         best = replace(best, checks=checker.checks, proven=proven, finished=True)
         if self.all_minimal and proven:
             best = _find_all(checker, state.outcomes, best, budget)
@@ -548,7 +555,7 @@ def _find_all(checker: Checker, outcomes: Sequence[Outcome], best: Found, budget
 class _State:
     """The knowledge of every node, as flat arrays in lexicographic order."""
 
-    def __init__(self, checker: Checker) -> None:
+    def __init__(self, checker: Checker, key: Hashable = None) -> None:
         lattice = checker.lattice
         self._checker = checker
         self.outcomes: list[Outcome] = []
@@ -560,8 +567,15 @@ class _State:
         """Floors of all nodes before any was checked."""
 
         self._floor = self.least.copy()
+        lost, floors = None, None
+        if key is not None:
+            lost, floors = checker.grouping.lessons.of(key, checker.models)
+        if floors is not None:
+            np.maximum(self._floor, floors, out=self._floor)
         pairs = look_at_pairs(checker)
         self._settled = np.zeros(lattice.size, dtype=bool) if pairs is None else pairs.hopeless
+        if lost is not None:
+            self._settled |= lost
         self.hopeless = self._settled.copy()
         """Which nodes of the whole lattice are known not to be valid."""
 
@@ -579,7 +593,7 @@ class _State:
             # Floors from below, what rows that stay lost add to them, and floors from above.
             self._from_below = np.zeros(lattice.size)
             self._lift = np.zeros(lattice.size)
-            self._from_above = np.zeros(lattice.size)
+            self._from_above = self._floor.copy()
             self._lift_unit = checker.loss.lift_per_row(rows, checker.row_limit, checker.smallest)
             self._over = Predictor(bits, rows=rows, lowest=lattice.lowest)
             self._top = checker.loss.floor_above(_whole(lattice.highest, rows)) or 1.0
@@ -590,6 +604,8 @@ class _State:
         self._age = 0
         self._loss_of_refresh = np.inf
         self._open_of_shrink = lattice.size
+        self._floors = self._floor.copy()
+        """The floors of all nodes, as of when the box became smaller."""
 
     def choose(self, best: float) -> Node | None:
         """Pick the node whose verdict is expected to settle the most others; None when all are."""
@@ -634,6 +650,7 @@ class _State:
         if 2 * np.prod([last - first + 1 for first, last in ends]) > len(open_):
             return open_
         box = tuple([slice(first, last + 1) for first, last in ends])
+        self._keep_floors()
 
         def cut(array: np.ndarray) -> np.ndarray:
             return np.ascontiguousarray(array.reshape(self._shape)[box]).ravel()
@@ -647,6 +664,17 @@ class _State:
         self._shape = tuple([last - first + 1 for first, last in ends])
         self._counter = BoxCounter(self._shape)
         return smaller
+
+    def _keep_floors(self) -> None:
+        whole = self._checker.lattice
+        starts = [a - b for a, b in zip(self._lowest, whole.lowest, strict=True)]
+        box = tuple([slice(a, a + n) for a, n in zip(starts, self._shape, strict=True)])
+        self._floors.reshape(whole.shape)[box] = self._floor.reshape(self._shape)
+
+    def lesson(self, key: Hashable, best: Node | None) -> Lesson:
+        """Return what was learned, for searches to come."""
+        self._keep_floors()
+        return Lesson(key, self._checker.models, best, self.hopeless, self._floors)
 
     def _first(self, score: np.ndarray) -> list[int]:
         """Return the node of the highest score, and in a large lattice a few more to check next."""

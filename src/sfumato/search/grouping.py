@@ -9,6 +9,7 @@ from the classes of a finer one instead of from the tuples.
 from collections.abc import Mapping, Sequence
 from copy import copy
 from dataclasses import dataclass, field, replace
+from threading import Lock
 
 import numpy as np
 
@@ -31,6 +32,7 @@ from sfumato.counts import (
 from sfumato.hierarchy.base import Ladder
 from sfumato.people import ClassPeople
 from sfumato.search.kernel import Items, group_entries, group_items
+from sfumato.search.lessons import Lessons
 from sfumato.typing import FloatArray, IntArray, Node
 
 _WIDEST_GROUP = 4096
@@ -191,6 +193,10 @@ class Grouping:
         self.entropies = [
             _entropies(l, c, self.rows) for l, c in zip(ladders, self.codes, strict=True)
         ]
+        self.lessons = Lessons()
+        """What searches have found out about its nodes."""
+
+        self._lock = Lock()
         self._hubs: set[Node] = set()
         self._cache: list[NodeClasses] = []
         self._cached_nodes = np.empty((0, len(names)), dtype=np.int64)
@@ -215,6 +221,7 @@ class Grouping:
             replace(part, tables={}) if changed & {*part.attributes} else part
             for part in self._groups
         ]
+        self.lessons, self._lock = Lessons(), Lock()
         self._hubs, self._cache, self._cached_bytes = set(), [], 0
         self._cached_nodes = np.empty((0, len(self.ladders)), dtype=np.int64)
         self._cached_sizes = np.empty(0, dtype=np.int64)
@@ -384,18 +391,20 @@ class Grouping:
 
     def _remember(self, part: NodeClasses) -> None:
         size = part.nbytes
-        if self._cached_bytes + size > _CACHED_BYTES:
-            return
-        n = len(self._cache)
-        if n == len(self._cached_sizes):
-            more = max(n, _FIRST_CACHED)
-            grown = np.empty((more, self._cached_nodes.shape[1]), dtype=np.int64)
-            self._cached_nodes = np.concatenate([self._cached_nodes, grown])
-            self._cached_sizes = np.concatenate([self._cached_sizes, grown[:, 0]])
-        self._cached_nodes[n] = part.node
-        self._cached_sizes[n] = len(part.rows)
-        self._cached_bytes += size
-        self._cache.append(part)
+        with self._lock:
+            if self._cached_bytes + size > _CACHED_BYTES:
+                return
+            n = len(self._cache)
+            if n == len(self._cached_sizes):
+                more = max(n, _FIRST_CACHED)
+                grown = np.empty((more, self._cached_nodes.shape[1]), dtype=np.int64)
+                self._cached_nodes = np.concatenate([self._cached_nodes, grown])
+                self._cached_sizes = np.concatenate([self._cached_sizes, grown[:, 0]])
+            self._cached_nodes[n] = part.node
+            self._cached_sizes[n] = len(part.rows)
+            self._cached_bytes += size
+            # Last: others look only at as many as are here.
+            self._cache.append(part)
 
 
 def _merge_attributes(codes: np.ndarray, sizes: Sequence[int]) -> list[_Group]:

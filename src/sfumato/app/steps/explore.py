@@ -256,7 +256,7 @@ def try_policies(desk: Desk, asked: Fields) -> Answer:
     return None
 
 
-def varied(desk: Desk) -> dict[str, list[object]]:
+def last_variations(desk: Desk) -> dict[str, list[object]]:
     """Return what was varied last; before that, what is offered to be varied."""
     job = desk.jobs.get("explore")
     if job is not None and job.ready:

@@ -277,12 +277,15 @@ def _one_line(settings: Mapping[str, object]) -> str:
 def _describe_all(desk: Desk, found: Judgement, language: str) -> list[dict[str, Any]]:
     sensitive = () if desk.policy is None else desk.policy.sensitive
     return [
-        {**_describe(at, reason, sensitive), "promised": _promised(reason, translator(language))}
+        {
+            **_describe(at, reason, sensitive),
+            "promised": _list_promises(reason, translator(language)),
+        }
         for at, reason in enumerate(found.assessment.reasons)
     ]
 
 
-def _promised(reason: Reason, t: Translator) -> list[tuple[str, Sequence[str]]]:
+def _list_promises(reason: Reason, t: Translator) -> list[tuple[str, Sequence[str]]]:
     """Return what a reason advises to promise, in sentences with the values that they name."""
     return [
         (

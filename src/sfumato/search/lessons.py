@@ -1,0 +1,64 @@
+"""Lessons of searches: what one policy taught that holds for stricter ones on the same table."""
+
+from collections.abc import Hashable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from sfumato.models.base import PrivacyModel
+from sfumato.typing import BoolArray, FloatArray, Node
+
+_MOST = 24
+"""Searches that are remembered; the oldest go first."""
+
+
+@dataclass(frozen=True, eq=False)
+class Lesson:
+    """What a search that came to its end knows of a lattice."""
+
+    asked: Hashable
+    """All that was asked apart from the models: loss, limit, levels."""
+
+    models: tuple[PrivacyModel, ...]
+    best: Node | None
+    hopeless: BoolArray
+    """Which nodes are not valid."""
+
+    floors: FloatArray
+    """What the loss of each node is not below, if it is valid."""
+
+
+class Lessons:
+    """What was learned of one table, for searches to come.
+
+    A policy that promises more suppresses no fewer rows at any node. So what is not valid for a
+    policy is not valid for a stricter one, and no node loses less.
+    """
+
+    def __init__(self) -> None:
+        self._learned: list[Lesson] = []
+
+    def add(self, lesson: Lesson) -> None:
+        """Remember a search."""
+        self._learned = [*self._learned[1 - _MOST :], lesson]
+
+    def of(
+        self, asked: Hashable, models: Sequence[PrivacyModel]
+    ) -> tuple[BoolArray | None, FloatArray | None]:
+        """Return which nodes are known not to be valid, and floors; None if nothing is known."""
+        hopeless: BoolArray | None = None
+        floors: FloatArray | None = None
+        for lesson in self._learned:
+            if lesson.asked == asked and _all_imply(models, lesson.models):
+                hopeless = lesson.hopeless if hopeless is None else hopeless | lesson.hopeless
+                floors = lesson.floors if floors is None else np.maximum(floors, lesson.floors)
+        return hopeless, floors
+
+    def good_nodes(self, asked: Hashable) -> list[Node]:
+        """Return nodes that were best for policies like this one, the latest first."""
+        found = [each.best for each in self._learned if each.asked == asked and each.best]
+        return [*dict.fromkeys(reversed(found))][:2]
+
+
+def _all_imply(models: Sequence[PrivacyModel], others: Sequence[PrivacyModel]) -> bool:
+    return all(any(model.implies(other) for model in models) for other in others)

@@ -1,0 +1,57 @@
+"""What one policy teaches about a table is true of the next one."""
+
+import hypothesis.strategies as st
+import numpy as np
+import pytest
+from hypothesis import given
+
+from sfumato.counts import FrequencySet
+from sfumato.losses import LOSSES
+from sfumato.models import KAnonymity
+from sfumato.policy import Policy
+from sfumato.recode.deciding import Maker, checker_of, prepare
+from sfumato.recode.workshop import Workshop
+from sfumato.search import BestFirst
+from tests.search.problems import COLUMNS, MODEL_SETS, Problem, problems
+
+
+def found(policy: Policy, counts: FrequencySet, maker: Maker):
+    ready = prepare(policy, counts, maker=maker)
+    checker = checker_of(policy, ready, rng=np.random.default_rng(7))
+    *_, last = BestFirst().run(checker)
+    return last
+
+
+@given(problem=problems(), data=st.data())
+def test_policies_in_a_row_find_what_each_finds_alone(problem: Problem, data):
+    counts, workshop = problem.counts()[0], Workshop()
+    for _ in range(4):
+        models = data.draw(st.sampled_from([*MODEL_SETS, *([KAnonymity(k)] for k in (2, 3, 4, 6))]))
+        policy = problem.policy.replace(models=models)
+        alone, shared = found(policy, counts, Maker()), found(policy, counts, workshop)
+        assert shared.loss == pytest.approx(alone.loss)
+        assert (shared.node is None) == (alone.node is None)
+        assert shared.proven == alone.proven
+        if LOSSES[policy.loss.name].example() == policy.loss:
+            assert shared.suppressed <= prepare(policy, counts).limit
+
+
+def test_a_stricter_policy_needs_fewer_checks_than_alone():
+    rng = np.random.default_rng(3)
+    pools = [["a", "b", "c", "d"], ["0", "1", "2", "3"], ["round", "square"], ["flu", "hiv"]]
+    rows = list(zip(*(rng.choice(pool, 300).tolist() for pool in pools), strict=True))
+    counts = FrequencySet.from_rows(COLUMNS, rows)
+    policy = Policy(
+        columns={
+            "letter": {"role": "quasi-identifier", "hierarchy": {"kind": "masking"}},
+            "digit": {"role": "quasi-identifier", "hierarchy": {"kind": "masking"}},
+            "shape": "quasi-identifier",
+            "disease": "sensitive",
+        },
+        models=[KAnonymity(2)],
+    )
+    workshop = Workshop()
+    found(policy, counts, workshop)
+    again = found(policy, counts, workshop)
+    assert again.proven
+    assert again.checks <= found(policy, counts, Maker()).checks
