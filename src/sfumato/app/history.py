@@ -12,7 +12,7 @@ from sfumato.files import read_small, write_file
 _MOST = 500
 """States that are kept; the oldest go first."""
 
-_JOINS = 3.0
+_JOINS = 10.0
 """Seconds within which the positions of a slider that is being moved are one change."""
 
 _WHAT = "the history of a policy"
