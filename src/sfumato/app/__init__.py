@@ -5,7 +5,7 @@ and shows what came of it. The policy is the state: whatever is done here can be
 `policy.yaml` and a command, and every page says how.
 
 - `gate.py` lets in who holds the token, and turns everything else away.
-- `server.py` turns steps into pages; `asked.py` is what a browser asks for.
+- `server.py` turns steps into pages; `fields.py` is what a browser asks for.
 - `desk.py` is what is being worked on: the folder, the table, the policy and its history.
 - `jobs.py` does what takes long, beside the pages, and stops it when it is asked to.
 - `steps/` has one file per step, `templates/` its page, `texts/` the catalogues.

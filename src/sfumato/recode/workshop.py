@@ -1,7 +1,7 @@
 """A workshop: things made of a counted table for one policy, which serve the next one too."""
 
 from collections import OrderedDict
-from collections.abc import Callable, Hashable, Mapping, Sequence
+from collections.abc import Hashable, Mapping, Sequence
 from pathlib import Path
 from threading import RLock
 from typing import NamedTuple
@@ -36,13 +36,9 @@ class Workshop(Maker):
 
     Policies that differ in their models or limits share all of it, so that the second costs a
     part of the first. Several threads may use it.
-
-    Args:
-        on_ladder: Called before a hierarchy is built: it may take long, and may be stopped.
     """
 
-    def __init__(self, on_ladder: Callable[[], None] | None = None) -> None:
-        self._on_ladder = on_ladder
+    def __init__(self) -> None:
         self._ladders: OrderedDict[Hashable, Ladder] = OrderedDict()
         self._projected: list[tuple[FrequencySet, tuple[str, ...], FrequencySet]] = []
         self._made: _Stock | None = None
@@ -66,8 +62,6 @@ class Workshop(Maker):
         with self._lock:
             found = self._ladders.get(key)
             if found is None or found.values != values:
-                if self._on_ladder is not None:
-                    self._on_ladder()
                 found = self._ladders[key] = ladder_of(policy, counts, name, frequency)
                 while len(self._ladders) > _LADDERS:
                     self._ladders.popitem(last=False)
