@@ -23,6 +23,7 @@ PAGES = {
     "attacks.md": families.attacks,
     "learners.md": families.learners,
     "decouplings.md": families.decouplings,
+    "estimators.md": families.estimators,
     "policy.md": policy.page,
     "cli.md": cli.page,
     "python.md": python.page,

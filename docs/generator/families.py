@@ -12,6 +12,7 @@ from sfumato.models import MODELS
 from sfumato.networks import LEARNERS
 from sfumato.partition import PARTITIONERS
 from sfumato.policy.parts import REGIONAL, Regional, member_settings, parameters
+from sfumato.populations import ESTIMATORS
 from sfumato.search import SEARCHES
 from sfumato.text import text_of
 
@@ -199,6 +200,23 @@ def decouplings() -> str:
         "and what not, [Decouple a release](../how-to/decouple-a-release.md) how it is done.",
         overview(DECOUPLINGS, {}),
         *sections(DECOUPLINGS, None, lambda kind: python("decouplings", kind.example())),
+    )
+
+
+def estimators() -> str:
+    """Write the page of estimators."""
+    return joined(
+        "# Estimators",
+        "How many people are unique in a population of which a table is a sample. "
+        "[`sf.inspect`](python.md#sfinspect) shows all of them where a sampling fraction or "
+        "weights are known. Each is an estimate and no promise. "
+        "[Samples and populations](../concepts/populations.md) says how far they are off.",
+        overview(ESTIMATORS, {}),
+        *sections(
+            ESTIMATORS,
+            None,
+            lambda kind: "In Python: " + code(f"sf.populations.{kind.__name__}()"),
+        ),
     )
 
 

@@ -77,6 +77,7 @@ _PAGES = {
     "hierarchy": "hierarchies.md",
     "losses": "losses.md",
     "models": "models.md",
+    "populations": "estimators.md",
     "partition": "methods.md",
     "search": "searches.md",
 }

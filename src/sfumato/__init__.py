@@ -39,6 +39,7 @@ if TYPE_CHECKING:
     from sfumato import models as models
     from sfumato import networks as networks
     from sfumato import partition as partition
+    from sfumato import populations as populations
     from sfumato import samples as samples
     from sfumato import search as search
     from sfumato import tools as tools
@@ -93,7 +94,7 @@ _HOMES = {
 }
 _FAMILIES = (
     "attacks", "decouplings", "derivations", "evidence", "hierarchy", "leaks", "losses", "models",
-    "networks", "partition", "samples", "search", "tools",
+    "networks", "partition", "populations", "samples", "search", "tools",
 )  # fmt: skip
 
 __all__ = ["__version__", *_HOMES, *_FAMILIES]  # noqa: PLE0604 - all of them are texts

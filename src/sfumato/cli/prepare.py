@@ -219,7 +219,7 @@ def widen(  # noqa: PLR0917 - options of a command line
     "sfumato inspect patients.csv -p policy.yaml",
     python='print(sf.inspect("patients.csv", quasi_identifiers=["age", "sex"]))',
 )
-def inspect(
+def inspect(  # noqa: PLR0917 - options of a command line
     data: DataArgument,
     policy: Annotated[
         Path | None,
@@ -242,6 +242,13 @@ def inspect(
         typer.Option(
             metavar="COLUMN",
             help="How many people of a population each row of a survey stands for.",
+        ),
+    ] = None,
+    fraction: Annotated[
+        float | None,
+        typer.Option(
+            metavar="SHARE",
+            help="The share of a population that is in the table, as 0.01.",
         ),
     ] = None,
     person: Annotated[
@@ -269,6 +276,7 @@ def inspect(
             sensitive=split_names(sensitive or []),
             policy=policy,
             weight=weight,
+            fraction=fraction,
             person=person,
             household=household,
             progress=progress,

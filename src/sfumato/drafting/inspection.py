@@ -34,6 +34,7 @@ from sfumato.models import (
     TCloseness,
 )
 from sfumato.people import ClassPeople
+from sfumato.populations import SampleRisk
 from sfumato.releases.line_breaks import count_line_breaks, warn_of_line_breaks
 from sfumato.releases.spellings import warn_of_spellings
 from sfumato.schema import Role
@@ -353,6 +354,11 @@ class SensitiveRisk:
     """None if the values are not numbers."""
 
 
+_SEVERAL_ROWS = (
+    "Not estimated: how many people are unique in the population and how many are found. People "
+    "have several rows here, and the estimators know classes that share no one"
+)
+
 _FEW = 5
 """The number of sets of columns shown where space is short."""
 
@@ -390,6 +396,13 @@ class Inspection(Showable):
 
     estimated: EstimatedRisk | None = None
     """The same as the weights of a survey estimate it; None without weights."""
+
+    sample: SampleRisk | None = None
+    """How likely people are found in the population, estimated from a sampling fraction or weights;
+    None without either, and where `not_estimated` says why."""
+
+    not_estimated: str = ""
+    """Why nothing is estimated although there is a sampling fraction, or weights."""
 
     line_breaks: Mapping[str, int] = field(default_factory=dict)
     """By column, how many cells have line breaks in them: whole rows may hide there."""
@@ -456,6 +469,8 @@ class Inspection(Showable):
             # A table without rows would only ask what is missing.
             parts += [self._telling_sets()] if search.found else []
             parts.append(Sentence(text if search.found else f"{text}: none singles a person out"))
+        if self.sample is not None:
+            parts.append(self.sample.table())
         if self.sensitive:
             parts.append(self._sensitive())
         return Content(self.headline, tuple(parts))
@@ -485,6 +500,10 @@ class Inspection(Showable):
                 f"that estimate, which is no promise: at most {percent(guess.maximum)}, on average "
                 f"{percent(guess.average)}"
             )
+        if self.sample is not None:
+            texts.append(self.sample.sentence().text)
+        if self.not_estimated:
+            texts.append(self.not_estimated)
         if (homes := self.households) is not None:
             texts.append(
                 f"Households: {homes.households}, of up to {homes.largest} people; {homes.exposed} "
@@ -557,6 +576,7 @@ def inspect_counts(  # noqa: PLR0913 - what is known of a table
     people: FrequencySet | None,
     *,
     weight: tuple[str, FloatArray] | None = None,
+    fraction: float | None = None,
     roles_from: Literal["given", "policy", "guessed"],
     subsets: int,
     report: Callable[[int, int], None],
@@ -571,6 +591,7 @@ def inspect_counts(  # noqa: PLR0913 - what is known of a table
         sensitive: The columns to protect.
         people: The population it was drawn from, if it is known.
         weight: A weight, and how many people each combination of `counts` stands for by it.
+        fraction: The share of the population that is in the table.
         roles_from: Who said which columns are what.
         subsets: How many columns a set may have that is looked at; 0 skips that.
         report: Told how many sets are done.
@@ -584,6 +605,15 @@ def inspect_counts(  # noqa: PLR0913 - what is known of a table
     unique = SampleUniqueness.example().measure(classes)["share"]
     if person is not None:
         unique = sizes.unique_rows / max(classes.n_people, 1)
+    estimated = sample = None
+    if weight is not None:
+        name, people_of = weight
+        rows, stands_for = _add_classes(counts, quasi_identifiers, people_of)
+        estimated = EstimatedRisk.of(name, rows, stands_for)
+        if estimated is not None and person is None:
+            sample = SampleRisk.of(rows, people=stands_for, weight=name)
+    if fraction is not None and person is None:
+        sample = SampleRisk.of(classes.sizes, fraction=fraction)
     return Inspection(
         rows=counts.total,
         quasi_identifiers=quasi_identifiers,
@@ -604,7 +634,9 @@ def inspect_counts(  # noqa: PLR0913 - what is known of a table
         ),
         sensitive=tuple(_sensitive_risk(classes, name) for name in sensitive),
         population=None if people is None else _population_risk(classes, people),
-        estimated=None if weight is None else _estimated_risk(counts, quasi_identifiers, *weight),
+        estimated=estimated,
+        sample=sample,
+        not_estimated=_SEVERAL_ROWS if person is not None and (weight or fraction) else "",
         line_breaks=count_line_breaks(counts.project((*quasi_identifiers, *sensitive))),
         people=None if person is None else classes.n_people,
         households=None
@@ -728,14 +760,15 @@ def _population_risk(classes: EquivalenceClasses, people: FrequencySet) -> Popul
     )
 
 
-def _estimated_risk(
-    counts: FrequencySet, quasi_identifiers: Sequence[str], weight: str, people: FloatArray
-) -> EstimatedRisk | None:
+def _add_classes(
+    counts: FrequencySet, quasi_identifiers: Sequence[str], people: FloatArray
+) -> tuple[IntArray, FloatArray]:
+    """Return the rows of each class and the people that they stand for."""
     columns = [counts.column(name) for name in quasi_identifiers]
     codes = [counts.codes_of(name) for name in quasi_identifiers]
     groups = group(codes, [len(column.values) for column in columns])
     sizes = add_up(groups.of_item, counts.rows, groups.n).astype(np.int64)
-    return EstimatedRisk.of(weight, sizes, add_up(groups.of_item, people, groups.n))
+    return sizes, add_up(groups.of_item, people, groups.n)
 
 
 def _name(name: str) -> str:

@@ -61,6 +61,7 @@ from sfumato.policy.parts import (
     read_role,
     setting,
 )
+from sfumato.populations import require_fraction
 from sfumato.reading import Reading, TextFile
 from sfumato.schema import Role
 from sfumato.slicing import Columns
@@ -499,6 +500,13 @@ def _read_population(value: object) -> str | None:
     return None if path is None else str(value)
 
 
+def _read_fraction(value: object) -> float | None:
+    fraction: float | None = read(float | None, value)
+    if fraction is not None:
+        require_fraction(fraction)
+    return fraction
+
+
 @dataclass(frozen=True, init=False)
 class Policy(Part):
     """What must hold, and what may be done to the data to make it hold.
@@ -615,6 +623,14 @@ class Policy(Part):
         _read_population,
         "A table of everybody the data was drawn from, for models that ask.",
         {"type": ["string", "null"]},
+        default=None,
+        sparse=True,
+    )
+    sampling_fraction: float | None = setting(
+        _read_fraction,
+        "The share of the population that the data is a sample of, as 0.01: from it is estimated, "
+        "which is no promise, how many people are unique in the population.",
+        {"type": ["number", "null"], "exclusiveMinimum": 0, "maximum": 1},
         default=None,
         sparse=True,
     )

@@ -24,6 +24,7 @@ from sfumato.guess import Guess, guess_table
 from sfumato.harm import HarmRule
 from sfumato.hierarchy import Automatic, Hierarchy, HierarchyBuilder, Ladder
 from sfumato.policy import GivenPolicy, Policy, policy_of
+from sfumato.populations import require_fraction
 from sfumato.recode.deciding import counted_columns, decide
 from sfumato.releases.preparing import open_as_it_is, open_prepared
 from sfumato.schema import Role
@@ -303,6 +304,7 @@ def inspect(  # noqa: PLR0913 - all but one have a default and are named
     policy: GivenPolicy | None = None,
     population: object = None,
     weight: str | None = None,
+    fraction: float | None = None,
     person: str | None = None,
     household: str | None = None,
     subsets: int = 3,
@@ -324,6 +326,9 @@ def inspect(  # noqa: PLR0913 - all but one have a default and are named
         weight: The column that says how many people of a population each row of a survey stands
             for: the people of each class are estimated by it, which is no promise. None takes the
             policy's, or one that looks like it.
+        fraction: The share of a population that is in the table, as 0.01: from it, or from weights,
+            it is estimated how many people are unique in the population and how many are found,
+            which is no promise either. None takes the policy's `sampling_fraction`.
         person: The column that tells people apart, if they may have several rows: they are counted
             then, each once. None takes the policy's.
         household: The column that says who lives together; None takes the policy's.
@@ -346,6 +351,10 @@ def inspect(  # noqa: PLR0913 - all but one have a default and are named
     report = progress or silent
     require_int("subsets", subsets, at_least=0)
     rules = policy_of(policy)
+    if fraction is None and rules is not None:
+        fraction = rules.sampling_fraction
+    if fraction is not None:
+        require_fraction(fraction)
     table = open_table(data, None if rules is None else rules.reading)
     if rules is not None:
         # A release has what was derived already, and is inspected with its policy.
@@ -371,6 +380,7 @@ def inspect(  # noqa: PLR0913 - all but one have a default and are named
         roles.sensitive,
         people,
         weight=stands_for,
+        fraction=fraction,
         roles_from=roles.come_from,
         subsets=subsets,
         report=lambda done, total: report("subsets", done, total),
