@@ -32,7 +32,8 @@ def outer_sum(parts: Sequence[FloatArray]) -> FloatArray:
     >>> outer_sum([np.array([0.0, 1.0]), np.array([10.0, 20.0])]).tolist()
     [10.0, 20.0, 11.0, 21.0]
     """
-    return reduce(lambda grid, part: np.add.outer(grid, part).ravel(), parts)
+    # From the right: each step then adds one number to a long stretch of others.
+    return reduce(lambda grid, part: np.add.outer(part, grid).ravel(), reversed(parts))
 
 
 def below(node: Node, lowest: Node) -> tuple[slice, ...]:
@@ -247,7 +248,31 @@ def chance(over: FloatArray, spread: float) -> np.ndarray:
     >>> chance(np.array([-9.0, 0.0, 9.0]), spread=1.0).round(2).tolist()
     [0.0, 0.5, 1.0]
     """
-    return (1.0 / (1.0 + np.exp(np.clip(over * (-1.7 / spread), -30, 30)))).astype(np.float32)
+    # In 32 bits, which are enough for a guess: its exponentials are most of a choice.
+    steep = over.astype(np.float32) * np.float32(-1.7 / spread)
+    np.clip(steep, -30, 30, out=steep)
+    np.exp(steep, out=steep)
+    steep += 1.0
+    return np.divide(np.float32(1.0), steep, out=steep)
+
+
+_BINS = 1024
+"""Floors are sorted into this many bins where a guess is enough."""
+
+
+def count_above(floors: FloatArray, chosen: BoolArray, lift: float) -> np.ndarray:
+    """Count, for each floor, the chosen ones that are about this much above it, or more.
+
+    >>> count_above(np.array([1.0, 2.0, 4.0]), np.array([True, True, True]), lift=1.5).tolist()
+    [1.0, 1.0, 0.0]
+    """
+    low, high = float(floors.min()), float(floors.max())
+    scale = (_BINS - 1) / (high - low) if high > low else 0.0
+    places = ((floors - low) * scale).astype(np.int64)
+    ranked = np.bincount(places[chosen], minlength=_BINS)
+    left = np.append(np.cumsum(ranked[::-1])[::-1], 0).astype(np.float32)
+    shift = int(np.ceil(lift * scale))
+    return left[np.minimum(places + shift, _BINS)]
 
 
 _DEFAULT_CHECKS = 2000
@@ -462,6 +487,12 @@ _LIFT_TRUST = 0.7
 _NODES_PER_CHOICE = 50_000
 """Scoring costs more than a check in a lattice larger than this: several are chosen at once."""
 
+_BATCH = 4
+"""Nodes chosen at once where a check costs about as much as a choice."""
+
+_CHEAP_TUPLES = 100_000
+"""Checks of more tuples than this cost much more than a choice."""
+
 _SMALL_BOX = 64
 """Nodes of a box that is small enough."""
 
@@ -600,6 +631,7 @@ class _State:
         # What suppressing one row adds to the loss: a first guess, then the average seen.
         self._lift_per_row = float(self._floor.max()) / max(rows, 1)
         self._lifts: list[float] = []
+        self._batch = _BATCH if len(checker.grouping.rows) <= _CHEAP_TUPLES else 1
         self._queue: list[int] = []
         self._age = 0
         self._loss_of_refresh = np.inf
@@ -677,12 +709,22 @@ class _State:
         return Lesson(key, self._checker.models, best, self.hopeless, self._floors)
 
     def _first(self, score: np.ndarray) -> list[int]:
-        """Return the node of the highest score, and in a large lattice a few more to check next."""
-        batch = len(score) // _NODES_PER_CHOICE
-        if batch < 2:
-            return [int(score.argmax())]
-        highest = np.argpartition(score, -batch)[-batch:]
-        return [int(flat) for flat in highest[np.argsort(score[highest])[::-1]]]
+        """Return the node of the highest score, and a few more to check next.
+
+        None of them is above or below another: what one says of the next would be lost.
+        """
+        batch = max(self._batch, len(score) // _NODES_PER_CHOICE)
+        found = [int(score.argmax())]
+        grid = score.reshape(self._shape)
+        while len(found) < batch:
+            place = np.unravel_index(found[-1], self._shape)
+            grid[tuple([slice(0, p + 1) for p in place])] = -1.0
+            grid[tuple([slice(p, None) for p in place])] = -1.0
+            best = int(score.argmax())
+            if score[best] <= 0.0:
+                break
+            found.append(best)
+        return found
 
     def _refresh(self, best: float, open_: BoolArray) -> None:
         """Guess again how likely each node is hopeless or valid, and what each would settle."""
@@ -709,18 +751,18 @@ class _State:
             self._loss_of_refresh = best
             return
         # A valid node settles every node whose floor is above its loss.
-        would_be = self._floor + self._lift_per_row * _TYPICAL_SHARE * limit
-        floors = np.sort(self._floor[open_])
-        settles = len(floors) - np.searchsorted(floors, would_be)
-        self._gain = self._valid * np.maximum(settles, 1).astype(np.float32)
+        typical = _TYPICAL_SHARE * limit
+        settles = count_above(self._floor, open_, self._lift_per_row * typical)
+        self._gain = self._valid * np.maximum(settles, 1.0)
         # It also lifts the floors below it, by about as much as a boundary node suppresses.
         self._lift_gain = np.float32(0.0)
         if limit and np.isfinite(best) and not self._class_loss:
-            typical = _TYPICAL_SHARE * limit
-            liftable = self._floor + self._lift_per_row * typical >= best
-            near = np.minimum(1.0, np.exp(np.minimum(guess, 50.0)) / typical) ** 2
-            lifted = self._counter.below(open_ & liftable)
-            self._lift_gain = _LIFT_TRUST * self._valid * near.astype(np.float32) * lifted
+            liftable = self._floor >= best - self._lift_per_row * typical
+            near = np.minimum(2.0 * (guess - np.log(typical)).astype(np.float32), 0.0)
+            np.exp(near, out=near)
+            near *= self._valid
+            near *= self._counter.below(open_ & liftable)
+            self._lift_gain = np.multiply(near, np.float32(_LIFT_TRUST), out=near)
         self._loss_of_refresh = best
 
     def learn(self, outcome: Outcome) -> None:
