@@ -44,8 +44,11 @@ def _outer(parts: Sequence[FloatArray], combine: Callable[..., FloatArray]) -> F
     >>> _outer([np.array([0.0, 1.0]), np.array([10.0, 20.0])], np.add).tolist()
     [[10.0, 20.0], [11.0, 21.0]]
     """
-    # Flat outer products are much cheaper than broadcasting over many short axes.
-    flat = reduce(lambda grid, part: combine(grid[:, None], part[None, :]).ravel(), parts)
+    # Flat outer products are much cheaper than broadcasting over many short axes, and from the
+    # right each step combines one number with a long stretch of others.
+    flat = reduce(
+        lambda grid, part: combine(part[:, None], grid[None, :]).ravel(), reversed(parts)
+    )
     return flat.reshape([len(part) for part in parts])
 
 
