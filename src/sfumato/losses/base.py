@@ -46,9 +46,7 @@ def _outer(parts: Sequence[FloatArray], combine: Callable[..., FloatArray]) -> F
     """
     # Flat outer products are much cheaper than broadcasting over many short axes, and from the
     # right each step combines one number with a long stretch of others.
-    flat = reduce(
-        lambda grid, part: combine(part[:, None], grid[None, :]).ravel(), reversed(parts)
-    )
+    flat = reduce(lambda grid, part: combine(part[:, None], grid[None, :]).ravel(), reversed(parts))
     return flat.reshape([len(part) for part in parts])
 
 
