@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 
 from sfumato.counts import FrequencySet
-from sfumato.losses import LOSSES
+from sfumato.losses import LOSSES, Discernibility, Entropy
 from sfumato.models import KAnonymity
 from sfumato.policy import Policy
 from sfumato.recode.deciding import Maker, checker_of, prepare
@@ -27,7 +27,9 @@ def test_policies_in_a_row_find_what_each_finds_alone(problem: Problem, data):
     counts, workshop = problem.counts()[0], Workshop()
     for _ in range(4):
         models = data.draw(st.sampled_from([*MODEL_SETS, *([KAnonymity(k)] for k in (2, 3, 4, 6))]))
-        policy = problem.policy.replace(models=models)
+        loss = data.draw(st.sampled_from([problem.policy.loss, Discernibility(), Entropy()]))
+        limit = data.draw(st.sampled_from([problem.policy.suppression, "100%"]))
+        policy = problem.policy.replace(models=models, loss=loss, suppression=limit)
         alone, shared = found(policy, counts, Maker()), found(policy, counts, workshop)
         assert shared.loss == pytest.approx(alone.loss)
         assert (shared.node is None) == (alone.node is None)
@@ -55,3 +57,18 @@ def test_a_stricter_policy_needs_fewer_checks_than_alone():
     again = found(policy, counts, workshop)
     assert again.proven
     assert again.checks <= found(policy, counts, Maker()).checks
+
+
+def test_another_k_needs_a_part_of_the_checks():
+    rng = np.random.default_rng(5)
+    ages, zips = rng.integers(0, 99, 3000), rng.integers(10000, 10300, 3000)
+    rows = [(f"{age:02}", str(code), "m" if age % 2 else "f") for age, code in zip(ages, zips, strict=True)]
+    counts = FrequencySet.from_rows(("age", "zip", "sex"), rows)
+    masking = {"role": "quasi-identifier", "hierarchy": {"kind": "masking"}}
+    columns = {"age": masking, "zip": masking, "sex": "quasi-identifier"}
+    policy = Policy(columns=columns, models=[KAnonymity(5)], suppression="5%")
+    workshop, ks = Workshop(), range(2, 12)
+    each = [policy.replace(models=[KAnonymity(k)]) for k in ks]
+    alone = [found(one, counts, Maker()).checks for one in each]
+    shared = [found(one, counts, workshop).checks for one in each]
+    assert sum(shared) <= sum(alone)

@@ -423,6 +423,7 @@ class CellLossFunction(LossFunction):
         ]
 
         levels = [sums / scale for sums, scale in zip(self._sums, self._scales, strict=True)]
+        self._latest: tuple[CheckedNode, list[FloatArray]] | None = None
         self._shares = np.concatenate([*levels, np.zeros(0)])
         self._starts = np.cumsum([0, *map(len, levels)])[:-1]
 
@@ -430,8 +431,8 @@ class CellLossFunction(LossFunction):
         return self._aggregate.of(self.per_attribute(judged), self._weights)
 
     def per_attribute(self, judged: CheckedNode) -> FloatArray:
-        parts = [self._levels(i, judged)[level] for i, level in enumerate(judged.node)]
-        return np.array(parts, dtype=np.float64)
+        levels = zip(self._levels(judged), judged.node, strict=True)
+        return np.array([part[level] for part, level in levels], dtype=np.float64)
 
     def of_local(self, result: LocalResult) -> float:
         return self._aggregate.of(self.per_attribute_local(result), self._weights)
@@ -482,10 +483,8 @@ class CellLossFunction(LossFunction):
     ) -> FloatArray | None:
         if not judged.suppressed:
             return None
-        parts = [
-            self._levels(i, judged)[low : level + 1]
-            for i, (low, level) in enumerate(zip(lowest, highest or judged.node, strict=True))
-        ]
+        levels = zip(self._levels(judged), lowest, highest or judged.node, strict=True)
+        parts = [part[low : level + 1] for part, low, level in levels]
         return self._aggregate.grid(parts, self._weights)
 
     def _cost_of(self, i: int, cells: Cells) -> float:
@@ -499,7 +498,16 @@ class CellLossFunction(LossFunction):
         added = self._loss.suppression_cost(self._attributes[i], costs, removed)
         return float(costs[-1] @ removed + added[-1])
 
-    def _levels(self, i: int, judged: CheckedNode) -> FloatArray:
+    def _levels(self, judged: CheckedNode) -> list[FloatArray]:
+        """Return each attribute's loss at every level if these rows are suppressed."""
+        latest = self._latest
+        # A search asks for a node's own loss, and then for floors below the same node.
+        if latest is None or latest[0] is not judged:
+            every = range(len(self._attributes))
+            latest = self._latest = (judged, [self._levels_of(i, judged) for i in every])
+        return latest[1]
+
+    def _levels_of(self, i: int, judged: CheckedNode) -> FloatArray:
         removed = judged.removed_rows(i)
         sums = self._sums[i]
         if removed is not None:

@@ -306,6 +306,7 @@ class Checker:
         if self.on_check is not None:
             self.on_check(self.checks)
         part = self.grouping.partition(node)
+        self.grouping.lessons.note(node, part.rows)
         classes = self._classes(part)
         everything = np.ones(len(classes), dtype=bool)
         keep = self._settle(part, classes, everything, self._absorbing, ())

@@ -5,6 +5,7 @@ from collections.abc import Hashable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property, reduce
 from math import log1p
+from operator import le, sub
 from typing import ClassVar
 
 import numpy as np
@@ -12,7 +13,7 @@ import numpy as np
 from sfumato.losses.base import CheckedNode, ClassLossFunction
 from sfumato.search.base import NOTHING_YET, Budget, Checker, Found, Outcome, Search
 from sfumato.search.kernel import sum_boxes
-from sfumato.search.lessons import Lesson
+from sfumato.search.lessons import Lesson, Lessons
 from sfumato.search.pairs import look_at_pairs
 from sfumato.typing import BoolArray, FloatArray, IntArray, Node
 
@@ -253,7 +254,8 @@ def chance(over: FloatArray, spread: float) -> np.ndarray:
     np.clip(steep, -30, 30, out=steep)
     np.exp(steep, out=steep)
     steep += 1.0
-    return np.divide(np.float32(1.0), steep, out=steep)
+    np.reciprocal(steep, out=steep)
+    return steep
 
 
 _BINS = 1024
@@ -493,6 +495,9 @@ _BATCH = 4
 _CHEAP_TUPLES = 100_000
 """Checks of more tuples than this cost much more than a choice."""
 
+_PROMISING = 2
+"""Nodes that are looked at first because other searches have seen that they may be good."""
+
 _SMALL_BOX = 64
 """Nodes of a box that is small enough."""
 
@@ -545,7 +550,8 @@ class BestFirst(Search):
         state = _State(checker, key)
         best = NOTHING_YET
         limited = budget.checks is not None or budget.seconds is not None
-        pending: list[Node] = [] if key is None else checker.grouping.lessons.good_nodes(key)
+        pending = [] if key is None else checker.grouping.lessons.good_nodes(key)
+        pending = [*state.promising, *pending]
         if limited and not pending:
             pending = [checker.lattice.highest]
         while True:
@@ -638,6 +644,41 @@ class _State:
         self._open_of_shrink = lattice.size
         self._floors = self._floor.copy()
         """The floors of all nodes, as of when the box became smaller."""
+
+        self.promising: list[Node] = []
+        """Nodes that may be good, the best of them last."""
+
+        if key is not None and checker.smallest > 1 and checker.grouping.person is None:
+            self._recall(checker.grouping.lessons)
+
+    def _recall(self, lessons: Lessons) -> None:
+        """Learn from the classes of nodes that other searches have checked."""
+        checker = self._checker
+        guesses: list[tuple[float, Node]] = []
+        settled = self._settled.reshape(self._shape)
+        for node, rows in lessons.sizes():
+            if not all(map(le, self._lowest, node)) or not all(map(le, node, self._highest)):
+                continue
+            if settled[tuple(map(sub, node, self._lowest))]:
+                continue
+            keep = rows >= checker.smallest
+            rare = int(rows[~keep].sum())
+            self._certain.learn(node, rare)
+            if rare > checker.row_limit:
+                self._settle_below(node)
+            elif self._class_loss:
+                sure = CheckedNode(node, rows, keep, checker.total, _no_values, checker.smallest)
+                self._raise_floors(sure, above(node, self._lowest), below(node, self._lowest))
+                guesses.append((checker.loss.of(sure), node))
+            else:
+                guesses.append((checker.loss.floor(node) + self._lift_per_row * rare, node))
+        self.promising = [node for _, node in heapq.nsmallest(_PROMISING, guesses)][::-1]
+
+    def _settle_below(self, node: Node) -> None:
+        """Settle everything at or below a node that is hopeless."""
+        self._settled.reshape(self._shape)[below(node, self._lowest)] = True
+        whole = self._checker.lattice
+        self.hopeless.reshape(whole.shape)[below(node, whole.lowest)] = True
 
     def choose(self, best: float) -> Node | None:
         """Pick the node whose verdict is expected to settle the most others; None when all are."""
@@ -779,9 +820,7 @@ class _State:
             self._lifts.append((outcome.loss - checker.loss.floor(node)) / outcome.suppressed)
             self._lift_per_row = sum(self._lifts) / len(self._lifts)
         if outcome.hopeless:
-            settled[down] = True
-            whole = checker.lattice
-            self.hopeless.reshape(whole.shape)[below(node, whole.lowest)] = True
+            self._settle_below(node)
         else:
             if all(b <= a <= c for a, b, c in zip(node, lowest, self._highest, strict=True)):
                 settled[tuple([a - b for a, b in zip(node, lowest, strict=True)])] = True
@@ -853,7 +892,12 @@ def _break_tie(checker: Checker, state: _State, best: Found) -> Found:
 
 def _whole(node: Node, rows: int) -> CheckedNode:
     """Return a table that is one class."""
-    return CheckedNode(node, np.array([rows]), np.ones(1, dtype=bool), rows, lambda _: np.zeros(0))
+    return CheckedNode(node, np.array([rows]), np.ones(1, dtype=bool), rows, _no_values)
+
+
+def _no_values(_: int) -> FloatArray:
+    """Return the values of suppressed rows where losses do not ask for them."""
+    return np.zeros(0)
 
 
 def step_down(checker: Checker, found: Found) -> Found:

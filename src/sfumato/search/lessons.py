@@ -6,10 +6,16 @@ from dataclasses import dataclass
 import numpy as np
 
 from sfumato.models.base import PrivacyModel
-from sfumato.typing import BoolArray, FloatArray, Node
+from sfumato.typing import BoolArray, FloatArray, IntArray, Node
 
 _MOST = 24
 """Searches that are remembered; the oldest go first."""
+
+_MOST_CLASSES = 2**16
+"""Classes of a node whose sizes are kept."""
+
+_MOST_SIZES = 2**22
+"""Sizes that are kept of all nodes together."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -33,10 +39,29 @@ class Lessons:
 
     A policy that promises more suppresses no fewer rows at any node. So what is not valid for a
     policy is not valid for a stricter one, and no node loses less.
+
+    The sizes of the classes of a node are the same whatever is promised. They are kept, too: for
+    another k they say at once which rows are lost.
     """
 
     def __init__(self) -> None:
         self._learned: list[Lesson] = []
+        self._sizes: dict[Node, IntArray] = {}
+        self._kept = 0
+
+    def note(self, node: Node, rows: IntArray) -> None:
+        """Keep how large the classes of a node are, unless there are too many."""
+        if node in self._sizes or len(rows) > _MOST_CLASSES:
+            return
+        if self._kept + len(rows) > _MOST_SIZES:
+            self._sizes, self._kept = {}, 0
+        # Without those that only a population has.
+        self._sizes[node] = rows if rows.all() else rows[rows > 0]
+        self._kept += len(rows)
+
+    def sizes(self) -> list[tuple[Node, IntArray]]:
+        """Return the sizes of classes of all nodes that were noted, the coarsest nodes first."""
+        return sorted(self._sizes.items(), key=lambda noted: -sum(noted[0]))
 
     def add(self, lesson: Lesson) -> None:
         """Remember a search."""
