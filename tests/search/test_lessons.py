@@ -62,7 +62,10 @@ def test_a_stricter_policy_needs_fewer_checks_than_alone():
 def test_another_k_needs_a_part_of_the_checks():
     rng = np.random.default_rng(5)
     ages, zips = rng.integers(0, 99, 3000), rng.integers(10000, 10300, 3000)
-    rows = [(f"{age:02}", str(code), "m" if age % 2 else "f") for age, code in zip(ages, zips, strict=True)]
+    rows = [
+        (f"{age:02}", str(code), "m" if age % 2 else "f")
+        for age, code in zip(ages, zips, strict=True)
+    ]
     counts = FrequencySet.from_rows(("age", "zip", "sex"), rows)
     masking = {"role": "quasi-identifier", "hierarchy": {"kind": "masking"}}
     columns = {"age": masking, "zip": masking, "sex": "quasi-identifier"}
