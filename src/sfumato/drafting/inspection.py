@@ -38,6 +38,7 @@ from sfumato.populations import SampleRisk
 from sfumato.releases.line_breaks import count_line_breaks, warn_of_line_breaks
 from sfumato.releases.spellings import warn_of_spellings
 from sfumato.schema import Role
+from sfumato.special_uniques import SpecialUniques
 from sfumato.text import number_of, percent
 from sfumato.typing import FloatArray, IntArray
 
@@ -401,6 +402,10 @@ class Inspection(Showable):
     """How likely people are found in the population, estimated from a sampling fraction or weights;
     None without either, and where `not_estimated` says why."""
 
+    special: SpecialUniques | None = None
+    """Rows that few columns single out, and the columns that do it; None if it was not looked for,
+    which it is not where people have several rows."""
+
     not_estimated: str = ""
     """Why nothing is estimated although there is a sampling fraction, or weights."""
 
@@ -469,6 +474,9 @@ class Inspection(Showable):
             # A table without rows would only ask what is missing.
             parts += [self._telling_sets()] if search.found else []
             parts.append(Sentence(text if search.found else f"{text}: none singles a person out"))
+        if self.special is not None:
+            parts.append(self.special.sentence())
+            parts += [self.special.table()] if self.special.rows else []
         if self.sample is not None:
             parts.append(self.sample.table())
         if self.sensitive:
@@ -614,6 +622,10 @@ def inspect_counts(  # noqa: PLR0913 - what is known of a table
             sample = SampleRisk.of(rows, people=stands_for, weight=name)
     if fraction is not None and person is None:
         sample = SampleRisk.of(classes.sizes, fraction=fraction)
+    special = None
+    if subsets and person is None:
+        match = None if sample is None else sample.unique_match
+        special = SpecialUniques.of(counts.project(quasi_identifiers), subsets, unique_match=match)
     return Inspection(
         rows=counts.total,
         quasi_identifiers=quasi_identifiers,
@@ -636,6 +648,7 @@ def inspect_counts(  # noqa: PLR0913 - what is known of a table
         population=None if people is None else _population_risk(classes, people),
         estimated=estimated,
         sample=sample,
+        special=special,
         not_estimated=_SEVERAL_ROWS if person is not None and (weight or fraction) else "",
         line_breaks=count_line_breaks(counts.project((*quasi_identifiers, *sensitive))),
         people=None if person is None else classes.n_people,

@@ -333,7 +333,7 @@ def inspect(  # noqa: PLR0913 - all but one have a default and are named
             then, each once. None takes the policy's.
         household: The column that says who lives together; None takes the policy's.
         subsets: Sets of at most this many columns are looked at for those that single people
-            out; 0 skips that.
+            out, and for special uniques; 0 skips that.
         progress: Told how far each stage is.
 
     Example:
