@@ -490,7 +490,7 @@ _NODES_PER_CHOICE = 50_000
 """Scoring costs more than a check in a lattice larger than this: several are chosen at once."""
 
 _BATCH = 4
-"""Nodes chosen at once where a check costs about as much as a choice."""
+"""Nodes chosen at once for losses of classes, whose checks cost no more than a choice."""
 
 _CHEAP_TUPLES = 100_000
 """Checks of more tuples than this cost much more than a choice."""
@@ -637,7 +637,8 @@ class _State:
         # What suppressing one row adds to the loss: a first guess, then the average seen.
         self._lift_per_row = float(self._floor.max()) / max(rows, 1)
         self._lifts: list[float] = []
-        self._batch = _BATCH if len(checker.grouping.rows) <= _CHEAP_TUPLES else 1
+        cheap = self._class_loss and len(checker.grouping.rows) <= _CHEAP_TUPLES
+        self._batch = _BATCH if cheap else 1
         self._queue: list[int] = []
         self._age = 0
         self._loss_of_refresh = np.inf
