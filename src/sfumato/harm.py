@@ -255,13 +255,17 @@ def chance_of_values(
     # Values that are equally frequent are equally likely to be drawn: each frequency once.
     frequencies, times = np.unique(reference[reference > 0], return_counts=True)
     prior = frequencies / max(total, 1)
-    reach = np.zeros((3, len(sizes)))
-    for level in (Level.MODERATE, Level.HIGH, Level.VERY_HIGH):
-        least = rule.least_rows(prior[:, None], sizes[None, :], level)
-        if certain:
-            least = np.where(np.isfinite(least), sizes[None, :], np.inf)
-        tail = draw_tail(least, sizes[None, :], frequencies[:, None], total)
-        reach[level - 1] = np.minimum((tail * times[:, None]).sum(axis=0), 1.0)
+    least = np.array(
+        [
+            rule.least_rows(prior[:, None], sizes[None, :], level)
+            for level in (Level.MODERATE, Level.HIGH, Level.VERY_HIGH)
+        ]
+    )
+    if certain:
+        least = np.where(np.isfinite(least), sizes, np.inf)
+    # All levels at once: with few groups, as in a table of few rows, the calls cost most.
+    tail = draw_tail(least, sizes[None, :], frequencies[:, None], total)
+    reach = np.minimum((tail * times[:, None]).sum(axis=1), 1.0)
     surprise = draw_tail(found, rows, marked, total)
     return Chance(reach[:, of_size.ravel()], surprise, int(times.sum()))
 
@@ -295,13 +299,14 @@ def draw_tail(
     if not rare.any():
         return result
     k, n, m, size = (each[rare] for each in (k, n, m, size))
-    term = np.exp(_choose(m, k) + _choose(size - m, np.maximum(n - k, 0.0)) - _choose(size, n))
+    term = np.exp(_log_chance(k, n, m, size))
     total = term.copy()
     ratio = np.zeros_like(term)
+    rest = size - m - n + 1
     for _ in range(64):
-        below = size - m - n + k + 1
+        below = rest + k
         ratio = np.where(below > 0, (m - k) * (n - k) / ((k + 1) * np.maximum(below, 1.0)), 0.0)
-        term = term * np.maximum(ratio, 0.0)
+        term *= np.maximum(ratio, 0.0)
         total += term
         k = k + 1
         if not (term > total * 1e-12).any():
@@ -331,12 +336,17 @@ def count_tail(least: int, expected: float) -> float:
     return float(min(first * (1 + np.cumprod(ratios).sum()), 1.0))
 
 
-def _choose(n: FloatArray, k: FloatArray) -> FloatArray:
-    """Return the logarithm of n over k; -∞ where k is more than n."""
-    fits = k <= n
-    rest = np.where(fits, n - k, 0.0)
-    found = _log_factorial(n) - _log_factorial(k) - _log_factorial(rest)
-    return np.where(fits, found, -np.inf)
+def _log_chance(k: FloatArray, n: FloatArray, m: FloatArray, size: FloatArray) -> FloatArray:
+    """Return the logarithm of the chance that k of n draws are among m marked of a population."""
+    missed, rest = np.maximum(n - k, 0.0), size - m
+    # The logarithms of m over k, of the rest over the missed draws, and of all over the draws: nine
+    # factorials, looked up at once. One by one they took most of the time of small tables.
+    whole, part = np.array([m, rest, size]), np.array([k, missed, n])
+    fits = part <= whole
+    found = _log_factorial(np.array([whole, part, np.where(fits, whole - part, 0.0)]))
+    choose = np.where(fits, found[0] - found[1] - found[2], -np.inf)
+    chance: FloatArray = choose[0] + choose[1] - choose[2]
+    return chance
 
 
 @cache
@@ -347,7 +357,7 @@ def _small_factorials() -> FloatArray:
 def _log_factorial(n: FloatArray | IntArray) -> FloatArray:
     """Return the logarithms of factorials: summed up to 256, by Stirling's series beyond."""
     x = np.asarray(n, dtype=np.float64)
-    found: FloatArray = _small_factorials()[np.clip(x, 0, 256).astype(np.int64)]
+    found: FloatArray = _small_factorials()[np.minimum(np.maximum(x, 0), 256).astype(np.int64)]
     beyond = x > 256
     if beyond.any():
         # Looking up is many times as fast as the series, so only large ones pay for it.

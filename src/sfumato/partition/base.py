@@ -146,7 +146,9 @@ class Judge:
         sizes = [len(self._columns[name].values) + 1 for name in names]
         return group([self._values[name] for name in names], sizes, n=len(self._counts)).of_item
 
-    def passes(self, of_item: IntArray, items: IntArray, rows: IntArray, n: int) -> BoolArray:
+    def passes(
+        self, of_item: IntArray, items: IntArray, rows: IntArray, n: int, *, halves: bool = False
+    ) -> BoolArray:
         """Judge `n` groups, none of them empty.
 
         Args:
@@ -154,19 +156,39 @@ class Judge:
             items: Which item it is.
             rows: How many rows of it are in the group.
             n: How many groups there are.
+            halves: Whether a group of the first half passes only with that of the second half, at
+                the same place, and the other way round.
         """
-        verdicts = self.large_enough(of_item, items, rows, n)
+        verdicts = _together(self.large_enough(of_item, items, rows, n), halves=halves)
         if self.sizes_only or not verdicts.any():
             return verdicts
-        number = n
-        if not verdicts.all():
-            # Groups that are too small fail without being counted: near the end those are most.
-            chosen = verdicts[of_item]
-            new = np.cumsum(verdicts) - 1
-            of_item, items, rows = new[of_item[chosen]], items[chosen], rows[chosen]
-            number = int(new[-1]) + 1
-        classes = self.classes(of_item, items, rows, number)
-        verdicts[verdicts] = self._judge(classes)
+        # Groups that are too small fail without being counted, and what one model refuses is not
+        # shown to the next: near the end of a search that is most of them. The model that refused
+        # most of the last groups is asked first. With models of forty columns, most groups are so
+        # counted in a few of them.
+        asked = _Asked(of_item, items, rows, np.arange(n)).keep(verdicts)
+        counts: dict[str, ValueCounts] = {}
+        classes = self._show(asked, counts)
+        most, strictest = 0, None
+        for model in self._models:
+            for name in model.columns:
+                if name in self._columns and name not in counts:
+                    counts[name] = self._count_values(name, asked)
+            good = model.passes(classes)
+            refused = len(good) - int(np.count_nonzero(good))
+            if not refused:
+                continue
+            if refused > most:
+                most, strictest = refused, model
+            verdicts[asked.groups[~good]] = False
+            verdicts = _together(verdicts, halves=halves)
+            if not verdicts.any():
+                break
+            asked, counts = asked.keep(verdicts[asked.groups]), {}
+            classes = self._show(asked, counts)
+        if strictest is not None and strictest is not self._models[0]:
+            others = (model for model in self._models if model is not strictest)
+            self._models = (strictest, *others)
         return verdicts
 
     def _judge(self, classes: EquivalenceClasses) -> BoolArray:
@@ -206,27 +228,31 @@ class Judge:
         self, of_item: IntArray, items: IntArray, rows: IntArray, n: int
     ) -> EquivalenceClasses:
         """Show `n` groups as models see them."""
+        shown = _Asked(of_item, items, rows, np.arange(n))
+        return self._show(shown, {name: self._count_values(name, shown) for name in self._columns})
+
+    def _show(self, asked: "_Asked", counts: Mapping[str, ValueCounts]) -> EquivalenceClasses:
+        """Show groups, with these counts of their values."""
+        of_item, items, rows, n = asked.of_item, asked.items, asked.rows, len(asked.groups)
         sizes = self.sizes(of_item, items, rows, n)
+        if self.people is None:
+            return EquivalenceClasses(sizes, counts)
+        return EquivalenceClasses(sizes, counts, own=sums(of_item, rows, n), by_person=True)
+
+    def _count_values(self, name: str, asked: "_Asked") -> ValueCounts:
+        """Count the rows, or the people, who have each value of a column in each group."""
+        of_item, items, rows, n = asked.of_item, asked.items, asked.rows, len(asked.groups)
         if self.people is not None:
-            sensitive = {
-                name: self._counts_of(name, self._entries(name, of_item, items, n))
-                for name in self._columns
-            }
-            own = sums(of_item, rows, n)
-            return EquivalenceClasses(sizes, sensitive, own=own, by_person=True)
-        sensitive = {}
-        for name, column in self._columns.items():
-            width = len(column.values) + 1
-            at = of_item * width + self._values[name][items]
-            found = number_keys(at, n * width)
-            entry_rows = sums(found.of_item, rows, found.n)
-            # Where rows are taken away in thought, a value may have none left.
-            there = entry_rows > 0
-            class_id, value = np.divmod(found.keys[there], width)
-            sensitive[name] = ValueCounts(
-                column, class_id, value - 1, entry_rows[there], self._reference[name]
-            )
-        return EquivalenceClasses(sizes, sensitive)
+            return self._counts_of(name, self._entries(name, of_item, items, n))
+        column = self._columns[name]
+        width = len(column.values) + 1
+        at = of_item * width + self._values[name][items]
+        found = number_keys(at, n * width)
+        entry_rows = sums(found.of_item, rows, found.n)
+        # Where rows are taken away in thought, a value may have none left.
+        there = entry_rows > 0
+        class_id, value = np.divmod(found.keys[there], width)
+        return ValueCounts(column, class_id, value - 1, entry_rows[there], self._reference[name])
 
     def _entries(self, name: str, of_item: IntArray, items: IntArray, n: int) -> PeopleEntries:
         """Count the people who have each value of a column in each group."""
@@ -313,6 +339,38 @@ class Judge:
         return verdicts
 
 
+def _together(verdicts: BoolArray, *, halves: bool) -> BoolArray:
+    """Return the verdicts of groups, or of two at a time if those of both halves belong together.
+
+    >>> _together(np.array([True, True, False, True]), halves=True).tolist()
+    [False, True, False, True]
+    """
+    if not halves:
+        return verdicts
+    return np.tile(np.logical_and(*np.split(verdicts, 2)), 2)
+
+
+@dataclass(frozen=True, eq=False)
+class _Asked:
+    """Groups of items that models are asked about."""
+
+    of_item: IntArray
+    items: IntArray
+    rows: IntArray
+    groups: IntArray
+    """The number that each group has for the caller."""
+
+    def keep(self, groups: BoolArray) -> "_Asked":
+        """Return some of the groups, numbered without gaps."""
+        if groups.all():
+            return self
+        chosen = groups[self.of_item]
+        number = np.cumsum(groups) - 1
+        return _Asked(
+            number[self.of_item[chosen]], self.items[chosen], self.rows[chosen], self.groups[groups]
+        )
+
+
 class CombinationJudge:
     """The judge of groups of whole combinations of quasi-identifiers, where people are counted.
 
@@ -338,9 +396,11 @@ class CombinationJudge:
         self._first = np.cumsum(self._length) - self._length
         self._fewest = fewest_people(of_item, people.of_item, len(self._length), people.n)
 
-    def passes(self, of_item: IntArray, items: IntArray, rows: IntArray, n: int) -> BoolArray:
+    def passes(
+        self, of_item: IntArray, items: IntArray, rows: IntArray, n: int, *, halves: bool = False
+    ) -> BoolArray:
         """Judge `n` groups, none of them empty, of combinations with all their rows."""
-        verdicts: BoolArray = sums(of_item, rows, n) >= self.least
+        verdicts = _together(sums(of_item, rows, n) >= self.least, halves=halves)
         asked = verdicts
         if self.sizes_only:
             fewest = add_up(of_item, self._fewest[items], n)
@@ -353,7 +413,7 @@ class CombinationJudge:
             verdicts[asked] = self._judge.passes(
                 number[of_item[chosen]][of], inside, self._rows[inside], int(number[-1]) + 1
             )
-        return verdicts
+        return _together(verdicts, halves=halves)
 
 
 _MANY = 8

@@ -458,8 +458,9 @@ def _try_cut(
         np.concatenate([item[lower], item[upper]]),
         np.concatenate([below[lower], above[upper]]),
         2 * n,
+        halves=True,
     )
-    both = good[:n] & good[n:]
+    both = good[:n]
     done = np.flatnonzero(chosen)[both]
     cut.done[done] = True
     keep = both[box]

@@ -361,11 +361,11 @@ def _column_faults(policy: "Policy", model: PrivacyModel) -> Faults:
     rules = policy.columns
     faults: Faults = []
     for name in model.columns:
-        near = suggest(name, policy.sensitive)
         if name not in rules:
+            near = suggest(name, policy.sensitive)
             faults.append((at, f"protects {name!r}, which is not under columns. {near}"))
-        elif name not in policy.sensitive:
-            role = rules[name].role
+        elif rules[name].role is not Role.SENSITIVE:
+            near, role = suggest(name, policy.sensitive), rules[name].role
             text = f"protects {name!r}, which is {role}: it must be a sensitive column. {near}"
             faults.append((at, text))
         elif model.needs_hierarchy and not policy.columns[name].hierarchy:
