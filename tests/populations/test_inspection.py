@@ -92,3 +92,14 @@ def test_an_estimate_without_an_answer_is_no_zero():
 
 def test_no_rows_have_no_risk():
     assert SampleRisk.of(np.array([], dtype=int), fraction=0.1) is None
+
+
+def test_a_model_and_the_policy_say_the_same_fraction(table):
+    policy = {
+        "columns": {"age": "quasi-identifier", "zip": "quasi-identifier", "ill": "sensitive"},
+        "models": [{"model": "estimated-k-map", "k": 5, "fraction": 0.04}],
+        "other": "dropped",
+    }
+    assert sf.inspect(table, policy=policy).sample.fraction == 0.04
+    with pytest.raises(PolicyError, match=r"0\.04 of the population"):
+        sf.Policy(**policy, sampling_fraction=0.5)

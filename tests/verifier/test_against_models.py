@@ -46,6 +46,8 @@ PARAMETERS = {
     "categories": CATEGORIES,
     "e": st.sampled_from([0.5, 1, 2, 3, 10.5]),
     "within": st.sampled_from([0, 0.5, 1, 3, 10.5]),
+    "fraction": st.sampled_from([0.01, 0.1, 0.3, 0.8, 1.0]),
+    "confidence": st.sampled_from([0.5, 0.8, 0.95, 0.99]),
 }
 NUMBERS = {"flu": 1, "gout": 2, "cancer": 5, "hiv": 12, None: None}
 

@@ -27,6 +27,8 @@ SENTENCES: Mapping[str, str] = {
     "k-anonymity": "Nobody can be narrowed down to fewer than {k} people: who knows a person's "
     "details picks the right row with a chance of {k_chance} at most.",
     "k-map": "Each row could be any of at least {k} people of the population.",
+    "estimated-k-map": "Each row could, most likely, be any of at least {k} people of the "
+    "population, of which a share of {fraction} is in the table.",
     "km-anonymity": "Who knows a person's details and up to {m} of their items still finds at "
     "least {k} people.",
     "distinct-l-diversity": "Who finds a person's group still faces at least {l} different values "
@@ -130,6 +132,8 @@ _SCALES: Mapping[str, Scale] = {
     "minimum": (0, 1, 0.01),
     "maximum": (0, 1, 0.01),
     "rounds": (0, 100, 1),
+    "fraction": (0.001, 1, 0.001),
+    "confidence": (0.5, 0.999, 0.001),
 }
 _WIDER: Mapping[tuple[str, str], Scale] = {
     ("probabilistic-l-diversity", "l"): (1.1, 12, 0.1),
@@ -142,6 +146,7 @@ _WIDER: Mapping[tuple[str, str], Scale] = {
 _STARTS: Mapping[str, float] = {
     "k": 5, "l": 2, "m": 2, "p": 2, "t": 0.3, "c": 3.0, "alpha": 0.5, "beta": 1.0, "delta": 1.0,
     "risk": 0.2, "share": 0.5, "minimum": 0.0, "maximum": 0.5, "e": 1.0, "within": 1.0,
+    "fraction": 0.01, "confidence": 0.99,
 }  # fmt: skip
 """What a promise begins with when it is added; the sliders are there for the rest."""
 

@@ -16,6 +16,7 @@ from sfumato.models.enhanced_p_alpha_sensitive_k_anonymity import (
     EnhancedPAlphaSensitiveKAnonymity,
 )
 from sfumato.models.entropy_l_diversity import EntropyLDiversity
+from sfumato.models.estimated_k_map import EstimatedKMap
 from sfumato.models.k_anonymity import KAnonymity
 from sfumato.models.k_e_anonymity import KEAnonymity
 from sfumato.models.k_map import KMap
@@ -42,6 +43,7 @@ __all__ = [
     "EnhancedBetaLikeness",
     "EnhancedPAlphaSensitiveKAnonymity",
     "EntropyLDiversity",
+    "EstimatedKMap",
     "KAnonymity",
     "KEAnonymity",
     "KMap",
@@ -65,6 +67,7 @@ MODELS: Registry[PrivacyModel] = Registry(
     [
         KAnonymity,
         KMap,
+        EstimatedKMap,
         KmAnonymity,
         DistinctLDiversity,
         ProbabilisticLDiversity,

@@ -108,6 +108,7 @@ def contradictions(policy: "Policy") -> Faults:
     )
     return [
         *faults,
+        *_fraction_faults(policy),
         *_weight_faults(policy),
         *_mean_faults(policy),
         *_member_faults(policy),
@@ -119,6 +120,21 @@ def contradictions(policy: "Policy") -> Faults:
         *_decoupling_faults(policy),
         *_detection_faults(policy),
     ]
+
+
+def _fraction_faults(policy: "Policy") -> Faults:
+    """List models that take another share of the population to be in the data than the policy."""
+    faults: Faults = []
+    for position, model in enumerate(policy.models):
+        share = getattr(model, "fraction", None)
+        if share is not None and policy.sampling_fraction not in (None, share):
+            text = (
+                f"{model.name} takes a share of {share} of the population to be in the data, and "
+                f"sampling_fraction says {policy.sampling_fraction}. Leave sampling_fraction out, "
+                "or say the same in both."
+            )
+            faults.append((("models", position, "fraction"), text))
+    return faults
 
 
 def _weight_faults(policy: "Policy") -> Faults:
@@ -851,6 +867,12 @@ class Policy(Part):
         if population is None or "://" in population or cells == Reading():
             return population
         return TextFile(Path(population), cells)
+
+    @property
+    def sample(self) -> float | None:
+        """The share of the population that is in the data, if the policy or a model says it."""
+        fractions = (getattr(model, "fraction", None) for model in self.models)
+        return self.sampling_fraction or next((each for each in fractions if each), None)
 
     @property
     def exact(self) -> tuple[str, ...]:

@@ -352,7 +352,7 @@ def inspect(  # noqa: PLR0913 - all but one have a default and are named
     require_int("subsets", subsets, at_least=0)
     rules = policy_of(policy)
     if fraction is None and rules is not None:
-        fraction = rules.sampling_fraction
+        fraction = rules.sample
     if fraction is not None:
         require_fraction(fraction)
     table = open_table(data, None if rules is None else rules.reading)

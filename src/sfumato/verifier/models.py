@@ -658,6 +658,66 @@ def k_map(promise: Promise, table: Groups) -> Finding:
     return judge_groups(promise, table, [Bound("k", _models_people, at_least)])
 
 
+def estimated_k_map(promise: Promise, table: Groups) -> Finding:
+    """Judge whether a class of fewer than k people would hardly show as many rows.
+
+    Of a class of k - 1 people, each drawn with the fraction, and of whom one was drawn: at least n
+    rows are there with 1 - confidence at most.
+    """
+    k, fraction, confidence = (promise.number(name) for name in ("k", "fraction", "confidence"))
+    if not fraction:
+        raise InputError("a fraction of 0 is no sample")
+    if not table.groups:
+        return Finding({"k": k}, holds=True)
+    cache: dict[tuple[int, int], bool] = {}
+
+    def shows(people: int, rows: int) -> bool:
+        """Return whether a class of some people may well show as many rows."""
+        if (people, rows) not in cache:
+            chance = _chance_of_rows(people, rows, fraction)
+            cache[people, rows] = chance > 1 - confidence + _UNLIKELY
+        return cache[people, rows]
+
+    fewest = min(group.rows for group in table.groups)
+    low, high = fewest - 1, fewest
+    while not shows(high, fewest):
+        low, high = high, 2 * high
+    while high - low > 1:
+        middle = (low + high) // 2
+        low, high = (low, middle) if shows(middle, fewest) else (middle, high)
+    # Of the other classes it matters only whether they fail.
+    judged = Bound("k", lambda group: k - shows(int(k) - 1, group.rows), at_least)
+    return replace(judge_groups(promise, table, [judged]), found={"k": low + 1})
+
+
+_UNLIKELY = 1e-10
+"""What rounding may do to a chance."""
+
+
+def _chance_of_rows(people: int, rows: int, fraction: float) -> float:
+    """Return how likely as many people of a class are drawn, or more, if one is.
+
+    >>> round(_chance_of_rows(2, 2, 0.5), 12)  # 1 of 4 ways, 3 of which draw someone
+    0.333333333333
+    """
+    if rows > people:
+        return 0.0
+    if rows <= 1 or fraction == 1:
+        return 1.0
+    likely = people * fraction - 12 * math.sqrt(people * fraction) - 50
+    fewer = math.fsum(
+        math.exp(
+            math.lgamma(people + 1)
+            - math.lgamma(n + 1)
+            - math.lgamma(people - n + 1)
+            + n * math.log(fraction)
+            + (people - n) * math.log1p(-fraction)
+        )
+        for n in range(max(1, int(likely)), rows)
+    )
+    return 1 + fewer / math.expm1(people * math.log1p(-fraction))
+
+
 def delta_presence(promise: Promise, table: Groups) -> Finding:
     """Judge whether minimum <= n / people <= maximum, for every class of the population.
 
@@ -1158,6 +1218,7 @@ MODEL_CHECKS: dict[str, Callable[[Promise, Groups], Finding]] = {
     "k-anonymity": k_anonymity,
     "km-anonymity": km_anonymity,
     "k-map": k_map,
+    "estimated-k-map": estimated_k_map,
     "delta-presence": delta_presence,
     "maximum-risk": maximum_risk,
     "average-risk": average_risk,
@@ -1184,6 +1245,7 @@ _GROWING = frozenset(
     {
         "k-anonymity",
         "km-anonymity",
+        "estimated-k-map",
         "maximum-risk",
         "average-risk",
         "sample-uniqueness",
@@ -1433,7 +1495,13 @@ def judge(table: Groups, promises: Promises, people: Groups | None = None) -> li
 
 
 _AT_MOST_AS_MANY = frozenset(
-    {"k-anonymity", "maximum-risk", "distinct-l-diversity", "p-sensitive-k-anonymity"}
+    {
+        "k-anonymity",
+        "estimated-k-map",
+        "maximum-risk",
+        "distinct-l-diversity",
+        "p-sensitive-k-anonymity",
+    }
 )
 """Models that rows break only if people do: no class has more people, or values, than rows."""
 

@@ -23,7 +23,7 @@ _HUGE = 10**15
 _WHOLE = frozenset({"k", "p", "m"})
 _RANGES: Mapping[str, tuple[int, int]] = {
     **dict.fromkeys(("k", "p", "l", "m"), (1, _HUGE)),
-    **dict.fromkeys(("risk", "share", "t", "minimum", "maximum"), (0, 1)),
+    **dict.fromkeys(("risk", "share", "t", "minimum", "maximum", "fraction", "confidence"), (0, 1)),
     **dict.fromkeys(("alpha", "beta", "delta", "c", "e"), (0, _HUGE)),
 }
 """What a parameter can be, in whichever model: a promise of anything else promises nothing."""
