@@ -96,7 +96,9 @@ def test_what_cannot_be_kept_is_said(client, desk):
     assert "No release can be made like this." in client.get("look").text
 
 
-@pytest.mark.parametrize("method", ["full-domain", "regional", "mondrian", "top-down", "bottom-up"])
+@pytest.mark.parametrize(
+    "method", ["full-domain", "regional", "mondrian", "top-down", "bottom-up", "mdav"]
+)
 def test_pairs_add_up_to_the_release(desk, method):
     source = desk.require_source().address
     policy = desk.task_policy.with_method(method)

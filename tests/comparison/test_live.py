@@ -15,7 +15,7 @@ from sfumato.errors import SfumatoError
 from sfumato.models import DistinctLDiversity, KAnonymity, TCloseness
 from sfumato.policy import Policy
 
-METHODS = ["full-domain", "regional", "mondrian", "top-down", "bottom-up"]
+METHODS = ["full-domain", "regional", "mondrian", "top-down", "bottom-up", "mdav"]
 
 AGES = {
     "role": "quasi-identifier",

@@ -220,7 +220,7 @@ def draw_policy(rng: random.Random, columns: Mapping[str, Any], rows: int) -> di
             ["normalized-loss", "distortion-ratio", "entropy", "discernibility",
              "average-class-size", "precision", "height"]
         )  # fmt: skip
-    local = ["top-down", "mondrian", "bottom-up"]
+    local = ["top-down", "mondrian", "bottom-up", "mdav"]
     method = rng.choice(["full-domain"] * 4 + ["regional", *local])
     policy["method"] = method
     if method == "full-domain":

@@ -12,19 +12,21 @@ from sfumato.counts import FrequencySet
 from sfumato.hierarchy import Masking, Taxonomy
 from sfumato.losses import LOSSES
 from sfumato.models import PrivacyModel
-from sfumato.partition import PARTITIONERS, BottomUp, Mondrian, Partitioner, TopDown
+from sfumato.partition import PARTITIONERS, BottomUp, Mdav, Mondrian, Partitioner, TopDown
 from sfumato.partition import Problem as PartitionProblem
 from sfumato.policy import Policy
 from sfumato.recode.deciding import counted_columns, make_problem, prepare
 from tests.search.problems import DISEASES, MISSING, MODEL_SETS
 
 METHODS: list[Partitioner] = [
-    *(kind.example() for kind in PARTITIONERS.values() if kind is not Mondrian),
+    *(kind.example() for kind in PARTITIONERS.values() if kind not in (Mondrian, Mdav)),
     TopDown(best="loss"),
     # What intervals say that end at cuts is tested beside Mondrian itself.
     Mondrian(exact_bounds=True),
     Mondrian(relaxed=True, exact_bounds=True),
     BottomUp(nodes=3),
+    Mdav(exact_bounds=True),
+    Mdav(size=3, exact_bounds=True),
 ]
 SINGLES = [models[0] for models in MODEL_SETS if len(models) == 1]
 ID = "row"
@@ -112,7 +114,7 @@ class Case:
         """Tell whether a method publishes a column as intervals."""
         limited = self.policy.columns[name].levels is not None
         return (
-            isinstance(method, Mondrian)
+            isinstance(method, Mondrian | Mdav)
             and name in AS_INTERVALS
             and not limited
             and bool(self.known(name))

@@ -16,7 +16,7 @@ every_method = pytest.mark.parametrize("method", METHODS, ids=str)
 
 def test_the_registry_names_each_method():
     assert all(kind.name == name for name, kind in PARTITIONERS.items())
-    assert list(PARTITIONERS) == ["top-down", "mondrian", "bottom-up"]
+    assert list(PARTITIONERS) == ["top-down", "mondrian", "bottom-up", "mdav"]
 
 
 @every_method

@@ -18,12 +18,12 @@ from sfumato.models import (
     PSensitiveKAnonymity,
     TCloseness,
 )
-from sfumato.partition import PARTITIONERS, BottomUp, Mondrian, TopDown
+from sfumato.partition import PARTITIONERS, BottomUp, Mdav, Mondrian, TopDown
 from sfumato.partition.base import draw_rows
 from sfumato.policy import Policy
 from sfumato.recode.deciding import counted_columns, decide, make_problem, prepare, with_findings
 
-METHODS = [TopDown(), Mondrian(), Mondrian(relaxed=True), BottomUp()]
+METHODS = [TopDown(), Mondrian(), Mondrian(relaxed=True), BottomUp(), Mdav()]
 NAMES = ("zip", "ill")
 
 

@@ -115,7 +115,7 @@ def test_a_wrong_method_is_answered_with_its_line_and_what_there_is(method, text
 @pytest.mark.parametrize(
     ("method", "text"),
     [
-        ("topdown", "Did you mean 'top-down'? Known: 'bottom-up', 'full-domain', 'mondrian', "),
+        ("topdown", "Did you mean 'top-down'? Known: 'bottom-up', 'full-domain', 'mdav', "),
         ("{method: top-down, best: rws}", "method.best"),
         ("{method: mondrian, relaxd: true}", "Did you mean 'relaxed'?"),
         ("{method: bottom-up, nodes: 0}", "method.nodes: nodes must be an integer of at least 1"),

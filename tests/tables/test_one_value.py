@@ -24,7 +24,7 @@ TEXTS = st.sampled_from(["", None, "a", "b", " ", " a"])
 NUMBERS = st.sampled_from([0.0, -0.0, math.nan, None, 1.5])
 TABLES = st.lists(st.tuples(TEXTS, NUMBERS, TEXTS, NUMBERS), min_size=1, max_size=14)
 NAMES = ("q", "n", "ill", "pay")
-METHODS = ("full-domain", "regional", "top-down", "bottom-up", "mondrian")
+METHODS = ("full-domain", "regional", "top-down", "bottom-up", "mondrian", "mdav")
 
 
 def plain(value):

@@ -63,7 +63,7 @@ def test_a_database_publishes_the_same_weights(database, suppression, step):
                 assert one == other or math.isclose(one, other, rel_tol=1e-9)
 
 
-@pytest.mark.parametrize("method", ["top-down", "mondrian", "bottom-up"])
+@pytest.mark.parametrize("method", ["top-down", "mondrian", "bottom-up", "mdav"])
 def test_local_recoding_in_a_database_keeps_the_sum_of_weights(quick_database, method):
     stored = quick_database.stored(PEOPLE, "people")
     release = sf.anonymize(stored, policy(method=method), output="table:released")

@@ -28,7 +28,7 @@ from sfumato.errors import (
 from sfumato.recode.recoded import rows_of
 from sfumato.text import STAR
 
-METHODS = ("full-domain", "regional", "mondrian", "top-down", "bottom-up")
+METHODS = ("full-domain", "regional", "mondrian", "top-down", "bottom-up", "mdav")
 NAMES = ("age", "sex", "ill")
 AGE = {"role": "quasi-identifier", "hierarchy": {"kind": "intervals", "widths": [5, 10]}}
 ROLES = {"age": AGE, "sex": "quasi-identifier", "ill": "sensitive"}

@@ -65,7 +65,7 @@ def test_files_in_every_spelling_give_the_same_release(tmp_path, levels):
     assert len({*written.values()}) == 1, written
 
 
-@pytest.mark.parametrize("method", ["full-domain", "bottom-up", "top-down", "mondrian"])
+@pytest.mark.parametrize("method", ["full-domain", "bottom-up", "top-down", "mondrian", "mdav"])
 def test_tables_in_memory_give_the_same_labels(method):
     made = [
         sf.anonymize(table, policy(), method=method, seed=3).table["born"]

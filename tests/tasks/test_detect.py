@@ -269,7 +269,7 @@ class TestRefine:
         return sf.detect(release, alpha=0.6)
 
     @pytest.mark.parametrize(
-        "method", ["full-domain", "regional", "top-down", "mondrian", "bottom-up"]
+        "method", ["full-domain", "regional", "top-down", "mondrian", "bottom-up", "mdav"]
     )
     def test_it_mends_what_leaks_and_leaves_the_rest(self, method):
         table = leaky()

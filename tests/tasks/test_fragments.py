@@ -161,7 +161,7 @@ def verified(policy, solved, table):
     table=TABLES,
     most=st.integers(15, 60),
     method=st.sampled_from(
-        ["top-down", "mondrian", {"method": "mondrian", "relaxed": True}, "bottom-up"]
+        ["top-down", "mondrian", {"method": "mondrian", "relaxed": True}, "bottom-up", "mdav"]
     ),
     models=st.sampled_from(MODELS),
     missing=st.sampled_from(["own-value", "suppress"]),

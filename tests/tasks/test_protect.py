@@ -76,7 +76,7 @@ def test_nothing_leaks_nothing_is_done():
     assert done.findings.leaks == ()
 
 
-@pytest.mark.parametrize("method", ["regional", "top-down", "mondrian", "bottom-up"])
+@pytest.mark.parametrize("method", ["regional", "top-down", "mondrian", "bottom-up", "mdav"])
 def test_with_every_method(method):
     done = sf.protect(leaky(), policy(), alpha=0.6, method=method)
     assert done.steps[-1].exposed == 0

@@ -27,7 +27,7 @@ ZIPS = {
     "length": {"kind": "masking", "length": 6},
     "automatic": {"kind": "auto"},
 }
-METHODS = ["full-domain", "regional", "top-down", "mondrian", "bottom-up"]
+METHODS = ["full-domain", "regional", "top-down", "mondrian", "bottom-up", "mdav"]
 ROWS = st.lists(
     st.tuples(
         st.sampled_from([31, 32, 33, 41, 42, 44, 71, None]),

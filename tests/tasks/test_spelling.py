@@ -34,7 +34,7 @@ VARIANTS = [
     "hiv\t",
 ]
 NUMBERS = ["1", "1.0", "01", "+1", " 1 ", "1e0", "\u0661", "10e-1", ".1e1"]
-METHODS = ("full-domain", "regional", "top-down", "bottom-up", "mondrian")
+METHODS = ("full-domain", "regional", "top-down", "bottom-up", "mondrian", "mdav")
 
 
 def textbook(text):

@@ -21,7 +21,7 @@ from sfumato.usefulness import Query, among
 from sfumato.weights import Averaging
 
 AGE = {"role": "quasi-identifier", "hierarchy": {"kind": "intervals", "widths": [5, 20, 40]}}
-METHODS = ("full-domain", "regional", "top-down", "mondrian", "bottom-up")
+METHODS = ("full-domain", "regional", "top-down", "mondrian", "bottom-up", "mdav")
 
 
 def survey(n: int = 400, seed: int = 0) -> pa.Table:

@@ -95,6 +95,8 @@ METHODS: Mapping[str, str] = {
     "measure. Loses least with numbers.",
     "bottom-up": "Groups that are large enough leave early with fine values; only the rest becomes "
     "coarser.",
+    "mdav": "Each person far out is grouped with the nearest others. Made for numbers, which can "
+    "stay numbers: the mean or median of the group.",
 }
 
 MEASURES: Mapping[str, str] = {

@@ -69,7 +69,7 @@ def anonymize(
     method: Annotated[
         str | None,
         typer.Option(
-            metavar="full-domain|regional|top-down|mondrian|bottom-up",
+            metavar="full-domain|regional|top-down|mondrian|bottom-up|mdav",
             help="How rows are recoded, if not as the policy says: all alike, at one level or at a "
             "cut through several, or each only as far as it must be.",
         ),
@@ -79,9 +79,9 @@ def anonymize(
         list[str] | None,
         typer.Option(
             "--as",
-            metavar="COLUMN=text|bounds|midpoint|mean",
+            metavar="COLUMN=text|bounds|midpoint|mean|median",
             help="What is published of a column of ranges: labels, their ends in two columns, the "
-            "middle, or the mean of a class beside the ends. May be repeated.",
+            "middle, or the mean or median of a class beside the ends. May be repeated.",
         ),
     ] = None,
     form: FormatOption = None,

@@ -6,6 +6,7 @@ Every partitioner is one file and one class; `PARTITIONERS` finds them by name.
 from sfumato.partition.base import Partition, Partitioner, Problem
 from sfumato.partition.bottomup import BottomUp
 from sfumato.partition.labelling import LabelledPartition, label_partition
+from sfumato.partition.mdav import Mdav
 from sfumato.partition.mondrian import Fragments, Mondrian, cut_into_fragments
 from sfumato.partition.topdown import TopDown
 from sfumato.registry import Registry
@@ -15,6 +16,7 @@ __all__ = [
     "BottomUp",
     "Fragments",
     "LabelledPartition",
+    "Mdav",
     "Mondrian",
     "Partition",
     "Partitioner",
@@ -25,5 +27,5 @@ __all__ = [
 ]
 
 PARTITIONERS: Registry[Partitioner] = Registry(
-    "method", "sfumato.partitioners", [TopDown, Mondrian, BottomUp]
+    "method", "sfumato.partitioners", [TopDown, Mondrian, BottomUp, Mdav]
 )

@@ -428,6 +428,9 @@ class PublishAs(StrEnum):
     MEAN = "mean"
     """The mean of all rows of the class, and beside it the bounds; a hidden value is empty."""
 
+    MEDIAN = "median"
+    """The median of all rows of the class, and beside it the bounds; a hidden value is empty."""
+
 
 class Missing(StrEnum):
     """What a missing value of a quasi-identifier is."""

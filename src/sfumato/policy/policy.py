@@ -163,12 +163,13 @@ def _weight_faults(policy: "Policy") -> Faults:
 
 
 def _mean_faults(policy: "Policy") -> Faults:
-    """List why columns cannot be published as means: a class of one would tell the value itself."""
-    asked = [name for name, rule in policy.columns.items() if rule.as_ is PublishAs.MEAN]
+    """List why columns cannot be numbers of classes: a class of one would tell the value itself."""
+    of_classes = (PublishAs.MEAN, PublishAs.MEDIAN)
+    asked = [name for name, rule in policy.columns.items() if rule.as_ in of_classes]
     if not asked or any((model.smallest_class or 1) >= 2 for model in policy.models):
         return []
     text = (
-        "it is published as the mean of its class, and no model promises that a class has two "
+        f"it is published as the {policy.columns[asked[0]].as_} of its class, and no model promises that a class has two "
         "people or more. Add one, as in {model: k-anonymity, k: 5}, or choose bounds or midpoint."
     )
     return [(("columns", asked[0], "as"), text)]

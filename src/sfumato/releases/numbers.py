@@ -34,8 +34,11 @@ from sfumato.typing import FloatArray, IntArray, Value
 if TYPE_CHECKING:
     import pyarrow as pa
 
-LOW, HIGH, MIDDLE, MEAN = "low", "high", "middle", "mean"
+LOW, HIGH, MIDDLE, MEAN, MEDIAN = "low", "high", "middle", "mean", "median"
 """What a column of numbers says of the labels of another."""
+
+OF_CLASSES = (MEAN, MEDIAN)
+"""What is one number for all rows of a class."""
 
 _EPOCH = date(1970, 1, 1).toordinal()
 
@@ -87,9 +90,9 @@ def require_numbers(
             "columns", first, "as", text=f"it can only be published as text here: {why}."
         )
     for name, how in asked.items():
-        if how is PublishAs.MEAN and limited:
+        if how in (PublishAs.MEAN, PublishAs.MEDIAN) and limited:
             said = (
-                "the mean of a class takes the values as they were, and a limit of memory may "
+                f"the {how} of a class takes the values as they were, and a limit of memory may "
                 "count coarser ones. Leave the limit out, or choose bounds or midpoint."
             )
             raise policy.error_at("columns", name, "as", text=said)
@@ -101,13 +104,16 @@ def require_numbers(
 
 def _names_of(name: str, how: PublishAs) -> tuple[str, ...]:
     ends = (f"{name}_{LOW}", f"{name}_{HIGH}")
-    return {PublishAs.BOUNDS: ends, PublishAs.MEAN: (name, *ends)}.get(how, (name,))
+    if how in (PublishAs.MEAN, PublishAs.MEDIAN):
+        return name, *ends
+    return ends if how is PublishAs.BOUNDS else (name,)
 
 
 _PARTS = {
     PublishAs.BOUNDS: (LOW, HIGH),
     PublishAs.MIDPOINT: (MIDDLE,),
     PublishAs.MEAN: (MEAN, LOW, HIGH),
+    PublishAs.MEDIAN: (MEDIAN, LOW, HIGH),
 }
 """What each of the columns says that stand in place of one."""
 
@@ -116,7 +122,7 @@ _PARTS = {
 class RawRows:
     """The published rows as counts: the values that they had, and the labels that they have.
 
-    Suppressed rows are not among them, so no mean depends on those.
+    Suppressed rows are not among them, so no mean or median depends on those.
     """
 
     counts: FrequencySet
@@ -128,11 +134,14 @@ class RawRows:
         rng = np.random.default_rng()
         return cls(counts, recode_entries(counts, recoding, counts.names, rng))
 
-    def means(self, name: str, rows: "pa.Table", known: Sequence[str], kind: str) -> FloatArray:
-        """Return the mean of the values of each row's class; NaN where a class has none.
+    def middles(
+        self, name: str, part: str, rows: "pa.Table", known: Sequence[str], kind: str
+    ) -> FloatArray:
+        """Return the mean or median of the values of each row's class; NaN where it has none.
 
         Args:
             name: The column.
+            part: Which of the two.
             rows: The same rows with labels, one by one.
             known: The quasi-identifiers: rows with the same labels in them are a class.
             kind: What the labels of the column are: numbers, or dates.
@@ -158,12 +167,41 @@ class RawRows:
         raw, decimals = _raw_numbers(self.counts.column(name), kind)
         values_of = raw[self.counts.codes_of(name)[item]]
         used = ~np.isnan(values_of)
-        sums = add_up(there[used], (values_of * weights)[used], groups.n)
-        sizes_of = add_up(there[used], weights[used], groups.n)
-        with np.errstate(invalid="ignore", divide="ignore"):
-            means = sums / sizes_of
+        find = _means_of if part == MEAN else _medians_of
+        found = find(there[used], values_of[used], weights[used], groups.n)
         digits = int(decimals[self.counts.codes_of(name)[item]].max(initial=0)) + 1
-        return np.round(means, digits)[here] + 0.0
+        return np.round(found, digits)[here] + 0.0
+
+
+def _means_of(group: IntArray, values: FloatArray, weights: IntArray, n: int) -> FloatArray:
+    """Return the mean of each of `n` groups; NaN where nothing is.
+
+    >>> _means_of(np.array([0, 0]), np.array([1.0, 4.0]), np.array([2, 1]), 1).tolist()
+    [2.0]
+    """
+    with np.errstate(invalid="ignore", divide="ignore"):
+        means: FloatArray = add_up(group, values * weights, n) / add_up(group, weights, n)
+    return means
+
+
+def _medians_of(group: IntArray, values: FloatArray, weights: IntArray, n: int) -> FloatArray:
+    """Return the median of each of `n` groups; NaN where nothing is.
+
+    >>> _medians_of(np.array([0, 0, 1]), np.array([1.0, 4.0, 7.0]), np.array([2, 2, 5]), 3).tolist()
+    [2.5, 7.0, nan]
+    """
+    order = np.lexsort([values, group])
+    group, values, weights = group[order], values[order], weights[order]
+    ends = np.cumsum(weights)
+    sizes = add_up(group, weights, n).astype(np.int64)
+    start = np.cumsum(sizes) - sizes
+    medians = np.full(n, np.nan)
+    there = sizes > 0
+    # The row in the middle, or the two there: counted from the first row of each group.
+    low = values[np.searchsorted(ends, (start + (sizes - 1) // 2)[there], side="right")]
+    high = values[np.searchsorted(ends, (start + sizes // 2)[there], side="right")]
+    medians[there] = low + (high - low) / 2
+    return medians
 
 
 _MOST_DECIMALS = 6
@@ -208,7 +246,7 @@ class NumberRows:
         Args:
             rows: The rows as they are published, with labels.
             policy: Which columns are numbers, and how.
-            raw: Gives the values that these rows had; asked only if there are means.
+            raw: Gives the values that these rows had; asked only if there are means or medians.
         """
         import pyarrow as pa
 
@@ -235,9 +273,10 @@ class NumberRows:
                 columns[name] = (replace(columns[name][0], ranges=ranges),)
             take = pa.array(codes)
             ended = [each.take(take) for each in arrays]
-            if MEAN in parts:
+            if parts[0] in OF_CLASSES:
                 before = raw() if before is None else before
-                ended = [_mean_array(before, name, rows, policy, read, ended), *ended]
+                middle = _middle_array(before, (name, parts[0]), rows, policy, read, ended)
+                ended = [middle, *ended]
             found |= dict(zip(names, ended, strict=True))
         return cls(pa.table(found), columns, merged)
 
@@ -313,7 +352,9 @@ def _arrays(
     if read is None:
         import pyarrow as pa
 
-        return [pa.nulls(len(texts), pa.float64()) for part in _PARTS[how] if part != MEAN]
+        return [
+            pa.nulls(len(texts), pa.float64()) for part in _PARTS[how] if part not in OF_CLASSES
+        ]
     ends = [(math.nan, math.nan) if t is None else read.stretches[t][:2] for t in texts]
     low, high = (np.array(each, dtype=np.float64) for each in zip(*ends, strict=True))
     if how is not PublishAs.MIDPOINT:
@@ -332,27 +373,38 @@ def _arrays(
     return [_array(middle, read, whole=bool((known == np.floor(known)).all()))]
 
 
-def _mean_array(
+def _middle_array(
     raw: RawRows,
-    name: str,
+    wanted: tuple[str, str],
     rows: "pa.Table",
     policy: Policy,
     read: ReadLabels | None,
     ends: Sequence["pa.Array"],
 ) -> "pa.Array":
-    """Return the mean of the class of each row; nothing where the value is hidden or missing."""
+    """Return the mean or median of the class of each row; nothing where the value is hidden.
+
+    Args:
+        raw: The values that rows had.
+        wanted: The column, and which of the two.
+        rows: The rows with labels.
+        policy: What is published.
+        read: What the labels of the column stand for.
+        ends: The ends of each row's label.
+    """
     import pyarrow as pa
     import pyarrow.compute as pc
+
+    name, part = wanted
 
     if read is None:
         return pa.nulls(rows.num_rows, pa.float64())
     known = [each for each in rows.column_names if each in policy.quasi_identifiers]
-    means = raw.means(name, rows, known, read.kind)
+    means = raw.middles(name, part, rows, known, read.kind)
     if read.kind == DATES:
         means = np.floor(means)
     hidden = pc.and_(*(each.is_null() for each in ends)).to_numpy(zero_copy_only=False)
     if np.isnan(means[~hidden]).any():
-        said = "some values are neither numbers nor dates, and have no mean. Choose bounds."
+        said = f"some values are neither numbers nor dates, and have no {part}. Choose bounds."
         raise policy.error_at("columns", name, "as", text=said)
     means = np.where(hidden, np.nan, means)
     whole = bool((means[~hidden] == np.floor(means[~hidden])).all())
@@ -409,14 +461,14 @@ def has_numbers(manifest: Manifest) -> bool:
 
 
 def means_in(source: object, manifest: Manifest) -> "pa.Table | None":
-    """Return the columns that hold means of classes, row by row; None if there are none."""
+    """Return the columns that hold means or medians of classes, row by row; None without any."""
     import pyarrow as pa
 
-    names = [column.name for column in manifest.columns if column.part == MEAN]
-    if not names:
+    parts = {c.name: c.part for c in manifest.columns if c.part in OF_CLASSES}
+    if not parts:
         return None
-    columns, codes = open_table(source).read(names)
-    found = {}
+    columns, codes = open_table(source).read(list(parts))
+    found, fields = [], []
     for column, place in zip(columns, codes, strict=True):
         texts = [text_or_none(value) for value in column.values]
         read = read_labels([text for text in texts if text is not None])
@@ -426,8 +478,9 @@ def means_in(source: object, manifest: Manifest) -> "pa.Table | None":
         if read is not None:
             numbers = np.array([math.nan if t is None else read.stretches[t].low for t in texts])
             array = _array(numbers, read, whole=False)
-        found[column.name] = array.take(pa.array(place))
-    return pa.table(found)
+        found.append(array.take(pa.array(place)))
+        fields.append(pa.field(column.name, array.type, metadata={"part": parts[column.name]}))
+    return pa.table(found, pa.schema(fields))
 
 
 def with_labels(source: object, manifest: Manifest) -> "tuple[pa.Table, Manifest]":
@@ -456,7 +509,11 @@ def with_labels(source: object, manifest: Manifest) -> "tuple[pa.Table, Manifest
         if record.of in records:
             continue
         records[record.of] = ColumnRecord(record.of, record.role, generalised=True)
-        parts = [each for each in manifest.columns if each.of == record.of and each.part != MEAN]
+        parts = [
+            each
+            for each in manifest.columns
+            if each.of == record.of and each.part not in OF_CLASSES
+        ]
         lists = [cells[each.name] for each in parts]
         pairs, place = np.unique(
             np.array([at[each.name] for each in parts]), axis=1, return_inverse=True

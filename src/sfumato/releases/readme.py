@@ -190,6 +190,11 @@ def _columns_of_numbers(manifest: Manifest) -> list[str]:
                 f"- {parts['mean']} is the mean of all rows of the class, so that means over "
                 "classes are those of these rows before they were generalised."
             )
+        if "median" in parts:
+            said.append(
+                f"- {parts['median']} is the median of all rows of the class. Of an odd number of "
+                "rows it is the value of one of them; a mean over classes is not that of the rows."
+            )
     return said
 
 

@@ -102,11 +102,11 @@ def anonymize(  # noqa: PLR0913 - every one has a default and is named
         plain: The columns that are published as they are.
         k: The fewest people in a class; None is 5.
         method: `full-domain` (one level per column for the whole table), `regional` (one cut
-            through each hierarchy for the whole table), or a local method: `top-down`, `mondrian`
-            or `bottom-up`, which generalise rows only where they must. None takes the policy's.
+            through each hierarchy for the whole table), or a local method: `top-down`, `mondrian`,
+            `bottom-up` or `mdav`, which generalise rows only where they must. None takes the policy's.
         as_: What is published of columns that are ranges, in place of what the policy says: `text`,
-            `bounds` (two columns, as in `age_low` and `age_high`), `midpoint`, or `mean` (the mean
-            of the rows of a class, beside the bounds).
+            `bounds` (two columns, as in `age_low` and `age_high`), `midpoint`, `mean` or `median`
+            (of the rows of a class, beside the bounds).
         refine: What `sf.detect` found in an earlier release of this table, or in several:
             classes in which quasi-identifiers tell a sensitive value are generalised further,
             others are not.

@@ -70,10 +70,11 @@ def read_release(release: object, *, as_: Frame | None = None) -> Any:  # noqa: 
     tables = {name: _with_types(table, manifest) for name, table in _tables_of(opened, manifest)}
     if isinstance(opened, PublishedTable) and opened.means is not None:
         [(name, table)] = tables.items()
-        for column in opened.means.column_names:
-            free = _free(f"{column}_mean", table.column_names)
-            at = table.column_names.index(column) + 1
-            table = table.add_column(at, free, opened.means[column])
+        for field in opened.means.schema:
+            part = field.metadata[b"part"].decode()
+            free = _free(f"{field.name}_{part}", table.column_names)
+            at = table.column_names.index(field.name) + 1
+            table = table.add_column(at, free, opened.means[field.name])
         tables = {name: table}
     found = {name: _in_library(table, frame) for name, table in tables.items()}
     if isinstance(opened, PublishedTables):

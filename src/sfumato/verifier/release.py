@@ -271,7 +271,8 @@ def _means(manifest: Manifest) -> dict[str, tuple[str, ...]]:
     return {
         column.name: tuple(ends[column.of, part] for part in ("low", "high"))
         for column in manifest.columns
-        if column.part == "mean" and {(column.of, "low"), (column.of, "high")} <= set(ends)
+        if column.part in ("mean", "median")
+        and {(column.of, "low"), (column.of, "high")} <= set(ends)
     }
 
 
