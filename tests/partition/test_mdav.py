@@ -58,7 +58,7 @@ class Textbook:
         n = len(rows[0])
         self.points = {row: self.point(row, rows, n, weight, tree) for row in rows}
 
-    def point(self, row, rows, n: int, weight: float, tree: bool) -> list[float]:  # noqa: FBT001
+    def point(self, row, rows, n: int, weight: float, tree: bool) -> list[float]:
         """Coordinates in which squared distances are those that are asked for."""
         numbers = n - 1 if tree else n
         coordinates = []
