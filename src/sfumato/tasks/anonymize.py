@@ -103,7 +103,8 @@ def anonymize(  # noqa: PLR0913 - every one has a default and is named
         k: The fewest people in a class; None is 5.
         method: `full-domain` (one level per column for the whole table), `regional` (one cut
             through each hierarchy for the whole table), or a local method: `top-down`, `mondrian`,
-            `bottom-up` or `mdav`, which generalise rows only where they must. None takes the policy's.
+            `bottom-up` or `mdav`, which generalise rows only where they must. None takes the
+            policy's.
         as_: What is published of columns that are ranges, in place of what the policy says: `text`,
             `bounds` (two columns, as in `age_low` and `age_high`), `midpoint`, `mean` or `median`
             (of the rows of a class, beside the bounds).
