@@ -170,8 +170,8 @@ def _mean_faults(policy: "Policy") -> Faults:
         return []
     text = (
         f"it is published as the {policy.columns[asked[0]].as_} of its class, and no model "
-        "promises that a class has two people or more. Add one, as in {model: k-anonymity, k: 5}, or "
-        "choose bounds or midpoint."
+        "promises that a class has two people or more. Add one, as in {model: k-anonymity, k: 5}, "
+        "or choose bounds or midpoint."
     )
     return [(("columns", asked[0], "as"), text)]
 
