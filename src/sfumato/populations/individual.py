@@ -21,8 +21,8 @@ def individual_risk(sizes: IntArray, people: FloatArray) -> FloatArray:
     people that an adversary who tries everyone is expected to find.
 
     Assumes: people of a class were drawn independently, each with the same probability, and classes
-    of all sizes were as likely beforehand, which says too little of a class of one or two rows if
-    most people of the population are alike and too much if few are.
+    of all sizes were as likely beforehand. Where many people are unique in the population that says
+    far too little: of a small sample, a tenth of the people who are found. It ranks rows.
 
     References: R. Benedetti, L. Franconi, "Statistical and technological solutions for controlled
     data dissemination", New Techniques and Technologies for Statistics, 1998; S. Polettini,

@@ -45,7 +45,9 @@ class SampleRisk:
     """The individual risk of a row, on average over all rows."""
 
     expected: float
-    """The rows that an adversary who tries each is expected to find: the sum of their risks."""
+    """The rows that an adversary who tries each is expected to find: the sum of their risks.
+
+    Too few where many people are unique in the population."""
 
     @classmethod
     def of(
@@ -100,18 +102,20 @@ class SampleRisk:
 
     def sentence(self) -> Sentence:
         """Return the estimates in words, with what they are."""
-        share = self.likeliest.share
+        share, rows = self.likeliest.share, self.people * self.fraction
         unique = (
             "it could not be estimated who is unique in the population"
             if share is None
-            else f"{percent(share, 1)} of the population are unique"
+            else f"{percent(share, 1)} of the population are unique, about {share * rows:,.0f} of "
+            "them in the table, where whoever knows all people finds them"
         )
         return Sentence(
             f"A sample of {percent(self.fraction, 1)} of about {round(self.people):,} people. "
-            f"Estimated, which is no promise: {unique}, a match with a row that is alone in the "
-            f"table is right with a probability of {percent(self.unique_match)}, and an adversary "
-            f"who knows everybody finds about {self.expected:,.1f} people of the table; each row "
-            f"with {percent(self.average, 1)} on average and {percent(self.maximum, 1)} at most"
+            f"Estimated, which is no promise: {unique}; a match with a row that is alone in the "
+            f"table is right with a probability of {percent(self.unique_match)}; the individual "
+            f"risks of rows, {percent(self.average, 1)} on average and {percent(self.maximum, 1)} "
+            f"at most, add up to {self.expected:,.1f} people found, which is too few where many "
+            "are unique"
         )
 
     def table(self) -> Table:

@@ -317,6 +317,18 @@ class Published(ABC):
         return Estimator(tables, columns, Labels(ladders, self.levels))
 
     @property
+    def sampling_fraction(self) -> float | None:
+        """The share of the population that is in it, if its policy or a promise of it says so."""
+        if self.policy is not None and self.policy.sample is not None:
+            return self.policy.sample
+        promises = () if self.manifest is None else self.manifest.models
+        models = filter(None, (promise.readable() for promise in promises))
+        found: float | None = next(
+            (share for model in models if (share := getattr(model, "fraction", None))), None
+        )
+        return found
+
+    @property
     def weight(self) -> str | None:
         """The column that says how many people a row stands for; decoupled releases have none."""
         return None

@@ -1,7 +1,7 @@
 """Verify: may this be published? Promises recomputed, attacks run, one answer."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import asdict, dataclass, field, replace
 from typing import Any, Literal
 
 from sfumato.adversary.target import target_of, with_earlier, with_list, with_maker, with_members
@@ -37,6 +37,7 @@ from sfumato.errors import (
 from sfumato.harm import HarmRule
 from sfumato.policy import Acceptance, GivenPolicy, Policy, RiskLevels, Tolerance, policy_of
 from sfumato.policy.remedies import Accept, GiveRole, Remedy
+from sfumato.populations import SampleRisk
 from sfumato.releases.opening import Published, PublishedTable, Roles, open_release
 from sfumato.releases.people import require_people, require_unlinked
 from sfumato.releases.recompute import private_columns
@@ -46,6 +47,7 @@ from sfumato.text import join_words
 from sfumato.typing import Progress, silent
 from sfumato.verifier import Check, Verdict
 from sfumato.verifier.models import NOT_RECOUNTED
+from sfumato.weights import add_weights
 
 # May this be published? The promises and the attacks, under one answer.
 
@@ -128,6 +130,10 @@ class Assessment(Showable):
 
     apart: tuple[str, ...] = ()
     """The columns that tell people apart in a table, which is judged as if they were left out."""
+
+    sample: SampleRisk | None = None
+    """How likely people are found in the population, estimated from the published rows and a
+    sampling fraction or weights. It decides nothing: estimates are no promises."""
 
     @property
     def checks(self) -> tuple[Check, ...]:
@@ -310,6 +316,7 @@ class Assessment(Showable):
             "attacks": [outcome.to_dict() for outcome in self.attacks],
             "columns": [found.to_dict() for found in self.columns],
             "believed": {role: list(names) for role, names in self.believed.items()},
+            **({} if self.sample is None else {"sample": asdict(self.sample)}),
         }
 
     @property
@@ -334,6 +341,8 @@ class Assessment(Showable):
         if self.believed:
             roles = [f"{role} {join_words(names)}" for role, names in self.believed.items()]
             parts.append(Sentence(f"Roles, by its manifest alone: {'; '.join(roles)}."))
+        if self.sample is not None:
+            parts.append(self.sample.sentence())
         missing = [f"{each.attack} ({each.note})" for each in self.attacks if not each.tried]
         if missing:
             parts.append(Sentence("Not tried: " + ", ".join(missing)))
@@ -529,6 +538,7 @@ def verify(  # noqa: PLR0913 - all but two have a default and are named
         if verdict.checks and not verdict.holds:
             return Assessment(verdict)
         raise
+    sample = _estimate_sample(target, release)
     target = _inform(target, release, data, outside, population)
     if earlier is not None:
         several = earlier if isinstance(earlier, list) else [earlier]
@@ -544,7 +554,32 @@ def verify(  # noqa: PLR0913 - all but two have a default and are named
     if policy is not None:
         found = tuple(accept(_accept_together(outcome, policy), policy.accept) for outcome in found)
     untried = _list_untried(target, found, rule)
-    return Assessment(verdict, found, levels, allowed, untried, columns, believed, seeded, apart)
+    return Assessment(
+        verdict, found, levels, allowed, untried, columns, believed, seeded, apart, sample
+    )
+
+
+def _estimate_sample(target: Target, release: Published) -> SampleRisk | None:
+    """Estimate how likely people are found in the population; None if nothing tells of it.
+
+    From what is published alone: suppressed rows are in no estimate. Not for rows in several
+    tables, nor for people with several rows or cells that match any: classes share people there.
+    """
+    classes = target.classes
+    if target.counts is None or classes.by_person or classes.overlap is not None:
+        return None
+    fraction, weight = release.sampling_fraction, release.weight
+    if fraction is not None:
+        return SampleRisk.of(classes.sizes, fraction=fraction)
+    if weight is None:
+        return None
+    [counts] = release.counts((*release.quasi_identifiers, weight)).tables
+    found, people = add_weights(counts, weight)
+    shown = people > 0
+    if not people.sum() > found.rows[shown].sum() * 1.001:
+        # Weights that are scaled to a mean of 1 say nothing of how many people there are.
+        return None
+    return SampleRisk.of(found.rows[shown], people=people[shown], weight=weight)
 
 
 def _columns_apart(release: Published) -> tuple[str, ...]:

@@ -20,7 +20,11 @@ from sfumato.decouplings import kind_of
 from sfumato.drawing.charts import histogram_svg
 from sfumato.reports.dossier import Dossier
 from sfumato.reports.sections.base import Chapter, NotHereError
+from sfumato.special_uniques import SpecialUniques
 from sfumato.typing import IntArray
+
+_FEW_COLUMNS = 3
+"""How many columns a set may have that is looked at for special uniques."""
 
 _STARTS = (1, 2, 3, 5, 10, 20, 50, 100, 200, 500, 1000, 2000, 5000, 10_000, 100_000)
 """Where the bins of the histogram begin."""
@@ -36,7 +40,22 @@ def _parts(dossier: Dossier) -> Sequence[Part]:
         Drawing.of(_histogram(sizes, classes.inside)),
         _by_level(dossier, classes),
         *_remark(dossier),
+        *_sample(dossier),
     ]
+
+
+def _sample(dossier: Dossier) -> list[Part]:
+    """Return what is estimated of the population, if anything tells of it, and special uniques."""
+    found = dossier.assessment.sample
+    parts: list[Part] = [] if found is None else [found.sentence(), found.table()]
+    target = dossier.target
+    if target.counts is not None and not target.classes.by_person:
+        known = target.counts.project(tuple(column.name for column in target.columns))
+        match = None if found is None else found.unique_match
+        special = SpecialUniques.of(known, _FEW_COLUMNS, unique_match=match)
+        parts.append(special.sentence())
+        parts += [special.table()] if special.rows else []
+    return parts
 
 
 def _figures(dossier: Dossier, classes: EquivalenceClasses) -> Figures:
