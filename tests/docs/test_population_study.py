@@ -5,7 +5,7 @@ from sfumato.populations import ESTIMATORS
 
 
 def test_a_small_country_is_estimated_from():
-    figures = study(people=4_000, repeats=1)
+    figures = study(people=4_000, repeats=2)
     assert {each.known for each in figures} == set(SETS)
     assert {each.fraction for each in figures} == set(FRACTIONS)
     assert {"match", "people found", "zayatz"} <= {each.estimator for each in figures}
