@@ -166,7 +166,7 @@ class Judge:
         # shown to the next: near the end of a search that is most of them. The model that refused
         # most of the last groups is asked first. With models of forty columns, most groups are so
         # counted in a few of them.
-        asked = _Asked(of_item, items, rows, np.arange(n)).keep(verdicts)
+        asked = _Question(of_item, items, rows, np.arange(n)).keep(verdicts)
         counts: dict[str, ValueCounts] = {}
         classes = self._show(asked, counts)
         most, strictest = 0, None
@@ -228,10 +228,10 @@ class Judge:
         self, of_item: IntArray, items: IntArray, rows: IntArray, n: int
     ) -> EquivalenceClasses:
         """Show `n` groups as models see them."""
-        shown = _Asked(of_item, items, rows, np.arange(n))
+        shown = _Question(of_item, items, rows, np.arange(n))
         return self._show(shown, {name: self._count_values(name, shown) for name in self._columns})
 
-    def _show(self, asked: "_Asked", counts: Mapping[str, ValueCounts]) -> EquivalenceClasses:
+    def _show(self, asked: "_Question", counts: Mapping[str, ValueCounts]) -> EquivalenceClasses:
         """Show groups, with these counts of their values."""
         of_item, items, rows, n = asked.of_item, asked.items, asked.rows, len(asked.groups)
         sizes = self.sizes(of_item, items, rows, n)
@@ -239,7 +239,7 @@ class Judge:
             return EquivalenceClasses(sizes, counts)
         return EquivalenceClasses(sizes, counts, own=sums(of_item, rows, n), by_person=True)
 
-    def _count_values(self, name: str, asked: "_Asked") -> ValueCounts:
+    def _count_values(self, name: str, asked: "_Question") -> ValueCounts:
         """Count the rows, or the people, who have each value of a column in each group."""
         of_item, items, rows, n = asked.of_item, asked.items, asked.rows, len(asked.groups)
         if self.people is not None:
@@ -351,7 +351,7 @@ def _together(verdicts: BoolArray, *, halves: bool) -> BoolArray:
 
 
 @dataclass(frozen=True, eq=False)
-class _Asked:
+class _Question:
     """Groups of items that models are asked about."""
 
     of_item: IntArray
@@ -360,13 +360,13 @@ class _Asked:
     groups: IntArray
     """The number that each group has for the caller."""
 
-    def keep(self, groups: BoolArray) -> "_Asked":
+    def keep(self, groups: BoolArray) -> "_Question":
         """Return some of the groups, numbered without gaps."""
         if groups.all():
             return self
         chosen = groups[self.of_item]
         number = np.cumsum(groups) - 1
-        return _Asked(
+        return _Question(
             number[self.of_item[chosen]], self.items[chosen], self.rows[chosen], self.groups[groups]
         )
 

@@ -456,14 +456,19 @@ def normalise(array: pa.Array) -> pa.Array:
     if pa.types.is_float16(array.type):
         array = array.cast(pa.float32())
     if pa.types.is_floating(array.type):
-        nothing, zero = pa.scalar(None, array.type), pa.scalar(0.0, array.type)
+        nothing, zero = pa.nulls(1, array.type)[0], _whole([0]).cast(array.type)[0]
         return pc.if_else(pc.is_nan(array), nothing, pc.add(array, zero))
     if array.type in _TEXTUAL:
-        empty = pc.equal(pc.binary_length(array), 0)
+        empty = _is_empty(array)
         # Most columns have none, and then nothing is copied.
         if pc.any(empty).as_py():
-            return pc.if_else(empty, pa.scalar(None, array.type), array)
+            return pc.if_else(empty, pa.nulls(1, array.type)[0], array)
     return array
+
+
+def _is_empty(texts: pa.Array) -> pa.Array:
+    """Return which texts are empty; compared with a 0 of Python, Arrow would import pandas."""
+    return pc.invert(pc.binary_length(texts).cast(pa.bool_()))
 
 
 _TEXTUAL = (pa.string(), pa.large_string(), pa.binary(), pa.large_binary())
@@ -895,9 +900,7 @@ def _met_forms(column: pa.Array) -> set[object]:
         return _met_forms(column.dictionary) | ({None} if column.indices.null_count else set())
     if column.type in _TEXTUAL:
         found = {None} if column.null_count else set()
-        return found | (
-            {_EMPTY} if pc.any(pc.equal(pc.binary_length(column), 0)).as_py() else set()
-        )
+        return found | ({_EMPTY} if pc.any(_is_empty(column)).as_py() else set())
     return set(_forms_of(column).unique().to_pylist())
 
 
@@ -927,7 +930,7 @@ def _forms_of(array: pa.Array) -> pa.Array:
     if pa.types.is_string_view(array.type):
         array = array.cast(pa.large_string())
     if array.type in _TEXTUAL:
-        empty = pc.equal(pc.binary_length(array), 0)
+        empty = _is_empty(array)
         return pc.if_else(empty, pa.scalar(_EMPTY, pa.int64()), ordinary)
     return pc.if_else(pc.is_null(array), nothing, ordinary)
 
