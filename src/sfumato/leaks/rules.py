@@ -226,7 +226,10 @@ class Rule:
         Those that harm no person come last.
         """
         e = self.entries
-        order = np.lexsort((np.arange(len(e)), -e.posterior, -e.rows, self.harm == 0))[:most]
+        # Once for all entries, not again for each: with thousands of them, that was a fifth of the
+        # report of a million rows.
+        posterior, lift = e.posterior, e.lift
+        order = np.lexsort((np.arange(len(e)), -posterior, -e.rows, self.harm == 0))[:most]
         return [
             {
                 "known": {
@@ -237,8 +240,8 @@ class Rule:
                 "people": int(e.rows[i]),
                 "support": int(e.support[i]),
                 "prior": float(e.prior[i]),
-                "posterior": float(e.posterior[i]),
-                "lift": float(e.lift[i]),
+                "posterior": float(posterior[i]),
+                "lift": float(lift[i]),
                 "level": str(Level(int(self.harm[i]))),
             }
             for i in order.tolist()
