@@ -508,7 +508,10 @@ _MOST_TIED = 32
 """Nodes that may be as good as the best and are looked at."""
 
 _REFRESH = 8
-"""Guesses are renewed after this many checks: between them they change little."""
+"""Guesses are renewed after this many choices: between them they change little."""
+
+_EAGER = 3
+"""At the start they are renewed for each of this many choices."""
 
 
 @dataclass(frozen=True)
@@ -693,7 +696,7 @@ class _State:
             flat = self._queue.pop(0)
             if open_[flat]:
                 return self._node(flat)
-        if self._age % _REFRESH == 0 or self._age < 2 * _REFRESH or best != self._loss_of_refresh:
+        if self._age % _REFRESH == 0 or self._age < _EAGER or best != self._loss_of_refresh:
             open_ = self._shrink(open_)
             self._refresh(best, open_)
         self._age += 1
