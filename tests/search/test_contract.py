@@ -1,12 +1,13 @@
 """What every search must keep, with the exhaustive one as the judge."""
 
 from dataclasses import replace
+from unittest.mock import patch
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sfumato.search import SEARCHES, BestFirst, Exhaustive
+from sfumato.search import SEARCHES, BestFirst, Exhaustive, best_first
 from tests.search.problems import Problem, problems
 
 every_search = pytest.mark.parametrize("search", [kind() for kind in SEARCHES.values()], ids=str)
@@ -55,6 +56,38 @@ def test_a_budget_is_kept_and_still_gives_a_valid_node(search, problem: Problem,
         assert found.loss == pytest.approx(truth.loss)
     if problem.checker().check(checker.lattice.highest).valid and search.name != "exhaustive":
         assert found.node is not None
+
+
+@every_search
+@given(problem=problems(), budget=st.integers(1, 40))
+def test_no_valid_node_is_below_the_bound(search, problem: Problem, budget):
+    *_, truth = Exhaustive().run(problem.checker())
+    for found in replace(search, checks=budget).run(problem.checker()):
+        assert found.bound <= truth.loss + 1e-9 * max(1.0, abs(truth.loss))
+        assert found.bound <= found.loss
+        if found.proven:
+            assert found.bound == found.loss
+            assert found.excess == 0.0
+        elif found.excess is not None:
+            assert found.loss <= truth.loss * (1.0 + found.excess) * (1.0 + 1e-9)
+
+
+@given(problem=problems(), budget=st.none() | st.integers(1, 40))
+def test_a_lattice_that_is_not_held_has_the_same_optimum(problem: Problem, budget):
+    *_, truth = Exhaustive().run(problem.checker())
+    with patch.object(best_first, "_DENSE_NODES", 0):
+        steps = list(BestFirst(checks=budget).run(problem.checker()))
+    found = steps[-1]
+    assert found.finished
+    assert found.proven or budget is not None
+    for step in steps:
+        assert step.bound <= truth.loss + 1e-9 * max(1.0, abs(truth.loss))
+        assert step.bound <= step.loss
+    if found.proven:
+        assert (found.node is None) == (truth.node is None)
+        assert found.bound == found.loss
+        if truth.node is not None:
+            assert found.loss == pytest.approx(truth.loss, rel=1e-9, abs=1e-9)
 
 
 @pytest.mark.parametrize("name", ["incognito", "best-first"])

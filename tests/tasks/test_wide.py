@@ -43,6 +43,23 @@ def test_a_budget_gives_a_verified_release_that_says_it_is_not_proven(columns):
     assert sum(release.levels.values()) < 3 * columns
 
 
+def test_a_release_says_how_far_from_the_best_it_may_be_and_publishes_it_nowhere(tmp_path):
+    table = wide(6, 300)
+    best = sf.anonymize(table, policy(6))
+    assert best.optimal
+    assert best.excess == 0.0
+    assert best.bound == pytest.approx(best.loss)
+    near = sf.anonymize(table, policy(6, checks=20), output=tmp_path / "near")
+    assert not near.optimal
+    assert 0.0 < near.bound <= best.loss <= near.loss
+    assert near.loss <= best.loss * (1.0 + near.excess)
+    assert "% above the best there is" in near.headline
+    assert near.to_dict()["bound"] == near.bound
+    written = [path.read_bytes() for path in (tmp_path / "near").rglob("*") if path.is_file()]
+    assert written
+    assert not any(str(near.bound).encode() in each or b'"bound"' in each for each in written)
+
+
 def test_a_budget_in_seconds_is_kept():
     release = sf.anonymize(wide(60, 1000), policy(60, seconds=0.5))
     assert release.verdict.holds

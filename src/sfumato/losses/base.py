@@ -37,6 +37,10 @@ class Aggregate(ABC):
     def grid(self, parts: Sequence[FloatArray], weights: FloatArray) -> FloatArray:
         """Combine every choice of one level per attribute: one axis per attribute."""
 
+    @abstractmethod
+    def rows(self, parts: FloatArray, weights: FloatArray) -> FloatArray:
+        """Combine each row of an array that has a column per attribute."""
+
 
 def _outer(parts: Sequence[FloatArray], combine: Callable[..., FloatArray]) -> FloatArray:
     """Combine vectors along axes of their own.
@@ -65,6 +69,10 @@ class Sum(Aggregate):
     def grid(self, parts: Sequence[FloatArray], weights: FloatArray) -> FloatArray:
         return _outer([part * weight for part, weight in zip(parts, weights, strict=True)], np.add)
 
+    def rows(self, parts: FloatArray, weights: FloatArray) -> FloatArray:
+        combined: FloatArray = parts @ weights
+        return combined
+
 
 class ArithmeticMean(Sum):
     """The weighted mean.
@@ -80,6 +88,9 @@ class ArithmeticMean(Sum):
 
     def grid(self, parts: Sequence[FloatArray], weights: FloatArray) -> FloatArray:
         return super().grid(parts, weights / weights.sum())
+
+    def rows(self, parts: FloatArray, weights: FloatArray) -> FloatArray:
+        return super().rows(parts, weights / weights.sum())
 
 
 class GeometricMean(ArithmeticMean):
@@ -97,6 +108,10 @@ class GeometricMean(ArithmeticMean):
     def grid(self, parts: Sequence[FloatArray], weights: FloatArray) -> FloatArray:
         grid: FloatArray = np.expm1(super().grid([np.log1p(part) for part in parts], weights))
         return grid
+
+    def rows(self, parts: FloatArray, weights: FloatArray) -> FloatArray:
+        combined: FloatArray = np.expm1(super().rows(np.log1p(parts), weights))
+        return combined
 
 
 class Maximum(Aggregate):
@@ -116,6 +131,10 @@ class Maximum(Aggregate):
         return _outer(
             [part * weight for part, weight in zip(parts, scaled, strict=True)], np.maximum
         )
+
+    def rows(self, parts: FloatArray, weights: FloatArray) -> FloatArray:
+        combined: FloatArray = (parts * (weights / weights.max())).max(axis=1)
+        return combined
 
 
 AGGREGATES: Registry[Aggregate] = Registry(
@@ -266,11 +285,27 @@ class LossFunction(ABC):
 
     @abstractmethod
     def floor(self, node: Node) -> float:
-        """Return a value the node's loss cannot be below, without looking at classes."""
+        """Return a value the node's loss cannot be below, without looking at classes.
+
+        It does not fall where a level rises.
+        """
 
     @abstractmethod
     def floors(self, lowest: Node, highest: Node) -> FloatArray:
         """Return `floor` for every node of a box, as an array with one axis per attribute."""
+
+    def level_parts(self, judged: CheckedNode | None) -> list[FloatArray] | None:
+        """Return what each level of each attribute costs at least; None if levels say nothing.
+
+        Args:
+            judged: A node whose suppressed rows stay so; then the costs hold below it. None for
+                what holds of all nodes: these costs must not fall from level to level.
+        """
+        return None
+
+    def combine(self, parts: FloatArray) -> FloatArray:
+        """Return the floor of each row of an array with a level's cost for each attribute."""
+        return np.zeros(len(parts))
 
     def floors_below(
         self, judged: CheckedNode, lowest: Node, highest: Node | None = None
@@ -342,6 +377,13 @@ class UnsuppressedLoss(LossFunction):
 
     def floors(self, lowest: Node, highest: Node) -> FloatArray:
         return self._loss.floors(lowest, highest)
+
+    def level_parts(self, judged: CheckedNode | None) -> list[FloatArray] | None:
+        # Lost rows cost nothing.
+        return self._loss.level_parts(None) if judged is None else None
+
+    def combine(self, parts: FloatArray) -> FloatArray:
+        return self._loss.combine(parts)
 
     def floor_above(self, judged: CheckedNode) -> float | None:
         return self._loss.floor_above(replace(judged, smallest=1))
@@ -486,6 +528,14 @@ class CellLossFunction(LossFunction):
         levels = zip(self._levels(judged), lowest, highest or judged.node, strict=True)
         parts = [part[low : level + 1] for part, low, level in levels]
         return self._aggregate.grid(parts, self._weights)
+
+    def level_parts(self, judged: CheckedNode | None) -> list[FloatArray]:
+        if judged is None:
+            return [sums / scale for sums, scale in zip(self._sums, self._scales, strict=True)]
+        return [*self._levels(judged)]
+
+    def combine(self, parts: FloatArray) -> FloatArray:
+        return self._aggregate.rows(parts, self._weights)
 
     def _cost_of(self, i: int, cells: Cells) -> float:
         return float(self._loss.of_cells(self._attributes[i], cells) @ cells.rows)

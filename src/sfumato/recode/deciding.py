@@ -1,5 +1,6 @@
 """Decisions: what becomes of a counted table, by any method."""
 
+import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
@@ -720,6 +721,7 @@ def _describe_search(policy: Policy, checker: Checker, found: Found) -> dict[str
         "checks": found.checks,
         "nodes": checker.lattice.size,
         "optimal": found.proven,
+        "bound": found.bound if math.isfinite(found.bound) else None,
         # They are decided by all raw values, those of suppressed people too: a manifest keeps
         # them under `private`, which is never written.
         "valid": None if found.passing is None else len(found.passing),
@@ -766,6 +768,8 @@ def decide_regionally(
             **_describe_search(policy, checker, node),
             "checks": node.checks + cut.checks,
             "optimal": cut.proven,
+            # It is one of nodes, and a cut may lose less.
+            "bound": None,
         },
         lost=_lost_by_cut(cut),
     )

@@ -301,6 +301,9 @@ class SearchRecord:
     optimal: bool = False
     """Whether it was proven that no other node loses less."""
 
+    bound: float | None = None
+    """A loss that no node which keeps the promises is below; known to the publisher."""
+
     valid: int | None = None
     """How many nodes keep the promises, if the search found all of them; known to the publisher."""
 

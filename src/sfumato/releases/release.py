@@ -1,5 +1,6 @@
 """Releases as results: the published tables, what they promise, and where they are."""
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from os import PathLike
@@ -18,6 +19,7 @@ from sfumato.recoding import Recoding
 from sfumato.releases.line_breaks import count_line_breaks_of_groups, warn_of_line_breaks
 from sfumato.releases.manifest import ColumnRecord, FileRecord, LeftOut, Manifest
 from sfumato.releases.spellings import warn_of_spellings
+from sfumato.search.base import excess_of
 from sfumato.tables import DatabaseTable, find_engine, open_table
 from sfumato.tables import Table as RowTable
 from sfumato.text import STAR
@@ -109,6 +111,27 @@ class Release(Showable):
         return self.manifest.known_search is not None and self.manifest.known_search.optimal
 
     @property
+    def bound(self) -> float | None:
+        """A loss that no other levels which keep the promises are below; None if it is not known.
+
+        It depends on suppressed rows too, so it is never published: a release that is opened
+        again has none.
+        """
+        search = None if self.manifest.private is None else self.manifest.private.search
+        return None if search is None or self.manifest.search is None else search.bound
+
+    @property
+    def excess(self) -> float | None:
+        """The share by which the loss may be above the least possible one: 0.03 is at most 3 %.
+
+        0 if it is proven optimal; None where nothing is known, or where the least possible loss may
+        be 0.
+        """
+        if self.optimal:
+            return 0.0
+        return None if self.bound is None else excess_of(self.loss, self.bound)
+
+    @property
     def minimal(self) -> tuple[dict[str, int], ...] | None:
         """The levels of all minimal nodes: they keep the promises, and nothing below them does.
 
@@ -147,6 +170,7 @@ class Release(Showable):
             "warnings": list(self.warnings),
             **({"notes": list(self.notes)} if self.notes else {}),
             "manifest": self.manifest.to_dict(),
+            **({} if self.bound is None else {"bound": self.bound, "excess": self.excess}),
             "verdict": self.verdict.to_dict(),
         }
 
@@ -157,7 +181,7 @@ class Release(Showable):
         return (
             f"{rows.published} of {rows.published + rows.suppressed} rows in "
             f"{manifest.classes.count} classes, {rows.suppressed} suppressed, {manifest.loss} "
-            f"{_own_loss(manifest):.6g} ({_proof(manifest)})"
+            f"{_own_loss(manifest):.6g} ({_proof(manifest, self.excess)})"
         )
 
     def content(self) -> Content:
@@ -243,7 +267,7 @@ def _own_loss(manifest: Manifest) -> float:
     return float(manifest.known_losses[str(manifest.loss)])
 
 
-def _proof(manifest: Manifest) -> str:
+def _proof(manifest: Manifest, excess: float | None) -> str:
     method = manifest.method_name
     search = manifest.known_search
     if method == REGIONAL and search is not None:
@@ -253,7 +277,23 @@ def _proof(manifest: Manifest) -> str:
     if manifest.search is None:
         # What leaked was merged after the search, so nothing is proven any more.
         return f"{method} and refined, a heuristic"
-    return "proven optimal" if manifest.search.optimal else "the best found, not proven optimal"
+    if manifest.search.optimal:
+        return "proven optimal"
+    near = "" if excess is None else f" but at most {percent_above(excess)} above the best there is"
+    return f"the best found, not proven optimal{near}"
+
+
+def percent_above(excess: float) -> str:
+    """Return a share as a percentage of two digits that is not below it.
+
+    >>> percent_above(0.0301), percent_above(1.234), percent_above(0.00011)
+    ('3.1 %', '130 %', '0.011 %')
+    """
+    percent = 100.0 * excess
+    if percent <= 0.0:
+        return "0 %"
+    step = 10.0 ** (math.floor(math.log10(percent)) - 1)
+    return f"{math.ceil(percent / step - 1e-9) * step:.6g} %"
 
 
 # What came out of a decoupling: several tables with weak links, and what they keep.

@@ -1,5 +1,6 @@
 """The contract of searches, which walk a lattice and yield what they find, and their checker."""
 
+import math
 import time
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Hashable, Iterator, Sequence
@@ -34,11 +35,33 @@ class Found:
     checks: int
     proven: bool = False
     finished: bool = False
+    bound: float = -math.inf
+    """A loss that no valid node is below; that of the node itself if it is proven optimal."""
+
     minimal: tuple[Node, ...] | None = None
     """All minimal valid nodes, from searches that find them."""
 
     passing: tuple[Node, ...] | None = None
     """All valid nodes, from searches that find them."""
+
+    @property
+    def excess(self) -> float | None:
+        """The share by which the loss may be above the best at most; None if that is not known.
+
+        >>> Found((1,), loss=0.5, suppressed=0, checks=9, bound=0.4).excess
+        0.25
+        """
+        return excess_of(self.loss, self.bound)
+
+
+def excess_of(loss: float, bound: float) -> float | None:
+    """Return how far a loss may be above the best, as a share of it; None if that is not known.
+
+    >>> excess_of(3.0, bound=0.0)
+    """
+    if bound >= loss:
+        return 0.0
+    return loss / bound - 1.0 if bound > 0.0 and math.isfinite(loss) else None
 
 
 MOST_NODES = 1_000_000

@@ -3,8 +3,7 @@
 import heapq
 from collections.abc import Hashable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property, reduce
-from math import log1p
+from functools import cached_property
 from operator import le, sub
 from typing import ClassVar
 
@@ -12,10 +11,13 @@ import numpy as np
 
 from sfumato.losses.base import CheckedNode, ClassLossFunction
 from sfumato.search.base import NOTHING_YET, Budget, Checker, Found, Outcome, Search
+from sfumato.search.boxes import OpenBoxes, below_best
+from sfumato.search.branch_and_bound import LargeState
 from sfumato.search.kernel import sum_boxes
 from sfumato.search.lessons import Lesson, Lessons
 from sfumato.search.pairs import look_at_pairs
-from sfumato.typing import BoolArray, FloatArray, IntArray, Node
+from sfumato.search.predictor import TYPICAL_SHARE, Predictor, chance, count_above
+from sfumato.typing import BoolArray, FloatArray, Node
 
 # Arithmetic on whole lattices: one number per node, in flat lexicographic order.
 
@@ -25,16 +27,6 @@ the linear algebra library, and waking one costs more than it gains on a busy ma
 
 _WIDEST_BLOCK = 32
 """Attributes are taken together up to this many level combinations: small matrices, few passes."""
-
-
-def outer_sum(parts: Sequence[FloatArray]) -> FloatArray:
-    """Add one number per attribute for every node.
-
-    >>> outer_sum([np.array([0.0, 1.0]), np.array([10.0, 20.0])]).tolist()
-    [10.0, 20.0, 11.0, 21.0]
-    """
-    # From the right: each step then adds one number to a long stretch of others.
-    return reduce(lambda grid, part: np.add.outer(part, grid).ravel(), reversed(parts))
 
 
 def below(node: Node, lowest: Node) -> tuple[slice, ...]:
@@ -114,169 +106,6 @@ def _divisor(n: int, most: int) -> int:
     return next(d for d in range(min(n, max(most, 1)), 0, -1) if n % d == 0)
 
 
-# Guesses of how many rows a node would suppress. They only order the work and decide nothing.
-
-
-_MOST_NEWS = 32
-"""Checks that a regression is corrected by at once."""
-
-_MOST_WEIGHTS = 1000
-"""Weights of a regression: its matrix has their square, and every check corrects all of it."""
-
-
-class Predictor:
-    """Ridge regression of log(1 + suppressed rows) on the level of each attribute.
-
-    Before anything is known it goes by the entropy of the generalised columns: the
-    more bits a node keeps, the more classes it has and the smaller they are. Every
-    check then corrects the share each level has in that.
-
-    Example:
-        >>> guess = Predictor([np.array([2.0, 0.0])], rows=100, lowest=(0,))
-        >>> guess.learn((1,), 0)
-        >>> bool(guess.grid()[0] > guess.grid()[1])
-        True
-    """
-
-    def __init__(self, bits: list[FloatArray], *, rows: int, lowest: Node) -> None:
-        self._lowest = np.array(lowest, dtype=np.int64)
-        self._bits = np.concatenate(bits)
-        self._starts = np.cumsum([0, *map(len, bits)])[:-1]
-        self._attribute = np.repeat(np.arange(len(bits)), [len(levels) for levels in bits])
-        # One weight per level, or where that would be too many one per attribute and step.
-        self._fine = len(self._bits) <= _MOST_WEIGHTS
-        n = 2 + (len(self._bits) if self._fine else len(bits))
-        steps = np.arange(len(self._bits)) - self._starts[self._attribute]
-        self._steps = np.ones(len(steps)) if self._fine else 1.0 / (1.0 + steps)
-        # The inverse of the regression's matrix, corrected by what checks have shown since it was
-        # asked last (Woodbury), in place of solving the whole system.
-        self._inverse = np.eye(n)
-        self._inverse[0, 0] = self._inverse[1, 1] = 1e3
-        self._b = np.zeros(n)
-        self._news: list[tuple[Node, float]] = []
-        self._errors: list[float] = []
-        self._weights: FloatArray | None = None
-        self._guesses: FloatArray | None = None
-        # Two anchors: with all bits nearly every row stands alone, with none no row does.
-        anchors = np.zeros((2, n))
-        anchors[:, 0] = 1.0
-        anchors[:, 1] = [sum(float(levels[end]) for levels in bits) for end in (0, -1)]
-        self._correct(anchors, np.array([np.log1p(rows), 0.0]))
-
-    def _correct(self, features: FloatArray, targets: FloatArray) -> None:
-        moved = self._inverse @ features.T
-        inner = features @ moved
-        inner[np.diag_indices(len(targets))] += 1.0
-        self._inverse -= moved @ np.linalg.solve(inner, moved.T)
-        self._b += targets @ features
-        self._weights = self._guesses = None
-
-    def _features(self, nodes: Sequence[Node]) -> FloatArray:
-        places = self._places(np.array(nodes, dtype=np.int64))
-        features = np.zeros((len(nodes), len(self._b)))
-        features[:, 0], features[:, 1] = 1.0, self._bits[places].sum(axis=1)
-        columns = 2 + (places if self._fine else self._attribute[places])
-        features[np.arange(len(nodes))[:, None], columns] = self._steps[places]
-        return features
-
-    def _places(self, levels: IntArray) -> IntArray:
-        """Return where the level of each attribute is among all levels of all of them."""
-        return self._starts + levels - self._lowest
-
-    def learn(self, node: Node, suppressed: int) -> None:
-        """Correct the guess by what a check showed."""
-        self.learn_log(node, log1p(suppressed))
-
-    def learn_log(self, node: Node, target: float) -> None:
-        """Correct the guess by its logarithm."""
-        self._news.append((node, target))
-
-    @property
-    def weights(self) -> FloatArray:
-        """The regression's current weights."""
-        if self._weights is None:
-            self._weights = self._inverse @ self._b
-        if self._news:
-            for start in range(0, len(self._news), _MOST_NEWS):
-                news = self._news[start : start + _MOST_NEWS]
-                features = self._features([node for node, _ in news])
-                targets = np.array([target for _, target in news])
-                self._errors = [*self._errors, *(targets - features @ self._weights)][-20:]
-                self._correct(features, targets)
-                self._weights = self._inverse @ self._b
-            self._news = []
-        weights: FloatArray = self._weights
-        return weights
-
-    @property
-    def spread(self) -> float:
-        """The typical error of recent guesses."""
-        assert self.weights is not None  # noqa: S101 - what is new has been learned
-        if len(self._errors) < 4:
-            return 1.0
-        return max(0.25, float(np.sqrt(np.mean(np.square(self._errors)))))
-
-    @property
-    def guesses(self) -> FloatArray:
-        """The share of each level of each attribute in the guess, apart from the constant."""
-        if self._guesses is None or self._news:
-            own = self.weights[2:] if self._fine else self.weights[2:][self._attribute]
-            self._guesses = self.weights[1] * self._bits + own * self._steps
-        guesses: FloatArray = self._guesses
-        return guesses
-
-    def grid(self, lowest: Node | None = None, highest: Node | None = None) -> FloatArray:
-        """Guess for every node, or for those of a box, as a flat array in lexicographic order."""
-        starts, guesses = self._starts.tolist(), self.guesses
-        ends = [*starts[1:], len(guesses)]
-        if lowest is not None and highest is not None:
-            least = self._lowest.tolist()
-            ends = [s + high - a + 1 for s, high, a in zip(starts, highest, least, strict=True)]
-            starts = [s + low - a for s, low, a in zip(starts, lowest, least, strict=True)]
-        parts = [guesses[start:end] for start, end in zip(starts, ends, strict=True)]
-        parts[0] = parts[0] + self.weights[0]
-        return outer_sum(parts)
-
-    def of(self, node: Node) -> float:
-        """Guess for one node."""
-        places = self._places(np.array(node, dtype=np.int64))
-        return float(self.weights[0] + self.guesses[places].sum())
-
-
-def chance(over: FloatArray, spread: float) -> np.ndarray:
-    """Turn a guess of how far above a threshold something is into a probability.
-
-    >>> chance(np.array([-9.0, 0.0, 9.0]), spread=1.0).round(2).tolist()
-    [0.0, 0.5, 1.0]
-    """
-    # In 32 bits, which are enough for a guess: its exponentials are most of a choice.
-    steep = over.astype(np.float32) * np.float32(-1.7 / spread)
-    np.clip(steep, -30, 30, out=steep)
-    np.exp(steep, out=steep)
-    steep += 1.0
-    np.reciprocal(steep, out=steep)
-    return steep
-
-
-_BINS = 1024
-"""Floors are sorted into this many bins where a guess is enough."""
-
-
-def count_above(floors: FloatArray, chosen: BoolArray, lift: float) -> np.ndarray:
-    """Count, for each floor, the chosen ones that are about this much above it, or more.
-
-    >>> count_above(np.array([1.0, 2.0, 4.0]), np.array([True, True, True]), lift=1.5).tolist()
-    [1.0, 1.0, 0.0]
-    """
-    low, high = float(floors.min()), float(floors.max())
-    scale = (_BINS - 1) / (high - low) if high > low else 0.0
-    places = ((floors - low) * scale).astype(np.int64)
-    ranked = np.bincount(places[chosen], minlength=_BINS)
-    left = np.append(np.cumsum(ranked[::-1])[::-1], 0).astype(np.float32)
-    shift = int(np.ceil(lift * scale))
-    return left[np.minimum(places + shift, _BINS)]
-
-
 _DEFAULT_CHECKS = 2000
 """Checks made when no budget is set: a lattice this large has no natural end."""
 
@@ -320,23 +149,32 @@ class Descent(Search):
     exact: ClassVar[bool] = False
 
     def run(self, checker: Checker) -> Iterator[Found]:
-        budget = self.budget()
-        if budget.checks is None and budget.seconds is None:
-            budget = Budget(checks=default_checks(checker))
-        state = _Frontier(checker)
+        budget = _with_end(self.budget(), checker)
+        state, boxes = _Frontier(checker), OpenBoxes(checker)
         best = NOTHING_YET
         node: Node | None = checker.lattice.highest
         while node is not None:
             outcome = checker.check(node)
+            boxes.learn(outcome)
             if outcome.valid and outcome.loss < best.loss:
                 best = Found(node, outcome.loss, outcome.suppressed, checker.checks)
+                best = replace(best, bound=boxes.bound(best.loss))
                 yield best
             state.learn(outcome, best.loss)
             if budget.is_spent(checker.checks):
                 break
             node = state.choose(best.loss)
-        proven = node is None
-        yield replace(best, checks=checker.checks, proven=proven, finished=True)
+        # What is open is looked at once more for the bound; that takes no check.
+        proven = node is None or boxes.least(best.loss) is None
+        bound = best.loss if proven else boxes.bound(best.loss)
+        yield replace(best, checks=checker.checks, proven=proven, finished=True, bound=bound)
+
+
+def _with_end(budget: Budget, checker: Checker) -> Budget:
+    """Return a budget that has an end."""
+    if budget.checks is None and budget.seconds is None:
+        return Budget(checks=default_checks(checker))
+    return budget
 
 
 class _Frontier:
@@ -357,6 +195,7 @@ class _Frontier:
 
     def learn(self, outcome: Outcome, best: float) -> None:
         """Learn from a check, and line up the nodes below one that is not hopeless."""
+        self._seen.add(self._pack(outcome.node))
         self._guess.learn(outcome.node, outcome.suppressed)
         if outcome.hopeless:
             node = np.array(outcome.node, dtype=self._packing)
@@ -480,8 +319,12 @@ class Boundary:
 _DENSE_NODES = 300_000
 """Lattices up to this size are kept whole in memory, one number per node."""
 
-_TYPICAL_SHARE = 0.7
-"""A valid node near the boundary suppresses about this share of what it may."""
+_MOST_STEPS = 64
+"""Steps from the lowest to the highest node up to which there is hope of a proof. With more,
+choosing takes longer than checking, and the search only goes down from the top."""
+
+_DESCEND = 8
+"""One of this many checks of a large lattice is below a valid node, where a better one may be."""
 
 _LIFT_TRUST = 0.7
 """How far to trust the estimate of what lifted floors settle."""
@@ -525,8 +368,11 @@ class BestFirst(Search):
     only what the models declare about merging. Which node is checked next depends on a
     guess; what is concluded from the answer does not.
 
-    On lattices too large to hold it descends from the top instead and says whether
-    the result is proven.
+    Of lattices too large to hold it keeps boxes of nodes that are open, with a floor for each,
+    and counts in a sample what a check would settle. Without a budget it then ends after
+    2 000 checks, or after fewer (at least 100) where checks of many rows and columns take long, and
+    says how far from the best the result may be. Where there are more than 64 steps from the lowest
+    node to the highest, it goes down from the top, as `descent` does.
 
     Args:
         checks: Most nodes to check before the best so far is taken; None for no limit.
@@ -545,7 +391,9 @@ class BestFirst(Search):
 
     def run(self, checker: Checker) -> Iterator[Found]:
         if checker.lattice.size > _DENSE_NODES:
-            yield from Descent(self.checks, self.seconds).run(checker)
+            wide = sum(level - 1 for level in checker.lattice.shape) > _MOST_STEPS
+            descent = Descent(self.checks, self.seconds)
+            yield from descent.run(checker) if wide else self._run_large(checker)
             return
         budget = self.budget()
         # A result of a given number of checks must not depend on what was searched before.
@@ -564,6 +412,7 @@ class BestFirst(Search):
             outcome = checker.check(node)
             if outcome.valid and outcome.loss < best.loss:
                 best = Found(node, outcome.loss, outcome.suppressed, checker.checks)
+                best = replace(best, bound=state.bound(best.loss))
                 yield best
             state.learn(outcome)
             if budget.is_spent(checker.checks):
@@ -573,10 +422,35 @@ class BestFirst(Search):
             best = _break_tie(checker, state, best)
         if key is not None:
             checker.grouping.lessons.add(state.lesson(key, best.node))
-        best = replace(best, checks=checker.checks, proven=proven, finished=True)
+        bound = best.loss if proven else state.bound(best.loss)
+        best = replace(best, checks=checker.checks, proven=proven, finished=True, bound=bound)
         if self.all_minimal and proven:
             best = _find_all(checker, state.outcomes, best, budget)
         yield best
+
+    def _run_large(self, checker: Checker) -> Iterator[Found]:
+        budget = _with_end(self.budget(), checker)
+        state, frontier = LargeState(checker), _Frontier(checker)
+        best = NOTHING_YET
+        node: Node | None = checker.lattice.highest
+        while node is not None:
+            outcome = checker.check(node)
+            improved = outcome.valid and outcome.loss < best.loss
+            state.learn(outcome, improved=improved)
+            if improved:
+                best = Found(node, outcome.loss, outcome.suppressed, checker.checks)
+                best = replace(best, bound=state.bound(best.loss))
+                yield best
+            frontier.learn(outcome, best.loss)
+            if budget.is_spent(checker.checks):
+                break
+            # Now and then straight down from the best: a better one settles much at once.
+            descend = checker.checks % _DESCEND == 0
+            node = frontier.choose(best.loss) if descend else None
+            node = state.choose(best.loss) if node is None else node
+        proven = state.boxes.least(best.loss) is None
+        bound = best.loss if proven else state.bound(best.loss)
+        yield replace(best, checks=checker.checks, proven=proven, finished=True, bound=bound)
 
 
 def _find_all(checker: Checker, outcomes: Sequence[Outcome], best: Found, budget: Budget) -> Found:
@@ -684,12 +558,19 @@ class _State:
         whole = self._checker.lattice
         self.hopeless.reshape(whole.shape)[below(node, whole.lowest)] = True
 
+    def _open(self, best: float) -> BoolArray:
+        """Return which nodes may be better."""
+        open_: BoolArray = ~self._settled
+        open_ &= self._floor < below_best(best)
+        return open_
+
+    def bound(self, best: float) -> float:
+        """Return a loss that no valid node is below, if the best so far has the given one."""
+        return float(self._floor.min(where=self._open(best), initial=best))
+
     def choose(self, best: float) -> Node | None:
         """Pick the node whose verdict is expected to settle the most others; None when all are."""
-        open_ = ~self._settled
-        if np.isfinite(best):
-            # Losses are sums of many floats: a difference by rounding alone is none.
-            open_ &= self._floor < best - 1e-12 * max(1.0, abs(best))
+        open_ = self._open(best)
         if not open_.any():
             return None
         while self._queue:
@@ -796,7 +677,7 @@ class _State:
             self._loss_of_refresh = best
             return
         # A valid node settles every node whose floor is above its loss.
-        typical = _TYPICAL_SHARE * limit
+        typical = TYPICAL_SHARE * limit
         settles = count_above(self._floor, open_, self._lift_per_row * typical)
         self._gain = self._valid * np.maximum(settles, 1.0)
         # It also lifts the floors below it, by about as much as a boundary node suppresses.
@@ -914,7 +795,7 @@ def step_down(checker: Checker, found: Found) -> Found:
     while found.node is not None:
         lower = _equally_good(checker, found.node, found.loss)
         if lower is None:
-            return replace(found, checks=checker.checks)
+            return replace(found, checks=checker.checks, bound=min(found.bound, found.loss))
         found = replace(found, node=lower.node, loss=lower.loss, suppressed=lower.suppressed)
     return found
 

@@ -1,5 +1,6 @@
 """Exhaustive search: check every node. The oracle the other searches are compared with."""
 
+import math
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import ClassVar
@@ -30,10 +31,10 @@ class Exhaustive(Search):
         budget = self.budget()
         best = NOTHING_YET
         passing: list[Node] = []
-        complete = True
+        complete, rest = True, math.inf
         for node in checker.lattice:
             if budget.is_spent(checker.checks):
-                complete = False
+                complete, rest = False, _least_from(checker, node)
                 break
             outcome = checker.check(node)
             if outcome.valid:
@@ -51,9 +52,20 @@ class Exhaustive(Search):
             checks=checker.checks,
             proven=complete,
             finished=True,
+            bound=min(best.loss, rest),
             minimal=minimal_of(passing) if complete else None,
             passing=tuple(passing) if complete else None,
         )
+
+
+def _least_from(checker: Checker, node: Node) -> float:
+    """Return a floor of a node and all after it in lexicographic order."""
+    lowest, highest = checker.lattice.lowest, checker.lattice.highest
+    after = [
+        (*node[:i], node[i] + 1, *lowest[i + 1 :]) for i in range(len(node)) if node[i] < highest[i]
+    ]
+    # Floors do not fall upwards, so the lowest node of each part is enough.
+    return min(checker.loss.floor(each) for each in (node, *after))
 
 
 def minimal_of(nodes: list[Node]) -> tuple[Node, ...]:

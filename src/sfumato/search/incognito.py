@@ -1,5 +1,6 @@
 """Incognito: all minimal nodes, subset by subset of the quasi-identifiers."""
 
+import math
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from itertools import combinations, product
@@ -43,15 +44,16 @@ class Incognito(Search):
             if outcome.valid:
                 best = Found(outcome.node, outcome.loss, outcome.suppressed, checker.checks)
                 yield best
-            yield replace(best, checks=checker.checks, finished=True)
+            bound = min(best.loss, checker.loss.floor(checker.lattice.lowest))
+            yield replace(best, checks=checker.checks, finished=True, bound=bound)
             return
         # Cheapest floor first, so that most valid nodes never need their exact loss.
-        complete = True
+        complete, rest = True, math.inf
         for floor, node in sorted((checker.loss.floor(node), node) for node in passing):
             if floor >= best.loss:
                 break
             if budget.is_spent(checker.checks):
-                complete = False
+                complete, rest = False, floor
                 break
             if node not in run.losses:
                 checked = checker.check(node)
@@ -65,6 +67,7 @@ class Incognito(Search):
             checks=checker.checks,
             proven=complete,
             finished=True,
+            bound=min(best.loss, rest),
             minimal=minimal_of(passing),
             passing=tuple(passing),
         )
