@@ -1,6 +1,6 @@
 """Equivalence classes: their sizes and the sensitive values inside them."""
 
-from collections.abc import Callable, Hashable, Mapping
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any, TypeAlias, TypeVar
@@ -129,6 +129,36 @@ class ValueCounts:
             return KnownCounts(class_id, value, rows, self.people, several=True)
         totals = np.bincount(class_id, weights=rows, minlength=classes).astype(np.int64)
         return KnownCounts(class_id, value, rows, totals)
+
+
+class LazyCounts(Mapping[str, ValueCounts]):
+    """Value counts by column, each made when it is asked for: many verdicts need none of them.
+
+    Args:
+        names: The sensitive columns.
+        make: Makes the counts of one.
+    """
+
+    def __init__(self, names: Iterable[str], make: Callable[[str], ValueCounts]) -> None:
+        self._names = tuple(names)
+        self._make = make
+        self._made: dict[str, ValueCounts] = {}
+
+    def __getitem__(self, name: str) -> ValueCounts:
+        if name not in self._made:
+            if name not in self._names:
+                raise KeyError(name)
+            self._made[name] = self._make(name)
+        return self._made[name]
+
+    def __contains__(self, name: object) -> bool:
+        return name in self._names
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._names)
+
+    def __len__(self) -> int:
+        return len(self._names)
 
 
 @dataclass(frozen=True, eq=False)
@@ -347,8 +377,9 @@ class EquivalenceClasses:
         With `own_reference` the remaining rows become what classes are compared with.
         """
         number = np.cumsum(keep) - 1
-        sensitive = {}
-        for name, counts in self.sensitive.items():
+
+        def counts_left(name: str) -> ValueCounts:
+            counts = self.sensitive[name]
             entries = keep[counts.class_id]
             value, rows = counts.value[entries], counts.rows[entries]
             reference, everyone = counts.reference, counts.everyone
@@ -357,7 +388,7 @@ class EquivalenceClasses:
                 reference = reference_of(value, rows, len(counts.column.values))
                 everyone = None if everyone is None else int(self.sizes[keep].sum())
                 known = None if people is None else int(people[keep].sum())
-            sensitive[name] = ValueCounts(
+            return ValueCounts(
                 counts.column,
                 number[counts.class_id[entries]],
                 value,
@@ -367,6 +398,8 @@ class EquivalenceClasses:
                 everyone,
                 known,
             )
+
+        sensitive = LazyCounts(self.sensitive, counts_left)
         population = self.population
         hidden = 0 if population is None else int(population[~keep].sum())
         return EquivalenceClasses(

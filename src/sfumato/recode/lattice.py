@@ -3,7 +3,7 @@
 import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
-from functools import cached_property
+from functools import cached_property, partial
 from os import PathLike
 from pathlib import Path
 from typing import Any, NamedTuple, NoReturn
@@ -556,7 +556,7 @@ class _NodeJudge:
         suppressed, losses = np.zeros(n, dtype=np.int64), np.full(n, np.nan)
         valid, judged = np.zeros(n, dtype=bool), np.zeros(n, dtype=bool)
         settled, bound = np.zeros(lattice.shape, dtype=bool), suppressed.reshape(lattice.shape)
-        evaluate = checker.evaluate if self._every else checker.check
+        evaluate = checker.evaluate if self._every else partial(checker.check, exact=True)
         for i in np.argsort(-heights_of(lattice), kind="stable").tolist():
             if settled.flat[i]:
                 continue

@@ -1,30 +1,29 @@
 import numpy as np
 
-from sfumato.typing import IntArray
+from sfumato.typing import CodeArray, IntArray
 
 VERSION: int
 
 def group_items(
-    codes: tuple[IntArray, ...],
+    codes: tuple[np.ndarray, ...],
     tables: tuple[IntArray, ...],
     width: int,
-    rows: IntArray,
-    of_item: IntArray,
-    first: IntArray,
-    total: IntArray,
+    rows: CodeArray,
+    of_item: CodeArray,
+    first: CodeArray,
+    total: CodeArray,
     /,
 ) -> int: ...
 def group_entries(
-    of_item: IntArray,
+    of_item: CodeArray,
     groups: int,
-    item: IntArray,
-    value: IntArray,
+    item: CodeArray,
+    value: CodeArray,
     values: int,
-    rows: IntArray,
-    group: IntArray,
-    new: IntArray,
-    total: IntArray,
-    first: IntArray,
+    rows: CodeArray,
+    group: CodeArray,
+    new: CodeArray,
+    total: CodeArray,
     /,
 ) -> int: ...
 def sum_boxes(counts: np.ndarray, shape: tuple[int, ...], above: bool, /) -> None: ...

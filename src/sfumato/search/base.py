@@ -16,7 +16,8 @@ from sfumato.errors import ParameterError, require_int, require_number
 from sfumato.losses.base import Attribute, CheckedNode, LossFunction
 from sfumato.models.base import PrivacyModel, TableModel
 from sfumato.recoding import Lattice
-from sfumato.search.grouping import Grouping, NodeClasses
+from sfumato.search.grouping import Grouping
+from sfumato.search.node_classes import NodeClasses
 from sfumato.typing import BoolArray, FloatArray, IntArray, Node
 
 
@@ -152,7 +153,8 @@ class Outcome:
     """Whether the promises hold after suppressing no more rows than allowed."""
 
     suppressed: int
-    """Rows in classes that break a promise; at least this many if the node is hopeless.
+    """Rows in classes that break a promise; at least this many if the node is not valid, unless it
+    was asked for exactly.
 
     Where people are suppressed with all their rows: people.
     """
@@ -278,10 +280,27 @@ class Checker:
             and not people
             and not self.matches_any
         )
+        self._by_column = self._order_by_column()
         # Leaving classes out can change the verdict on the others only for these.
         self._unstable = bool(self._per_table) or any(
             model.compares_with_table and own_reference for model in models
         )
+
+    def _order_by_column(self) -> list[tuple[list[PrivacyModel], list[PrivacyModel]]]:
+        """Return the absorbing and the splitting models by what they look at, sizes first."""
+        absorbing, splitting = list(self._absorbing), list(self._splitting)
+        values = {name: len(each.values) for name, each in self.grouping.sensitive.items()}
+        looked_at = sorted(
+            {model.columns for model in (*absorbing, *splitting)},
+            key=lambda columns: (sum(values.get(name, 0) for name in columns), columns),
+        )
+        return [
+            (
+                [model for model in absorbing if model.columns == columns],
+                [model for model in splitting if model.columns == columns],
+            )
+            for columns in looked_at
+        ]
 
     @property
     def lesson_key(self) -> Hashable:
@@ -316,32 +335,37 @@ class Checker:
             return False
         return self.all_absorbing or (self._all_closed and outcome.suppressed == 0)
 
-    def check(self, node: Node) -> Outcome:
-        """Judge a node; its loss is computed only if it is valid."""
-        return self._check(node, always=False)
+    def check(self, node: Node, *, exact: bool = False) -> Outcome:
+        """Judge a node; its loss is computed only if it is valid.
+
+        Args:
+            node: The node.
+            exact: Whether to count all that is suppressed, unless the node is hopeless; else no
+                further than until it is too much.
+        """
+        return self._check(node, always=False, exact=exact)
 
     def evaluate(self, node: Node) -> Outcome:
         """Judge a node and compute its loss whether it is valid or not."""
-        return self._check(node, always=True)
+        return self._check(node, always=True, exact=True)
 
-    def _check(self, node: Node, *, always: bool) -> Outcome:
+    def _check(self, node: Node, *, always: bool, exact: bool) -> Outcome:
         self.checks += 1
         if self.on_check is not None:
             self.on_check(self.checks)
         part = self.grouping.partition(node)
         self.grouping.lessons.note(node, part.rows)
         classes = self._classes(part)
-        everything = np.ones(len(classes), dtype=bool)
-        keep = self._settle(part, classes, everything, self._absorbing, ())
+        keep, below = self._keep_surely(part, classes, always=always)
         sure = self._checked_node(node, part, classes, keep)
-        certain = lost = self._count_lost(part, sure)
-        if certain <= self.limit and self._splitting and self.limit and not always:
-            certain += self._count_lost_below(classes, keep)
+        lost = self._count_lost(part, sure)
+        certain = lost + below
         if certain > self.limit and not always:
             return Outcome(node, False, certain, certain, True, np.inf, sure=sure)  # noqa: FBT003
         judged = sure
         if not self.all_absorbing:
-            keep = self._settle(part, classes, keep, self._per_class, self._per_table)
+            models = self._per_class, self._per_table
+            keep = self._settle(part, classes, keep, *models, hurried=not exact)
             judged = self._checked_node(node, part, classes, keep)
             lost = self._count_lost(part, judged)
         valid = lost <= self.limit and self._passes_unseen(classes, judged)
@@ -358,25 +382,43 @@ class Checker:
         assert everyone is not None  # noqa: S101 - whole people are suppressed where they count
         return everyone.total - everyone.without(self._everywhere(part, ~judged.keep)).total
 
-    def _count_lost_below(self, classes: EquivalenceClasses, keep: BoolArray) -> int:
-        """Return how many rows of classes are lost at every node below, besides the certain ones.
+    def _keep_surely(
+        self, part: NodeClasses, classes: EquivalenceClasses, *, always: bool
+    ) -> tuple[BoolArray, int]:
+        """Return what may stay at nodes below too, and how many rows of it are lost there anyhow.
 
-        A class that breaks a promise cannot be split into parts that all keep it, so that some of
-        its rows are lost whatever its parts are; the models know how many.
+        Sensitive columns are looked at one by one, those of few values first, and no further than
+        until more is lost than may be: where rows are nearly unique, sizes alone tell most.
         """
+        keep = np.ones(len(classes), dtype=bool)
+        if self.matches_any or self.whole_people:
+            return self._settle(part, classes, keep, self._absorbing, ()), 0
+        # A class that breaks a promise cannot be split into parts that all keep it, so that some of
+        # its rows are lost whatever its parts are; the models know how many.
+        looks_below = bool(self.limit) and not always
         gone = self.limit if self.own_reference else 0
         lost = np.zeros(len(classes), dtype=np.int64)
-        for model in self._splitting:
-            np.maximum(lost, model.count_lost(classes, gone), out=lost)
-        return int(lost[keep].sum())
+        below = 0
+        for absorbing, splitting in self._by_column:
+            keep &= _judge(classes, absorbing)
+            certain = int(classes.rows[~keep].sum())
+            if looks_below and certain <= self.limit:
+                for model in splitting:
+                    np.maximum(lost, model.count_lost(classes, gone), out=lost)
+                below = int(lost[keep].sum())
+            if certain + below > self.limit and not always:
+                break
+        return keep, below
 
     def _classes(self, part: NodeClasses) -> EquivalenceClasses:
         """Return the classes of a node, in their secret order if a model draws."""
         classes = self.grouping.classes(part)
         if self._drawn is None:
             return classes
-        first = part.first if part.population is None else part.first[part.rows > 0]
-        return replace(classes, drawn=self._drawn[first])
+        # The least of its tuples: the same whatever the classes were made of.
+        drawn = np.full(len(part.rows), len(self._drawn), dtype=np.int64)
+        np.minimum.at(drawn, self.grouping.spread(part, np.arange(len(drawn))), self._drawn)
+        return replace(classes, drawn=drawn if part.population is None else drawn[part.rows > 0])
 
     def _passes_unseen(self, classes: EquivalenceClasses, judged: CheckedNode) -> bool:
         """Return whether the models hold of those people of a population whom no class shows."""
@@ -392,11 +434,14 @@ class Checker:
         keep: BoolArray,
         per_class: Sequence[PrivacyModel],
         per_table: Sequence[PrivacyModel],
+        *,
+        hurried: bool = False,
     ) -> BoolArray:
         """Remove what breaks a promise until what is left keeps them all.
 
         Judging again is needed only where leaving out some classes changes the verdict
-        on others: models of the whole table, or a missing value that matches any.
+        on others: models of the whole table, or a missing value that matches any. In a hurry it
+        ends once more rows are lost than may be: they do not come back.
         """
         again = self.matches_any or (self._unstable and per_class is not self._absorbing)
         # Who leaves with all rows leaves other classes too.
@@ -412,7 +457,7 @@ class Checker:
                 return keep
             keep = keep.copy()
             keep[keep] = verdicts
-            if not again:
+            if not again or (hurried and int(classes.rows[~keep].sum()) > self.row_limit):
                 return keep
 
     def _left(
@@ -434,7 +479,9 @@ class Checker:
     def left(self, outcome: Outcome) -> EquivalenceClasses:
         """Return what a valid node would publish, as the models judge it."""
         part = self.grouping.partition(outcome.node)
-        return self._left(part, self.grouping.classes(part), _keep_of(outcome))
+        left = self._left(part, self.grouping.classes(part), _keep_of(outcome))
+        # All of them now: what they are made of need not stay in memory.
+        return replace(left, sensitive=dict(left.sensitive))
 
     def _labels(self, part: NodeClasses, chosen: BoolArray) -> tuple[IntArray, BoolArray]:
         """Return the published labels of some classes, and which of them are missing values."""
@@ -478,7 +525,7 @@ class Checker:
         All of those in them; and, if people go with all their rows, the others of such people.
         """
         gone = self._everywhere(part, chosen)
-        of_tuple = part.spread(gone)
+        of_tuple = self.grouping.spread(part, gone)
         rows: FloatArray = self.grouping.weights * of_tuple
         held = self.grouping.base.people
         if self.whole_people and part.people is not None and held is not None:
@@ -491,7 +538,7 @@ class Checker:
     def _rows_left(self, part: NodeClasses, keep: BoolArray) -> IntArray:
         """Return the rows of each class that are left if the others go with all their people."""
         left = self.grouping.weights - self._rows_in(part, ~keep)
-        of_tuple = part.spread(np.arange(len(part.rows)))
+        of_tuple = self.grouping.spread(part, np.arange(len(part.rows)))
         rows = np.rint(np.bincount(of_tuple, left, len(part.rows))).astype(np.int64)
         return rows if part.population is None else rows[part.rows > 0]
 

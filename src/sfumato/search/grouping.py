@@ -9,12 +9,13 @@ from the classes of a finer one instead of from the tuples.
 from collections.abc import Mapping, Sequence
 from copy import copy
 from dataclasses import dataclass, field, replace
-from threading import Lock
+from functools import partial
 
 import numpy as np
 
 from sfumato.classes import (
     EquivalenceClasses,
+    LazyCounts,
     SensitiveColumn,
     ValueCounts,
     classes_of_people,
@@ -31,72 +32,23 @@ from sfumato.counts import (
 )
 from sfumato.hierarchy.base import Ladder
 from sfumato.people import ClassPeople
-from sfumato.search.kernel import Items, group_entries, group_items
+from sfumato.search.kernel import Items, group_entries, group_items, narrow_groups
 from sfumato.search.lessons import Lessons
-from sfumato.typing import FloatArray, IntArray, Node
+from sfumato.search.node_classes import Entries, NodeClasses
+from sfumato.search.starts import Starts
+from sfumato.typing import BoolArray, FloatArray, IntArray, Node
 
 _WIDEST_GROUP = 4096
 """A group of attributes is closed before it has more codes than this: tables stay in cache."""
 
-_WORTH_A_HUB = 4096
-"""Fewer tuples than this are grouped faster than a better starting point is made."""
+_SAMPLE = 2048
+"""Tuples by which the number of classes of a node is guessed."""
 
-_FIRST_CACHED = 64
-_CACHED_BYTES = 200 * 2**20
-"""Memory for cached starting points of roll-ups; it limits nothing else."""
+_WAYS = 8
+"""Partitions of which it is remembered where each tuple is."""
 
-
-@dataclass(frozen=True, eq=False)
-class Entries:
-    """Value counts of one sensitive column by item: parallel arrays."""
-
-    item: IntArray
-    value: IntArray
-    """Code plus one, so that a missing value is 0."""
-
-    rows: IntArray
-
-
-@dataclass(frozen=True, eq=False)
-class NodeClasses:
-    """The classes of one node: one representative tuple and the number of rows of each."""
-
-    node: Node
-    first: IntArray
-    """A tuple of each class."""
-
-    codes: tuple[IntArray, ...]
-    """Its code in each group of attributes."""
-
-    rows: IntArray
-    population: IntArray | None
-    entries: Mapping[str, Entries]
-    finer: "NodeClasses | None" = None
-    """The partition it was made of."""
-
-    people: ClassPeople | None = None
-    """The different people of each class, if they may have several rows."""
-
-    of_finer: IntArray | None = None
-    """The class that each class of that one became part of."""
-
-    def spread(self, per_class: np.ndarray) -> np.ndarray:
-        """Return for each distinct tuple of the table what is given per class."""
-        part: NodeClasses = self
-        while part.finer is not None:
-            per_class = per_class[part.of_finer]
-            part = part.finer
-        return per_class
-
-    @property
-    def nbytes(self) -> int:
-        """The memory it takes."""
-        arrays = [self.first, self.rows, *self.codes]
-        arrays += [] if self.of_finer is None else [self.of_finer]
-        for entries in self.entries.values():
-            arrays += [entries.item, entries.value, entries.rows]
-        people = 0 if self.people is None else self.people.nbytes
-        return people + sum(array.nbytes for array in arrays)
+_WIDEST_ROWS = 2**31
+"""Rows of a table are counted with 32 bits if it has fewer than this."""
 
 
 @dataclass(eq=False)
@@ -104,8 +56,8 @@ class _Group:
     """A few attributes taken together."""
 
     attributes: tuple[int, ...]
-    code: IntArray
-    """The group's code of each distinct tuple."""
+    code: np.ndarray
+    """The group's code of each distinct tuple, in as few bits as codes need."""
 
     members: tuple[IntArray, ...]
     """For each attribute, its raw code in each code of the group."""
@@ -149,30 +101,34 @@ class Grouping:
             people = np.concatenate([np.zeros(len(rows), dtype=np.int64), population.rows])
             rows = np.concatenate([rows, none])
         groups = group(columns, sizes, n=len(rows))
-        self.codes = np.array([c[groups.first] for c in columns], dtype=np.int64).reshape(
-            len(names), groups.n
-        )
+        if groups.n == len(rows) and (np.diff(groups.of_item) > 0).all():
+            # Every combination is a tuple of its own, in order: nothing to be copied, often.
+            whole = population is None and positions == [*range(len(names))]
+            codes = counts.codes[: len(names)] if whole else np.array(columns)
+        else:
+            codes = np.array([column[groups.first] for column in columns])
+        self.codes = codes.astype(np.int32, copy=False).reshape(len(names), groups.n)
         """Raw codes, one row per attribute, one column per distinct tuple."""
 
-        self.rows = sums(groups.of_item, rows, groups.n)
+        whole_numbers = np.int32 if counts.total < _WIDEST_ROWS else np.int64
+        self.rows = sums(groups.of_item, rows, groups.n).astype(whole_numbers)
         """How many rows each distinct tuple has."""
 
-        self.weights = self.rows.astype(np.float64)
-        """The same as the numbers that NumPy adds up."""
-
         self.references: dict[str, IntArray] = {}
-        entries, values = {}, {}
         of_item = groups.of_item[: len(counts)]
-        for name, column in self.sensitive.items():
+        for name, column in self.sensitive.items() if person is None else ():
             value = sensitive_codes(counts, name, folded=column.folded) + 1
-            values[name] = value, len(column.values) + 1
-            if person is not None:
-                continue
-            entries[name] = _add_up(of_item, value, counts.rows, groups.n, len(column.values) + 1)
             plus = np.bincount(value, weights=counts.rows, minlength=len(column.values) + 1)
             self.references[name] = np.roll(plus.astype(np.int64), -1)
         counted = None
         if person is not None:
+            values = {
+                name: (
+                    sensitive_codes(counts, name, folded=column.folded) + 1,
+                    len(column.values) + 1,
+                )
+                for name, column in self.sensitive.items()
+            }
             counted = ClassPeople.count(
                 counts.codes_of(person).astype(np.int64), of_item, values, groups.n, counts.rows
             )
@@ -180,28 +136,26 @@ class Grouping:
         self.people = None if counted is None else counted.total
         """How many people there are, if they are counted."""
 
+        self._counts = counts
+        self._of_item = of_item.astype(np.int32) if groups.n < _WIDEST_ROWS else of_item
         self._groups = _merge_attributes(self.codes, sizes)
         self.base = NodeClasses(
             tuple(0 for _ in names),
-            np.arange(groups.n),
+            np.arange(groups.n, dtype=self._of_item.dtype),
             tuple(part.code for part in self._groups),
             self.rows,
             None if people is None else sums(groups.of_item, people, groups.n),
-            entries,
             people=counted,
         )
         self.entropies = [
             _entropies(l, c, self.rows) for l, c in zip(ladders, self.codes, strict=True)
         ]
-        self.lessons = Lessons()
-        """What searches have found out about its nodes."""
+        self._start_over(set())
 
-        self._lock = Lock()
-        self._hubs: set[Node] = set()
-        self._cache: list[NodeClasses] = []
-        self._cached_nodes = np.empty((0, len(names)), dtype=np.int64)
-        self._cached_sizes = np.empty(0, dtype=np.int64)
-        self._cached_bytes = 0
+    @property
+    def weights(self) -> FloatArray:
+        """The rows of each distinct tuple as the numbers that NumPy adds up."""
+        return self.rows.astype(np.float64)
 
     def with_ladders(self, ladders: Sequence[Ladder]) -> "Grouping":
         """Return the same tuples with other ladders of the same values, one per attribute."""
@@ -221,71 +175,125 @@ class Grouping:
             replace(part, tables={}) if changed & {*part.attributes} else part
             for part in self._groups
         ]
-        self.lessons, self._lock = Lessons(), Lock()
-        self._hubs, self._cache, self._cached_bytes = set(), [], 0
-        self._cached_nodes = np.empty((0, len(self.ladders)), dtype=np.int64)
-        self._cached_sizes = np.empty(0, dtype=np.int64)
+        self.lessons = Lessons()
+        """What searches have found out about its nodes."""
+
+        self._starts = Starts(self.base)
+        self._ways: dict[Node, np.ndarray] = {}
+        self._guesses: dict[Node, float] = {}
 
     def partition(self, node: Node) -> NodeClasses:
         """Group by a node, starting from the smallest cached node below it."""
-        start = self._nearest(node)
+        start = self._starts.nearest(node)
         if start.node == node and start is not self.base:
             return start
-        hub = self._hub(node) if start is self.base else None
+        hub = self._starts.hub(node, start, self._guess)
         if hub is not None:
-            start = self._roll_up(start, hub)
-            self._remember(start)
+            part = self._roll_up(start, hub)
+            self._remember_way(hub, self._way(part))
+            start = self._keep(part, start)
             if hub == node:
                 return start
         part = self._roll_up(start, node)
-        # Worth keeping only if it really is smaller than what it came from.
-        if 2 * len(part.rows) <= len(start.rows):
-            self._remember(part)
+        self._keep(part, start)
         return part
+
+    def _keep(self, part: NodeClasses, start: NodeClasses) -> NodeClasses:
+        """Return what is kept of a partition for later, if it is much smaller than its start.
+
+        Else the start, from which the next are made as well.
+        """
+        if 2 * len(part.rows) > len(start.rows):
+            return start
+        # Where each tuple is would be most of it, and can be found again.
+        kept = replace(part, finer=None, of_finer=None)
+        if part.finer is self.base and part.of_finer is not None:
+            self._remember_way(part.node, part.of_finer)
+        self._starts.keep(kept)
+        return kept
 
     def _roll_up(self, start: NodeClasses, node: Node) -> NodeClasses:
         """Group the classes of a node below into those of a node above."""
         of_item, chosen, rows = self._group(start, node)
-        entries = {}
-        for name, old in start.entries.items():
-            n_values = len(self.sensitive[name].values) + 1
-            given = old.item, old.value, old.rows
-            *found, first = group_entries(of_item, len(chosen), given, n_values)
-            entries[name] = Entries(*found)
-            if len(start.entries) == 1 and start.population is None:
-                chosen = first
         population = None
         if start.population is not None:
             population = sums(of_item, start.population, len(chosen))
-        codes = tuple(code[chosen] for code in start.codes)
-        people = None if start.people is None else start.people.roll_up(of_item, len(chosen))
         return NodeClasses(
             node,
             start.first[chosen],
-            codes,
+            tuple(code[chosen] for code in start.codes),
             rows,
             population,
-            entries,
             finer=start,
-            people=people,
             of_finer=of_item,
+            people=None if start.people is None else start.people.roll_up(of_item, len(chosen)),
         )
 
-    def _hub(self, node: Node) -> Node | None:
-        """Find a node below from which this one and many others are reached with less work.
+    def _guess(self, node: Node) -> float:
+        """Return about how many classes a node has, by those of a sample (Chao's estimate).
 
-        It has only one attribute raised, the one that saves the most bits, so there are
-        few hubs and each is made once.
+        What is met once stands for others that are not, the more so the less is met twice.
         """
-        if len(self.rows) < _WORTH_A_HUB:
-            return None
-        saved = [e[0] - e[level] for e, level in zip(self.entropies, node, strict=True)]
-        attribute = int(np.argmax(saved))
-        hub = tuple(level if a == attribute else 0 for a, level in enumerate(node))
-        if hub in self._hubs or saved[attribute] <= 0:
-            return None
-        self._hubs.add(hub)
-        return hub
+        known = self._guesses.get(node)
+        if known is None:
+            step = max(len(self.rows) // _SAMPLE, 1)
+            # Neighbours are alike, so every so many-th stands for all.
+            codes = tuple(code[::step] for code in self.base.codes)
+            sample = replace(self.base, codes=codes, rows=self.rows[::step])
+            times = np.unique(self.keys(node, sample)[0], return_counts=True)[1]
+            once, twice = int((times == 1).sum()), int((times == 2).sum())
+            known = min(len(times) + once * (once - 1) / (2 * twice + 2), float(len(self.rows)))
+            self._guesses[node] = known
+        return known
+
+    def spread(self, part: NodeClasses, per_class: np.ndarray) -> np.ndarray:
+        """Return for each distinct tuple of the table what is given per class."""
+        return per_class if part is self.base else per_class[self._way(part)]
+
+    def _way(self, part: NodeClasses) -> np.ndarray:
+        """Return the class of each distinct tuple."""
+        if part.finer is not None and part.of_finer is not None:
+            if part.finer is self.base:
+                return part.of_finer
+            return part.of_finer[self._way(part.finer)]
+        way = self._ways.pop(part.node, None)
+        if way is None:
+            # In the same order: keys of a node do not depend on what it is made of.
+            way = self._group(self.base, part.node)[0]
+        self._remember_way(part.node, way)
+        return way
+
+    def _remember_way(self, node: Node, way: np.ndarray) -> None:
+        latest = [*self._ways.items()][1 - _WAYS :]
+        self._ways = {**dict(latest), node: way}
+
+    def entries(self, part: NodeClasses, name: str) -> Entries:
+        """Return the value counts of a sensitive column in each class."""
+        known = part.entries.get(name)
+        if known is not None:
+            return known
+        n_values = len(self.sensitive[name].values) + 1
+        if part is self.base:
+            value = sensitive_codes(self._counts, name, folded=self.sensitive[name].folded) + 1
+            known = _add_up(self._of_item, value, self._counts.rows, len(self.rows), n_values)
+            known = Entries(
+                known.item.astype(self._of_item.dtype),
+                known.value.astype(np.int32),
+                known.rows.astype(self.rows.dtype),
+            )
+        else:
+            source, way = part.finer, part.of_finer
+            if source is None or 2 * len(source.rows) > len(self.rows):
+                # What is hardly smaller than all tuples is not worth its own.
+                source, way = self.base, self._way(part)
+            old = self.entries(source, name)
+            assert way is not None  # noqa: S101 - who knows what it is made of knows how
+            given = old.item, old.value, old.rows
+            known = Entries(*group_entries(way, len(part.rows), given, n_values))
+            if part.finer is None:
+                self._starts.grow(known.nbytes)
+        part.entries[name] = known
+        return known
 
     def classes(self, part: NodeClasses, people: ClassPeople | None = None) -> EquivalenceClasses:
         """Return the classes as models see them, without those that only the population has.
@@ -305,17 +313,25 @@ class Grouping:
             else:
                 unseen = int(population[~keep].sum())
                 sizes, population = sizes[keep], population[keep]
-        sensitive = {}
-        for name, entries in part.entries.items():
-            item = entries.item if keep is None else (np.cumsum(keep) - 1)[entries.item]
-            sensitive[name] = ValueCounts(
-                self.sensitive[name], item, entries.value - 1, entries.rows, self.references[name]
-            )
-        return EquivalenceClasses(sizes, sensitive, population, unseen=unseen)
+        sensitive = LazyCounts(self.sensitive, partial(self._value_counts, part, keep))
+        # Models multiply sizes: they see wide numbers.
+        return EquivalenceClasses(sizes.astype(np.int64), sensitive, population, unseen=unseen)
+
+    def _value_counts(self, part: NodeClasses, keep: BoolArray | None, name: str) -> ValueCounts:
+        """Return the values of a sensitive column in those classes that the table has."""
+        entries = self.entries(part, name)
+        item = entries.item.astype(np.int64)
+        return ValueCounts(
+            self.sensitive[name],
+            item if keep is None else (np.cumsum(keep) - 1)[item],
+            entries.value.astype(np.int64) - 1,
+            entries.rows.astype(np.int64),
+            self.references[name],
+        )
 
     def _classes_of_people(self, part: NodeClasses, people: ClassPeople) -> EquivalenceClasses:
         """Return the classes with the different people in each, and of each value in each."""
-        every = classes_of_people(people, part.rows, self.sensitive)
+        every = classes_of_people(people, part.rows.astype(np.int64), self.sensitive)
         if part.population is None:
             return every
         keep = part.rows > 0
@@ -345,8 +361,7 @@ class Grouping:
                 continue
             if width * size >= WIDEST_KEY:
                 key, width = self.keys(node, start)
-                groups = group_keys(key, width)
-                return groups.of_item, groups.first, sums(groups.of_item, start.rows, groups.n)
+                return narrow_groups(group_keys(key, width), start.rows)
             # Multiplying the small table in place of the long key: one gather and one addition.
             codes.append(code)
             tables.append(table * width)
@@ -382,30 +397,6 @@ class Grouping:
             known = part.tables[levels] = (groups.of_item.astype(np.int64), groups.n)
         return known
 
-    def _nearest(self, node: Node) -> NodeClasses:
-        n = len(self._cache)
-        below = np.flatnonzero((self._cached_nodes[:n] <= np.array(node)).all(axis=1))
-        if not len(below):
-            return self.base
-        return self._cache[int(below[self._cached_sizes[below].argmin()])]
-
-    def _remember(self, part: NodeClasses) -> None:
-        size = part.nbytes
-        with self._lock:
-            if self._cached_bytes + size > _CACHED_BYTES:
-                return
-            n = len(self._cache)
-            if n == len(self._cached_sizes):
-                more = max(n, _FIRST_CACHED)
-                grown = np.empty((more, self._cached_nodes.shape[1]), dtype=np.int64)
-                self._cached_nodes = np.concatenate([self._cached_nodes, grown])
-                self._cached_sizes = np.concatenate([self._cached_sizes, grown[:, 0]])
-            self._cached_nodes[n] = part.node
-            self._cached_sizes[n] = len(part.rows)
-            self._cached_bytes += size
-            # Last: others look only at as many as are here.
-            self._cache.append(part)
-
 
 def _merge_attributes(codes: np.ndarray, sizes: Sequence[int]) -> list[_Group]:
     """Merge neighbouring attributes while their combinations stay few."""
@@ -416,7 +407,8 @@ def _merge_attributes(codes: np.ndarray, sizes: Sequence[int]) -> list[_Group]:
         if current and (attribute < 0 or width * max(size, 1) > _WIDEST_GROUP):
             merged = group([codes[a] for a in current], [sizes[a] for a in current])
             members = tuple(codes[a][merged.first] for a in current)
-            groups.append(_Group(tuple(current), merged.of_item.astype(np.int64), members))
+            code = merged.of_item.astype(np.uint16 if merged.n <= 2**16 else np.int32)
+            groups.append(_Group(tuple(current), code, members))
             current, width = [], 1
         if attribute >= 0:
             current.append(attribute)

@@ -12,10 +12,10 @@ from types import ModuleType
 
 import numpy as np
 
-from sfumato.counts import changes, group_keys, sums
+from sfumato.counts import Groups, group_keys, sums
 from sfumato.typing import IntArray
 
-_VERSION = 2
+_VERSION = 3
 """What `_kernel.c` says of itself; one that was compiled from an older source is left alone."""
 
 
@@ -35,53 +35,59 @@ COMPILED = _load()
 _MOST_ITEMS = 2**31 - 1
 """The compiled loops number items with 32 bits."""
 
-Items = tuple[IntArray, IntArray, IntArray]
+Items = tuple[np.ndarray, np.ndarray, np.ndarray]
 """The group of each item, an item of each group, and the rows of each group."""
 
-EntriesOf = tuple[IntArray, IntArray, IntArray, IntArray]
-"""Group, value and rows of each entry, and an item of each group."""
+EntriesOf = tuple[np.ndarray, np.ndarray, np.ndarray]
+"""Group, value and rows of each entry."""
 
 
 def group_items(
-    codes: Sequence[IntArray], tables: Sequence[IntArray], width: int, rows: IntArray
+    codes: Sequence[np.ndarray], tables: Sequence[IntArray], width: int, rows: np.ndarray
 ) -> Items:
     """Group items by the sum of what tables say of their codes, in the order of these keys.
 
     Args:
-        codes: Arrays with a code of each item.
+        codes: Arrays with a code of each item, of 16 or 32 bits.
         tables: For each of them, what a code adds to the key.
         width: All keys are below this.
-        rows: The rows of each item.
+        rows: The rows of each item: of 32 bits, or 64 if all of them together need that.
 
     >>> [a.tolist() for a in group_items(
-    ...     [np.array([1, 0, 1])], [np.array([3, 7])], 9, np.array([1, 5, 2])
+    ...     [np.array([1, 0, 1], "i4")], [np.array([3, 7])], 9, np.array([1, 5, 2], "i4")
     ... )]
     [[1, 0, 1], [1, 0], [5, 3]]
     """
-    if COMPILED is None or len(rows) > _MOST_ITEMS:
-        return numpy_group_items(codes, tables, width, rows)
     n = len(rows)
-    of_item, first, total = (np.empty(n, dtype=np.int64) for _ in range(3))
+    if COMPILED is None or n > _MOST_ITEMS or rows.dtype != np.int32:
+        return numpy_group_items(codes, tables, width, rows)
+    of_item, first, total = (np.empty(n, dtype=np.int32) for _ in range(3))
     found = COMPILED.group_items(tuple(codes), tuple(tables), width, rows, of_item, first, total)
     # Copies: a view would keep all of an array that is mostly empty.
     return of_item, first[:found].copy(), total[:found].copy()
 
 
 def numpy_group_items(
-    codes: Sequence[IntArray], tables: Sequence[IntArray], width: int, rows: IntArray
+    codes: Sequence[np.ndarray], tables: Sequence[IntArray], width: int, rows: np.ndarray
 ) -> Items:
     """Group items as `group_items` does."""
     key = np.zeros(len(rows), dtype=np.int64)
     for code, table in zip(codes, tables, strict=True):
         key += table[code]
-    groups = group_keys(key, width)
-    return groups.of_item, groups.first, sums(groups.of_item, rows, groups.n)
+    return narrow_groups(group_keys(key, width), rows)
+
+
+def narrow_groups(groups: Groups, rows: np.ndarray) -> Items:
+    """Return groups with the sums of their rows, in 32 bits where these are enough."""
+    numbers = np.int32 if len(rows) <= _MOST_ITEMS else np.int64
+    total = sums(groups.of_item, rows, groups.n).astype(rows.dtype, copy=False)
+    return groups.of_item.astype(numbers), groups.first.astype(numbers), total
 
 
 def group_entries(
-    of_item: IntArray,
+    of_item: np.ndarray,
     groups: int,
-    entries: tuple[IntArray, IntArray, IntArray],
+    entries: tuple[np.ndarray, np.ndarray, np.ndarray],
     values: int,
 ) -> EntriesOf:
     """Add up the entries of items that are in one group and have one value.
@@ -92,35 +98,32 @@ def group_entries(
         entries: Item, value and rows of each entry, in the order of items.
         values: All values are below this.
 
-    >>> entries = np.array([0, 1, 1]), np.array([2, 0, 2]), np.array([5, 1, 1])
-    >>> [a.tolist() for a in group_entries(np.array([0, 0]), 1, entries, 3)]
-    [[0, 0], [0, 2], [1, 6], [1]]
+    >>> entries = np.array([0, 1, 1], "i4"), np.array([2, 0, 2], "i4"), np.array([5, 1, 1], "i4")
+    >>> [a.tolist() for a in group_entries(np.array([0, 0], "i4"), 1, entries, 3)]
+    [[0, 0], [0, 2], [1, 6]]
     """
-    if COMPILED is None or len(entries[0]) > _MOST_ITEMS:
+    narrow = all(array.dtype == np.int32 for array in (of_item, *entries))
+    if COMPILED is None or len(entries[0]) > _MOST_ITEMS or not narrow:
         return numpy_group_entries(of_item, groups, entries, values)
     item, value, rows = entries
-    n = len(item)
-    group, new, total = (np.empty(n, dtype=np.int64) for _ in range(3))
-    first = np.empty(groups, dtype=np.int64)
-    found = COMPILED.group_entries(
-        of_item, groups, item, value, values, rows, group, new, total, first
-    )
-    return group[:found].copy(), new[:found].copy(), total[:found].copy(), first
+    group, new, total = (np.empty(len(item), dtype=np.int32) for _ in range(3))
+    found = COMPILED.group_entries(of_item, groups, item, value, values, rows, group, new, total)
+    return group[:found].copy(), new[:found].copy(), total[:found].copy()
 
 
 def numpy_group_entries(
-    of_item: IntArray,
+    of_item: np.ndarray,
     groups: int,
-    entries: tuple[IntArray, IntArray, IntArray],
+    entries: tuple[np.ndarray, np.ndarray, np.ndarray],
     values: int,
 ) -> EntriesOf:
     """Add up entries as `group_entries` does."""
     item, value, rows = entries
-    key = of_item[item] * values + value
+    key = of_item[item].astype(np.int64) * values + value
     found = group_keys(key, max(groups * values, 1))
     group, new = np.divmod(key[found.first], values)
-    first = item[found.first[changes(group)]]
-    return group, new, sums(found.of_item, rows, found.n), first
+    total = sums(found.of_item, rows, found.n).astype(rows.dtype, copy=False)
+    return group.astype(of_item.dtype), new.astype(value.dtype), total
 
 
 def sum_boxes(counts: np.ndarray, shape: tuple[int, ...], *, above: bool) -> bool:

@@ -15,7 +15,7 @@ import numpy as np
 
 from sfumato.counts import add_up
 from sfumato.search.base import Checker
-from sfumato.typing import BoolArray, FloatArray, IntArray, Node
+from sfumato.typing import BoolArray, FloatArray, Node
 
 _WORTH = 200
 """Pairs are looked at if at most one of so many rows may be suppressed. Of more, most nodes can be
@@ -64,7 +64,7 @@ class _Column:
     start: int
     """That level, counted from the lowest of the lattice."""
 
-    codes: IntArray
+    codes: np.ndarray
     """The label of each tuple there."""
 
     levels: list[FloatArray]
@@ -82,8 +82,9 @@ class _Column:
             covers = np.zeros((len(ladder.labels[level]), len(ladder.labels[low])))
             covers[ladder.codes[level], ladder.codes[low]] = 1.0
             levels.append(covers)
-        codes = ladder.codes[min(low, high)][checker.grouping.codes[attribute]]
-        return cls(low - least, codes.astype(np.int64), levels)
+        # So few labels fit into a byte; where there are more, no pair is looked at.
+        codes = ladder.codes[min(low, high)].astype(np.uint8)[checker.grouping.codes[attribute]]
+        return cls(low - least, codes, levels)
 
 
 def _staircase(checker: Checker, first: _Column, second: _Column) -> Iterator[tuple[int, int, int]]:
@@ -94,7 +95,7 @@ def _staircase(checker: Checker, first: _Column, second: _Column) -> Iterator[tu
     if not first.levels or not second.levels:
         return
     shape = first.levels[0].shape[1], second.levels[0].shape[1]
-    key = first.codes * shape[1] + second.codes
+    key = first.codes.astype(np.int32) * shape[1] + second.codes
     rows = add_up(key, checker.grouping.weights, shape[0] * shape[1]).reshape(shape)
     one, other = 0, len(second.levels) - 1
     lifted = rows
