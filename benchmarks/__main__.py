@@ -30,6 +30,7 @@ from benchmarks import (
     slicing,
     streams,
     structure_recovery,
+    unique,
     verdict,
     wide,
 )
@@ -45,6 +46,7 @@ BENCHMARKS: dict[str, Benchmark] = {
     "live": live.run,
     "million": million.run,
     "growth": growth.run,
+    "unique": unique.run,
     "columns": columns.run,
     "local": local.run,
     "decouple": decouple.run,

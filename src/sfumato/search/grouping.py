@@ -32,11 +32,12 @@ from sfumato.counts import (
 )
 from sfumato.hierarchy.base import Ladder
 from sfumato.people import ClassPeople
+from sfumato.recoding import is_below
 from sfumato.search.kernel import Items, group_entries, group_items, narrow_groups
 from sfumato.search.lessons import Lessons
 from sfumato.search.node_classes import Entries, NodeClasses
 from sfumato.search.starts import Starts
-from sfumato.typing import BoolArray, FloatArray, IntArray, Node
+from sfumato.typing import BoolArray, CodeArray, FloatArray, IntArray, Node
 
 _WIDEST_GROUP = 4096
 """A group of attributes is closed before it has more codes than this: tables stay in cache."""
@@ -179,7 +180,7 @@ class Grouping:
         """What searches have found out about its nodes."""
 
         self._starts = Starts(self.base)
-        self._ways: dict[Node, np.ndarray] = {}
+        self._ways: dict[Node, tuple[NodeClasses, np.ndarray]] = {}
         self._guesses: dict[Node, float] = {}
 
     def partition(self, node: Node) -> NodeClasses:
@@ -190,8 +191,9 @@ class Grouping:
         hub = self._starts.hub(node, start, self._guess)
         if hub is not None:
             part = self._roll_up(start, hub)
-            self._remember_way(hub, self._way(part))
             start = self._keep(part, start)
+            if start.node == hub:
+                self._remember_way(start, self._way(part))
             if hub == node:
                 return start
         part = self._roll_up(start, node)
@@ -208,7 +210,7 @@ class Grouping:
         # Where each tuple is would be most of it, and can be found again.
         kept = replace(part, finer=None, of_finer=None)
         if part.finer is self.base and part.of_finer is not None:
-            self._remember_way(part.node, part.of_finer)
+            self._remember_way(kept, part.of_finer)
         self._starts.keep(kept)
         return kept
 
@@ -255,17 +257,28 @@ class Grouping:
         if part.finer is not None and part.of_finer is not None:
             if part.finer is self.base:
                 return part.of_finer
-            return part.of_finer[self._way(part.finer)]
-        way = self._ways.pop(part.node, None)
-        if way is None:
-            # In the same order: keys of a node do not depend on what it is made of.
-            way = self._group(self.base, part.node)[0]
-        self._remember_way(part.node, way)
+            way: np.ndarray = part.of_finer[self._way(part.finer)]
+            return way
+        known = self._ways.get(part.node)
+        way = self._find_way(part.node) if known is None else known[1]
+        self._remember_way(part, way)
         return way
 
-    def _remember_way(self, node: Node, way: np.ndarray) -> None:
-        latest = [*self._ways.items()][1 - _WAYS :]
-        self._ways = {**dict(latest), node: way}
+    def _find_way(self, node: Node) -> np.ndarray:
+        """Find where each tuple is at a node, by the smallest partition for which it is known.
+
+        Classes are in the same order whatever they are made of: that of the keys of their node.
+        """
+        below = [each for each in self._ways.values() if is_below(each[0].node, node)]
+        if not below:
+            return self._group(self.base, node)[0]
+        start, way = min(below, key=lambda each: len(each[0].rows))
+        found: np.ndarray = self._group(start, node)[0][way]
+        return found
+
+    def _remember_way(self, part: NodeClasses, way: np.ndarray) -> None:
+        latest = [each for each in self._ways.items() if each[0] != part.node][1 - _WAYS :]
+        self._ways = {**dict(latest), part.node: (part, way)}
 
     def entries(self, part: NodeClasses, name: str) -> Entries:
         """Return the value counts of a sensitive column in each class."""
@@ -275,12 +288,8 @@ class Grouping:
         n_values = len(self.sensitive[name].values) + 1
         if part is self.base:
             value = sensitive_codes(self._counts, name, folded=self.sensitive[name].folded) + 1
-            known = _add_up(self._of_item, value, self._counts.rows, len(self.rows), n_values)
-            known = Entries(
-                known.item.astype(self._of_item.dtype),
-                known.value.astype(np.int32),
-                known.rows.astype(self.rows.dtype),
-            )
+            given = self._of_item, value, self._counts.rows
+            known = _add_up(*given, len(self.rows), n_values, self.rows.dtype)
         else:
             source, way = part.finer, part.of_finer
             if source is None or 2 * len(source.rows) > len(self.rows):
@@ -288,8 +297,8 @@ class Grouping:
                 source, way = self.base, self._way(part)
             old = self.entries(source, name)
             assert way is not None  # noqa: S101 - who knows what it is made of knows how
-            given = old.item, old.value, old.rows
-            known = Entries(*group_entries(way, len(part.rows), given, n_values))
+            parts = old.item, old.value, old.rows
+            known = Entries(*group_entries(way, len(part.rows), parts, n_values))
             if part.finer is None:
                 self._starts.grow(known.nbytes)
         part.entries[name] = known
@@ -416,7 +425,7 @@ def _merge_attributes(codes: np.ndarray, sizes: Sequence[int]) -> list[_Group]:
     return groups
 
 
-def _entropies(ladder: Ladder, codes: IntArray, rows: IntArray) -> FloatArray:
+def _entropies(ladder: Ladder, codes: CodeArray, rows: np.ndarray) -> FloatArray:
     """Return the entropy of a column in bits, at each level."""
     frequency = np.bincount(codes, weights=rows, minlength=len(ladder.values))
     entropies = np.empty(ladder.height + 1)
@@ -428,13 +437,18 @@ def _entropies(ladder: Ladder, codes: IntArray, rows: IntArray) -> FloatArray:
 
 
 def _add_up(
-    item: IntArray, value: IntArray, rows: IntArray, n_items: int, n_values: int
+    item: np.ndarray,
+    value: IntArray,
+    rows: IntArray,
+    n_items: int,
+    n_values: int,
+    numbers: np.dtype,
 ) -> Entries:
     """Add up the rows that share item and value, in order of item, then value."""
-    key = item * n_values + value
+    key = item.astype(np.int64) * n_values + value
     groups = group_keys(key, max(n_items * n_values, 1))
     return Entries(
-        item[groups.first].astype(np.int64),
-        value[groups.first].astype(np.int64),
-        sums(groups.of_item, rows, groups.n),
+        item[groups.first],
+        value[groups.first].astype(np.int32),
+        sums(groups.of_item, rows, groups.n).astype(numbers),
     )
