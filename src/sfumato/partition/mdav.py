@@ -45,9 +45,9 @@ class Mdav(Partitioner):
 
     Args:
         size: Rows of a group; None for the fewest that the models need.
-        block: More combinations than this are first cut into blocks, as `mondrian` would do it,
-            and grouped block by block: time grows with the square of a block, and beyond that with
-            the number of blocks.
+        block: More combinations than this are first cut into blocks at medians, and grouped block
+            by block: time grows with the square of a block, and beyond that with the number of
+            blocks.
         exact_bounds: Whether an interval goes from the smallest to the largest value of its class.
             These are values of single people. Else it reaches to round numbers around them.
 
