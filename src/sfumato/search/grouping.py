@@ -239,7 +239,7 @@ class Grouping:
         known = self._guesses.get(node)
         if known is None:
             step = max(len(self.rows) // _SAMPLE, 1)
-            # Neighbours are alike, so every so many-th stands for all.
+            # Neighbours are alike, so tuples at equal distances stand for all.
             codes = tuple(code[::step] for code in self.base.codes)
             sample = replace(self.base, codes=codes, rows=self.rows[::step])
             times = np.unique(self.keys(node, sample)[0], return_counts=True)[1]
