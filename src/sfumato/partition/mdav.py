@@ -257,7 +257,7 @@ class _Points(NamedTuple):
 
 
 def _groups(space: _Space, some: IntArray, size: int) -> Iterator[IntArray]:
-    """Yield groups of combinations with at least so many rows, as far as there are as many."""
+    """Yield groups of combinations with at least the rows asked for, as far as there are enough."""
     points = _Points(
         space.numbers[:, some].copy(), space.codes[:, some].copy(), space.rows[some], some.copy()
     )
@@ -303,7 +303,7 @@ class _Centre:
         return found
 
     def leave(self, points: _Points, places: IntArray) -> None:
-        """Take away the points at some places."""
+        """Remove the points at some places."""
         rows = points.rows[places]
         self.rows -= float(rows.sum())
         self._sums -= points.numbers[:, places] @ rows
