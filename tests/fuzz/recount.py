@@ -165,6 +165,21 @@ def _decimal(number: object) -> Fraction:
     return Fraction(repr(number)) if isinstance(number, float) else Fraction(number)  # type: ignore[call-overload]
 
 
+def _shows(people: int, rows: int, fraction: Fraction) -> Fraction:
+    """Return how likely a class of some people shows as many rows, if it shows any."""
+
+    def at_least(least: int) -> Fraction:
+        return sum(
+            (
+                math.comb(people, n) * fraction**n * (1 - fraction) ** (people - n)
+                for n in range(least, people + 1)
+            ),
+            Fraction(0),
+        )
+
+    return at_least(rows) / at_least(1)
+
+
 SLACK = 1e-7
 """What rounding may do where logarithms or a linear programme are involved."""
 
@@ -207,6 +222,10 @@ CLASS_MODELS: dict[str, Judge] = {
     "range-share": lambda _n, c, _t, m: (
         bool(_numbers(c))
         and _largest_range(c, _decimal(m["within"])) <= _decimal(m["share"]) + Fraction(1, 10**9)
+    ),
+    "estimated-k-map": lambda n, _c, _t, m: (
+        _shows(m["k"] - 1, n, _decimal(m["fraction"]))
+        <= 1 - _decimal(m.get("confidence", 0.99)) + Fraction(1, 10**9)
     ),
     "basic-beta-likeness": lambda _n, c, t, m: all(
         gain <= _decimal(m["beta"]) + Fraction(1, 10**9) for gain, _ in _gains(c, t)

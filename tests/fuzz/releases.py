@@ -178,6 +178,7 @@ def draw_models(rng: random.Random, columns: Mapping[str, Any], rows: int) -> li
         {"model": "enhanced-beta-likeness", "column": "ill", "beta": rng.choice([1, 2.5])},
         {"model": "delta-disclosure", "column": "ill", "delta": rng.choice([1, 2])},
         {"model": "k-map", "k": k + 1},
+        {"model": "estimated-k-map", "k": k + 1, "fraction": rng.choice([0.1, 0.5])},
         {"model": "delta-presence", "minimum": 0, "maximum": share()},
     ]
     if columns["ill"]["make"] == "ill":

@@ -26,7 +26,6 @@ METHODS: list[Partitioner] = [
     Mondrian(relaxed=True, exact_bounds=True),
     BottomUp(nodes=3),
     Mdav(exact_bounds=True),
-    Mdav(size=3, exact_bounds=True),
 ]
 SINGLES = [models[0] for models in MODEL_SETS if len(models) == 1]
 ID = "row"

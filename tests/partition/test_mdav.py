@@ -165,6 +165,14 @@ def test_blocks_are_grouped_each_by_itself(seed, n):
     assert partition.rows.sum() == n
 
 
+def test_groups_may_be_larger_than_models_need():
+    rows = [(float(x),) for x in np.random.default_rng(2).normal(size=20)]
+    problem = problem_of(rows, 2)
+    assert groups_of(problem, Mdav(size=5).run(problem)) == groups_of(
+        problem_of(rows, 5), Mdav().run(problem_of(rows, 5))
+    )
+
+
 @pytest.mark.parametrize("model", [DistinctLDiversity("ill", 2), TCloseness("ill", 0.4)])
 def test_groups_that_break_a_model_are_formed_again(model):
     rng = np.random.default_rng(1)

@@ -129,6 +129,7 @@ STRICTER = [
     (sf.models.AverageRisk(0.3), sf.models.AverageRisk(0.5)),
     (sf.models.SampleUniqueness(0.01), sf.models.SampleUniqueness(0.05)),
     (sf.models.KMap(3), sf.models.KMap(2)),
+    (sf.models.EstimatedKMap(4, fraction=0.5), sf.models.EstimatedKMap(3, fraction=0.4)),
     (sf.models.KmAnonymity(3, 2), sf.models.KmAnonymity(2, 1)),
     (sf.models.DeltaPresence(0.2, 0.6), sf.models.DeltaPresence(0.1, 0.7)),
 ]

@@ -119,11 +119,13 @@ def _share_of_as_many(people: int, rows: int, fraction: float) -> float:
         return 0.0
     if fraction == 1 or rows <= 1:
         return 1.0
-    # Numbers of rows that are further below the mean than any that has a chance are left out.
+    # Numbers of rows that are further from the mean than any that has a chance are left out.
     mean, spread = people * fraction, math.sqrt(people * fraction * (1 - fraction))
     first = max(1, int(mean - 12 * spread) - 50)
     if first >= rows:
         return 1.0
+    if rows > mean + 12 * spread + 50:
+        return 0.0
     numbers = np.arange(first, rows - 1)
     odds = math.log(fraction) - math.log1p(-fraction)
     start = (

@@ -99,11 +99,15 @@ class Mdav(Partitioner):
             passes = problem.judge.passes(found.classes, found.item, found.rows, found.n)
             fails = ~passes[found.classes]
             if not fails.any():
-                return found
+                break
             again = np.unique(problem.alike[found.item[fails]])
             if size >= int(space.rows[again].sum()):
                 break
             left, size = again, 2 * size
+        if progress is not None:
+            progress(problem.total, problem.total)
+        if not fails.any():
+            return found
         return join(problem, found.part(~fails), found.item[fails], found.rows[fails])
 
     @classmethod
@@ -189,7 +193,7 @@ def _line(attribute: Attribute) -> FloatArray:
 def _standardise(line: FloatArray, rows: FloatArray, known: np.ndarray) -> FloatArray:
     """Return numbers with mean 0 and variance 1; missing ones are at the mean.
 
-    >>> _standardise(np.array([1.0, 3.0]), np.ones(2), np.ones(2, dtype=bool)).tolist()
+    >>> _standardise(np.array([1.0, 3.0]), np.ones(2), np.ones(2, dtype=bool)).round(9).tolist()
     [-1.0, 1.0]
     """
     found = np.zeros(len(line))

@@ -704,7 +704,10 @@ def _chance_of_rows(people: int, rows: int, fraction: float) -> float:
         return 0.0
     if rows <= 1 or fraction == 1:
         return 1.0
-    likely = people * fraction - 12 * math.sqrt(people * fraction) - 50
+    mean = people * fraction
+    likely = mean - 12 * math.sqrt(mean) - 50
+    if rows > mean + 12 * math.sqrt(mean) + 50:
+        return 0.0
     fewer = math.fsum(
         math.exp(
             math.lgamma(people + 1)
