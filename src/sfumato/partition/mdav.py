@@ -220,7 +220,7 @@ def _spread(labels: IntArray, rows: FloatArray) -> float:
 def _blocks(space: _Space, chosen: IntArray, place: IntArray, most: int) -> Iterator[IntArray]:
     """Yield combinations that may be grouped with each other, in blocks that are not too large.
 
-    A block is cut at the median of the coordinate in which it is widest.
+    A block is cut at the median of the number in which it is widest; without one, of a label.
     """
     waiting = [chosen[place[chosen] == at] for at in np.unique(place[chosen])]
     while waiting:
@@ -228,9 +228,10 @@ def _blocks(space: _Space, chosen: IntArray, place: IntArray, most: int) -> Iter
         if len(some) <= most:
             yield some
             continue
-        lines = [*space.numbers, *space.codes[space.apart > 0.0]]
+        # Where nothing tells combinations apart, they are cut as they stand.
+        lines = [*space.numbers, *space.codes, np.zeros(space.n)]
         widths = [float(line[some].std()) for line in space.numbers]
-        line = lines[int(np.argmax(widths))] if widths and max(widths) > 0.0 else lines[-1]
+        line = lines[int(np.argmax(widths))] if max(widths, default=0.0) > 0.0 else lines[-2:][0]
         order = np.argsort(line[some], kind="stable")
         waiting += [some[order[len(some) // 2 :]], some[order[: len(some) // 2]]]
 
