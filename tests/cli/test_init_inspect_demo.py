@@ -77,6 +77,19 @@ def test_inspect_gives_json_and_nothing_else(patients, run):
     assert json.loads(result.stdout) == json.loads(json.dumps(expected))
 
 
+@pytest.mark.parametrize("size", [0, 1, 2])
+def test_inspect_looks_at_sets_of_the_size_asked_for(patients, run, size):
+    options = ("--qi", "age,zip", "--fraction", "0.5", "--subsets", str(size))
+    result = run("inspect", "patients.csv", *options, "--json")
+    assert (result.exit_code, result.stderr) == (0, "")
+    known = ["age", "zip"]
+    expected = sf.inspect("patients.csv", quasi_identifiers=known, fraction=0.5, subsets=size)
+    assert json.loads(result.stdout) == json.loads(json.dumps(expected.to_dict()))
+    said = run("inspect", "patients.csv", *options).stdout
+    few = ["Special uniques", "sets of one column", "sets of up to 2 columns"][size]
+    assert (few in said) == (size > 0)
+
+
 TABLES = (
     "README.md",
     "codebook.csv",

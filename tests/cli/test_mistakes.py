@@ -297,6 +297,17 @@ def test_inspect_names_a_column_that_is_not_there(patients, run):
     )
 
 
+@pytest.mark.parametrize(
+    ("options", "words"),
+    [
+        (("--subsets", "-1"), ["--subsets must be an integer of at least 0, got -1", "0 looks at"]),
+        (("--fraction", "1.5"), ["--fraction must be a number above 0 and at most 1, got 1.5"]),
+    ],
+)
+def test_inspect_says_which_sizes_and_shares_there_are(patients, run, options, words):
+    refused(patients, run, *("inspect", "patients.csv", "--qi", "age", *options), words=words)
+
+
 def test_demo_does_not_replace_other_folders(patients, run):
     (patients / "mine").mkdir()
     (patients / "mine" / "thesis.txt").write_text("years of work")

@@ -216,7 +216,8 @@ def widen(  # noqa: PLR0917 - options of a command line
 
 @command(
     examples="sfumato inspect patients.csv --qi age,sex,postcode --sensitive diagnosis\n"
-    "sfumato inspect patients.csv -p policy.yaml",
+    "sfumato inspect patients.csv -p policy.yaml\n"
+    "sfumato inspect survey.csv --qi age,sex,education --fraction 0.01 --subsets 4",
     python='print(sf.inspect("patients.csv", quasi_identifiers=["age", "sex"]))',
 )
 def inspect(  # noqa: PLR0917 - options of a command line
@@ -261,6 +262,14 @@ def inspect(  # noqa: PLR0917 - options of a command line
     household: Annotated[
         str | None, typer.Option(metavar="COLUMN", help="The column that says who lives together.")
     ] = None,
+    subsets: Annotated[
+        int,
+        typer.Option(
+            metavar="SIZE",
+            help="How many columns a set may have that is looked at for rows it singles out and "
+            "for special uniques; 0 looks at none.",
+        ),
+    ] = 3,
     json: JsonOption = False,
 ) -> None:
     """Show how far a table gives people away.
@@ -279,6 +288,7 @@ def inspect(  # noqa: PLR0917 - options of a command line
             fraction=fraction,
             person=person,
             household=household,
+            subsets=subsets,
             progress=progress,
         )
     finish(inspection, json=json)

@@ -470,7 +470,8 @@ class Inspection(Showable):
             search = self.subsets
             how = "all" if search.complete else f"{search.looked_at} of"
             rest = "" if search.complete else ", the most telling first"
-            text = f"Looked at {how} {search.possible} sets of up to {search.largest} columns{rest}"
+            few = f"up to {search.largest} columns" if search.largest > 1 else "one column"
+            text = f"Looked at {how} {search.possible} sets of {few}{rest}"
             # A table without rows would only ask what is missing.
             parts += [self._telling_sets()] if search.found else []
             parts.append(Sentence(text if search.found else f"{text}: none singles a person out"))

@@ -349,7 +349,8 @@ def inspect(  # noqa: PLR0913 - all but one have a default and are named
         <Inspection 3 rows of 2 people in 2 classes, fewest people 1, 100 % of people alone in one>
     """
     report = progress or silent
-    require_int("subsets", subsets, at_least=0)
+    why = "sets of at most this many columns are looked at, and 0 looks at none"
+    require_int("subsets", subsets, at_least=0, why=why)
     rules = policy_of(policy)
     if fraction is None and rules is not None:
         fraction = rules.sample
