@@ -15,6 +15,7 @@ from sfumato.errors import ParameterError
 from sfumato.hierarchy import Taxonomy
 from sfumato.models import DistinctLDiversity, KAnonymity, TCloseness
 from sfumato.partition import Mdav
+from sfumato.partition.mdav import _bound
 from sfumato.policy import Policy
 from sfumato.recode.deciding import make_problem, prepare
 
@@ -122,6 +123,27 @@ def test_groups_of_numbers_are_those_of_the_textbook(seed, n, columns, k, weight
     problem = problem_of(rows, k, weight=weight)
     found = groups_of(problem, Mdav().run(problem))
     assert found == Textbook(rows, k, weight=weight, tree=False).run()
+
+
+@pytest.mark.parametrize(("n", "k"), [(700, 3), (900, 20)])
+def test_groups_among_many_are_those_of_the_textbook(n, k):
+    # Enough that the nearest are looked for part by part.
+    draws = np.random.default_rng(n).normal(size=(n, 2))
+    rows = [tuple(map(float, row)) for row in draws]
+    problem = problem_of(rows, k)
+    found = groups_of(problem, Mdav().run(problem))
+    assert found == Textbook(rows, k, weight=1.0, tree=False).run()
+
+
+@given(
+    away=st.lists(st.sampled_from([0.0, 0.5, 1.0, 2.0, 9.0]), min_size=1, max_size=900),
+    size=st.integers(1, 40),
+)
+def test_as_many_points_as_asked_for_are_within_the_bound(away, size):
+    if len(away) < size:
+        return
+    distances = np.array(away)
+    assert np.count_nonzero(distances <= _bound(distances, size)) >= size
 
 
 @settings(max_examples=40)

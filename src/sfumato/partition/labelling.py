@@ -5,6 +5,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from datetime import date, timedelta
 from decimal import Decimal
+from itertools import takewhile
 
 import numpy as np
 
@@ -30,7 +31,7 @@ from sfumato.models import PrivacyModel
 from sfumato.models.base import TableModel
 from sfumato.partition.base import Partition, Problem
 from sfumato.recoding import SUPPRESSED, LocalColumn, LocalRecoding
-from sfumato.text import STAR, date_of, text_of
+from sfumato.text import STAR, date_of, number_of, text_of
 from sfumato.typing import BoolArray, FloatArray, IntArray, Value
 
 
@@ -58,11 +59,31 @@ def is_ordered(attribute: Attribute) -> bool:
     ...  for v in (["39", 40], ["f", "m"])]
     [True, False]
     """
-    known = [value for value in attribute.ladder.values if value is not None]
-    return bool(known) and (
-        all(number_point(value) is not None for value in known)
-        or all(date_of(value) is not None for value in known)
-    )
+    return line_of(attribute) is not None
+
+
+def line_of(attribute: Attribute) -> FloatArray | None:
+    """Return the numbers or days that the values are, NaN where one is missing; None if neither.
+
+    >>> from sfumato.hierarchy import Suppress
+    >>> line_of(Attribute(Suppress().ladder("x", ["39", None]), np.ones(2, dtype=np.int64)))
+    array([39., nan])
+    """
+    values = attribute.ladder.values
+    known = [value for value in values if value is not None]
+    for read in (number_of, _day_of):
+        # Reading stops at the first that is neither: of texts that is soon.
+        points = list(takewhile(lambda point: point is not None, map(read, known)))
+        if known and len(points) == len(known):
+            line = np.full(len(values), np.nan)
+            line[[value is not None for value in values]] = points
+            return line
+    return None
+
+
+def _day_of(value: Value) -> float | None:
+    day = date_of(value)
+    return None if day is None else float(day.toordinal())
 
 
 def labels_of(
