@@ -38,6 +38,7 @@ from sfumato.errors import (
 from sfumato.harm import HarmRule
 from sfumato.hierarchy import BUILDERS, HierarchyBuilder
 from sfumato.losses import AGGREGATES
+from sfumato.perturbations import PERTURBATIONS, Perturbation
 from sfumato.policy.document import (
     Fault,
     Faults,
@@ -521,6 +522,36 @@ def _percentage(value: object) -> float | None:
     return float(Fraction(percent[1]) / 100) if isinstance(value, str) and percent else None
 
 
+def _read_perturbation(value: object) -> "float | tuple[Perturbation, ...] | None":
+    """Read what changes a column: a share of a weight, or one perturbation or several."""
+    if isinstance(value, Perturbation):
+        return (value,)
+    if isinstance(value, Mapping):
+        return (choose(PERTURBATIONS, "kind", value),)
+    if isinstance(value, Sequence) and not isinstance(value, str):
+        if not value:
+            raise Fault("must name a perturbation, as in {kind: rounding, step: 10}, got none")
+        found = []
+        for position, each in enumerate(value):
+            try:
+                member = isinstance(each, Perturbation)
+                found.append(each if member else choose(PERTURBATIONS, "kind", each))
+            except Fault as fault:
+                raise Fault(fault.text, (position, *fault.path)) from None
+        return tuple(found)
+    named = isinstance(value, str) and resolve(value) is not None and _percentage(value) is None
+    if named and not isinstance(resolve(value), int | float):
+        return (choose(PERTURBATIONS, "kind", value),)
+    return _read_noise(value)
+
+
+def _write_perturbation(value: "float | tuple[Perturbation, ...] | None") -> object:
+    if not isinstance(value, tuple):
+        return value
+    written = [member_settings(each, "kind") for each in value]
+    return written[0] if len(written) == 1 else written
+
+
 def _read_noise(value: object) -> float | None:
     share = _percentage(value)
     noise: float | None = read(float | None, value) if share is None else share
@@ -724,15 +755,24 @@ class ColumnRule(Part):
         write=plain,
         sparse=True,
     )
-    perturb: float | None = setting(
-        _read_noise,
-        "A weight is published with noise, one random factor for all rows of a class: within a "
-        "share of it, as in 5% or 0.05 (weight).",
-        {"type": ["number", "string", "null"], "exclusiveMinimum": 0, "exclusiveMaximum": 1,
-         "pattern": _PERCENT},
+    perturb: float | tuple[Perturbation, ...] | None = setting(
+        _read_perturbation,
+        "What changes its values before all else, as in {kind: noise, sd: 10%}, or several one "
+        "after the other (quasi-identifier, sensitive, plain). For a weight a share, as in 5% or "
+        "0.05: noise, one random factor for all rows of a class, within that share.",
+        lambda _: {
+            "anyOf": [
+                {"type": "number", "exclusiveMinimum": 0, "exclusiveMaximum": 1},
+                {"type": "string", "pattern": _PERCENT},
+                *family_schema(PERTURBATIONS, "kind")["anyOf"],
+                {"type": "array", "minItems": 1, "items": family_schema(PERTURBATIONS, "kind")},
+                {"type": "null"},
+            ]
+        },
         default=None,
+        write=_write_perturbation,
         sparse=True,
-    )  # fmt: skip
+    )
     members: bool = setting(
         partial(read, bool),
         "Whether the codebook of a release lists the values behind each label (quasi-identifier "
@@ -747,7 +787,12 @@ class ColumnRule(Part):
     @property
     def averaging(self) -> Averaging:
         """The number that the weights of a class become, if it is a weight."""
-        return Averaging(self.round, self.perturb)
+        return Averaging(self.round, self.perturb if isinstance(self.perturb, float) else None)
+
+    @property
+    def perturbations(self) -> tuple[Perturbation, ...]:
+        """What changes its values before all else, one after the other."""
+        return self.perturb if isinstance(self.perturb, tuple) else ()
 
     def _contradictions(self, given: Mapping[str, object]) -> Faults:
         both = sorted({*self.secret} & {*self.harmless})
@@ -768,8 +813,22 @@ class ColumnRule(Part):
             "as": (Role.QUASI_IDENTIFIER,),
             "because": (Role.PLAIN,),
             "round": (Role.WEIGHT,),
-            "perturb": (Role.WEIGHT,),
+            "perturb": (Role.QUASI_IDENTIFIER, Role.SENSITIVE, Role.PLAIN, Role.WEIGHT),
         }
+        if isinstance(self.perturb, float) and self.role is not Role.WEIGHT:
+            example = "{kind: noise, sd: 10%}"
+            return [(("perturb",), f"a share is for weights. Say how, as in perturb: {example}")]
+        if self.perturbations and self.role is Role.WEIGHT:
+            text = "a weight is perturbed by a share of it only, as in perturb: 5%"
+            return [(("perturb",), text)]
+        if len([each for each in self.perturbations if each.random]) > 1 or any(
+            each.random for each in self.perturbations[:-1]
+        ):
+            text = (
+                "chance may change a column once, and last: what follows from two draws cannot be "
+                "told. Keep one of them, after rounding and coding."
+            )
+            return [(("perturb",), text)]
         text = (
             "{!r} means nothing for a column that is {}: only {} columns have one. Remove it or "
             "change the role."

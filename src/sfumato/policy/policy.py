@@ -14,6 +14,7 @@ from sfumato.errors import ParameterError, PolicyError, SfumatoError, some, sugg
 from sfumato.hierarchy import Automatic, Dates
 from sfumato.losses import LOSSES, Loss, NormalizedLoss
 from sfumato.models import MODELS, PrivacyModel
+from sfumato.perturbations import Perturbation
 from sfumato.policy.document import (
     Fault,
     Faults,
@@ -111,6 +112,7 @@ def contradictions(policy: "Policy") -> Faults:
         *_fraction_faults(policy),
         *_weight_faults(policy),
         *_mean_faults(policy),
+        *_perturbation_faults(policy),
         *_member_faults(policy),
         *_set_faults(policy),
         *_person_faults(policy),
@@ -135,6 +137,50 @@ def _fraction_faults(policy: "Policy") -> Faults:
             )
             faults.append((("models", position, "fraction"), text))
     return faults
+
+
+def _perturbation_faults(policy: "Policy") -> Faults:
+    """List what cannot be promised, or done, where chance changes values."""
+    faults: Faults = []
+    drawn = policy.randomised
+    for position, model in enumerate(policy.models):
+        column = getattr(model, "column", None)
+        if column in drawn and policy.columns[str(column)].role is Role.SENSITIVE:
+            text = (
+                f"{model.name} would count published values of {column!r}, and chance changes them "
+                f"({_kind(policy, str(column))}): several published values may be one true value, "
+                "so nothing would be promised of true ones. Remove the model or the perturbation. "
+                "Attacks judge what is learned of the true values."
+            )
+            faults.append((("models", position), text))
+        known = [name for name in drawn if policy.columns[name].role is Role.QUASI_IDENTIFIER]
+        if known and (model.needs_population or model.name in _OF_PEOPLE):
+            text = (
+                f"{model.name} compares with people outside the data by true values, and chance "
+                f"changes those of {known[0]!r} ({_kind(policy, known[0])}). Remove one of the two."
+            )
+            faults.append((("models", position), text))
+    if policy.counted_person is not None:
+        for name, chain in policy.perturbations.items():
+            if any(each.rearranges for each in chain):
+                text = (
+                    f"{_kind(policy, name)} exchanges values between rows, and people have "
+                    "several: their rows would not fit together. Use noise or pram."
+                )
+                faults.append((("columns", name, "perturb"), text))
+    for name, chain in policy.perturbations.items():
+        own = [each for member in chain for each in member.within if each == name]
+        if own:
+            text = "values are exchanged within levels of other columns, not of its own."
+            faults.append((("columns", name, "perturb"), text))
+    return faults
+
+
+_OF_PEOPLE = ("estimated-k-map",)
+
+
+def _kind(policy: "Policy", name: str) -> str:
+    return policy.perturbations[name][-1].name
 
 
 def _weight_faults(policy: "Policy") -> Faults:
@@ -900,6 +946,18 @@ class Policy(Part):
     def weights(self) -> tuple[str, ...]:
         """The weights; estimates go by the first, others may be its replicates."""
         return self.with_role(Role.WEIGHT)
+
+    @property
+    def perturbations(self) -> dict[str, tuple[Perturbation, ...]]:
+        """What changes the values of columns before all else."""
+        every = {name: rule.perturbations for name, rule in self.columns.items()}
+        return {name: chain for name, chain in every.items() if chain}
+
+    @property
+    def randomised(self) -> tuple[str, ...]:
+        """The columns that chance changes."""
+        found = self.perturbations.items()
+        return tuple(name for name, chain in found if any(each.random for each in chain))
 
     @property
     def averagings(self) -> dict[str, Averaging]:

@@ -26,9 +26,10 @@ from sfumato.losses import AverageClassSize, Discernibility
 from sfumato.losses.base import ClassLoss
 from sfumato.models import MODELS, PrivacyModel
 from sfumato.models.base import figures, promise_text
+from sfumato.perturbations import PERTURBATIONS, Perturbation
 from sfumato.policy import FULL_DOMAIN, REGIONAL, Missing, Policy, Spelling
 from sfumato.policy.document import Fault
-from sfumato.policy.parts import choose
+from sfumato.policy.parts import choose, member_settings
 from sfumato.recode.deciding import Decision, ladder_of
 from sfumato.recode.sets import RecodedSets
 from sfumato.recoding import ColumnRecoding, FullDomainRecoding
@@ -79,6 +80,10 @@ class ColumnRecord:
     perturb: float | None = None
     """The largest share by which noise changes the mean of a weight; None if it does not."""
 
+    perturbed: tuple[Mapping[str, Any], ...] | None = None
+    """What changed its values before all else, one after the other: the kind and its settings, as
+    the policy states them. Nothing of it follows from the data."""
+
     known: bool | None = None
     """False if it is sensitive and its maker says that others do not know it of a person."""
 
@@ -115,6 +120,14 @@ class ColumnRecord:
     The published labels are those with none below: the same value is the same label in all rows.
     It is left out where one level tells the same.
     """
+
+    @property
+    def perturbations(self) -> tuple[Perturbation, ...]:
+        """What changed its values, one after the other; an error if that is no perturbation."""
+        try:
+            return tuple(choose(PERTURBATIONS, "kind", dict(each)) for each in self.perturbed or ())
+        except Fault as fault:
+            raise InputError(f"column {self.name!r}: 'perturbed': {fault.text}") from None
 
     @property
     def cut_labels(self) -> list[str]:
@@ -804,6 +817,7 @@ def build_manifest(
                 **decision.columns.get(name, {}),
                 "because": policy.columns[name].because if name in policy.columns else None,
                 **_weight_record(policy, name),
+                "perturbed": perturbed_record(policy, name),
                 "known": False if name in policy.unknown else None,
                 "spelling": Spelling.EXACT.value if name in policy.exact else None,
                 "separator": None if sets is None else sets.separators.get(name),
@@ -843,6 +857,12 @@ def build_manifest(
         reproducible=reproducible,
         notes=tuple(notes) or None,
     )
+
+
+def perturbed_record(policy: Policy, name: str) -> list[dict[str, object]] | None:
+    """Return what a manifest says of what changed a column; None if nothing did."""
+    chain = policy.perturbations.get(name, ())
+    return [member_settings(each, "kind") for each in chain] or None
 
 
 def _weight_record(policy: Policy, name: str) -> dict[str, Any]:

@@ -225,6 +225,18 @@ class Table(ABC):
             "than their own. Make a table that has the columns, or give the rows as a file."
         )
 
+    def with_cells(self, cells: Mapping[str, tuple[Column, IntArray]]) -> "Table":
+        """Return the table with other values in some columns.
+
+        Args:
+            cells: For each column its values, and which of them each row has, in the order in
+                which `read` gives the rows.
+        """
+        raise InputError(
+            f"values are changed row by row, and rows of the engine {self.kind} have no order. "
+            "Give them as a file, or as a pandas, Polars or Arrow table."
+        )
+
     @property
     def reading(self) -> Reading | None:
         """The way it is read, in full, if it is a text file."""

@@ -36,6 +36,7 @@ from sfumato.releases.numbers import NumberRows, RawRows, columns_as_numbers, re
 from sfumato.releases.opening import PublishedTable, Roles, open_release
 from sfumato.releases.people import require_people
 from sfumato.releases.people_file import UnfinishedPeople, tell_people_apart, unfinished_people
+from sfumato.releases.perturbing import perturb_table, perturbation_notes
 from sfumato.releases.places import (
     LabelledPopulation,
     Part,
@@ -301,6 +302,13 @@ def make_release(  # noqa: PLR0913 - what it is told and what it tells
         )
         raise policy.error_at("columns", policy.sets[0], text=text)
     _require_weights(table, policy)
+    if policy.perturbations and budget is not None:
+        text = (
+            "perturbed columns are held in memory, all rows at once, so a limit of memory cannot "
+            "be kept. Leave the limit out."
+        )
+        raise policy.error_at("columns", next(iter(policy.perturbations)), "perturb", text=text)
+    table = perturb_table(table, policy, rng)
     require_numbers(
         policy, table, table.columns, stored=place.table is not None, limited=budget is not None
     )
@@ -331,7 +339,7 @@ def make_release(  # noqa: PLR0913 - what it is told and what it tells
             roles,
             decision,
             reproducible=reproducible,
-            notes=(*notes, *(step.note() for step in asked.derive)),
+            notes=(*notes, *(step.note() for step in asked.derive), *perturbation_notes(asked)),
             sets=sets,
             people_hash=people_hash,
         )

@@ -1,6 +1,7 @@
 """Dates in one form, and columns that are derived: sources made of sources."""
 
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
 from datetime import date
 from typing import Any, NamedTuple, TypeAlias
 
@@ -9,6 +10,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from pyarrow import types as t
 
+from sfumato.counts import Column
 from sfumato.dates import CANONICAL, DateForm, Detection, look_like_dates
 from sfumato.derivations import Age, Derivation, Preparation, Relative, Shift
 from sfumato.errors import InputError
@@ -18,15 +20,17 @@ from sfumato.tables.arrow.sources import (
     Source,
     as_type,
     canonical,
+    changed_error,
     from_numpy,
     from_texts,
     is_text,
     plain_type,
     python_values,
+    restore_types,
     to_numpy,
 )
 from sfumato.text import text_of
-from sfumato.typing import BoolArray, IntArray
+from sfumato.typing import BoolArray, IntArray, Value
 
 _EPOCH = date(1970, 1, 1).toordinal()
 _FIRST, _LAST = date.min.toordinal() - _EPOCH, date.max.toordinal() - _EPOCH
@@ -76,6 +80,52 @@ class DerivingSource(Source):
 
     def check_unchanged(self) -> None:
         self._source.check_unchanged()
+
+
+class ReplacedSource(DerivingSource):
+    """The rows of a source with other values in some columns, which are held in memory.
+
+    Args:
+        source: The rows.
+        cells: For each column its values, and which of them each row has.
+    """
+
+    def __init__(self, source: Source, cells: Mapping[str, tuple[Column, IntArray]]) -> None:
+        super().__init__(source)
+        self._arrays: dict[str, pa.Array] = {}
+        for name, (column, codes) in cells.items():
+            kind = plain_type(self.schema.field(name).type)
+            values = _values_like(column.values, kind)
+            self._arrays[name] = values.take(from_numpy(codes))
+            at = self.schema.get_field_index(name)
+            self.schema = self.schema.set(at, pa.field(name, values.type))
+
+    def batches(self, columns: Sequence[str]) -> Iterator[pa.RecordBatch]:
+        at = 0
+        total = len(next(iter(self._arrays.values())))
+        for batch in self._source.batches(columns):
+            arrays = [
+                self._arrays[name].slice(at, len(batch)) if name in self._arrays else column
+                for name, column in zip(columns, batch.columns, strict=True)
+            ]
+            at += len(batch)
+            if at > total:
+                break
+            yield pa.RecordBatch.from_arrays(arrays, names=list(columns))
+        if at != total:
+            raise changed_error(self.where, "its rows were changed")
+
+
+def _values_like(values: Sequence[Value], kind: pa.DataType) -> pa.Array:
+    """Return values in the type of a column if it holds them, else in their own."""
+    if is_text(kind):
+        return from_texts([None if value is None else text_of(value) for value in values], kind)
+    restored = restore_types(values, kind)
+    if restored is not None:
+        with suppress(pa.ArrowException, OverflowError, ValueError):
+            return pa.array(restored, kind)
+    whole = all(value is None or isinstance(value, int) for value in values)
+    return pa.array(values, pa.int64() if whole else pa.float64())
 
 
 class DatedSource(DerivingSource):

@@ -28,7 +28,7 @@ from sfumato.tables.arrow.counting import (
     make_survey,
     order_values,
 )
-from sfumato.tables.arrow.deriving import prepare
+from sfumato.tables.arrow.deriving import ReplacedSource, prepare
 from sfumato.tables.arrow.publishing import (
     BUDGET,
     ClassWeights,
@@ -185,6 +185,11 @@ class ArrowTable(Table):
     def prepare(self, preparation: Preparation) -> "ArrowTable":
         table = ArrowTable(prepare(self._source, preparation), budget=self._budget)
         table.prepared = preparation
+        return table
+
+    def with_cells(self, cells: Mapping[str, tuple[Column, IntArray]]) -> "ArrowTable":
+        table = ArrowTable(ReplacedSource(self._source, cells), budget=self._budget)
+        table.prepared = self.prepared
         return table
 
     def head(self, most: int) -> pa.Table:

@@ -1,0 +1,232 @@
+"""The contract of a perturbation: values of a column that are changed before all else."""
+
+import re
+from abc import ABC, abstractmethod
+from collections.abc import Sequence
+from dataclasses import dataclass, fields
+from typing import Any, ClassVar, NamedTuple, Self
+
+import numpy as np
+
+from sfumato.counts import Column
+from sfumato.errors import InputError, ParameterError, require_number
+from sfumato.text import number_of, text_of
+from sfumato.typing import FloatArray, IntArray, Value
+
+MOST_DECIMALS = 6
+_PERCENT = re.compile(r"\s*(\d{1,12}(?:\.\d{1,12})?)\s*%\s*")
+
+
+class Amount(NamedTuple):
+    """A number, or a share of something that a table has."""
+
+    value: float
+    share: bool
+
+    @classmethod
+    def read(cls, name: str, given: object, *, below: float | None = None) -> Self:
+        """Read a number, or a share such as 10%.
+
+        >>> Amount.read("sd", "10%"), Amount.read("sd", 500)
+        (Amount(value=0.1, share=True), Amount(value=500.0, share=False))
+        """
+        found = _PERCENT.fullmatch(given) if isinstance(given, str) else None
+        if isinstance(given, str) and found is None:
+            raise ParameterError(name, given, "a number, or a share as in 10%")
+        value = float(found[1]) / 100 if found is not None else given
+        limit = below if found is not None else None
+        require_number(name, value, above=0, below=limit)
+        return cls(float(value), share=found is not None)  # type: ignore[arg-type]
+
+
+def read_share(name: str, given: object) -> float:
+    """Read a share above 0 and below 1: as in 5%, or 0.05.
+
+    >>> read_share("share", "5%"), read_share("share", 0.05)
+    (0.05, 0.05)
+    """
+    value = Amount.read(name, given).value
+    require_number(name, value, above=0, below=1, why="as in 5% or 0.05")
+    return value
+
+
+@dataclass(frozen=True, eq=False)
+class Cells:
+    """The cells of one column: its values, and which of them each row has."""
+
+    column: Column
+    codes: IntArray
+
+    @property
+    def known(self) -> "np.ndarray[Any, np.dtype[np.bool_]]":
+        """Which rows have a value."""
+        missing: np.ndarray[Any, np.dtype[np.bool_]] = self.codes != self.column.missing
+        return missing
+
+    def numbers(self) -> "Numbers":
+        """Return the cells as numbers; raise if one is none."""
+        read = [number_of(value) for value in self.column.known]
+        wrong = [v for v, n in zip(self.column.known, read, strict=True) if n is None]
+        if wrong:
+            raise InputError(
+                f"column {self.column.name!r} is perturbed as numbers, and {text_of(wrong[0])!r} "
+                "is none. Perturb it by pram or record-swapping, which take any values, or move "
+                "dates with derive: [{kind: shift, ...}]."
+            )
+        values = np.array([*read, *([np.nan] if self.column.missing >= 0 else [])], dtype=float)
+        decimals = max((_decimals(value) for value in self.column.known), default=0)
+        return Numbers(values[self.codes] if len(values) else np.zeros(0), decimals)
+
+
+class Numbers(NamedTuple):
+    """The numbers of a column, row by row, NaN where none is known."""
+
+    values: FloatArray
+    decimals: int
+    """With how many decimals they are written, at most."""
+
+    def to_cells(self, name: str) -> Cells:
+        """Return them as cells, written with as many decimals.
+
+        >>> found = Numbers(np.array([2.04, np.nan, 1.0]), 1).to_cells("pay")
+        >>> found.column.values, found.codes.tolist()
+        ((1.0, 2.0, None), [1, 2, 0])
+        """
+        rounded = np.round(self.values, self.decimals) + 0.0
+        missing = np.isnan(rounded)
+        found, codes = np.unique(rounded[~missing], return_inverse=True)
+        whole = self.decimals == 0 and np.abs(found).max(initial=0) < 2**53
+        values: list[Value] = found.astype(np.int64).tolist() if whole else found.tolist()
+        every = np.full(len(rounded), len(values), dtype=np.int64)
+        every[~missing] = codes
+        return Cells(Column(name, (*values, *([None] if missing.any() else []))), every)
+
+
+def _decimals(value: Value) -> int:
+    """Return with how many decimals a number is written.
+
+    >>> [_decimals(v) for v in (3, 3.0, 3.25, "3.50", "1e-3")]
+    [0, 0, 2, 2, 6]
+    """
+    text = text_of(value).strip().lower()
+    if "e" in text:
+        return MOST_DECIMALS
+    after = text.partition(".")[2]
+    if isinstance(value, float) and after.strip("0") == "":
+        return 0
+    return min(len(after), MOST_DECIMALS)
+
+
+class Shown(NamedTuple):
+    """What readers of a release see of a column: its numbers or values, and how many have each."""
+
+    name: str
+    values: tuple[Value, ...]
+    rows: IntArray
+
+    @property
+    def shares(self) -> FloatArray:
+        """The share of the rows that have each value."""
+        found: FloatArray = self.rows / max(int(self.rows.sum()), 1)
+        return found
+
+    @property
+    def numbers(self) -> FloatArray:
+        """The values as numbers; NaN where one is none."""
+        read = [number_of(value) for value in self.values]
+        return np.array([np.nan if each is None else each for each in read], dtype=float)
+
+    @property
+    def sd(self) -> float:
+        """The standard deviation of the numbers."""
+        numbers = self.numbers
+        mean = float(np.nansum(numbers * self.shares))
+        return float(np.sqrt(np.nansum(self.shares * (numbers - mean) ** 2)))
+
+
+class Perturbation(ABC):
+    """A change of the values of a column, made before anything else is done with a table.
+
+    A member of the family is a frozen dataclass: its fields are what the manifest of a release
+    tells of it, so none of them may depend on what a table has. Its docstring says what it
+    promises, and what not.
+    """
+
+    name: ClassVar[str]
+    random: ClassVar[bool] = True
+    """Whether what a value becomes is drawn. Else every value has one published value."""
+
+    numeric: ClassVar[bool] = True
+    """Whether it takes numbers only."""
+
+    joint: ClassVar[bool] = False
+    """Whether columns with the same settings are changed together."""
+
+    rearranges: ClassVar[bool] = False
+    """Whether rows exchange their values, so that it needs all rows, and not persons."""
+
+    within: Sequence[str] = ()
+    """Columns whose values stay with what is exchanged."""
+
+    @abstractmethod
+    def change(
+        self, columns: Sequence[Cells], groups: IntArray | None, rng: np.random.Generator
+    ) -> list[Cells]:
+        """Return columns as they are published.
+
+        Args:
+            columns: The columns with these settings: one, unless the member is joint.
+            groups: The group of each row that exchanges stay in, if there are several.
+            rng: Where chance comes from.
+        """
+
+    @abstractmethod
+    def note(self, columns: Sequence[str]) -> str:
+        """Return what readers of a release must know of it."""
+
+    def likelihood(self, published: IntArray, true: IntArray, shown: Shown) -> FloatArray:
+        """Return how likely a value is published for a true one, up to a factor of the true one.
+
+        Args:
+            published: The places of published values among those that are shown.
+            true: The places of the true values; the two are broadcast.
+            shown: What readers see of the column.
+        """
+        raise NotImplementedError
+
+    def params(self) -> dict[str, Any]:
+        """Return its settings as plain values."""
+        return {each.name: getattr(self, each.name) for each in fields(self)}  # type: ignore[arg-type]
+
+    @classmethod
+    @abstractmethod
+    def example(cls) -> Self:
+        """Return one that can be shown."""
+
+
+class NumberPerturbation(Perturbation):
+    """A change of numbers, each row by itself."""
+
+    def change(
+        self, columns: Sequence[Cells], groups: IntArray | None, rng: np.random.Generator
+    ) -> list[Cells]:
+        found = [cells.numbers() for cells in columns]
+        matrix = np.stack([each.values for each in found])
+        changed = self.move(matrix, rng)
+        return [
+            Numbers(row, self.decimals_of(each)).to_cells(cells.column.name)
+            for row, each, cells in zip(changed, found, columns, strict=True)
+        ]
+
+    def decimals_of(self, numbers: Numbers) -> int:
+        """Return with how many decimals the changed numbers are written."""
+        return numbers.decimals
+
+    @abstractmethod
+    def move(self, numbers: FloatArray, rng: np.random.Generator) -> FloatArray:
+        """Return numbers that were changed: a line for each column, NaN where none is known."""
+
+
+def named(columns: Sequence[str]) -> str:
+    """Return names of columns in words."""
+    return ", ".join(map(repr, columns))

@@ -1,0 +1,211 @@
+"""Noise: numbers to which chance adds something."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import ClassVar, Literal, Self
+
+import numpy as np
+
+from sfumato.errors import ParameterError, require_number
+from sfumato.perturbations.base import Amount, NumberPerturbation, Shown, named
+from sfumato.typing import FloatArray, IntArray
+
+Shape = Literal["normal", "laplace", "uniform"]
+
+
+class Noise(NumberPerturbation):
+    """What plain and correlated noise share."""
+
+    sd: float | str
+    at_least: float | None
+    at_most: float | None
+
+    def _require(self) -> None:
+        Amount.read("sd", self.sd)
+        for name in ("at_least", "at_most"):
+            if getattr(self, name) is not None:
+                require_number(name, getattr(self, name))
+        if self.at_least is not None and self.at_most is not None and self.at_least > self.at_most:
+            raise ParameterError("at_least", self.at_least, f"at most {self.at_most:g}")
+
+    def _keep(self, numbers: FloatArray) -> FloatArray:
+        """Return numbers within the limits: those beyond become the limit."""
+        least = -np.inf if self.at_least is None else self.at_least
+        most = np.inf if self.at_most is None else self.at_most
+        return np.clip(numbers, least, most)
+
+    def scale(self, numbers: FloatArray) -> float:
+        """Return the standard deviation of the noise for true numbers."""
+        amount = Amount.read("sd", self.sd)
+        if not amount.share:
+            return amount.value
+        known = numbers[~np.isnan(numbers)]
+        return amount.value * float(known.std()) if len(known) else 0.0
+
+    def seen_scale(self, shown: Shown) -> float:
+        """Return the standard deviation of the noise, as readers work it out."""
+        amount = Amount.read("sd", self.sd)
+        if not amount.share:
+            return amount.value
+        # Noise has added to the spread that is seen.
+        return amount.value * shown.sd / float(np.sqrt(1 + amount.value**2))
+
+    def log_density(self, gaps: FloatArray, sd: float) -> FloatArray:
+        """Return the logarithm of how likely the noise is a number, up to a constant."""
+        found: FloatArray = -0.5 * (gaps / sd) ** 2
+        return found
+
+    def likelihood(self, published: IntArray, true: IntArray, shown: Shown) -> FloatArray:
+        numbers, sd = shown.numbers, self.seen_scale(shown)
+        gaps = numbers[published] - numbers[true]
+        if sd <= 0:
+            same: FloatArray = (gaps == 0).astype(float)
+            return same
+        found: FloatArray = np.exp(self.log_density(gaps, sd))
+        return np.where(np.isnan(found), 0.0, found)
+
+    def note(self, columns: Sequence[str]) -> str:
+        amount = Amount.read("sd", self.sd)
+        size = f"{amount.value * 100:g} % of the column's" if amount.share else f"{amount.value:g}"
+        return f"{self._kind} with a standard deviation of {size} was added to {named(columns)}"
+
+    @property
+    def _kind(self) -> str:
+        return "noise"
+
+
+@dataclass(frozen=True)
+class PlainNoise(Noise):
+    """Numbers with noise, drawn for each row and column by itself.
+
+    Where people have several rows, a number that a person has again gets the same noise again, so
+    that the mean of a person's rows tells no more than one of them.
+
+    Promises: who finds a row learns the true number only up to the noise. Does not promise more: a
+    number that is far from all others stays so, means of many rows are nearly the true ones, and
+    two releases with noise of their own tell more than one.
+
+    Args:
+        sd: The standard deviation of the noise: a number, or a share of the column's own, as in
+            10%.
+        shape: How noise is distributed: `normal`, `laplace` or `uniform`.
+        at_least: What is less after that becomes this; for numbers that cannot be less.
+        at_most: What is more after that becomes this.
+
+    Example:
+        >>> noise = PlainNoise(sd="10%", at_least=0)
+        >>> moved = noise.move(np.array([[0.0, 50.0, np.nan]]), np.random.default_rng(1))
+        >>> moved.round(1).tolist()
+        [[0.9, 52.1, nan]]
+    """
+
+    name: ClassVar[str] = "noise"
+
+    sd: float | str
+    shape: Shape = "normal"
+    at_least: float | None = None
+    at_most: float | None = None
+
+    def __post_init__(self) -> None:
+        if self.shape not in ("normal", "laplace", "uniform"):
+            raise ParameterError("shape", self.shape, "normal, laplace or uniform")
+        self._require()
+
+    def move(self, numbers: FloatArray, rng: np.random.Generator) -> FloatArray:
+        scales = np.array([self.scale(line) for line in numbers])[:, None]
+        drawn = {
+            "normal": lambda: rng.standard_normal(numbers.shape),
+            # With a standard deviation of 1 each.
+            "laplace": lambda: rng.laplace(0, np.sqrt(0.5), numbers.shape),
+            "uniform": lambda: rng.uniform(-np.sqrt(3), np.sqrt(3), numbers.shape),
+        }[self.shape]()
+        return self._keep(numbers + scales * drawn)
+
+    def log_density(self, gaps: FloatArray, sd: float) -> FloatArray:
+        if self.shape == "laplace":
+            found: FloatArray = -np.sqrt(2) * np.abs(gaps) / sd
+            return found
+        if self.shape == "uniform":
+            return np.where(np.abs(gaps) <= np.sqrt(3) * sd * (1 + 1e-9), 0.0, -np.inf)
+        return super().log_density(gaps, sd)
+
+    @property
+    def _kind(self) -> str:
+        return f"{self.shape} noise"
+
+    @classmethod
+    def example(cls) -> Self:
+        return cls(sd="10%", at_least=0)
+
+
+@dataclass(frozen=True)
+class CorrelatedNoise(Noise):
+    """Numbers with noise that is correlated as the columns are.
+
+    All columns with this perturbation and the same settings get noise together, from a normal
+    distribution with the correlations of their true numbers. So correlations and slopes of the
+    published numbers are nearly the true ones, where plain noise makes them smaller. With
+    sd: 10% each, variances rise by a hundredth.
+
+    Promises and does not promise the same as plain noise. Noise in the direction in which columns
+    vary together hides less across it: a pair of numbers that is odd together stays odd.
+
+    Args:
+        sd: The standard deviation of the noise: a number, or a share of the column's own, as in
+            10%.
+        at_least: What is less after that becomes this; for numbers that cannot be less.
+        at_most: What is more after that becomes this.
+
+    Example:
+        >>> numbers = np.array([[1.0, 2.0, 3.0], [10.0, 20.0, 30.0]])
+        >>> noise = CorrelatedNoise(sd="50%").move(numbers, np.random.default_rng(1)) - numbers
+        >>> (noise[1] / noise[0]).round(3).tolist()
+        [10.0, 10.0, 10.0]
+    """
+
+    name: ClassVar[str] = "correlated-noise"
+    joint: ClassVar[bool] = True
+
+    sd: float | str
+    at_least: float | None = None
+    at_most: float | None = None
+
+    def __post_init__(self) -> None:
+        self._require()
+
+    def move(self, numbers: FloatArray, rng: np.random.Generator) -> FloatArray:
+        scales = np.array([self.scale(line) for line in numbers])
+        related = correlations(numbers)
+        # By eigenvectors: columns that follow from each other have no Cholesky factor.
+        sizes, vectors = np.linalg.eigh(related)
+        factor = vectors * np.sqrt(np.maximum(sizes, 0.0))
+        drawn = factor @ rng.standard_normal(numbers.shape)
+        return self._keep(numbers + scales[:, None] * drawn)
+
+    @property
+    def _kind(self) -> str:
+        return "correlated normal noise"
+
+    @classmethod
+    def example(cls) -> Self:
+        return cls(sd="10%")
+
+
+def correlations(numbers: FloatArray) -> FloatArray:
+    """Return how numbers of rows that have all of them are correlated; 0 where one is constant.
+
+    >>> correlations(np.array([[1.0, 2.0, np.nan], [2.0, 4.0, 5.0], [7.0, 7.0, 7.0]])).round(3)
+    array([[1., 1., 0.],
+           [1., 1., 0.],
+           [0., 0., 1.]])
+    """
+    known = numbers[:, ~np.isnan(numbers).any(axis=0)]
+    n = len(numbers)
+    if known.shape[1] < 2:
+        return np.eye(n)
+    centred = known - known.mean(axis=1, keepdims=True)
+    sds = np.sqrt((centred**2).mean(axis=1))
+    scaled = centred / np.where(sds > 0, sds, 1.0)[:, None]
+    found: FloatArray = scaled @ scaled.T / known.shape[1]
+    np.fill_diagonal(found, 1.0)
+    return found

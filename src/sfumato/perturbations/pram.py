@@ -1,0 +1,201 @@
+"""PRAM: categories that chance changes by a matrix."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import ClassVar, Self
+
+import numpy as np
+
+from sfumato.counts import Column
+from sfumato.errors import InputError, ParameterError, require_number, some
+from sfumato.perturbations.base import Cells, Perturbation, Shown, named
+from sfumato.text import text_of
+from sfumato.typing import FloatArray, IntArray, Value
+
+_ROUNDING = 1e-9
+Matrix = Mapping[str, Mapping[str, float]]
+
+
+@dataclass(frozen=True)
+class Pram(Perturbation):
+    """Categories that chance changes, by stated probabilities (post-randomisation method).
+
+    What each row becomes is drawn by itself, from the line of its value in a matrix. Missing values
+    stay missing. Where people have several rows, a value that a person has again becomes the same
+    again.
+
+    With `invariant` the matrix is combined with its own way back, computed from the table: the
+    expected number of rows with each value is then what the table has, so counts need no
+    correction. The combined matrix depends on the table and is not published; readers work it out
+    from the shares that they see.
+
+    Promises: of a row that is found, the true value is known only with the probability that the
+    matrix leaves. Does not promise more: who knows the matrix works out the true shares of any
+    large group, and with them how likely each value is for its people.
+
+    Args:
+        keep: The probability that a value stays; else it becomes any of the others, all equally
+            likely. Or give a matrix.
+        matrix: For each value, the probabilities of what it becomes, as in {yes: {yes: 0.9, no:
+            0.1}, no: {yes: 0.2, no: 0.8}}; a value without a line stays as it is.
+        invariant: Whether expected counts stay as they are.
+
+    Example:
+        >>> Pram(keep=0.8).transitions(("a", "b", "c"), np.array([1, 1, 2])).round(2).tolist()
+        [[0.8, 0.1, 0.1], [0.1, 0.8, 0.1], [0.1, 0.1, 0.8]]
+    """
+
+    name: ClassVar[str] = "pram"
+    numeric: ClassVar[bool] = False
+
+    keep: float | None = None
+    matrix: Matrix | None = None
+    invariant: bool = False
+
+    def __post_init__(self) -> None:
+        if (self.keep is None) == (self.matrix is None):
+            raise ParameterError("keep", self.keep, "given, or a matrix: one of the two")
+        if self.keep is not None:
+            require_number("keep", self.keep, above=0, below=1)
+            return
+        matrix = self.matrix or {}
+        if not matrix:
+            raise ParameterError("matrix", matrix, "a line for some values")
+        for value, line in matrix.items():
+            wrong = [n for n in line.values() if not _is_probability(n)]
+            if wrong or abs(sum(line.values()) - 1) > _ROUNDING:
+                raise ParameterError(
+                    "matrix",
+                    {value: dict(line)},
+                    "probabilities that add up to 1 in each line",
+                )
+        frozen = {str(value): {str(k): float(p) for k, p in line.items()}
+                  for value, line in matrix.items()}  # fmt: skip
+        object.__setattr__(self, "matrix", frozen)
+
+    def __hash__(self) -> int:
+        return hash((self.keep, repr(self.matrix), self.invariant))
+
+    def transitions(self, values: Sequence[Value], rows: IntArray) -> FloatArray:
+        """Return the probability that each value becomes each other: a line for each true one.
+
+        Args:
+            values: The values that there are, and that the matrix names.
+            rows: How many rows have each.
+        """
+        n = len(values)
+        stated = self._stated(values)
+        if not self.invariant or n == 0:
+            return stated
+        # The way back: how likely each value was, given what it became.
+        before = rows / max(int(rows.sum()), 1)
+        joint = before[:, None] * stated
+        reached = joint.sum(axis=0)
+        back = np.where(reached[:, None] > 0, joint.T / np.where(reached > 0, reached, 1)[:, None],
+                        np.eye(n))  # fmt: skip
+        found: FloatArray = stated @ back
+        return found
+
+    def _stated(self, values: Sequence[Value]) -> FloatArray:
+        n = len(values)
+        if self.keep is not None:
+            if n < 2:
+                return np.eye(n)
+            matrix = np.full((n, n), (1 - self.keep) / (n - 1))
+            np.fill_diagonal(matrix, self.keep)
+            return matrix
+        place = {text_of(value): at for at, value in enumerate(values)}
+        matrix = np.eye(n)
+        for value, line in (self.matrix or {}).items():
+            if value in place:
+                matrix[place[value]] = 0.0
+                for other, probability in line.items():
+                    if other in place:
+                        matrix[place[value], place[other]] = probability
+        return matrix
+
+    def change(
+        self,
+        columns: Sequence[Cells],
+        groups: IntArray | None,
+        rng: np.random.Generator,
+    ) -> list[Cells]:
+        [cells] = columns
+        column = self._with_named(cells.column)
+        n = len(column.known)
+        # Values keep their order, so that those of the matrix stand between those of the table.
+        place = {text_of(value): at for at, value in enumerate(column.known)}
+        new = np.array([place[text_of(v)] for v in cells.column.known] + [n], dtype=np.int64)
+        known = cells.known
+        codes = new[np.where(known, cells.codes, -1)]
+        matrix = self.transitions(column.known, np.bincount(codes[known], minlength=n)[:n])
+        found = codes.copy()
+        found[known] = draw_lines(matrix, codes[known], rng)
+        return [Cells(column, found)]
+
+    def _with_named(self, column: Column) -> Column:
+        """Return a column with the values that the matrix names, in place of none."""
+        names = {text_of(value) for value in column.known}
+        stated = self.matrix or {}
+        if stated and not names & set(stated):
+            raise InputError(
+                f"the matrix of {column.name!r} names {some(stated)}, and the column has none of "
+                f"them: it has {some(map(text_of, column.known))}."
+            )
+        more = [t for line in stated.values() for t in line if t not in names]
+        if not more:
+            return column
+        if not all(isinstance(value, str) for value in column.known):
+            raise InputError(
+                f"the matrix of {column.name!r} makes {more[0]!r} of some values, which the column "
+                "does not have. Name values of the column only."
+            )
+        values = sorted({*column.known, *more}, key=text_of)
+        missing = (None,) if column.missing >= 0 else ()
+        return Column(column.name, (*values, *missing))
+
+    def likelihood(self, published: IntArray, true: IntArray, shown: Shown) -> FloatArray:
+        known = [at for at, value in enumerate(shown.values) if value is not None]
+        matrix = np.eye(len(shown.values))
+        rows = shown.rows[known]
+        values = tuple(shown.values[at] for at in known)
+        if self.invariant:
+            # Expected counts stay, so those that are seen stand for the true ones.
+            part = self.transitions(values, rows)
+        else:
+            part = self._stated(values)
+        matrix[np.ix_(known, known)] = part
+        found: FloatArray = matrix[true, published]
+        return found
+
+    def note(self, columns: Sequence[str]) -> str:
+        how = f"keeping each with probability {self.keep:g}" if self.keep else "by a stated matrix"
+        kept = ", so that expected counts stay" if self.invariant else ""
+        return f"values of {named(columns)} were changed at random, {how}{kept}"
+
+    @classmethod
+    def example(cls) -> Self:
+        return cls(keep=0.9, invariant=True)
+
+
+def _is_probability(value: object) -> bool:
+    return isinstance(value, int | float) and not isinstance(value, bool) and 0 <= value <= 1
+
+
+def draw_lines(matrix: FloatArray, lines: IntArray, rng: np.random.Generator) -> IntArray:
+    """Return a draw from some lines of a matrix of probabilities, one for each.
+
+    >>> draw_lines(np.array([[0.0, 1.0], [1.0, 0.0]]), np.array([0, 1, 0]),
+    ...     np.random.default_rng(0)).tolist()
+    [1, 0, 1]
+    """
+    n = len(matrix)
+    if n == 0:
+        return np.zeros(0, dtype=np.int64)
+    sums = np.cumsum(matrix, axis=1)
+    # A line that rounding leaves below 1 ends at its last value with a chance.
+    last = n - 1 - np.argmax(matrix[:, ::-1] > 0, axis=1)
+    edges = np.minimum(sums, 1.0) + np.arange(n)[:, None]
+    found = np.searchsorted(edges.ravel(), rng.random(len(lines)) + lines, side="right") - lines * n
+    drawn: IntArray = np.minimum(found, last[lines])
+    return drawn

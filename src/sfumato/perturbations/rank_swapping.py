@@ -1,0 +1,133 @@
+"""Rank swapping: numbers exchanged between rows of about the same rank."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import ClassVar, Self
+
+import numpy as np
+
+from sfumato.errors import ParameterError
+from sfumato.perturbations.base import Amount, Cells, Perturbation, Shown, named
+from sfumato.typing import FloatArray, IntArray
+
+
+@dataclass(frozen=True)
+class RankSwapping(Perturbation):
+    """Values exchanged in pairs, between rows whose ranks are at most so far apart.
+
+    The column keeps exactly the values it has: its mean, variance and quantiles stay. Rows without
+    a value keep none. Rows with the same value have ranks in random order.
+
+    Promises: who finds a row learns the rank of the true value only to within the distance. Does
+    not promise more: where values are close together, so is the true one; the values themselves
+    are all true ones, and a value that nobody else could have still tells that somebody has it.
+
+    Args:
+        distance: How many ranks apart values may be that are exchanged: a number, or a share of
+            the rows that have a value, as in 5%. A row that finds no partner keeps its value.
+
+    Example:
+        >>> from sfumato.counts import Column
+        >>> cells = Cells(Column("pay", (10, 20, 30, 40)), np.array([3, 0, 2, 1]))
+        >>> [found] = RankSwapping(distance=1).change([cells], None, np.random.default_rng(0))
+        >>> found.codes.tolist()
+        [2, 1, 3, 0]
+    """
+
+    name: ClassVar[str] = "rank-swapping"
+    numeric: ClassVar[bool] = False
+    rearranges: ClassVar[bool] = True
+
+    distance: float | str
+
+    def __post_init__(self) -> None:
+        amount = Amount.read("distance", self.distance, below=1)
+        if not amount.share and not amount.value.is_integer():
+            raise ParameterError("distance", self.distance, "a whole number, or a share as in 5%")
+
+    def reach(self, rows: int) -> int:
+        """Return how many ranks apart values may be, of so many rows with a value."""
+        amount = Amount.read("distance", self.distance, below=1)
+        return int(amount.value * rows if amount.share else amount.value)
+
+    def change(
+        self,
+        columns: Sequence[Cells],
+        groups: IntArray | None,
+        rng: np.random.Generator,
+    ) -> list[Cells]:
+        [cells] = columns
+        rows = np.flatnonzero(cells.known)
+        # The random order comes first, so that rows with the same value are in random order.
+        rows = rng.permutation(rows)
+        order = rows[np.argsort(cells.codes[rows], kind="stable")]
+        partner = pair_up(len(order), self.reach(len(order)), rng)
+        codes = cells.codes.copy()
+        codes[order] = cells.codes[order[partner]]
+        return [Cells(cells.column, codes)]
+
+    def likelihood(self, published: IntArray, true: IntArray, shown: Shown) -> FloatArray:
+        # The values are ordered, so each has the ranks of its rows.
+        last = np.cumsum(shown.rows)
+        first = last - shown.rows
+        reach = self.reach(int(last[-1]) if len(last) else 0)
+        gap = np.maximum(first[published] - last[true] + 1, first[true] - last[published] + 1)
+        near: FloatArray = (gap <= max(reach, 0)).astype(float)
+        return near
+
+    def note(self, columns: Sequence[str]) -> str:
+        amount = Amount.read("distance", self.distance, below=1)
+        far = f"{amount.value * 100:g} % of the rows" if amount.share else f"{amount.value:g} ranks"
+        return f"values of {named(columns)} were exchanged between rows at most {far} apart in rank"
+
+    @classmethod
+    def example(cls) -> Self:
+        return cls(distance="5%")
+
+
+def pair_up(n: int, reach: int, rng: np.random.Generator) -> IntArray:
+    """Return a random partner for each of n places, at most so far away; itself if none is left.
+
+    In every round each place without a partner asks a random one within reach. Of all that ask
+    and are asked, pairs with the highest random number win, so that no place is in two pairs.
+
+    >>> partner = pair_up(10, 3, np.random.default_rng(0))
+    >>> bool((partner[partner] == np.arange(10)).all()), int(abs(partner - np.arange(10)).max())
+    (True, 3)
+    """
+    partner = np.arange(n)
+    if reach < 1:
+        return partner
+    free = np.arange(n)
+    for _ in range(_ROUNDS):
+        if len(free) < 2:
+            break
+        # Places are told apart by where they stand among the free ones; so all asked are free.
+        low = np.searchsorted(free, free - reach)
+        high = np.searchsorted(free, free + reach, side="right")
+        at = np.arange(len(free))
+        others = high - low - 1
+        drawn = low + np.minimum((rng.random(len(free)) * others).astype(np.int64), others - 1)
+        asked = drawn + (drawn >= at)
+        asks = others > 0
+        won = _without_clash(at[asks], asked[asks], len(free), rng)
+        one, two = free[at[asks][won]], free[asked[asks][won]]
+        partner[one], partner[two] = two, one
+        free = free[partner[free] == free]
+    # What is left over stands in pairs beside each other.
+    even = free[: len(free) // 2 * 2].reshape(-1, 2)
+    even = even[even[:, 1] - even[:, 0] <= reach]
+    partner[even[:, 0]], partner[even[:, 1]] = even[:, 1], even[:, 0]
+    return partner
+
+
+_ROUNDS = 30
+
+
+def _without_clash(one: IntArray, two: IntArray, n: int, rng: np.random.Generator) -> IntArray:
+    """Return which of some pairs have the highest draw at both their places."""
+    rank = rng.permutation(len(one))
+    best = np.full(n, -1)
+    np.maximum.at(best, one, rank)
+    np.maximum.at(best, two, rank)
+    return np.flatnonzero((best[one] == rank) & (best[two] == rank))
