@@ -17,6 +17,7 @@ PAGES = {
     "models.md": families.models,
     "hierarchies.md": families.hierarchies,
     "derivations.md": families.derivations,
+    "perturbations.md": families.perturbations,
     "losses.md": families.losses,
     "searches.md": families.searches,
     "methods.md": families.methods,

@@ -11,6 +11,7 @@ from sfumato.losses import AGGREGATES, LOSSES
 from sfumato.models import MODELS
 from sfumato.networks import LEARNERS
 from sfumato.partition import PARTITIONERS
+from sfumato.perturbations import PERTURBATIONS
 from sfumato.policy.parts import REGIONAL, Regional, member_settings, parameters
 from sfumato.populations import ESTIMATORS
 from sfumato.search import SEARCHES
@@ -89,6 +90,24 @@ def derivations() -> str:
         "[Work with dates](../how-to/work-with-dates.md) shows them on a table.",
         overview(DERIVATIONS, {}),
         *sections(DERIVATIONS, policy, lambda kind: python("derivations", kind.example())),
+    )
+
+
+def perturbations() -> str:
+    """Write the page of perturbations."""
+
+    def policy(kind: Kind) -> dict[str, object]:
+        settings = member_settings(kind.example(), "kind")
+        return {"columns": {"income": {"role": "sensitive", "perturb": settings}}}
+
+    return joined(
+        "# Perturbations",
+        "What changes values before anything else is done with a table. A policy states one under "
+        "`perturb` of a column, or several in a list, of which the last may be random. The "
+        "manifest repeats kind and settings. [Perturb numbers and categories](../how-to/perturb.md) shows "
+        "them on a table, [Perturbation](../concepts/perturbation.md) what is promised then.",
+        overview(PERTURBATIONS, {"random": lambda kind: kind.random}),
+        *sections(PERTURBATIONS, policy, lambda kind: python("perturbations", kind.example())),
     )
 
 

@@ -70,6 +70,7 @@ _WHERE = {
     "harmless": "a list of values",
     "dates": "an order, a format, or either with a pivot",
     "derive": "a list of [derivations](derivations.md)",
+    "perturb": "[perturbations](perturbations.md), or a share",
     "width": "a number, or days as in `30d`",
 }
 

@@ -74,6 +74,7 @@ _PAGES = {
     "networks": "learners.md",
     "decouplings": "decouplings.md",
     "derivations": "derivations.md",
+    "perturbations": "perturbations.md",
     "hierarchy": "hierarchies.md",
     "losses": "losses.md",
     "models": "models.md",

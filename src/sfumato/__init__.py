@@ -18,7 +18,7 @@ is unchanged, `sf.Ledger` adds people to it. `sf.utility` measures how well a re
 questions, `sf.estimate` answers one from it alone, `sf.read_release` reads it as a data frame.
 
 A policy can name the members of `sf.models`, `sf.hierarchy`, `sf.losses`, `sf.search`,
-`sf.partition`, `sf.derivations` and `sf.decouplings`. The attacks are in `sf.attacks`, the
+`sf.partition`, `sf.derivations`, `sf.perturbations` and `sf.decouplings`. The attacks are in `sf.attacks`, the
 learners of networks in `sf.networks`, keys in `sf.evidence`, and what is asked more rarely
 in `sf.tools`.
 """
@@ -39,6 +39,7 @@ if TYPE_CHECKING:
     from sfumato import models as models
     from sfumato import networks as networks
     from sfumato import partition as partition
+    from sfumato import perturbations as perturbations
     from sfumato import populations as populations
     from sfumato import samples as samples
     from sfumato import search as search
@@ -94,7 +95,7 @@ _HOMES = {
 }
 _FAMILIES = (
     "attacks", "decouplings", "derivations", "evidence", "hierarchy", "leaks", "losses", "models",
-    "networks", "partition", "populations", "samples", "search", "tools",
+    "networks", "partition", "perturbations", "populations", "samples", "search", "tools",
 )  # fmt: skip
 
 __all__ = ["__version__", *_HOMES, *_FAMILIES]  # noqa: PLE0604 - all of them are texts

@@ -3,7 +3,7 @@
 Every member is one frozen dataclass; `PERTURBATIONS` finds them by name.
 """
 
-from sfumato.perturbations.base import Amount, Cells, Perturbation, Shown
+from sfumato.perturbations.base import Amount, Cells, Perturbation, SeenColumn
 from sfumato.perturbations.end_coding import BottomCoding, TopCoding
 from sfumato.perturbations.noise import CorrelatedNoise, PlainNoise
 from sfumato.perturbations.pram import Pram
@@ -24,7 +24,7 @@ __all__ = [
     "RankSwapping",
     "RecordSwapping",
     "Rounding",
-    "Shown",
+    "SeenColumn",
     "TopCoding",
 ]
 

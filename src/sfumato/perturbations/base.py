@@ -59,7 +59,7 @@ class Cells:
 
     @property
     def known(self) -> "np.ndarray[Any, np.dtype[np.bool_]]":
-        """Which rows have a value."""
+        """Whether each row has a value."""
         missing: np.ndarray[Any, np.dtype[np.bool_]] = self.codes != self.column.missing
         return missing
 
@@ -117,7 +117,7 @@ def _decimals(value: Value) -> int:
     return min(len(after), MOST_DECIMALS)
 
 
-class Shown(NamedTuple):
+class SeenColumn(NamedTuple):
     """What readers of a release see of a column: its numbers or values, and how many have each."""
 
     name: str
@@ -184,7 +184,7 @@ class Perturbation(ABC):
     def note(self, columns: Sequence[str]) -> str:
         """Return what readers of a release must know of it."""
 
-    def likelihood(self, published: IntArray, true: IntArray, shown: Shown) -> FloatArray:
+    def likelihood(self, published: IntArray, true: IntArray, shown: SeenColumn) -> FloatArray:
         """Return how likely a value is published for a true one, up to a factor of the true one.
 
         Args:
@@ -227,6 +227,6 @@ class NumberPerturbation(Perturbation):
         """Return numbers that were changed: a line for each column, NaN where none is known."""
 
 
-def named(columns: Sequence[str]) -> str:
+def join_names(columns: Sequence[str]) -> str:
     """Return names of columns in words."""
     return ", ".join(map(repr, columns))

@@ -7,7 +7,7 @@ from typing import ClassVar, Self
 import numpy as np
 
 from sfumato.errors import ParameterError, require_number
-from sfumato.perturbations.base import Amount, NumberPerturbation, Numbers, named
+from sfumato.perturbations.base import Amount, NumberPerturbation, Numbers, join_names
 from sfumato.typing import FloatArray
 
 
@@ -71,7 +71,7 @@ class EndCoding(NumberPerturbation):
         limit = self.limit
         where = f"{limit.value:.10g}" if not limit.share else f"{limit.value * 100:g} % of the rows"
         then = "that limit" if self.becomes is None else f"{self.becomes:g}"
-        return f"numbers of {named(columns)} {self.beyond} {where} were replaced by {then}"
+        return f"numbers of {join_names(columns)} {self.beyond} {where} were replaced by {then}"
 
 
 @dataclass(frozen=True)

@@ -7,7 +7,7 @@ from typing import ClassVar, Literal, Self
 import numpy as np
 
 from sfumato.errors import ParameterError, require_number
-from sfumato.perturbations.base import Amount, NumberPerturbation, Shown, named
+from sfumato.perturbations.base import Amount, NumberPerturbation, SeenColumn, join_names
 from sfumato.typing import FloatArray, IntArray
 
 Shape = Literal["normal", "laplace", "uniform"]
@@ -42,7 +42,7 @@ class Noise(NumberPerturbation):
         known = numbers[~np.isnan(numbers)]
         return amount.value * float(known.std()) if len(known) else 0.0
 
-    def seen_scale(self, shown: Shown) -> float:
+    def seen_scale(self, shown: SeenColumn) -> float:
         """Return the standard deviation of the noise, as readers work it out."""
         amount = Amount.read("sd", self.sd)
         if not amount.share:
@@ -55,7 +55,7 @@ class Noise(NumberPerturbation):
         found: FloatArray = -0.5 * (gaps / sd) ** 2
         return found
 
-    def likelihood(self, published: IntArray, true: IntArray, shown: Shown) -> FloatArray:
+    def likelihood(self, published: IntArray, true: IntArray, shown: SeenColumn) -> FloatArray:
         numbers, sd = shown.numbers, self.seen_scale(shown)
         gaps = numbers[published] - numbers[true]
         if sd <= 0:
@@ -67,7 +67,8 @@ class Noise(NumberPerturbation):
     def note(self, columns: Sequence[str]) -> str:
         amount = Amount.read("sd", self.sd)
         size = f"{amount.value * 100:g} % of the column's" if amount.share else f"{amount.value:g}"
-        return f"{self._kind} with a standard deviation of {size} was added to {named(columns)}"
+        where = join_names(columns)
+        return f"{self._kind} with a standard deviation of {size} was added to {where}"
 
     @property
     def _kind(self) -> str:

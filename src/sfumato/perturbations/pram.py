@@ -8,7 +8,7 @@ import numpy as np
 
 from sfumato.counts import Column
 from sfumato.errors import InputError, ParameterError, require_number, some
-from sfumato.perturbations.base import Cells, Perturbation, Shown, named
+from sfumato.perturbations.base import Cells, Perturbation, SeenColumn, join_names
 from sfumato.text import text_of
 from sfumato.typing import FloatArray, IntArray, Value
 
@@ -84,7 +84,7 @@ class Pram(Perturbation):
             rows: How many rows have each.
         """
         n = len(values)
-        stated = self._stated(values)
+        stated = self._matrix_of(values)
         if not self.invariant or n == 0:
             return stated
         # The way back: how likely each value was, given what it became.
@@ -96,7 +96,7 @@ class Pram(Perturbation):
         found: FloatArray = stated @ back
         return found
 
-    def _stated(self, values: Sequence[Value]) -> FloatArray:
+    def _matrix_of(self, values: Sequence[Value]) -> FloatArray:
         n = len(values)
         if self.keep is not None:
             if n < 2:
@@ -154,24 +154,20 @@ class Pram(Perturbation):
         missing = (None,) if column.missing >= 0 else ()
         return Column(column.name, (*values, *missing))
 
-    def likelihood(self, published: IntArray, true: IntArray, shown: Shown) -> FloatArray:
+    def likelihood(self, published: IntArray, true: IntArray, shown: SeenColumn) -> FloatArray:
         known = [at for at, value in enumerate(shown.values) if value is not None]
         matrix = np.eye(len(shown.values))
         rows = shown.rows[known]
         values = tuple(shown.values[at] for at in known)
-        if self.invariant:
-            # Expected counts stay, so those that are seen stand for the true ones.
-            part = self.transitions(values, rows)
-        else:
-            part = self._stated(values)
-        matrix[np.ix_(known, known)] = part
+        # Where the matrix goes by counts, expected ones stay: those that are seen stand for them.
+        matrix[np.ix_(known, known)] = self.transitions(values, rows)
         found: FloatArray = matrix[true, published]
         return found
 
     def note(self, columns: Sequence[str]) -> str:
         how = f"keeping each with probability {self.keep:g}" if self.keep else "by a stated matrix"
         kept = ", so that expected counts stay" if self.invariant else ""
-        return f"values of {named(columns)} were changed at random, {how}{kept}"
+        return f"values of {join_names(columns)} were changed at random, {how}{kept}"
 
     @classmethod
     def example(cls) -> Self:

@@ -7,7 +7,7 @@ from typing import ClassVar, Self
 import numpy as np
 
 from sfumato.errors import ParameterError
-from sfumato.perturbations.base import Amount, Cells, Perturbation, Shown, named
+from sfumato.perturbations.base import Amount, Cells, Perturbation, SeenColumn, join_names
 from sfumato.typing import FloatArray, IntArray
 
 
@@ -20,7 +20,7 @@ class RankSwapping(Perturbation):
 
     Promises: who finds a row learns the rank of the true value only to within the distance. Does
     not promise more: where values are close together, so is the true one; the values themselves
-    are all true ones, and a value that nobody else could have still tells that somebody has it.
+    are all true ones, and a value that only one person could have still tells that it is there.
 
     Args:
         distance: How many ranks apart values may be that are exchanged: a number, or a share of
@@ -46,7 +46,7 @@ class RankSwapping(Perturbation):
             raise ParameterError("distance", self.distance, "a whole number, or a share as in 5%")
 
     def reach(self, rows: int) -> int:
-        """Return how many ranks apart values may be, of so many rows with a value."""
+        """Return how many ranks apart values may be, of a number of rows with a value."""
         amount = Amount.read("distance", self.distance, below=1)
         return int(amount.value * rows if amount.share else amount.value)
 
@@ -66,7 +66,7 @@ class RankSwapping(Perturbation):
         codes[order] = cells.codes[order[partner]]
         return [Cells(cells.column, codes)]
 
-    def likelihood(self, published: IntArray, true: IntArray, shown: Shown) -> FloatArray:
+    def likelihood(self, published: IntArray, true: IntArray, shown: SeenColumn) -> FloatArray:
         # The values are ordered, so each has the ranks of its rows.
         last = np.cumsum(shown.rows)
         first = last - shown.rows
@@ -78,7 +78,8 @@ class RankSwapping(Perturbation):
     def note(self, columns: Sequence[str]) -> str:
         amount = Amount.read("distance", self.distance, below=1)
         far = f"{amount.value * 100:g} % of the rows" if amount.share else f"{amount.value:g} ranks"
-        return f"values of {named(columns)} were exchanged between rows at most {far} apart in rank"
+        what = join_names(columns)
+        return f"values of {what} were exchanged between rows at most {far} apart in rank"
 
     @classmethod
     def example(cls) -> Self:

@@ -7,7 +7,7 @@ from typing import ClassVar, Self
 import numpy as np
 
 from sfumato.errors import ParameterError
-from sfumato.perturbations.base import Cells, Perturbation, Shown, named, read_share
+from sfumato.perturbations.base import Cells, Perturbation, SeenColumn, join_names, read_share
 from sfumato.typing import FloatArray, IntArray
 
 
@@ -60,7 +60,7 @@ class RecordSwapping(Perturbation):
         source = swap_within(level, read_share("share", self.share), rng)
         return [Cells(each.column, each.codes[source]) for each in columns]
 
-    def likelihood(self, published: IntArray, true: IntArray, shown: Shown) -> FloatArray:
+    def likelihood(self, published: IntArray, true: IntArray, shown: SeenColumn) -> FloatArray:
         # Readers of the release take a partner for any row; within a level they are alike at most.
         share, shares = read_share("share", self.share), shown.shares
         found: FloatArray = (1 - share) * (published == true) + share * shares[published]
@@ -68,9 +68,9 @@ class RecordSwapping(Perturbation):
 
     def note(self, columns: Sequence[str]) -> str:
         share = read_share("share", self.share)
-        levels = f" with the same {named(self.within)}" if self.within else ""
+        levels = f" with the same {join_names(self.within)}" if self.within else ""
         return (
-            f"values of {named(columns)} were exchanged between rows{levels}, for "
+            f"values of {join_names(columns)} were exchanged between rows{levels}, for "
             f"{share * 100:g} % of the rows"
         )
 

@@ -11,7 +11,7 @@ from sfumato.perturbations.base import (
     MOST_DECIMALS,
     NumberPerturbation,
     Numbers,
-    named,
+    join_names,
 )
 from sfumato.typing import FloatArray
 
@@ -64,7 +64,7 @@ class Rounding(NumberPerturbation):
     def note(self, columns: Sequence[str]) -> str:
         way = {"nearest": "the nearest multiple", "down": "the multiple below",
                "up": "the multiple above"}[self.to]  # fmt: skip
-        return f"numbers of {named(columns)} were rounded to {way} of {self.step:g}"
+        return f"numbers of {join_names(columns)} were rounded to {way} of {self.step:g}"
 
     @classmethod
     def example(cls) -> Self:

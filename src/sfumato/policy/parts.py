@@ -791,7 +791,7 @@ class ColumnRule(Part):
 
     @property
     def perturbations(self) -> tuple[Perturbation, ...]:
-        """What changes its values before all else, one after the other."""
+        """The changes of its values before all else, one after the other."""
         return self.perturb if isinstance(self.perturb, tuple) else ()
 
     def _contradictions(self, given: Mapping[str, object]) -> Faults:

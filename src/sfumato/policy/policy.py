@@ -949,7 +949,7 @@ class Policy(Part):
 
     @property
     def perturbations(self) -> dict[str, tuple[Perturbation, ...]]:
-        """What changes the values of columns before all else."""
+        """The changes of the values of columns before all else."""
         every = {name: rule.perturbations for name, rule in self.columns.items()}
         return {name: chain for name, chain in every.items() if chain}
 

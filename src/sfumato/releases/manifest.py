@@ -123,7 +123,7 @@ class ColumnRecord:
 
     @property
     def perturbations(self) -> tuple[Perturbation, ...]:
-        """What changed its values, one after the other; an error if that is no perturbation."""
+        """The changes of its values, one after the other; an error if one is no perturbation."""
         try:
             return tuple(choose(PERTURBATIONS, "kind", dict(each)) for each in self.perturbed or ())
         except Fault as fault:

@@ -24,7 +24,7 @@ def perturb_table(table: Table, policy: Policy, rng: np.random.Generator) -> Tab
     if not rules:
         return table
     _require_rows(table, policy)
-    names = _needed(policy)
+    names = _names_for(policy)
     table.require(names)
     columns, codes = table.read(names)
     cells = {
@@ -48,7 +48,7 @@ def perturb_counts(counts: FrequencySet, policy: Policy, rng: np.random.Generato
     if not rules:
         return counts
     item = np.repeat(np.arange(len(counts)), counts.rows)
-    names = _needed(policy)
+    names = _names_for(policy)
     cells = {n: Cells(counts.column(n), counts.codes_of(n)[item].astype(np.int64)) for n in names}
     person = None if policy.counted_person is None else cells[policy.counted_person].codes
     found = perturb_cells(cells, rules, rng, person)
@@ -65,10 +65,10 @@ def perturb_counts(counts: FrequencySet, policy: Policy, rng: np.random.Generato
 
 def columns_to_perturb(policy: Policy) -> tuple[str, ...]:
     """Return the columns that must be counted to perturb counts."""
-    return _needed(policy) if policy.perturbations else ()
+    return _names_for(policy) if policy.perturbations else ()
 
 
-def _needed(policy: Policy) -> tuple[str, ...]:
+def _names_for(policy: Policy) -> tuple[str, ...]:
     within = [
         name
         for chain in policy.perturbations.values()
