@@ -18,9 +18,9 @@ is unchanged, `sf.Ledger` adds people to it. `sf.utility` measures how well a re
 questions, `sf.estimate` answers one from it alone, `sf.read_release` reads it as a data frame.
 
 A policy can name the members of `sf.models`, `sf.hierarchy`, `sf.losses`, `sf.search`,
-`sf.partition`, `sf.derivations`, `sf.perturbations` and `sf.decouplings`. The attacks are in `sf.attacks`, the
-learners of networks in `sf.networks`, keys in `sf.evidence`, and what is asked more rarely
-in `sf.tools`.
+`sf.partition`, `sf.derivations`, `sf.perturbations` and `sf.decouplings`. The attacks are in
+`sf.attacks`, the learners of networks in `sf.networks`, keys in `sf.evidence`, and what is asked
+more rarely in `sf.tools`.
 """
 
 from importlib import import_module
