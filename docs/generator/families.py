@@ -105,7 +105,8 @@ def perturbations() -> str:
         "What changes values before anything else is done with a table. A policy states one under "
         "`perturb` of a column, or several in a list, of which the last may be random. The "
         "manifest repeats kind and settings. [Perturb numbers and categories]"
-        "(../how-to/perturb.md) shows them on a table, [Perturbation](../concepts/perturbation.md) what is promised then.",
+        "(../how-to/perturb.md) shows them on a table, "
+        "[Perturbation](../concepts/perturbation.md) what is promised then.",
         overview(PERTURBATIONS, {"random": lambda kind: kind.random}),
         *sections(PERTURBATIONS, policy, lambda kind: python("perturbations", kind.example())),
     )
