@@ -4,6 +4,7 @@ import re
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass, fields
+from decimal import Decimal
 from typing import Any, ClassVar, NamedTuple, Self
 
 import numpy as np
@@ -11,9 +12,12 @@ import numpy as np
 from sfumato.counts import Column
 from sfumato.errors import InputError, ParameterError, require_number
 from sfumato.text import number_of, text_of
-from sfumato.typing import FloatArray, IntArray, Value
+from sfumato.typing import BoolArray, FloatArray, IntArray, Value
 
-MOST_DECIMALS = 6
+MOST_DECIMALS = 15
+_EXACT = 2.0**53
+"""Below it floating point holds every whole number."""
+
 _PERCENT = re.compile(r"\s*(\d{1,12}(?:\.\d{1,12})?)\s*%\s*")
 
 
@@ -58,24 +62,33 @@ class Cells:
     codes: IntArray
 
     @property
-    def known(self) -> "np.ndarray[Any, np.dtype[np.bool_]]":
+    def known(self) -> BoolArray:
         """Whether each row has a value."""
-        missing: np.ndarray[Any, np.dtype[np.bool_]] = self.codes != self.column.missing
-        return missing
+        known: BoolArray = self.codes != self.column.missing
+        return known
 
     def numbers(self) -> "Numbers":
         """Return the cells as numbers; raise if one is none."""
-        read = [number_of(value) for value in self.column.known]
-        wrong = [v for v, n in zip(self.column.known, read, strict=True) if n is None]
+        known = self.column.known
+        if {*map(type, known)} <= {int, float}:
+            # A million of them in a hundredth of the time that reading each takes.
+            plain = np.array(known, dtype=float)
+            if np.isfinite(plain).all():
+                return self._numbers(plain, decimals_of_floats(plain))
+        read = [number_of(value) for value in known]
+        wrong = [v for v, n in zip(known, read, strict=True) if n is None]
         if wrong:
             raise InputError(
                 f"column {self.column.name!r} is perturbed as numbers, and {text_of(wrong[0])!r} "
                 "is none. Perturb it by pram or record-swapping, which take any values, or move "
                 "dates with derive: [{kind: shift, ...}]."
             )
-        values = np.array([*read, *([np.nan] if self.column.missing >= 0 else [])], dtype=float)
-        decimals = max((_decimals(value) for value in self.column.known), default=0)
-        return Numbers(values[self.codes] if len(values) else np.zeros(0), decimals)
+        decimals = max((decimals_in(value) for value in known), default=0)
+        return self._numbers(np.array(read, dtype=float), decimals)
+
+    def _numbers(self, known: FloatArray, decimals: int) -> "Numbers":
+        values = np.append(known, np.nan)
+        return Numbers(values[np.where(self.known, self.codes, -1)], decimals)
 
 
 class Numbers(NamedTuple):
@@ -92,29 +105,41 @@ class Numbers(NamedTuple):
         >>> found.column.values, found.codes.tolist()
         ((1.0, 2.0, None), [1, 2, 0])
         """
-        rounded = np.round(self.values, self.decimals) + 0.0
+        largest = np.nanmax(np.abs(self.values), initial=0)
+        # A number without that many exact decimals stays as it is: to round it would change it.
+        exact = largest < _EXACT / 10.0**self.decimals
+        rounded = (np.round(self.values, self.decimals) if exact else self.values) + 0.0
         missing = np.isnan(rounded)
         found, codes = np.unique(rounded[~missing], return_inverse=True)
-        whole = self.decimals == 0 and np.abs(found).max(initial=0) < 2**53
+        whole = self.decimals == 0 and largest < _EXACT
         values: list[Value] = found.astype(np.int64).tolist() if whole else found.tolist()
         every = np.full(len(rounded), len(values), dtype=np.int64)
         every[~missing] = codes
         return Cells(Column(name, (*values, *([None] if missing.any() else []))), every)
 
 
-def _decimals(value: Value) -> int:
+def decimals_in(value: Value) -> int:
     """Return with how many decimals a number is written.
 
-    >>> [_decimals(v) for v in (3, 3.0, 3.25, "3.50", "1e-3")]
-    [0, 0, 2, 2, 6]
+    >>> [decimals_in(v) for v in (3, 3.0, 3.25, "3.50", "1e-3")]
+    [0, 0, 2, 2, 3]
     """
-    text = text_of(value).strip().lower()
-    if "e" in text:
-        return MOST_DECIMALS
-    after = text.partition(".")[2]
-    if isinstance(value, float) and after.strip("0") == "":
-        return 0
-    return min(len(after), MOST_DECIMALS)
+    exponent = Decimal(text_of(value).strip()).as_tuple().exponent
+    return min(max(-exponent, 0), MOST_DECIMALS) if isinstance(exponent, int) else 0
+
+
+def decimals_of_floats(numbers: FloatArray) -> int:
+    """Return with how many decimals numbers are written, at most.
+
+    >>> decimals_of_floats(np.array([3.0, 3.25, 0.1]))
+    2
+    """
+    for decimals in range(MOST_DECIMALS):
+        if np.abs(numbers).max(initial=0) >= _EXACT / 10.0**decimals:
+            return MOST_DECIMALS
+        if (np.round(numbers, decimals) == numbers).all():
+            return decimals
+    return MOST_DECIMALS
 
 
 class SeenColumn(NamedTuple):
@@ -137,11 +162,20 @@ class SeenColumn(NamedTuple):
         return np.array([np.nan if each is None else each for each in read], dtype=float)
 
     @property
+    def known(self) -> BoolArray:
+        """Whether each is a value, not a missing one."""
+        return np.array([value is not None for value in self.values], dtype=bool)
+
+    @property
     def sd(self) -> float:
         """The standard deviation of the numbers."""
         numbers = self.numbers
-        mean = float(np.nansum(numbers * self.shares))
-        return float(np.sqrt(np.nansum(self.shares * (numbers - mean) ** 2)))
+        known = ~np.isnan(numbers)
+        rows, numbers = self.rows[known], numbers[known]
+        if not rows.sum():
+            return 0.0
+        mean = np.average(numbers, weights=rows)
+        return float(np.sqrt(np.average((numbers - mean) ** 2, weights=rows)))
 
 
 class Perturbation(ABC):

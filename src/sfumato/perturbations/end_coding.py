@@ -7,7 +7,13 @@ from typing import ClassVar, Self
 import numpy as np
 
 from sfumato.errors import ParameterError, require_number
-from sfumato.perturbations.base import Amount, NumberPerturbation, Numbers, join_names
+from sfumato.perturbations.base import (
+    Amount,
+    NumberPerturbation,
+    Numbers,
+    decimals_in,
+    join_names,
+)
 from sfumato.typing import FloatArray
 
 
@@ -43,9 +49,7 @@ class EndCoding(NumberPerturbation):
 
     def decimals_of(self, numbers: Numbers) -> int:
         limit = 0.0 if self.limit.share else self.limit.value
-        kept = limit if self.becomes is None else self.becomes
-        text = f"{kept:.6f}".rstrip("0").rstrip(".")
-        return max(numbers.decimals, len(text.partition(".")[2]))
+        return max(numbers.decimals, decimals_in(limit if self.becomes is None else self.becomes))
 
     def move(self, numbers: FloatArray, rng: np.random.Generator) -> FloatArray:
         return np.stack([self._move(line) for line in numbers])

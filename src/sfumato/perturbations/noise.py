@@ -1,5 +1,6 @@
 """Noise: numbers to which chance adds something."""
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import ClassVar, Literal, Self
@@ -7,10 +8,21 @@ from typing import ClassVar, Literal, Self
 import numpy as np
 
 from sfumato.errors import ParameterError, require_number
-from sfumato.perturbations.base import Amount, NumberPerturbation, SeenColumn, join_names
+from sfumato.perturbations.base import (
+    Amount,
+    NumberPerturbation,
+    Numbers,
+    SeenColumn,
+    decimals_in,
+    decimals_of_floats,
+    join_names,
+)
 from sfumato.typing import FloatArray, IntArray
 
 Shape = Literal["normal", "laplace", "uniform"]
+
+_PARTS, _MOST_PARTS = 16, 512
+"""Where the density of a rounded number is looked at: places per standard deviation, and in all."""
 
 
 class Noise(NumberPerturbation):
@@ -34,6 +46,11 @@ class Noise(NumberPerturbation):
         most = np.inf if self.at_most is None else self.at_most
         return np.clip(numbers, least, most)
 
+    def decimals_of(self, numbers: Numbers) -> int:
+        # A limit of 0.5 would be 0 among whole numbers, and beyond itself.
+        limits = [each for each in (self.at_least, self.at_most) if each is not None]
+        return max(numbers.decimals, *map(decimals_in, limits), 0)
+
     def scale(self, numbers: FloatArray) -> float:
         """Return the standard deviation of the noise for true numbers."""
         amount = Amount.read("sd", self.sd)
@@ -50,19 +67,35 @@ class Noise(NumberPerturbation):
         # Noise has added to the spread that is seen.
         return amount.value * shown.sd / float(np.sqrt(1 + amount.value**2))
 
-    def log_density(self, gaps: FloatArray, sd: float) -> FloatArray:
-        """Return the logarithm of how likely the noise is a number, up to a constant."""
-        found: FloatArray = -0.5 * (gaps / sd) ** 2
+    def density(self, gaps: FloatArray) -> FloatArray:
+        """Return the density of noise with a standard deviation of 1 at some numbers."""
+        found: FloatArray = np.exp(-0.5 * gaps**2) / math.sqrt(2 * math.pi)
         return found
 
+    def tail(self, gap: float) -> float:
+        """Return how likely noise with a standard deviation of 1 is above a number."""
+        return 0.5 * math.erfc(gap / math.sqrt(2))
+
     def likelihood(self, published: IntArray, true: IntArray, shown: SeenColumn) -> FloatArray:
-        numbers, sd = shown.numbers, self.seen_scale(shown)
+        numbers, sd, known = shown.numbers, self.seen_scale(shown), shown.known
         gaps = numbers[published] - numbers[true]
         if sd <= 0:
-            same: FloatArray = (gaps == 0).astype(float)
-            return same
-        found: FloatArray = np.exp(self.log_density(gaps, sd))
-        return np.where(np.isnan(found), 0.0, found)
+            found: FloatArray = (gaps == 0).astype(float)
+        else:
+            # What is published is rounded: the chance of all that becomes the same number.
+            width = 10.0 ** -decimals_of_floats(numbers[~np.isnan(numbers)])
+            parts = min(max(1, math.ceil(_PARTS * width / sd)), _MOST_PARTS)
+            found = np.zeros(gaps.shape)
+            for step in ((np.arange(parts) + 0.5) / parts - 0.5) * width:
+                found += self.density((gaps + step) / sd) * (width / sd / parts)
+            for limit, way in ((self.at_least, -1.0), (self.at_most, 1.0)):
+                if limit is not None:
+                    # All that is beyond a limit becomes the limit.
+                    far = (way * (limit - numbers) - width / 2) / sd
+                    beyond = np.array([self.tail(float(each)) for each in far])
+                    found = np.where(numbers[published] == limit, beyond[true], found)
+        both = known[published] & known[true]
+        return np.where(both, np.nan_to_num(found), known[published] == known[true])
 
     def note(self, columns: Sequence[str]) -> str:
         amount = Amount.read("sd", self.sd)
@@ -122,13 +155,21 @@ class PlainNoise(Noise):
         }[self.shape]()
         return self._keep(numbers + scales * drawn)
 
-    def log_density(self, gaps: FloatArray, sd: float) -> FloatArray:
+    def density(self, gaps: FloatArray) -> FloatArray:
         if self.shape == "laplace":
-            found: FloatArray = -np.sqrt(2) * np.abs(gaps) / sd
+            found: FloatArray = np.exp(-np.sqrt(2) * np.abs(gaps)) / np.sqrt(2)
             return found
         if self.shape == "uniform":
-            return np.where(np.abs(gaps) <= np.sqrt(3) * sd * (1 + 1e-9), 0.0, -np.inf)
-        return super().log_density(gaps, sd)
+            return np.where(np.abs(gaps) <= np.sqrt(3), 1 / (2 * np.sqrt(3)), 0.0)
+        return super().density(gaps)
+
+    def tail(self, gap: float) -> float:
+        if self.shape == "laplace":
+            half = 0.5 * math.exp(-math.sqrt(2) * abs(gap))
+            return half if gap >= 0 else 1 - half
+        if self.shape == "uniform":
+            return min(max(0.5 - gap / (2 * math.sqrt(3)), 0.0), 1.0)
+        return super().tail(gap)
 
     @property
     def _kind(self) -> str:

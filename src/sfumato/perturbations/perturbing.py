@@ -19,7 +19,8 @@ def perturb_cells(
 
     Args:
         cells: The columns, those that are perturbed and those that exchanges stay within.
-        rules: What is done with each column, one after the other.
+        rules: What is done with each column, one after the other; what is done with several
+            columns together comes last.
         rng: Where chance comes from.
         person: Whose row each is, where people have several. A value that a person has again
             becomes the same again, so that several rows tell no more than one.
@@ -34,18 +35,18 @@ def perturb_cells(
         [60, 10, 50]
     """
     found = {name: cells[name] for name in rules}
-    for step in range(max(map(len, rules.values()), default=0)):
-        together: dict[object, list[str]] = {}
-        for name, chain in rules.items():
-            if step < len(chain):
-                # Columns with the same settings are changed together, if the kind does that.
-                key = (type(chain[step]), repr(chain[step])) if chain[step].joint else name
-                together.setdefault(key, []).append(name)
-        for names in together.values():
-            member = rules[names[0]][step]
-            given = [found[name] for name in names]
-            changed = _change(member, given, _levels(member, cells), rng, person)
-            found |= dict(zip(names, changed, strict=True))
+    together: dict[object, tuple[Perturbation, list[str]]] = {}
+    for name, chain in rules.items():
+        for member in chain:
+            if member.joint:
+                # Columns with the same settings are changed together, after what each has before.
+                together.setdefault(repr(member), (member, []))[1].append(name)
+            else:
+                [found[name]] = _change(member, [found[name]], _levels(member, cells), rng, person)
+    for member, names in together.values():
+        given = [found[name] for name in names]
+        changed = _change(member, given, _levels(member, cells), rng, person)
+        found |= dict(zip(names, changed, strict=True))
     return found
 
 

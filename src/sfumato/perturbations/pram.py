@@ -9,10 +9,13 @@ import numpy as np
 from sfumato.counts import Column
 from sfumato.errors import InputError, ParameterError, require_number, some
 from sfumato.perturbations.base import Cells, Perturbation, SeenColumn, join_names
-from sfumato.text import text_of
+from sfumato.text import in_order, number_of, text_of
 from sfumato.typing import FloatArray, IntArray, Value
 
 _ROUNDING = 1e-9
+_MOST_VALUES = 2000
+"""Above that the matrix takes more memory than the table, and its way back minutes."""
+
 Matrix = Mapping[str, Mapping[str, float]]
 
 
@@ -58,20 +61,19 @@ class Pram(Perturbation):
         if self.keep is not None:
             require_number("keep", self.keep, above=0, below=1)
             return
-        matrix = self.matrix or {}
-        if not matrix:
-            raise ParameterError("matrix", matrix, "a line for some values")
-        for value, line in matrix.items():
-            wrong = [n for n in line.values() if not _is_probability(n)]
-            if wrong or abs(sum(line.values()) - 1) > _ROUNDING:
-                raise ParameterError(
-                    "matrix",
-                    {value: dict(line)},
-                    "probabilities that add up to 1 in each line",
-                )
-        frozen = {str(value): {str(k): float(p) for k, p in line.items()}
-                  for value, line in matrix.items()}  # fmt: skip
-        object.__setattr__(self, "matrix", frozen)
+        given: object = self.matrix
+        if not isinstance(given, Mapping) or not given:
+            raise ParameterError("matrix", given, "a line for some values")
+        stated = {}
+        for value, line in given.items():
+            named = {text_of(k): p for k, p in line.items()} if isinstance(line, Mapping) else {}
+            if not all(map(_is_probability, named.values())) or (
+                abs(sum(named.values()) - 1) > _ROUNDING
+            ):
+                where = "probabilities that add up to 1 in each line"
+                raise ParameterError("matrix", {value: line}, where)
+            stated[text_of(value)] = {k: float(p) for k, p in named.items()}
+        object.__setattr__(self, "matrix", stated)
 
     def __hash__(self) -> int:
         return hash((self.keep, repr(self.matrix), self.invariant))
@@ -123,6 +125,11 @@ class Pram(Perturbation):
         [cells] = columns
         column = self._with_named(cells.column)
         n = len(column.known)
+        if n > _MOST_VALUES:
+            raise InputError(
+                f"column {column.name!r} has {n:,} values, and pram changes categories: "
+                f"{_MOST_VALUES:,} at most. Perturb it by record-swapping or rank-swapping."
+            )
         # Values keep their order, so that those of the matrix stand between those of the table.
         place = {text_of(value): at for at, value in enumerate(column.known)}
         new = np.array([place[text_of(v)] for v in cells.column.known] + [n], dtype=np.int64)
@@ -137,7 +144,7 @@ class Pram(Perturbation):
         """Return a column with the values that the matrix names, in place of none."""
         names = {text_of(value) for value in column.known}
         stated = self.matrix or {}
-        if stated and not names & set(stated):
+        if stated and names and not names & set(stated):
             raise InputError(
                 f"the matrix of {column.name!r} names {some(stated)}, and the column has none of "
                 f"them: it has {some(map(text_of, column.known))}."
@@ -145,12 +152,14 @@ class Pram(Perturbation):
         more = [t for line in stated.values() for t in line if t not in names]
         if not more:
             return column
-        if not all(isinstance(value, str) for value in column.known):
+        added = [_read_like(text, column.known) for text in more]
+        if None in added:
             raise InputError(
-                f"the matrix of {column.name!r} makes {more[0]!r} of some values, which the column "
-                "does not have. Name values of the column only."
+                f"the matrix of {column.name!r} makes {more[added.index(None)]!r} of some values, "
+                f"and the column has values of another kind: {some(map(text_of, column.known))}. "
+                "Name such values."
             )
-        values = sorted({*column.known, *more}, key=text_of)
+        values = in_order({*column.known, *added})
         missing = (None,) if column.missing >= 0 else ()
         return Column(column.name, (*values, *missing))
 
@@ -172,6 +181,23 @@ class Pram(Perturbation):
     @classmethod
     def example(cls) -> Self:
         return cls(keep=0.9, invariant=True)
+
+
+def _read_like(text: str, values: Sequence[Value]) -> Value:
+    """Return a value of the kind that others are; None if the text is none.
+
+    >>> _read_like("7", (1, 2)), _read_like("7", ("1",)), _read_like("x", (1, 2))
+    (7, '7', None)
+    """
+    kinds = {*map(type, values)}
+    if kinds <= {str}:
+        return text
+    number = number_of(text)
+    if kinds == {bool}:
+        return {"true": True, "false": False}.get(text)
+    if kinds <= {int, float} and number is not None:
+        return int(number) if kinds == {int} and number.is_integer() else number
+    return None
 
 
 def _is_probability(value: object) -> bool:

@@ -24,7 +24,8 @@ class RankSwapping(Perturbation):
 
     Args:
         distance: How many ranks apart values may be that are exchanged: a number, or a share of
-            the rows that have a value, as in 5%. A row that finds no partner keeps its value.
+            the rows that have a value, as in 5%: one rank at least. A row that finds no partner
+            keeps its value.
 
     Example:
         >>> from sfumato.counts import Column
@@ -48,7 +49,8 @@ class RankSwapping(Perturbation):
     def reach(self, rows: int) -> int:
         """Return how many ranks apart values may be, of a number of rows with a value."""
         amount = Amount.read("distance", self.distance, below=1)
-        return int(amount.value * rows if amount.share else amount.value)
+        # 29 % of 100 rows are 28.999999999999996 in floating point.
+        return max(1, int(amount.value * rows + 1e-9)) if amount.share else int(amount.value)
 
     def change(
         self,
@@ -67,13 +69,15 @@ class RankSwapping(Perturbation):
         return [Cells(cells.column, codes)]
 
     def likelihood(self, published: IntArray, true: IntArray, shown: SeenColumn) -> FloatArray:
-        # The values are ordered, so each has the ranks of its rows.
-        last = np.cumsum(shown.rows)
-        first = last - shown.rows
+        # The values are ordered, so each has the ranks of its rows. Missing ones have none.
+        known = shown.known
+        last = np.cumsum(np.where(known, shown.rows, 0))
+        first = last - np.where(known, shown.rows, 0)
         reach = self.reach(int(last[-1]) if len(last) else 0)
         gap = np.maximum(first[published] - last[true] + 1, first[true] - last[published] + 1)
-        near: FloatArray = (gap <= max(reach, 0)).astype(float)
-        return near
+        both = known[published] & known[true]
+        near: FloatArray = np.where(both, gap <= reach, known[published] == known[true])
+        return near.astype(float)
 
     def note(self, columns: Sequence[str]) -> str:
         amount = Amount.read("distance", self.distance, below=1)

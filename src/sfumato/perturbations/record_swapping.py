@@ -17,14 +17,15 @@ class RecordSwapping(Perturbation):
 
     Columns with the same settings are exchanged together, so that a town stays in its region. Each
     level keeps exactly the values it has, and so does the table: what is counted by the columns of
-    `within` and the exchanged ones is unchanged. A pair may have the same value, and then nothing
-    changes.
+    `within` and the exchanged ones is unchanged. A missing value is exchanged like any
+    other. A pair may have the same value, and then nothing changes.
 
     Promises: of a row that is found, the value is the person's own with the probability that the
     share leaves: not surely. Does not promise more: with a share of 5% it is true for most.
 
     Args:
-        share: The share of rows that take part, as in 5%, rounded down to pairs in each level.
+        share: The share of rows that take part, as in 5%. In each level these are whole pairs, and
+            chance decides about a part of one. A row that is alone in its level keeps its values.
         within: Columns whose values partners have in common; none for all rows together.
 
     Example:

@@ -8,9 +8,9 @@ import numpy as np
 
 from sfumato.errors import ParameterError, require_number
 from sfumato.perturbations.base import (
-    MOST_DECIMALS,
     NumberPerturbation,
     Numbers,
+    decimals_in,
     join_names,
 )
 from sfumato.typing import FloatArray
@@ -48,12 +48,13 @@ class Rounding(NumberPerturbation):
             raise ParameterError("to", self.to, "nearest, down or up")
 
     def decimals_of(self, numbers: Numbers) -> int:
-        text = f"{self.step:.{MOST_DECIMALS}f}".rstrip("0").rstrip(".")
-        return len(text.partition(".")[2])
+        return decimals_in(self.step)
 
     def move(self, numbers: FloatArray, rng: np.random.Generator) -> FloatArray:
-        # 0.3 is a little less than three steps of 0.1.
-        steps = np.round(numbers / self.step, 9)
+        steps = numbers / self.step
+        # 0.3 is a little less than three steps of 0.1, and 0.15 than one and a half.
+        halves = np.round(2 * steps) / 2
+        steps = np.where(np.isclose(steps, halves, rtol=1e-15, atol=1e-9), halves, steps)
         if self.to == "nearest":
             steps = np.round(steps)
         else:
