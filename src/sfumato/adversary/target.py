@@ -12,6 +12,7 @@ from sfumato.attacks import (
     ItemRows,
     Matcher,
     Outside,
+    PerturbedRows,
     ReleaseMaker,
     Target,
     base,
@@ -35,6 +36,7 @@ from sfumato.hierarchy.labels import Labels
 from sfumato.models.categories import read_categories
 from sfumato.partition import PARTITIONERS
 from sfumato.people import ClassPeople
+from sfumato.perturbations import Perturbation
 from sfumato.policy import ColumnRule, Missing, Policy, Spelling
 from sfumato.recode.deciding import count_population, counted_columns, decide, ladders_of
 from sfumato.recode.recoded import recode_counts
@@ -161,10 +163,53 @@ def _table(release: PublishedTable, ladders: "_Ladders") -> Target:
     counts = release.without_general_stars(counts)
     # Labels are nodes of a hierarchy, and none is bound to them: each is judged as a value is.
     bound = ladders.of([counts.column(n) for n in release.sensitive if n not in general])
-    target = Target.of_table(counts, release.quasi_identifiers, release.sensitive, bound)
+    drawn = randomised_columns(release)
+    steady = tuple(name for name in release.sensitive if name not in drawn)
+    bound = {name: ladder for name, ladder in bound.items() if name in steady}
+    target = Target.of_table(counts, release.quasi_identifiers, steady, bound)
+    target = _with_perturbed(target, release, drawn)
     if release.manifest is not None or target.silent.all() or not _says_nothing(target):
         return target
     return target.keep(~target.silent)
+
+
+def randomised_columns(release: Published) -> dict[str, Perturbation]:
+    """Return the published columns whose values chance has changed, and how, by the manifest."""
+    manifest = release.manifest
+    if manifest is None:
+        return {}
+    every = {column.name: column.perturbations for column in manifest.columns}
+    return {n: member for n, chain in every.items() for member in chain if member.random}
+
+
+def perturbed_columns(release: Published) -> set[str]:
+    """Return the published columns whose values are not as they were, by the manifest."""
+    manifest = release.manifest
+    return set() if manifest is None else {c.name for c in manifest.columns if c.perturbed}
+
+
+def _with_perturbed(
+    target: Target, release: PublishedTable, drawn: Mapping[str, Perturbation]
+) -> Target:
+    """Attach the rows with the columns that chance has changed, beside the quasi-identifiers."""
+    data = release.data
+    there = data.names if isinstance(data, FrequencySet) else release.table.columns
+    names = [n for n in drawn if n in there and n not in release.quasi_identifiers]
+    if not names:
+        return target
+    [counts] = release.counts((*release.quasi_identifiers, *names)).tables
+    counts = release.without_starred(counts)
+    secret = tuple(name for name in names if name in release.sensitive)
+    values = {name: counts.column(name).values for name in secret}
+    rows = PerturbedRows(
+        counts,
+        target.class_of(counts),
+        {name: drawn[name] for name in names},
+        secret,
+        tuple(name for name in secret if name in release.unknown),
+        secrecy_of(release.policy, values) or None,
+    )
+    return replace(target, perturbed=rows)
 
 
 def _says_nothing(target: Target) -> bool:
@@ -427,7 +472,8 @@ def with_list(
     if names is None:
         names = [name for name in table.columns if name not in release.sensitive]
     counts = table.count(names)
-    shared = [name for name in target.quasi_identifiers if name in names]
+    changed = perturbed_columns(release)
+    shared = [n for n in target.quasi_identifiers if n in names and n not in changed]
     if not shared:
         raise ParameterError(
             "outside",
@@ -632,6 +678,9 @@ def with_maker(target: Target, release: Published, original: object) -> Target:
     """
     policy = release.policy or getattr(release.given, "policy", None)
     if target.counts is None or release.generalised or not isinstance(policy, Policy):
+        return target
+    if policy.perturbations:
+        # Candidates would have to be changed as the table was, and chance did that.
         return target
     columns = counted_columns(policy)
     names = policy.quasi_identifiers

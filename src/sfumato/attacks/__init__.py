@@ -11,8 +11,10 @@ from sfumato.attacks.composition import ComparedReleases, Composition
 from sfumato.attacks.corruption import Corruption
 from sfumato.attacks.definetti import DeFinetti
 from sfumato.attacks.dependency import Dependency
+from sfumato.attacks.distance_linkage import DistanceLinkage
 from sfumato.attacks.homogeneity import Homogeneity
 from sfumato.attacks.household import HouseholdKnowledge
+from sfumato.attacks.interval_disclosure import IntervalDisclosure
 from sfumato.attacks.knowledge_breach import KnowledgeBreach
 from sfumato.attacks.known_items import ItemRows, KnownItems
 from sfumato.attacks.linking import Linking
@@ -20,6 +22,7 @@ from sfumato.attacks.matching import Matcher, matcher
 from sfumato.attacks.membership import Membership, Presence
 from sfumato.attacks.minimality import Minimality, ReleaseMaker
 from sfumato.attacks.outside import Outside
+from sfumato.attacks.perturbed import PerturbedRows
 from sfumato.attacks.probabilistic import ProbabilisticInference
 from sfumato.attacks.similarity import Similarity
 from sfumato.attacks.skewness import Skewness
@@ -37,10 +40,12 @@ __all__ = [
     "Corruption",
     "DeFinetti",
     "Dependency",
+    "DistanceLinkage",
     "EarlierRelease",
     "Finding",
     "Homogeneity",
     "HouseholdKnowledge",
+    "IntervalDisclosure",
     "ItemRows",
     "KnowledgeBreach",
     "KnownItems",
@@ -50,6 +55,7 @@ __all__ = [
     "Minimality",
     "Outcome",
     "Outside",
+    "PerturbedRows",
     "Presence",
     "ProbabilisticInference",
     "ReleaseMaker",
@@ -74,6 +80,8 @@ ATTACKS: Registry[Attack] = Registry(
         Dependency,
         KnowledgeBreach,
         KnownItems,
+        DistanceLinkage,
+        IntervalDisclosure,
         DeFinetti,
         Membership,
         Composition,

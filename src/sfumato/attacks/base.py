@@ -33,6 +33,12 @@ LIMIT_SHARE = (
 ONE_ROW_EACH = "it is defined for one row per person, and people have several rows here"
 """Why an attack is not tried that cannot count people."""
 
+CHANGED_BY_CHANCE = (
+    "it takes published values for true ones, and chance has changed those of the sensitive "
+    "columns: see interval-disclosure"
+)
+"""Why an attack is not tried that goes by published values."""
+
 _TELLING = {"level", "within", "view", "known", "earlier", "unlikely"}
 """Settings by which attacks of one kind on one column differ."""
 
@@ -423,8 +429,10 @@ class Attack(ABC):
         """Return what is worth trying on a release; nothing if it cannot be tried."""
 
     @classmethod
-    def why_not(cls, target: Target) -> str:  # noqa: ARG003 - others look at it
+    def why_not(cls, target: Target) -> str:
         """Return why it cannot be tried on a release, if `against` gives nothing."""
+        if target.perturbed is not None and target.perturbed.sensitive:
+            return CHANGED_BY_CHANCE
         return "the release has no sensitive column"
 
     @abstractmethod

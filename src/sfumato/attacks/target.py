@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from sfumato.attacks.known_items import ItemRows
     from sfumato.attacks.minimality import ReleaseMaker
     from sfumato.attacks.outside import Outside
+    from sfumato.attacks.perturbed import PerturbedRows
 
 T = TypeVar("T")
 
@@ -98,6 +99,9 @@ class Target:
 
     maker: "ReleaseMaker | None" = None
     """The tool and its policy, with the table the release was made of."""
+
+    perturbed: "PerturbedRows | None" = None
+    """The rows with the columns that chance has changed, if there are any."""
 
     items: "ItemRows | None" = None
     """The rows with their items, if columns have several per row."""
@@ -226,6 +230,7 @@ class Target:
         *,
         person: str | None = None,
         household: str | None = None,
+        perturbed: "PerturbedRows | None" = None,
     ) -> Self:
         """Read a table in one piece: rows with equal quasi-identifiers are a class.
 
@@ -239,6 +244,7 @@ class Target:
             person: The column that tells people apart, if they may have several rows. It is not
                 published: the adversary does not see which rows are of one person.
             household: The column that says who lives together, if any; it is not published either.
+            perturbed: The same rows with the columns that chance has changed, if there are any.
         """
         described = {
             name: sensitive_column(counts.column(name), (ladders or {}).get(name), exact=True)
@@ -256,6 +262,7 @@ class Target:
             counts=counts,
             person=person,
             household=household,
+            perturbed=perturbed,
         )
 
     @classmethod

@@ -332,7 +332,7 @@ def find_unprotected(release: Published) -> tuple[ColumnFinding, ...]:
         *_spellings({name: every[name] for name in release.folded if name in every}),
         *meant,
         *(() if _policy_means_rows(release) else _repetitions(columns, domains)),
-        *_single_out(release, others, reasons),
+        *_single_out(release, _without_chance(release, others), reasons),
         *_counted_in_rows(release, others),
         *_sensitive(domains, reasons, total),
     ]
@@ -344,6 +344,14 @@ def find_unprotected(release: Published) -> tuple[ColumnFinding, ...]:
         reason = f"{some(nested)} has no single value per row: nothing says what it gives away"
         found.append(ColumnFinding(nested, "not looked at", reason))
     return tuple(_with_owner(release, found))
+
+
+def _without_chance(release: Published, domains: Mapping[str, Domain]) -> dict[str, Domain]:
+    """Return the columns whose values chance has not changed: attacks judge the others."""
+    manifest = release.manifest
+    columns = () if manifest is None else manifest.columns
+    drawn = {c.name for c in columns if any(each.random for each in c.perturbations)}
+    return {name: domain for name, domain in domains.items() if name not in drawn}
 
 
 def _with_owner(release: Published, found: Sequence[ColumnFinding]) -> list[ColumnFinding]:
