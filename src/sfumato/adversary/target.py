@@ -174,18 +174,19 @@ def _table(release: PublishedTable, ladders: "_Ladders") -> Target:
 
 
 def randomised_columns(release: Published) -> dict[str, Perturbation]:
-    """Return the published columns whose values chance has changed, and how, by the manifest."""
+    """Return the published columns whose values chance has changed, and how.
+
+    The manifest says so. Where there is a policy, it must say the same: else the manifest would
+    set the bar that it is judged by.
+    """
     manifest = release.manifest
     if manifest is None:
         return {}
     every = {column.name: column.perturbations for column in manifest.columns}
+    if release.policy is not None:
+        stated = release.policy.perturbations
+        every = {name: chain for name, chain in every.items() if stated.get(name, ()) == chain}
     return {n: member for n, chain in every.items() for member in chain if member.random}
-
-
-def perturbed_columns(release: Published) -> set[str]:
-    """Return the published columns whose values are not as they were, by the manifest."""
-    manifest = release.manifest
-    return set() if manifest is None else {c.name for c in manifest.columns if c.perturbed}
 
 
 def _with_perturbed(
@@ -472,7 +473,7 @@ def with_list(
     if names is None:
         names = [name for name in table.columns if name not in release.sensitive]
     counts = table.count(names)
-    changed = perturbed_columns(release)
+    changed = release.perturbed
     shared = [n for n in target.quasi_identifiers if n in names and n not in changed]
     if not shared:
         raise ParameterError(
@@ -511,13 +512,21 @@ def with_earlier(
     for number, each in enumerate(earlier, start=1):
         opened = _open_earlier(each, release)
         _require_values(release, opened)
+        changed = sorted(release.perturbed | opened.perturbed)
         readings = {
             column: replace(reading, apart=_are_apart(release, opened, column))
             for column, reading in known.items()
         }
         before = _with_tables(target_of(opened), opened)
         name = public_name(each) if isinstance(each, str | PathLike) else f"release {number}"
-        found.append(EarlierRelease.of(target, before, readings, name=name))
+        held = EarlierRelease.of(target, before, readings, name=name)
+        if changed:
+            fault = (
+                f"{some(changed)} was perturbed: which classes hold the same person is not known, "
+                "and values that are drawn twice tell more than once"
+            )
+            held = replace(held, pairs=None, fault=fault)
+        found.append(held)
     names = [each.name for each in found]
     if len({*names}) < len(names):
         found = [replace(each, name=f"{each.name} ({i})") for i, each in enumerate(found, start=1)]
@@ -637,7 +646,11 @@ def with_members(target: Target, release: Published, original: object) -> Target
         >>> target.people.total, target.matcher.matches(target.people.codes).tolist()
         (2, [1, 1])
     """
-    names = release.quasi_identifiers
+    changed = release.perturbed
+    names = tuple(name for name in release.quasi_identifiers if name not in changed)
+    if not names:
+        # True values of people are not held against published ones that were changed.
+        return target
     people, members = _members(target, release, original)
     ladders = ladders_of(release.policy, people, names)
     # A person who fits a class is not looked for among stars, whose rows would fit fakes as well.
@@ -653,7 +666,8 @@ def _members(
     target: Target, release: Published, original: object
 ) -> tuple[FrequencySet, ClassPeople | None]:
     """Count the people of a table by what others know of them, and who has which of it."""
-    names = release.quasi_identifiers
+    changed = release.perturbed
+    names = tuple(name for name in release.quasi_identifiers if name not in changed)
     policy = release.policy or getattr(release.given, "policy", None)
     person = policy.counted_person if isinstance(policy, Policy) else None
     if target.person is None or person is None:

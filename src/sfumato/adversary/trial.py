@@ -6,7 +6,13 @@ from dataclasses import replace
 import numpy as np
 
 from sfumato.adversary.target import target_of
-from sfumato.attacks import ATTACKS, ClassAttack, HouseholdKnowledge, Outcome
+from sfumato.attacks import (
+    ATTACKS,
+    ClassAttack,
+    HouseholdKnowledge,
+    IntervalDisclosure,
+    Outcome,
+)
 from sfumato.attacks.target import Target
 from sfumato.counts import FrequencySet
 from sfumato.harm import HarmRule
@@ -89,7 +95,7 @@ def attacks_on_classes(
         rule: From which belief on a person is at risk.
         on_attack: Told before each attack how many are done, of how many.
     """
-    cheap = (ClassAttack, HouseholdKnowledge)
+    cheap = (ClassAttack, HouseholdKnowledge, IntervalDisclosure)
     kinds = [kind for kind in ATTACKS.values() if issubclass(kind, cheap)]
     attacks = [attack for kind in kinds for attack in kind.against(target, rule)]
     found: list[tuple[object, Outcome]] = []

@@ -32,6 +32,7 @@ from sfumato.reading import TextFile
 from sfumato.recode.deciding import counted_columns
 from sfumato.recode.workshop import Workshop
 from sfumato.releases.people import KnownColumns, require_people, require_single_rows
+from sfumato.releases.perturbing import columns_to_perturb
 from sfumato.releases.preparing import prepare_alike
 from sfumato.tables import count_people
 from sfumato.typing import Progress, silent
@@ -208,7 +209,12 @@ def columns_of(policies: Iterable[Policy]) -> tuple[str, ...]:
         dict.fromkeys(
             column
             for policy in policies
-            for column in (*counted_columns(policy), *policy.sensitive, *_needs(policy))
+            for column in (
+                *counted_columns(policy),
+                *policy.sensitive,
+                *_needs(policy),
+                *columns_to_perturb(policy),
+            )
         )
     )
 

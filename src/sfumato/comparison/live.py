@@ -47,6 +47,7 @@ from sfumato.recode.workshop import Workshop, stamp, stamp_of
 from sfumato.releases.manifest import PUBLISHED, Promise
 from sfumato.releases.numbers import columns_as_numbers, require_numbers
 from sfumato.releases.people import CountedPeople, require_people
+from sfumato.releases.perturbing import columns_to_perturb, perturb_counts
 from sfumato.releases.preparing import open_prepared
 from sfumato.releases.release import Release
 from sfumato.releases.sets import require_sets
@@ -556,7 +557,10 @@ class LiveTable:
         self, policy: Policy, counts: FrequencySet, report: Progress, whole: FrequencySet
     ) -> Decision:
         """Decide on the counts, with the hierarchies of the whole table."""
-        maker = self._workshop if counts is whole else _OfWhole(self._workshop, whole)
+        maker: Maker = self._workshop if counts is whole else _OfWhole(self._workshop, whole)
+        if policy.perturbations:
+            # What chance has changed is of this look alone: nothing of it is kept.
+            maker = Maker()
         return decide(
             policy,
             policy,
@@ -581,7 +585,8 @@ class LiveTable:
 
     def _counts(self, table: "_CountedTable", policy: Policy, report: Progress) -> FrequencySet:
         """Return the counts of all that a policy decides on or calls sensitive."""
-        names = tuple(dict.fromkeys([*counted_columns(policy), *policy.sensitive]))
+        perturbed = columns_to_perturb(policy)
+        names = tuple(dict.fromkeys([*counted_columns(policy), *policy.sensitive, *perturbed]))
         with self._lock:
             counts = table.count(names, report)
         if counts.total == 0:
@@ -589,7 +594,7 @@ class LiveTable:
                 "the table has no rows: there is nobody to protect and nothing to publish"
             )
         table.table.require_calendar_days(counts)
-        return counts
+        return perturb_counts(counts, policy, np.random.default_rng(_SEED))
 
     def _population(self, policy: Policy, report: Progress) -> FrequencySet | None:
         if policy.population is None:

@@ -31,6 +31,7 @@ from sfumato.recode.deciding import (
 from sfumato.recode.recoded import rows_of
 from sfumato.releases.manifest import Promise
 from sfumato.releases.opening import open_release
+from sfumato.releases.perturbing import perturb_counts
 from sfumato.releases.release import DecoupledRelease, Release
 from sfumato.schema import Role
 from sfumato.tasks.decouple import decouple
@@ -230,9 +231,10 @@ def try_policy(name: str, policy: Policy, table: CountedTable) -> Point:
 
     Nothing is written. That a policy is impossible is a result like others.
     """
-    start, given = perf_counter(), policy
+    start, given, original = perf_counter(), policy, table
     try:
         policy = as_counted(policy, table.counts)
+        table = _perturb(policy, table)
         decoupling = policy.make_decoupling(DECOUPLINGS)
         if decoupling is not None and decoupling.in_one_piece:
             tried = _try_hidden(policy, decoupling, _try_generalised(policy, table), table)
@@ -247,9 +249,18 @@ def try_policy(name: str, policy: Policy, table: CountedTable) -> Point:
         else:
             tried = _try_in_buckets(policy, decoupling, table)
         seconds = perf_counter() - start
-        return Point(name, given, _measure(policy, tried, table), seconds=seconds)
+        return Point(name, given, _measure(policy, tried, original), seconds=seconds)
     except SfumatoError as error:
         return Point(name, given, None, str(error), perf_counter() - start)
+
+
+def _perturb(policy: Policy, table: CountedTable) -> CountedTable:
+    """Change the values that a policy changes before all else."""
+    if not policy.perturbations:
+        return table
+    counts = perturb_counts(table.counts, policy, np.random.default_rng(table.seed))
+    # Hierarchies and groupings that were made for other values do not fit.
+    return replace(table, counts=counts, maker=None)
 
 
 def _try_generalised(policy: Policy, table: CountedTable) -> Trial:
@@ -500,7 +511,7 @@ def _loss_without(policy: Policy, model: PrivacyModel, table: CountedTable) -> f
     rest = [each for each in policy.models if each != model]
     try:
         fewer = as_counted(policy.replace(models=rest), table.counts)
-        return _decide(fewer, table).losses.get(policy.loss.name)
+        return _decide(fewer, _perturb(fewer, table)).losses.get(policy.loss.name)
     except SfumatoError:
         return None
 

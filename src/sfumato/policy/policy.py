@@ -168,6 +168,12 @@ def _perturbation_faults(policy: "Policy") -> Faults:
                     "several: their rows would not fit together. Use noise or pram."
                 )
                 faults.append((("columns", name, "perturb"), text))
+    if policy.decouple is not None and policy.perturbations:
+        text = (
+            "what is decoupled is grouped by true values, and "
+            f"{some(policy.perturbations)} is perturbed. Remove one of the two."
+        )
+        faults.append((("decouple",), text))
     for name, chain in policy.perturbations.items():
         own = [each for member in chain for each in member.within if each == name]
         if own:

@@ -183,6 +183,12 @@ class Published(ABC):
         return tuple(c.name for c in self.manifest.columns if c.role in (Role.PLAIN, Role.WEIGHT))
 
     @property
+    def perturbed(self) -> frozenset[str]:
+        """The columns whose values are not as they were, by the manifest."""
+        columns = () if self.manifest is None else self.manifest.columns
+        return frozenset(column.name for column in columns if column.perturbed)
+
+    @property
     def together(self) -> tuple[tuple[str, ...], ...]:
         """The columns that stay together in a decoupled release: each list counts as one."""
         return () if self.manifest is None else self.manifest.together or ()

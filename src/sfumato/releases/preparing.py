@@ -8,7 +8,7 @@ from os import PathLike
 from pathlib import Path
 
 from sfumato.derivations import Preparation, Shift
-from sfumato.errors import InputError
+from sfumato.errors import InputError, some
 from sfumato.files import read_small, write_file
 from sfumato.hierarchy.labels import day_of, stretch_of
 from sfumato.policy import Policy
@@ -50,6 +50,12 @@ def open_prepared(
     if policy is None:
         return open_table(data)
     table = open_table(data, policy.reading)
+    if lasting and policy.perturbations:
+        raise InputError(
+            "the releases of a ledger tell of the same people, and perturbed columns "
+            f"({some(policy.perturbations)}) would be drawn again in each of them: together they "
+            "tell more than one. Publish such a table once, or leave perturb out."
+        )
     shift = policy.preparation.shift
     if lasting and shift is not None and shift.key is None:
         raise InputError(

@@ -43,7 +43,7 @@ from sfumato.releases.decoupling import (
     replace_promises,
     tables_to_publish,
 )
-from sfumato.releases.opening import PublishedTable, open_release
+from sfumato.releases.opening import Published, PublishedTable, open_release
 from sfumato.releases.people import require_single_rows
 from sfumato.releases.places import Folder, LabelledPopulation, UnpublishedRelease, place_for
 from sfumato.releases.release import DecoupledRelease
@@ -111,6 +111,7 @@ def decouple(  # noqa: PLR0913 - all but two have a default and are named
         require_int("seed", seed, at_least=0)
     place = place_for(output, data, format=format, force=force, key=key)
     release = open_release(data, policy, quasi_identifiers=quasi_identifiers, sensitive=sensitive)
+    _require_unchanged(release)
     decoupling = _of_policy(release.policy, method)
     table = release.table
     assert isinstance(release, PublishedTable)  # noqa: S101 - nothing else has rows
@@ -172,6 +173,17 @@ def decouple(  # noqa: PLR0913 - all but two have a default and are named
     left_out = columns_left_out(release, (*needs, *plain))
     made = DecoupledRelease.of(placed, parts.grouped, left_out, parts.notes)
     return _with_unprotected(made, release.policy, plain, report) if plain else made
+
+
+def _require_unchanged(release: Published) -> None:
+    """Raise if values were perturbed, or are to be: groups are made by true ones."""
+    stated = {} if release.policy is None else release.policy.perturbations
+    changed = sorted(release.perturbed | {*stated})
+    if changed:
+        raise InputError(
+            f"{some(changed)} is perturbed, and what is decoupled is grouped by true values. "
+            "Leave perturb out, or publish the release in one piece."
+        )
 
 
 def _count(release: PublishedTable, columns: Sequence[str], report: Progress) -> FrequencySet:

@@ -10,7 +10,7 @@ from sfumato.adversary.explanation import Belief, Explanation, Place
 from sfumato.adversary.person import Knowledge, OneOfSeveral, OnePerson, PersonSearch
 from sfumato.adversary.target import secrecy_by
 from sfumato.counts import Column
-from sfumato.errors import ParameterError, UnknownColumnError, suggest
+from sfumato.errors import InputError, ParameterError, UnknownColumnError, some, suggest
 from sfumato.policy import GivenPolicy, Missing, Policy
 from sfumato.releases.opening import Published, open_release
 from sfumato.text import STAR, is_missing, text_of
@@ -89,6 +89,7 @@ def explain(  # noqa: PLR0913 - all but two have a default and are named
         people_file=people_file,
     )
     _require_roles(opened, column)
+    _require_unchanged(opened)
     known = _read_person(person, opened)
     manifest = opened.manifest
     search = PersonSearch(
@@ -116,6 +117,17 @@ def _judge_by(policy: Policy, belief: Belief) -> Belief:
         return replace(belief, rule=rule)
     secrecy = secrecy_by(belief.values, declared)
     return replace(belief, rule=rule, secrecy=tuple(secrecy.tolist()))
+
+
+def _require_unchanged(opened: Published) -> None:
+    """Raise if published values are not the true ones."""
+    changed = sorted(opened.perturbed & {*opened.columns})
+    if changed:
+        raise InputError(
+            f"{some(changed)} was perturbed, so what is published is not what is true of a person, "
+            "and one person cannot be looked for. sfumato verify tells what is learned of all "
+            "(distance-linkage, interval-disclosure)."
+        )
 
 
 def _require_roles(opened: Published, column: str | None) -> None:

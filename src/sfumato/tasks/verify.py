@@ -4,7 +4,14 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from typing import Any, Literal
 
-from sfumato.adversary.target import target_of, with_earlier, with_list, with_maker, with_members
+from sfumato.adversary.target import (
+    randomised_columns,
+    target_of,
+    with_earlier,
+    with_list,
+    with_maker,
+    with_members,
+)
 from sfumato.attacks import ATTACKS, Attack, KnowledgeBreach, Linking, Outcome, Target
 from sfumato.attacks.base import ONE_ROW_EACH
 from sfumato.content import (
@@ -134,6 +141,10 @@ class Assessment(Showable):
     sample: SampleRisk | None = None
     """How likely people are found in the population, estimated from the published rows and a
     sampling fraction or weights. It decides nothing: estimates are no promises."""
+
+    perturbed: tuple[str, ...] = ()
+    """What chance did to which columns, as the manifest says. Files cannot show it: attacks on
+    these columns believe it."""
 
     @property
     def checks(self) -> tuple[Check, ...]:
@@ -317,6 +328,7 @@ class Assessment(Showable):
             "columns": [found.to_dict() for found in self.columns],
             "believed": {role: list(names) for role, names in self.believed.items()},
             **({} if self.sample is None else {"sample": asdict(self.sample)}),
+            **({"perturbed": list(self.perturbed)} if self.perturbed else {}),
         }
 
     @property
@@ -341,6 +353,9 @@ class Assessment(Showable):
         if self.believed:
             roles = [f"{role} {join_words(names)}" for role, names in self.believed.items()]
             parts.append(Sentence(f"Roles, by its manifest alone: {'; '.join(roles)}."))
+        if self.perturbed:
+            told = join_words(self.perturbed)
+            parts.append(Sentence(f"Believed, because files cannot show it: {told}."))
         if self.sample is not None:
             parts.append(self.sample.sentence())
         missing = [f"{each.attack} ({each.note})" for each in self.attacks if not each.tried]
@@ -555,7 +570,17 @@ def verify(  # noqa: PLR0913 - all but two have a default and are named
         found = tuple(accept(_accept_together(outcome, policy), policy.accept) for outcome in found)
     untried = _list_untried(target, found, rule)
     return Assessment(
-        verdict, found, levels, allowed, untried, columns, believed, seeded, apart, sample
+        verdict,
+        found,
+        levels,
+        allowed,
+        untried,
+        columns,
+        believed,
+        seeded,
+        apart,
+        sample,
+        _believed_chance(release),
     )
 
 
@@ -613,6 +638,11 @@ def _believed_roles(release: Published) -> dict[str, tuple[str, ...]]:
         said = " (known: false)" if column.known is False else ""
         found.setdefault(f"{column.role}{said}", []).append(column.name)
     return {role: tuple(names) for role, names in found.items()}
+
+
+def _believed_chance(release: Published) -> tuple[str, ...]:
+    """Return what chance did to columns, as the manifest says."""
+    return tuple(f"{each.name} of {name}" for name, each in randomised_columns(release).items())
 
 
 def _with_spelling(release: Published, names: Sequence[str]) -> Published:

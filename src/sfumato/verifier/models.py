@@ -19,6 +19,7 @@ from sfumato.verifier.counting import (
     text_key,
 )
 from sfumato.verifier.people import CountedPeople, count_people
+from sfumato.verifier.perturbed import check_perturbed
 from sfumato.verifier.promises import Check, Promise, Promises, is_number, status
 from sfumato.verifier.sets import ItemsByClass, collect_sets
 from sfumato.verifier.spelling import current_label, folded_text
@@ -1298,6 +1299,7 @@ def recompute(source: Countable, promises: Promises) -> list[Check]:
         *judge(table, promises, people),
         *_weight_checks(source, promises),
         *_mean_checks(kept, promises),
+        *check_perturbed(source, promises),
     ]
 
 

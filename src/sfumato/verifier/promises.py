@@ -63,6 +63,8 @@ class Promises:
         weights: Columns that hold one number for all rows of a class, each with the step that its
             numbers are multiples of; None if they are of none.
         means: Columns that hold the mean of a class, each with those of the ends it lies between.
+        perturbed: Columns whose values were changed, each with what changed them: the kind and its
+            settings, one after the other.
         sets: Columns of several items per row, each with what stands between two of them in a cell
             of text.
         counts_people: Whether models are about people, who may have several rows each.
@@ -87,6 +89,7 @@ class Promises:
     exact: Sequence[str] = ()
     weights: Mapping[str, float | None] = field(default_factory=dict)
     means: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    perturbed: Mapping[str, Sequence[Mapping[str, Any]]] = field(default_factory=dict)
     sets: Mapping[str, str | None] = field(default_factory=dict)
     counts_people: bool = False
     people: object = None
@@ -467,6 +470,9 @@ class Column:
     part: str | None = None
     """What its numbers say of those labels."""
 
+    perturbed: tuple[Mapping[str, Any], ...] = ()
+    """What is said to have changed its values, one after the other."""
+
 
 @dataclass(frozen=True)
 class Manifest:
@@ -801,6 +807,7 @@ def _column(plain: Mapping[str, Any]) -> Column:
         ranges=_lists(name, "ranges", plain.get("ranges")),
         of=None if plain.get("of") is None else _get(plain, "of", str),
         part=None if plain.get("part") is None else _get(plain, "part", str),
+        perturbed=() if plain.get("perturbed") is None else tuple(_objects(plain, "perturbed")),
     )
 
 

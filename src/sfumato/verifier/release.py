@@ -258,6 +258,7 @@ def promises_in(
         exact=[c.name for c in manifest.columns if c.exact] if exact is None else exact,
         weights={c.name: c.step for c in manifest.columns if c.role == "weight"},
         means=_means(manifest),
+        perturbed={c.name: c.perturbed for c in manifest.columns if c.perturbed},
         sets={column.name: column.separator for column in manifest.columns if column.role == "set"},
         counts_people=manifest.counts_people,
         people=people,
