@@ -11,13 +11,22 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 import sfumato as sf
-from sfumato.attacks import ATTACKS, EarlierRelease, ItemRows, Outside, ReleaseMaker, Target
+from sfumato.attacks import (
+    ATTACKS,
+    EarlierRelease,
+    ItemRows,
+    Outside,
+    PerturbedRows,
+    ReleaseMaker,
+    Target,
+)
 from sfumato.baskets import Baskets
 from sfumato.counts import FrequencySet
 from sfumato.decouplings.base import GroupedTables
 from sfumato.errors import SfumatoError, UnknownNameError
 from sfumato.harm import HarmRule, Level
 from sfumato.hierarchy.base import Hierarchy
+from sfumato.perturbations import PlainNoise, Pram
 from tests.attacks.reading import matched
 from tests.builders import hold_all
 
@@ -132,6 +141,15 @@ def beside_items(rows):
     return replace(in_one_piece(rows), items=items)
 
 
+def changed_by_chance(rows):
+    """A table in which chance has changed the sensitive columns, and one that is plain."""
+    counts = FrequencySet.from_rows(NAMES, rows)
+    target = Target.of_table(counts, QUASI, ())
+    members = {"disease": Pram(keep=0.8), "pay": PlainNoise(sd=500)}
+    plain = PerturbedRows(counts, target.class_of(counts), members, ("disease",))
+    return replace(target, perturbed=plain)
+
+
 def with_households(rows):
     """A table of which it is known who lives together: three each, in their order."""
     homes = [(*row, f"{at // 3}") for at, row in enumerate(sorted(rows, key=repr))]
@@ -150,6 +168,7 @@ MAKERS = [
     beside_a_list,
     beside_the_tool,
     with_households,
+    changed_by_chance,
     silent,
 ]
 RELEASES = st.sampled_from(MAKERS)

@@ -170,12 +170,13 @@ def _link(rows: PerturbedRows, columns: tuple[str, ...], rng: np.random.Generato
     every = np.flatnonzero(known)
     order = every[np.argsort(class_of[every], kind="stable")]
     starts = np.flatnonzero(np.diff(class_of[order], prepend=-1))
-    ends = np.append(starts[1:], len(order))
-    seen = {name: rows.seen(name) for name in columns}
+    ends = np.append(starts[1:], len(order))[: len(starts)]
+    seen = {name: rows.look_at(name) for name in columns}
     items, risks = [], []
     pairs = float(((ends - starts).astype(float) ** 2).sum())
-    share = min(1.0, _MOST_PAIRS / max(pairs, 1.0), max(_MOST_PEOPLE / max(len(order), 1), 0.0)
-                if pairs > _MOST_PAIRS else 1.0)  # fmt: skip
+    share = 1.0
+    if pairs > _MOST_PAIRS:
+        share = min(_MOST_PAIRS / pairs, _MOST_PEOPLE / len(order))
     for start, end in zip(starts.tolist(), ends.tolist(), strict=True):
         inside = order[start:end]
         supposed = inside if share >= 1 else inside[rng.random(len(inside)) < share]

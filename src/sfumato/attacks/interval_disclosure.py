@@ -23,7 +23,7 @@ _MOST_PLACES = 240
 _FEWEST_PLACES = 40
 _MOST_CELLS = 20_000_000
 _PER_WINDOW = 4
-_ROUNDS = 12
+_ROUNDS = 200
 _OWN = 1.0
 """How many people of a class the shares of all people count for."""
 
@@ -172,7 +172,7 @@ class _Places(NamedTuple):
 
     @classmethod
     def of(cls, rows: PerturbedRows, name: str, within: float | None) -> Self:
-        seen, member = rows.seen(name), rows.members[name]
+        seen, member = rows.look_at(name), rows.members[name]
         numbers = seen.numbers
         if not member.numeric and (np.isnan(numbers).any() or len(numbers) <= _FEWEST_PLACES):
             if within is not None:
@@ -306,22 +306,24 @@ def _belief(class_id: IntArray, place: IntArray, rows: IntArray, places: _Places
     line = np.cumsum(np.diff(class_id, prepend=-1) != 0) - 1
     told = places.likelihood[place]
     weights = rows[:, None]
+    sizes = np.add.reduceat(rows, starts)
     prior = _OWN * places.prior[None, :]
 
-    def normalised(found: FloatArray) -> FloatArray:
+    def scale_to_one(found: FloatArray) -> FloatArray:
         totals = found.sum(axis=1, keepdims=True)
         return np.where(totals > 0, found / np.where(totals > 0, totals, 1.0), prior / _OWN)
 
-    each = normalised(told * prior)
+    each = scale_to_one(told * prior)
     together: FloatArray = np.add.reduceat(each * weights, starts, axis=0)
     for _ in range(_ROUNDS):
-        each = normalised(told * (prior + np.maximum(together[line] - each, 0.0)))
+        each = scale_to_one(told * (prior + np.maximum(together[line] - each, 0.0)))
         after = np.add.reduceat(each * weights, starts, axis=0)
-        done = np.abs(after - together).max() < _ENOUGH
+        done = (np.abs(after - together).max(axis=1) < _ENOUGH * sizes).all()
         together = after
         if done:
             break
     return together
 
 
-_ENOUGH = 1e-3
+_ENOUGH = 1e-4
+"""What a share may still change when it is taken for settled."""

@@ -38,7 +38,7 @@ class PerturbedRows:
         """Those of them that others may know."""
         return tuple(name for name in self.members if name not in self.sensitive)
 
-    def seen(self, name: str) -> SeenColumn:
+    def look_at(self, name: str) -> SeenColumn:
         """Return what readers see of a column, without missing values."""
         column = self.counts.column(name)
         codes = self.counts.codes_of(name).astype(np.int64)

@@ -24,6 +24,7 @@ from sfumato.errors import (
     UnknownColumnError,
     UnknownNameError,
     require_int,
+    some,
 )
 from sfumato.evidence import Key
 from sfumato.hierarchy import HierarchyBuilder

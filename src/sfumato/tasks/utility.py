@@ -31,6 +31,7 @@ from sfumato.slicing import correlations as measured
 from sfumato.slicing.correlation import MEASURES
 from sfumato.tables import Table as Rows
 from sfumato.tables import open_table
+from sfumato.text import number_of, text_or_none
 from sfumato.typing import FloatArray, Progress
 from sfumato.usefulness import (
     Classification,
@@ -154,6 +155,7 @@ def utility(  # noqa: PLR0913 - all but two have a default and are named
     counts, weight = _count_original(original, columns, _weight_in(found), policy or first.policy)
     if not counts.total:
         raise ParameterError("original", original, "a table with at least one row")
+    counts = _with_new_numbers(counts, found)
     exam = Exam(
         counts,
         first.quasi_identifiers,
@@ -251,6 +253,26 @@ def _count_original(
 def generalised_in(releases: Mapping[str, Published]) -> tuple[str, ...]:
     """Return the sensitive columns that have labels in place of values in some release."""
     return tuple(dict.fromkeys(name for each in releases.values() for name in each.generalised))
+
+
+def _with_new_numbers(counts: FrequencySet, releases: Mapping[str, Published]) -> FrequencySet:
+    """Return counts whose columns know the numbers that perturbation has made, which no row has."""
+    values = {column.name: list(column.values) for column in counts.columns}
+    known = {name: {text_or_none(value) for value in own} for name, own in values.items()}
+    more = False
+    for release in releases.values():
+        for name in release.perturbed & values.keys():
+            for table in release.counts((name,)).tables:
+                for value in table.column(name).known if name in table.names else ():
+                    text = text_or_none(value)
+                    if text not in known[name] and number_of(value) is not None:
+                        known[name].add(text)
+                        values[name].append(value)
+                        more = True
+    if not more:
+        return counts
+    own = [values[name] for name in counts.names]
+    return FrequencySet.from_codes(counts.names, own, counts.codes, counts.rows)
 
 
 def _learning(

@@ -1,4 +1,4 @@
-"""What files can show of columns that are said to be perturbed.
+"""Checks of columns that are said to be perturbed, as far as files can show it.
 
 Of most perturbations nothing can be seen: noise is seen by who has the true values. Of those there
 is no check, because one that nothing can break would read as if something held.

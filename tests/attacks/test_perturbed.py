@@ -1,0 +1,323 @@
+"""Attacks on columns that chance has changed, held against slow versions and against chance."""
+
+import math
+from itertools import product
+
+import numpy as np
+import pyarrow as pa
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import sfumato as sf
+from sfumato.attacks import DistanceLinkage, IntervalDisclosure, PerturbedRows, Target
+from sfumato.attacks.interval_disclosure import _belief, _Places
+from sfumato.attacks.perturbed import true_shares
+from sfumato.counts import FrequencySet
+from sfumato.errors import InputError, PolicyError, UnknownColumnError
+from sfumato.harm import HarmRule
+from sfumato.perturbations import PlainNoise, Pram, RankSwapping, RecordSwapping
+
+
+def target_with(rows, members, sensitive=(), names=("zip", "pay")):
+    """Return a table of classes by its first column, with columns that chance has changed."""
+    counts = FrequencySet.from_rows(names, rows)
+    target = Target.of_table(counts.project(names[:1]), names[:1], ())
+    seen = PerturbedRows(counts, target.class_of(counts), members, sensitive)
+    return Target.of_table(counts.project(names[:1]), names[:1], (), perturbed=seen)
+
+
+# What is believed of a class: by enumerating what its people may have.
+
+
+def enumerated(likelihood, prior, published):
+    """Return the expected people at each true value, over every world of a class.
+
+    The shares of a class are drawn from a Dirichlet distribution that counts as one person with
+    the shares of all: worlds have the weights of Pólya's urn.
+    """
+    n = len(prior)
+    expected, total = np.zeros(n), 0.0
+    for world in product(range(n), repeat=len(published)):
+        weight, urn = 1.0, prior.copy()
+        for true, seen in zip(world, published, strict=True):
+            weight *= likelihood[seen, true] * urn[true] / urn.sum()
+            urn[true] += 1
+        expected += weight * np.bincount(world, minlength=n)
+        total += weight
+    return expected / total
+
+
+SHARES = st.lists(st.integers(1, 6), min_size=2, max_size=3)
+
+
+@settings(max_examples=60, deadline=None)
+@given(shares=SHARES, keep=st.floats(0.4, 0.95), data=st.data())
+def test_what_is_believed_is_near_the_mean_over_every_world(shares, keep, data):
+    n = len(shares)
+    published = data.draw(st.lists(st.integers(0, n - 1), min_size=1, max_size=5))
+    prior = np.array(shares) / sum(shares)
+    likelihood = Pram(keep=keep).transitions(range(n), np.ones(n, dtype=np.int64)).T
+    places = _Places(np.arange(n), likelihood, prior, 1, tuple(range(n)), 0.0)
+    seen, rows = np.unique(published, return_counts=True)
+    found = _belief(np.zeros(len(seen), dtype=np.int64), seen, rows, places)[0]
+    slow = enumerated(likelihood, prior, published)
+    assert found.sum() == pytest.approx(len(published))
+    # It is an approximation where rows tell of each other, and exact for one row.
+    near = 1e-9 if len(published) == 1 else 0.12 * len(published)
+    assert np.abs(found - slow).max() <= near
+
+
+@settings(max_examples=40, deadline=None)
+@given(shares=SHARES, keep=st.floats(0.5, 0.95))
+def test_true_shares_are_those_that_make_published_ones(shares, keep):
+    n = len(shares)
+    true = np.array(shares) / sum(shares)
+    matrix = Pram(keep=keep).transitions(range(n), np.ones(n, dtype=np.int64))
+    if keep > 0.75:
+        assert true_shares(matrix.T, true @ matrix) == pytest.approx(true, abs=0.08)
+    assert true_shares(np.eye(n), true) == pytest.approx(true, abs=1e-3)
+
+
+def test_large_classes_are_seen_through():
+    """Chance hides one person, and not what is true of all people of a large class."""
+    rng = np.random.default_rng(5)
+    rows = [("A", "yes" if rng.random() < 0.7 else "no") for _ in range(2000)]
+    rows += [("B", "yes" if rng.random() < 0.3 else "no") for _ in range(8000)]
+    target = target_with(rows, {"ill": Pram(keep=0.7)}, ("ill",), ("zip", "ill"))
+    found = IntervalDisclosure("ill").on(target, HarmRule())
+    # 70 % published is what a class of 100 % becomes.
+    [case] = [each for each in found.worst if each.who == {"zip": "A"}]
+    assert case.believed == "ill = yes"
+    assert case.posterior > 0.95
+    assert case.prior < 0.35
+
+
+def test_noise_that_is_small_hides_nothing_and_large_noise_does():
+    rng = np.random.default_rng(1)
+    pay = rng.normal(3000, 1000, 600)
+
+    def worst(sd):
+        drawn = (pay + rng.normal(0, sd, len(pay))).round()
+        rows = [(f"{at // 6}", float(each)) for at, each in enumerate(drawn)]
+        target = target_with(rows, {"pay": PlainNoise(sd=sd)}, ("pay",))
+        return IntervalDisclosure("pay", within=100.0).on(target, HarmRule())
+
+    small, large = worst(20.0), worst(2000.0)
+    assert small.posterior > large.posterior
+    assert small.prior < 0.2
+    assert large.posterior < 0.5
+
+
+def test_an_interval_that_is_asked_for_is_told():
+    rows = [("A", 10.0), ("A", 20.0), ("B", 30.0), ("B", 90.0)]
+    target = target_with(rows, {"pay": PlainNoise(sd=1)}, ("pay",))
+    found = IntervalDisclosure("pay", within=5.0).on(target, HarmRule())
+    assert found.worst[0].believed.startswith("pay from ")
+    with pytest.raises(UnknownColumnError):
+        IntervalDisclosure("age").on(target, HarmRule())
+
+
+# Linkage: by the distance, and against what happens.
+
+
+@settings(max_examples=40, deadline=None)
+@given(
+    pay=st.lists(st.integers(0, 60), min_size=5, max_size=9),
+    sd=st.floats(0.5, 30),
+)
+def test_the_nearest_row_is_as_sure_as_its_share_of_all_densities(pay, sd):
+    target = target_with([("A", each) for each in pay], {"pay": PlainNoise(sd=sd)})
+    found = DistanceLinkage(("pay",)).on(target, HarmRule())
+    slow = []
+    for true in pay:
+        every = [math.exp(-(((seen - true) / sd) ** 2) / 2) for seen in pay]
+        slow.append(max(every) / sum(every))
+    assert found.posterior == pytest.approx(max(slow))
+    assert found.prior == pytest.approx(1 / len(pay))
+    assert found.people == sum(each >= 0.75 - 1e-12 for each in slow)
+
+
+def test_as_many_are_found_as_it_says():
+    """People look for the nearest row to their true values, again and again."""
+    rng = np.random.default_rng(3)
+    true = rng.normal(0, 10, 300)
+    right = said = 0.0
+    for _ in range(20):
+        published = true + rng.normal(0, 1.0, len(true))
+        nearest = np.abs(published[None, :] - true[:, None]).argmin(axis=1)
+        right += (nearest == np.arange(len(true))).mean() / 20
+        rows = [("A", float(each)) for each in published.round(6)]
+        target = target_with(rows, {"pay": PlainNoise(sd=1.0)})
+        seen = target.perturbed.look_at("pay")
+        at = np.arange(len(rows))
+        likely = PlainNoise(sd=1.0).likelihood(at[None, :], at[:, None], seen)
+        said += (likely.max(axis=1) / likely.sum(axis=1)).mean() / 20
+    # People are supposed to have published values, which makes their rows rather too near.
+    assert right - 0.02 <= said <= right + 0.1
+
+
+@pytest.mark.parametrize(
+    ("member", "sure"),
+    [
+        (RankSwapping(distance=1), 1 / 2),
+        (RankSwapping(distance=3), 1 / 4),
+        (RecordSwapping(share=0.5), None),
+        (Pram(keep=0.5), None),
+    ],
+)
+def test_every_kind_of_chance_can_be_linked(member, sure):
+    rows = [("A", each) for each in (1, 2, 3, 4)]
+    found = DistanceLinkage(("pay",)).on(target_with(rows, {"pay": member}), HarmRule())
+    assert 1 / 4 <= found.posterior <= 1
+    if sure is not None:
+        # Who is at the end of the ranks has the fewest that are near.
+        assert found.posterior == pytest.approx(sure)
+
+
+def test_many_rows_are_drawn_from_and_it_says_so():
+    rng = np.random.default_rng(0)
+    rows = [("A", float(each)) for each in rng.normal(0, 1, 9000).round(4)]
+    found = DistanceLinkage(("pay",)).on(target_with(rows, {"pay": PlainNoise(sd=1)}), HarmRule())
+    assert "people were drawn" in found.note
+    assert found.of == 9000
+
+
+# In releases.
+
+
+def people(n=400):
+    rng = np.random.default_rng(2)
+    return pa.table(
+        {
+            "age": rng.integers(20, 60, n),
+            "pay": rng.normal(3000, 500, n).round().astype(int),
+            "ill": rng.choice(["flu", "gout", "none"], n),
+        }
+    )
+
+
+def policy_with(**columns):
+    age = {"role": "quasi-identifier", "hierarchy": {"kind": "intervals", "widths": [10, 20]}}
+    rules = {"age": age, "ill": "sensitive", "pay": "plain", **columns}
+    return {"columns": rules, "models": [{"model": "k-anonymity", "k": 5}]}
+
+
+def test_what_is_judged_follows_the_roles():
+    noise = {"kind": "noise", "sd": "20%"}
+    policy = policy_with(pay={"role": "plain", "perturb": noise})
+    found = sf.verify(sf.anonymize(people(), policy))
+    linked = found.attack("distance-linkage")
+    assert linked.judged
+    assert linked.settings["known"] == "pay"
+    assert not found.attack("interval-disclosure").judged
+    assert found.perturbed == ("noise of pay",)
+    assert "Believed, because files cannot show it: noise of pay." in str(found)
+    # It is not called singling out: what it tells is judged by the attack.
+    assert {each.kind for each in found.columns if "pay" in each.columns} <= {"sensitive"}
+
+    policy = policy_with(pay={"role": "sensitive", "perturb": noise})
+    found = sf.verify(sf.anonymize(people(), policy))
+    assert found.attack("interval-disclosure", "pay").judged
+    assert not found.attack("distance-linkage").judged
+    assert {each.column for each in found.attacks if each.attack == "homogeneity"} == {"ill"}
+
+
+def test_a_manifest_cannot_claim_what_the_policy_does_not():
+    noise = {"kind": "noise", "sd": 1e6}
+    made = sf.anonymize(people(), policy_with(pay={"role": "sensitive", "perturb": noise}))
+    without = policy_with(pay="sensitive")
+    found = sf.verify(made, policy=without)
+    assert found.perturbed == ()
+    assert found.attack("homogeneity", "pay").tried
+
+
+def test_a_perturbed_release_is_not_explained_decoupled_or_put_on_a_ledger(tmp_path):
+    noise = {"kind": "noise", "sd": "20%"}
+    policy = policy_with(pay={"role": "sensitive", "perturb": noise})
+    made = sf.anonymize(people(), policy, output=tmp_path / "release")
+    with pytest.raises(InputError, match="'pay' was perturbed"):
+        sf.explain(made, {"age": 30})
+    with pytest.raises(InputError, match="'pay' is perturbed"):
+        sf.decouple(made, "break-merge")
+    with pytest.raises(PolicyError, match="grouped by true values"):
+        sf.Policy(**policy, decouple="break-merge")
+
+
+def test_earlier_releases_of_perturbed_values_are_not_held_against_each_other():
+    policy = policy_with(pay={"role": "sensitive", "perturb": {"kind": "noise", "sd": "20%"}})
+    first, later = (sf.anonymize(people(), policy) for _ in range(2))
+    found = sf.verify(later, earlier=first)
+    outcome = found.attack("composition")
+    assert not outcome.tried
+    assert found.answer != "yes"
+
+
+def test_the_original_is_held_against_what_was_not_perturbed():
+    age = {
+        "role": "quasi-identifier",
+        "hierarchy": {"kind": "intervals", "widths": [10, 20]},
+        "perturb": {"kind": "noise", "sd": 5},
+    }
+    table = people()
+    made = sf.anonymize(table, policy_with(age=age))
+    found = sf.verify(made, data=table)
+    assert not found.attack("membership").tried
+
+
+# By files.
+
+
+@pytest.mark.parametrize(
+    ("step", "good", "bad"),
+    [
+        ({"kind": "rounding", "step": 10}, [10, 20], [10, 25]),
+        ({"kind": "rounding", "step": 0.1}, [0.3, 0.7], [0.35]),
+        ({"kind": "top-coding", "above": 50}, [50, 3], [51]),
+        ({"kind": "top-coding", "above": 50, "becomes": 99}, [99, 3], [51]),
+        ({"kind": "bottom-coding", "below": 5}, [5, 50], [4]),
+        ({"kind": "noise", "sd": 1, "at_least": 0}, [0, 1], [-1]),
+        ({"kind": "correlated-noise", "sd": 1, "at_most": 9}, [9, -1], [10]),
+        ({"kind": "pram", "matrix": {"1": {"2": 1.0}}}, [2, 3], [1]),
+        ({"kind": "unheard-of"}, None, [1]),
+    ],
+)
+def test_the_verifier_finds_values_that_cannot_be(step, good, bad):
+    from sfumato.verifier import Promises
+    from sfumato.verifier.counting import open_source
+    from sfumato.verifier.perturbed import check_perturbed
+
+    promises = Promises(["age"], perturbed={"pay": [step]})
+
+    def statuses(values):
+        source = open_source(pa.table({"age": [1] * len(values), "pay": values}))
+        return [check.status for check in check_perturbed(source, promises)]
+
+    if good is not None:
+        assert statuses(good) == ["holds"]
+    assert statuses(bad) == (["broken"] if good is not None else ["unchecked"])
+
+
+def test_the_verifier_says_nothing_holds_of_what_it_cannot_see():
+    policy = policy_with(
+        pay={"role": "sensitive", "perturb": {"kind": "noise", "sd": 5}},
+        ill={"role": "sensitive", "perturb": {"kind": "record-swapping", "share": "10%"}},
+    )
+    found = sf.verify(sf.anonymize(people(), policy))
+    assert not [check for check in found.checks if check.name == "perturbed"]
+    assert len(found.perturbed) == 2
+
+
+def test_points_with_and_without_chance_stand_in_one_comparison():
+    policies = {
+        "as it is": sf.Policy(**policy_with(pay="sensitive")),
+        "noise": sf.Policy(
+            **policy_with(pay={"role": "sensitive", "perturb": {"kind": "noise", "sd": "50%"}})
+        ),
+    }
+    found = sf.compare(people(), policies, loss="query-error")
+    plain, noisy = found["as it is"], found["noise"]
+    assert plain.possible
+    assert noisy.possible
+    assert noisy.figures.losses["query-error"] > plain.figures.losses["query-error"]
+    assert any(each.attack == "interval-disclosure" for each in noisy.figures.attacks)
