@@ -39,8 +39,11 @@ def models() -> str:
         overview(
             MODELS,
             {
-                "sensitive column": lambda kind: "column" in parameters(kind),
+                "sensitive column": lambda kind: (
+                    "column" in parameters(kind) and not kind.of_weights
+                ),
                 "population": lambda kind: kind.needs_population,
+                "weight": lambda kind: kind.of_weights,
             },
         ),
         *sections(

@@ -71,7 +71,10 @@ def test_what_the_fields_of_a_model_hold_makes_the_same_model(name):
 
 def test_every_model_is_offered(client):
     text = client.get("promises").text
-    assert [name for name in MODELS if f'id="add-{name}"' not in text] == []
+    absent = [name for name in MODELS if f'id="add-{name}"' not in text]
+    # What no column can be named for says what it needs.
+    assert [name for name in absent if not MODELS[name].of_weights] == []
+    assert text.count("Needs a weight (role weight).") == len(absent)
 
 
 @pytest.mark.parametrize("name", list(MODELS))

@@ -7,6 +7,7 @@ from typer.main import get_command
 
 from sfumato.cli.app import app
 from sfumato.decouplings import DECOUPLINGS
+from sfumato.models import MODELS
 from sfumato.partition import PARTITIONERS
 from sfumato.policy import Policy
 from sfumato.policy.document import parse
@@ -96,6 +97,10 @@ def completed(given: dict) -> dict:
     models = given.get("models", [{"model": "k-anonymity", "k": 5}])
     if {"columns", "models"} <= set(given):
         return given
-    protected = {model["column"]: "sensitive" for model in models if "column" in model}
+    protected = {
+        model["column"]: "weight" if MODELS[model["model"]].of_weights else "sensitive"
+        for model in models
+        if "column" in model
+    }
     columns = {"ward": "quasi-identifier", **protected, **given.get("columns", {})}
     return {**given, "models": models, "columns": columns}

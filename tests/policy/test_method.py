@@ -181,6 +181,8 @@ class TestContradictions:
         settings = {"models": [kind.example()], "population": population}
         if kind.protects_sets:
             settings["columns"] = {"age": "quasi-identifier", "items": "set"}
+        if kind.of_weights:
+            settings["columns"] = {"age": "quasi-identifier", "disease": "weight"}
         assert small(**settings)
         if not kind.needs_population:
             assert small(**settings, method="halving").method.local

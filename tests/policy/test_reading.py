@@ -167,7 +167,8 @@ def test_categories_stay_as_they_are_written():
 @pytest.mark.parametrize("kind", list(MODELS.values()), ids=list(MODELS))
 def test_every_model_survives_a_policy(kind):
     population = "people.csv" if kind.needs_population else None
-    columns = {"age": "quasi-identifier", "disease": "sensitive"}
+    role = "weight" if kind.of_weights else "sensitive"
+    columns = {"age": "quasi-identifier", "disease": role}
     if kind.protects_sets:
         columns["items"] = {"role": "set", "separator": ";"}
     policy = small(columns=columns, models=[kind.example()], population=population)

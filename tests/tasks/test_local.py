@@ -26,8 +26,9 @@ ALONE = [
 
 
 def policy_for(*models, **settings) -> Policy:
+    disease = "weight" if any(model.of_weights for model in models) else "sensitive"
     return Policy(
-        columns={"age": "quasi-identifier", "sex": "quasi-identifier", "disease": "sensitive"},
+        columns={"age": "quasi-identifier", "sex": "quasi-identifier", "disease": disease},
         models=models,
         **settings,
     )

@@ -130,6 +130,10 @@ STRICTER = [
     (sf.models.SampleUniqueness(0.01), sf.models.SampleUniqueness(0.05)),
     (sf.models.KMap(3), sf.models.KMap(2)),
     (sf.models.EstimatedKMap(4, fraction=0.5), sf.models.EstimatedKMap(3, fraction=0.4)),
+    (
+        sf.models.WeightedKMap("ill", k=4, confidence=0.95),
+        sf.models.WeightedKMap("ill", k=3, confidence=0.9),
+    ),
     (sf.models.KmAnonymity(3, 2), sf.models.KmAnonymity(2, 1)),
     (sf.models.DeltaPresence(0.2, 0.6), sf.models.DeltaPresence(0.1, 0.7)),
 ]
@@ -152,7 +156,7 @@ def test_a_stricter_release_keeps_the_weaker_policy_whatever_the_model(tmp_path,
     given = {"population": str(people)} if stricter.needs_population else {}
     columns = {
         "age": {"role": "quasi-identifier", "hierarchy": {"kind": "masking"}},
-        "ill": "sensitive",
+        "ill": "weight" if stricter.of_weights else "sensitive",
     }
     if stricter.protects_sets:
         table = table.append_column("items", pa.array([["a", "b"], ["a"], ["b"]] * 12))

@@ -29,6 +29,8 @@ SENTENCES: Mapping[str, str] = {
     "k-map": "Each row could be any of at least {k} people of the population.",
     "estimated-k-map": "Each row could, most likely, be any of at least {k} people of the "
     "population, of which a share of {fraction} is in the table.",
+    "weighted-k-map": "Each row could, most likely, be any of at least {k} people of the "
+    "population, as many as {column} says it stands for.",
     "km-anonymity": "Who knows a person's details and up to {m} of their items still finds at "
     "least {k} people.",
     "distinct-l-diversity": "Who finds a person's group still faces at least {l} different values "
@@ -376,7 +378,7 @@ def against(kind: type[PrivacyModel]) -> str:
     """Return what a model is against, a key of `AGAINST`, by what its class declares."""
     if kind.counts_presence:
         return "presence"
-    if "column" not in _declared_parameters(kind)[0]:
+    if kind.of_weights or "column" not in _declared_parameters(kind)[0]:
         return "finding"
     return "comparing" if kind.compares_with_table else "learning"
 

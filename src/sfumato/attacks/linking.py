@@ -17,7 +17,7 @@ from sfumato.typing import FloatArray, IntArray
 
 PROSECUTOR, JOURNALIST = "prosecutor", "journalist"
 _VIEWS = (PROSECUTOR, JOURNALIST)
-_UNKNOWN = frozenset({"k-map", "estimated-k-map", "delta-presence"})
+_UNKNOWN = frozenset({"k-map", "estimated-k-map", "weighted-k-map", "delta-presence"})
 """Promises to people of whom nobody knows that they are in the data."""
 
 

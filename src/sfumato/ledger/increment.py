@@ -770,7 +770,7 @@ def _who(asks: Sequence[Ask], taken: IntArray) -> tuple[str, ...]:
 def require_group_models(policy: Policy) -> None:
     """Raise if a policy has a model that no group can be asked about by itself."""
     for model in policy.models:
-        if isinstance(model, TableModel) or model.needs_population:
+        if isinstance(model, TableModel) or model.needs_population or model.of_weights:
             raise PolicyError(
                 f"a ledger cannot keep {model}: it judges all groups together, or compares them "
                 "with a population, and an increment is decided group by group. Start the ledger "

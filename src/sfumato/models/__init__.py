@@ -29,6 +29,7 @@ from sfumato.models.range_share import RangeShare
 from sfumato.models.recursive_cl_diversity import RecursiveCLDiversity
 from sfumato.models.sample_uniqueness import SampleUniqueness
 from sfumato.models.t_closeness import TCloseness
+from sfumato.models.weighted_k_map import WeightedKMap
 from sfumato.registry import Registry
 
 __all__ = [
@@ -59,6 +60,7 @@ __all__ = [
     "SampleUniqueness",
     "TCloseness",
     "TableModel",
+    "WeightedKMap",
 ]
 
 MODELS: Registry[PrivacyModel] = Registry(
@@ -68,6 +70,7 @@ MODELS: Registry[PrivacyModel] = Registry(
         KAnonymity,
         KMap,
         EstimatedKMap,
+        WeightedKMap,
         KmAnonymity,
         DistinctLDiversity,
         ProbabilisticLDiversity,

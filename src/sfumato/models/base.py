@@ -51,6 +51,9 @@ class PrivacyModel(ABC):
     needs_numbers: ClassVar[bool] = False
     """Whether the sensitive column must hold numbers, or days."""
 
+    of_weights: ClassVar[bool] = False
+    """Whether its column is a weight, which says how many people of a population a row is."""
+
     counts_presence: ClassVar[bool] = False
     """Whether it says how likely a person of the population is in the table."""
 

@@ -430,6 +430,8 @@ def _column_faults(policy: "Policy", model: PrivacyModel) -> Faults:
     at = ("column",) if getattr(model, "column", None) is not None else ()
     rules = policy.columns
     faults: Faults = []
+    if model.of_weights:
+        return _judged_weight_faults(policy, model, at)
     for name in model.columns:
         if name not in rules:
             near = suggest(name, policy.sensitive)
@@ -448,6 +450,37 @@ def _column_faults(policy: "Policy", model: PrivacyModel) -> Faults:
             )
             faults.append((("level" if at_level else "distance",), text))
     return faults
+
+
+def _judged_weight_faults(policy: "Policy", model: PrivacyModel, at: tuple[str, ...]) -> Faults:
+    """List why a model cannot judge classes by a weight, or no reader could check it."""
+    (name,) = model.columns
+    if name not in policy.weights:
+        rule = policy.columns.get(name)
+        what = "not under columns" if rule is None else rule.role
+        near = suggest(name, policy.weights)
+        return [(at, f"adds up {name!r}, which is {what}: it must have the role weight. {near}")]
+    if name != policy.weights[0]:
+        text = (
+            f"adds up {name!r}, and people are estimated by the first weight of a policy, "
+            f"{policy.weights[0]!r}; others may be its replicates. Name that one."
+        )
+        return [(at, text)]
+    if policy.counted_person is not None:
+        text = (
+            f"adds up {name!r} row by row, and people have several rows here (person: "
+            f"{policy.counted_person}): their weights would count several times. Ask for "
+            "estimated-k-map, or widen the table to one row per person."
+        )
+        return [(at, text)]
+    if policy.averagings[name] != Averaging():
+        text = (
+            f"judges classes by the mean of {name!r}, and that is published rounded or with noise: "
+            f"no reader could check it. Publish it as it is, as in {name}: weight, or ask for "
+            "estimated-k-map with the largest share of people that was drawn."
+        )
+        return [(at, text)]
+    return []
 
 
 def _other_faults(policy: "Policy", model: PrivacyModel) -> Faults:

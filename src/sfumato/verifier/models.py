@@ -691,6 +691,57 @@ def estimated_k_map(promise: Promise, table: Groups) -> Finding:
     return replace(judge_groups(promise, table, [judged]), found={"k": low + 1})
 
 
+def weighted_k_map(promise: Promise, table: Groups) -> Finding:
+    """Judge whether a class of fewer than k people would hardly show as many rows, by its weights.
+
+    A class of n rows whose weights add up to F was drawn with n/F. Of k - 1 people, each drawn so,
+    and of whom one was drawn: at least n rows are there with 1 - confidence at most.
+    """
+    column, k = promise.text("column"), promise.number("k")
+    confidence = promise.number("confidence")
+    weight = _weights(table.reference_of(column), column)
+    if not table.groups:
+        return Finding({"k": k}, holds=True)
+
+    def share_of(group: Group) -> tuple[int, float]:
+        """Return the rows of a class, and the share of its people that they are."""
+        people = sum(weight[v] * n for v, n in group.known_values(column).items())
+        return group.rows, float(Fraction(group.rows) / max(people, Fraction(group.rows)))
+
+    cache: dict[tuple[int, int, float], bool] = {}
+
+    def shows(people: int, rows: int, fraction: float) -> bool:
+        """Return whether a class of some people may well show as many rows."""
+        asked = people, rows, fraction
+        if asked not in cache:
+            cache[asked] = _chance_of_rows(*asked) > 1 - confidence + _UNLIKELY
+        return cache[asked]
+
+    # The most people that no class may well be: one that may is looked at more closely.
+    most: int | None = None
+    for rows, fraction in {share_of(group) for group in table.groups}:
+        if most is not None and not shows(most, rows, fraction):
+            continue
+        low, high = rows - 1, rows if most is None else most
+        while not shows(high, rows, fraction):
+            low, high = high, 2 * high
+        while high - low > 1:
+            middle = (low + high) // 2
+            low, high = (low, middle) if shows(middle, rows, fraction) else (middle, high)
+        most = low
+    judged = Bound("k", lambda group: k - shows(int(k) - 1, *share_of(group)), at_least)
+    return replace(judge_groups(promise, table, [judged]), found={"k": (most or 0) + 1})
+
+
+def _weights(values: Iterable[object], column: str) -> dict[object, Fraction]:
+    """Read every known weight exactly as it is written."""
+    known = [value for value in values if value is not None]
+    wrong = [value for value in known if number_of(value) is None]
+    if wrong:
+        raise InputError(f"{column!r} has weights that are no numbers: {some(wrong)}")
+    return _numbers(known, column)
+
+
 _UNLIKELY = 1e-10
 """What rounding may do to a chance."""
 
@@ -1223,6 +1274,7 @@ MODEL_CHECKS: dict[str, Callable[[Promise, Groups], Finding]] = {
     "km-anonymity": km_anonymity,
     "k-map": k_map,
     "estimated-k-map": estimated_k_map,
+    "weighted-k-map": weighted_k_map,
     "delta-presence": delta_presence,
     "maximum-risk": maximum_risk,
     "average-risk": average_risk,
@@ -1515,6 +1567,7 @@ _OF_POPULATION = "k-map"
 
 _ONE_VALUE_EACH = frozenset(
     {
+        "weighted-k-map",
         "p-alpha-sensitive-k-anonymity",
         "enhanced-p-alpha-sensitive-k-anonymity",
         "k-e-anonymity",

@@ -63,7 +63,7 @@ def show(desk: Desk, asked: Fields) -> Context:
                 "name": model.name,
                 "sentence": wording.sentence_of(t, type(model), model.params()),
                 "limits": wording.limits_of(type(model)),
-                "knobs": wording.knobs_of(type(model), model.name, model, policy.sensitive),
+                "knobs": wording.knobs_of(type(model), model.name, model, _choices(policy, model)),
             }
             for model in policy.models
         ],
@@ -94,9 +94,10 @@ def _offers(desk: Desk, asked: Fields) -> list[dict[str, object]]:
     t, policy = translator(asked.language), desk.require_policy()
     groups: dict[str, list[dict[str, object]]] = {key: [] for key in wording.AGAINST}
     for name, kind in MODELS.items():
-        knobs = wording.knobs_of(kind, name, None, policy.sensitive)
+        choices = _choices(policy, kind)
+        knobs = wording.knobs_of(kind, name, None, choices)
         values: dict[str, object] = {knob.name: wording.read_number(knob.text) for knob in knobs}
-        values["column"] = "…" if len(policy.sensitive) != 1 else policy.sensitive[0]
+        values["column"] = "…" if len(choices) != 1 else choices[0]
         groups[wording.against(kind)].append(
             {
                 "name": name,
@@ -105,8 +106,9 @@ def _offers(desk: Desk, asked: Fields) -> list[dict[str, object]]:
                 "knobs": [knob for knob in knobs if _is_asked_first(knob)],
                 "population": kind.needs_population and policy.population is None,
                 "sets": kind.protects_sets and not policy.sets,
-                "sensitive": "column" in values and not policy.sensitive and knobs[0].needed,
-                "numbers": kind.needs_numbers,
+                "sensitive": "column" in values and not choices and knobs[0].needed,
+                "weights": kind.of_weights,
+                "numbers": kind.needs_numbers and not kind.of_weights,
             }
         )
     return [
@@ -114,6 +116,11 @@ def _offers(desk: Desk, asked: Fields) -> list[dict[str, object]]:
         for key, models in groups.items()
         if models
     ]
+
+
+def _choices(policy: Policy, model: PrivacyModel | type[PrivacyModel]) -> tuple[str, ...]:
+    """Return the columns that a model may be about."""
+    return policy.weights[:1] if model.of_weights else policy.sensitive
 
 
 def _is_asked_first(knob: Knob) -> bool:
