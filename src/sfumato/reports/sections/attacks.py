@@ -26,7 +26,11 @@ def _parts(dossier: Dossier) -> Sequence[Part]:
         for outcome in found
         if not outcome.tried
     ]
-    return [*parts, Listing.of(untried)] if untried else parts
+    believed = [
+        f"Believed, because files cannot show it: {each}." for each in dossier.assessment.perturbed
+    ]
+    told = [*untried, *believed]
+    return [*parts, Listing.of(told)] if told else parts
 
 
 def _table(dossier: Dossier, tried: Sequence[Outcome]) -> Table:
