@@ -7,6 +7,7 @@ decides, it decides on these.
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
+from types import NoneType
 from typing import NamedTuple, Self
 
 import numpy as np
@@ -381,7 +382,10 @@ class FrequencySet:
         recoded = np.empty(codes.shape, dtype=np.int32)
         for position, (name, dictionary) in enumerate(zip(names, values, strict=True)):
             cleaned: Sequence[Value] = dictionary
-            if "" in dictionary or {str} != set(map(type, dictionary)):
+            kinds = set(map(type, dictionary))
+            if kinds <= {int, float, NoneType}:
+                cleaned = [None if value != value else value for value in dictionary]  # noqa: PLR0124
+            elif "" in dictionary or kinds != {str}:
                 cleaned = [None if is_missing(value) else value for value in dictionary]
             ordered = in_order(cleaned)
             rank = {value: i for i, value in enumerate(ordered)}

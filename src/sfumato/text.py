@@ -11,6 +11,7 @@ import unicodedata
 from collections.abc import Iterable, Sequence
 from datetime import date, datetime
 from decimal import MAX_EMAX, MIN_EMIN, Context, Decimal, InvalidOperation
+from types import NoneType
 from typing import TypeAlias
 
 # The alias of sfumato.typing again: that module needs NumPy, which the verifier does without.
@@ -220,15 +221,43 @@ def in_order(values: Iterable[Value]) -> list[Value]:
     """
     given = list(values)
     kinds = set(map(type, given))
-    if kinds == {int} and max(map(abs, given)) <= _EXACT:  # type: ignore[arg-type]
+    if kinds and (numbers := _as_numbers(given, kinds)) is not None:
         # Their text decides nothing: 0.04 s instead of 0.7 for 200 000 numbers of groups.
-        return sorted(given)  # type: ignore[type-var]
+        return [*sorted(numbers), *([] if len(numbers) == len(given) else [None])]
+    if kinds == {str} and (spelt := _spelt_numbers(given)) is not None:  # type: ignore[arg-type]
+        return spelt
     if kinds == {str} and not any(map(_may_be_number, {value[:1] for value in given})):  # type: ignore[index]
         # None is a number, so none has to be read: the keys of a million people.
         return sorted(given)  # type: ignore[type-var]
     known = [value for value in given if not is_missing(value)]
     missing = [None] if len(known) < len(given) else []
     return [*sorted(known, key=_place), *missing]
+
+
+def _as_numbers(given: list[Value], kinds: set[type]) -> list[float] | None:
+    """Return the values that are there if all are numbers whose text decides nothing."""
+    if not kinds <= {int, float, NoneType}:
+        return None
+    known: list[float] = [value for value in given if value is not None]  # type: ignore[misc]
+    exact = float not in kinds or all(map(math.isfinite, known))
+    large = int in kinds and max(map(abs, known)) > _EXACT
+    return known if exact and not large else None
+
+
+def _spelt_numbers(given: list[str]) -> list[Value] | None:
+    """Return texts in order if all of them are numbers; None if one is not, or may not be.
+
+    Reading all at once replaces a place for each: a third of the time.
+    """
+    if not all(first in "0123456789+-." for first in {value[:1] or " " for value in given}):
+        return None
+    try:
+        numbers = list(map(float, given))
+    except ValueError:
+        return None
+    if not all(map(math.isfinite, numbers)) or any("_" in value for value in given):
+        return None
+    return [value for _, value in sorted(zip(numbers, given, strict=True))]
 
 
 def _may_be_number(first: str) -> bool:

@@ -4,6 +4,7 @@ from collections.abc import Iterable, Mapping, Sequence
 
 from sfumato.comparison.frontier import Comparison, require_risk
 from sfumato.comparison.trial import (
+    ASKED,
     AT_RISK,
     BELIEF,
     GAIN,
@@ -76,9 +77,11 @@ def compare(  # noqa: PLR0913 - all but two have a default and are named
             `suppression`, and if the policy says `decouple`, that too and its settings.
         risk: What the front is about: at-risk, belief, gain, prosecutor or mean. None takes
             at-risk, and prosecutor where nothing is sensitive. See `Comparison.by`.
-        loss: What it is weighed against: a name from `sf.losses.LOSSES`, or `query-error`, the
-            mean relative error of counting queries (see `sf.utility`). None takes
-            normalized-loss; and query-error where a policy decouples without generalising.
+        loss: What it is weighed against: a name from `sf.losses.LOSSES`; `query-error`, the mean
+            relative error of counting queries; or what an analyst loses who computes with
+            numbers: mean-error, variance-error, quantile-error, pearson-error, regression-error,
+            distinguishability (see `sf.utility`). None takes normalized-loss; and query-error
+            where a policy decouples without generalising.
         threshold: From which belief on a person is at risk; None takes the lowest of the policies.
         parallel: How many policies are tried at a time; None takes as many as there are
             processors if that pays. The result is the same.
@@ -128,7 +131,7 @@ def compare(  # noqa: PLR0913 - all but two have a default and are named
         count_populations(named, report),
         threshold,
         seed,
-        asks=lost == QUERY_ERROR,
+        asks=lost if lost in ASKED else None,
         maker=Workshop(),
     )
     return compare_counted(named, tried, risk=main, loss=lost, parallel=parallel, report=report)
@@ -190,8 +193,8 @@ def choose_loss(loss: str | None, named: Mapping[str, Policy]) -> str:
     """Choose what the risk is weighed against."""
     if loss is None:
         return QUERY_ERROR if any(map(_loses_elsewhere, named.values())) else NormalizedLoss.name
-    if loss not in (*LOSSES, QUERY_ERROR):
-        raise UnknownNameError("loss", str(loss), [*LOSSES, QUERY_ERROR])
+    if loss not in (*LOSSES, *ASKED):
+        raise UnknownNameError("loss", str(loss), [*LOSSES, *ASKED])
     return loss
 
 
@@ -278,7 +281,7 @@ def _warnings(named: Mapping[str, Policy], loss: str) -> tuple[str, ...]:
         "the policies do not have the same quasi-identifiers and sensitive columns, so their "
         "losses and risks are about different things": len(roles) > 1,
         "the policies measure the loss with different weights, aggregates or rows (missing: "
-        "suppress), so their losses are not comparable": loss != QUERY_ERROR and len(measures) > 1,
+        "suppress), so their losses are not comparable": loss not in ASKED and len(measures) > 1,
         f"{', '.join(broken)}: the errors of queries are those before it is decoupled": (
             broken and loss == QUERY_ERROR
         ),

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 from sfumato.attacks import Outcome
+from sfumato.comparison.trial import ASKED
 from sfumato.content import Content, Part, Sentence, Showable, Table
 from sfumato.policy import GivenPolicy, Policy, policy_of
 from sfumato.releases.manifest import Manifest
@@ -249,6 +250,12 @@ def _answers(
         before, after = of(found["old"]), of(found["new"])
         if before != after:
             yield Change(name, before, after, "less useful" if after > before else "more useful")
+    old_losses, new_losses = found["old"].number_losses, found["new"].number_losses
+    for name, before in old_losses.items():
+        after = new_losses.get(name, before)
+        if before != after:
+            worse = after > before
+            yield Change(ASKED[name], before, after, "less useful" if worse else "more useful")
 
 
 def _causes(old: Manifest | None, new: Manifest | None) -> Iterator[Change]:

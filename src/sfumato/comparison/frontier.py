@@ -9,7 +9,7 @@ from os import PathLike
 from pathlib import Path
 from typing import Any
 
-from sfumato.comparison.trial import AT_RISK, QUERY_ERROR, RISKS, Binding, Point, loss_words
+from sfumato.comparison.trial import ASKED, AT_RISK, RISKS, Binding, Point, loss_words
 from sfumato.content import Cell, Content, Sentence, Share, Showable, Table
 from sfumato.drawing.charts import Spot, scatter_svg
 from sfumato.errors import ParameterError, UnknownNameError
@@ -149,7 +149,7 @@ class Comparison(Showable):
             ]
             for number, point in enumerate(self.points, 1)
         ]
-        lost = "query error" if self.loss == QUERY_ERROR else "loss"
+        lost = _SHORT.get(self.loss, "loss")
         table = Table.of("", ["policy", "", lost, *TITLES], rows, most=None)
         return Content(self.headline, (table, *map(Sentence, self.notes)))
 
@@ -255,6 +255,9 @@ class Comparison(Showable):
     def __repr__(self) -> str:
         return f"<Comparison of {len(self.points)} policies, {len(self.front)} on the front>"
 
+
+_SHORT = {name: name.replace("-", " ") for name in ASKED}
+"""What losses that are measured with questions are called above a column."""
 
 _IN_CSV = (
     ("name", "front", "possible", "method", "decouple", "loss_name", "loss"),

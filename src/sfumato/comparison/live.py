@@ -31,7 +31,7 @@ from sfumato.comparison.compare import (
 from sfumato.comparison.facts import ColumnFacts, facts_of
 from sfumato.comparison.frontier import Comparison
 from sfumato.comparison.levels import LevelMap, map_levels, within_seconds
-from sfumato.comparison.trial import QUERY_ERROR, CountedTable
+from sfumato.comparison.trial import ASKED, CountedTable
 from sfumato.comparison.variations import name_policies
 from sfumato.counts import FrequencySet
 from sfumato.dates import CANONICAL, look_like_dates
@@ -436,13 +436,14 @@ class LiveTable:
             counts = table.count(columns_of(named.values()), report)
         if counts.total == 0:
             raise InputError("the table has no rows: there is nothing to compare")
+        lost = choose_loss(loss, named)
         tried = CountedTable(
             counts,
             table.columns,
             count_populations(named, report),
             min(p.verdict.rule(p.risk_levels).very_high for p in named.values()),
             _SEED,
-            asks=choose_loss(loss, named) == QUERY_ERROR,
+            asks=lost if lost in ASKED else None,
             report=report,
             maker=self._workshop,
         )
@@ -451,7 +452,7 @@ class LiveTable:
             quick,
             tried,
             risk=choose_risk(risk, named),
-            loss=choose_loss(loss, named),
+            loss=lost,
             parallel=1,
             report=report,
             warnings=_stopped_searches(quick, named, seconds),

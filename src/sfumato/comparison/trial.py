@@ -35,10 +35,12 @@ from sfumato.releases.perturbing import perturb_counts
 from sfumato.releases.release import DecoupledRelease, Release
 from sfumato.schema import Role
 from sfumato.tasks.decouple import decouple
-from sfumato.tasks.utility import utility
+from sfumato.tasks.utility import number_losses, query_error
 from sfumato.tasks.verify import outcomes
 from sfumato.text import join_words, percent
 from sfumato.typing import Progress, silent
+from sfumato.usefulness.numbers import NUMBER_LOSSES
+from sfumato.usefulness.propensity import DISTINGUISHABILITY
 
 AT_RISK, BELIEF, GAIN, PROSECUTOR, MEAN = "at-risk", "belief", "gain", "prosecutor", "mean"
 
@@ -53,7 +55,14 @@ RISKS: Mapping[str, str] = {
 
 
 QUERY_ERROR = "query-error"
-"""The loss that is measured with questions, and so for releases of every kind."""
+
+ASKED: Mapping[str, str] = {
+    QUERY_ERROR: "mean error of counting queries",
+    **NUMBER_LOSSES,
+    DISTINGUISHABILITY: "distinguishability",
+}
+"""The losses that are measured with questions, and so for releases of every kind: what each is
+called in tables and drawings."""
 
 
 def loss_words(loss: str) -> str:
@@ -62,10 +71,7 @@ def loss_words(loss: str) -> str:
     >>> loss_words("normalized-loss"), loss_words("query-error"), loss_words("discernibility")
     ('normalised loss', 'mean error of counting queries', 'discernibility')
     """
-    special = {
-        NormalizedLoss.name: "normalised loss",
-        QUERY_ERROR: "mean error of counting queries",
-    }
+    special = {NormalizedLoss.name: "normalised loss", **ASKED}
     return special.get(loss, loss.replace("-", " "))
 
 
@@ -203,8 +209,8 @@ class CountedTable:
     """From which belief on a person is at risk."""
 
     seed: int
-    asks: bool = False
-    """Whether to measure with questions what a release is still good for."""
+    asks: str | None = None
+    """The loss among `ASKED` that is measured with questions; None for none."""
 
     report: Progress = silent
     """Told how far each decision is, where it is made in this process; it may raise to stop."""
@@ -368,9 +374,10 @@ def _try_in_buckets(policy: Policy, decoupling: Decoupling, table: CountedTable)
 def _measure(policy: Policy, tried: Trial, table: CountedTable) -> Figures:
     """Measure with questions and attacks what would be published."""
     figures = tried.figures
-    if table.asks:
-        error = _query_error(policy, tried, table)
-        figures = replace(figures, losses={**figures.losses, QUERY_ERROR: error})
+    if table.asks is not None:
+        figures = replace(
+            figures, losses={**figures.losses, **_asked_losses(policy, tried, table, table.asks)}
+        )
     if not policy.sensitive:
         return figures
     if not figures.published:
@@ -384,13 +391,27 @@ def _measure(policy: Policy, tried: Trial, table: CountedTable) -> Figures:
     )
 
 
-def _query_error(policy: Policy, tried: Trial, table: CountedTable) -> float:
-    """Return the mean relative error of the same counting queries for every policy."""
+def _asked_losses(policy: Policy, tried: Trial, table: CountedTable, loss: str) -> dict[str, float]:
+    """Return losses that are measured with the same questions for every policy.
+
+    Means, variances, quantiles, correlations and regressions are measured together: they cost
+    hardly more than one of them.
+    """
+    numbers = [name for name in NUMBER_LOSSES if loss != QUERY_ERROR]
     if not tried.figures.published:
-        return 1.0
+        return dict.fromkeys([loss, *numbers], 1.0)
     names = (*policy.quasi_identifiers, *policy.sensitive)
     counts = table.counts.project(names)
-    return utility(counts, tried.release, policy=policy, seed=table.seed).queries.mean
+    if loss == QUERY_ERROR:
+        error = query_error(counts, tried.release, policy=policy, seed=table.seed)
+        return {QUERY_ERROR: error}
+    return number_losses(
+        counts,
+        tried.decoupled or tried.release,
+        policy=policy,
+        seed=table.seed,
+        tell_apart=loss == DISTINGUISHABILITY,
+    )
 
 
 def _attack(figures: Figures, target: Target, rule: HarmRule, report: Progress) -> Figures:

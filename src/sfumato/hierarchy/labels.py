@@ -293,18 +293,32 @@ class LabelReader:
         self._places = {} if ladder is None else _places(ladder, level)
         self._first = level if ladder is not None else None
 
-    def codes(self, label: Value) -> IntArray:
+    def codes(self, label: Value, *, nearest: bool = False) -> IntArray:
         """Return the codes of the raw values that a label stands for; at least one.
 
         A missing value stands for the missing value of the original. If that has none, the row
         was suppressed and says nothing: it stands for every value.
+
+        Args:
+            label: The label.
+            nearest: Whether a number that no row of the original has stands for the nearest one.
         """
         if label is None:
             return self._everything[-1:] if self._raw.missing >= 0 else self._everything
         found = self._find(text_of(label))
+        if not len(found) and nearest and self._reader is number_of:
+            number = number_of(label)
+            if number is not None:
+                return np.array([self._nearest(number)])
         if not len(found):
             raise self._unreadable(text_of(label))
         return found
+
+    def _nearest(self, number: float) -> int:
+        """Return the code of the raw value that a number is nearest to; of two the lower."""
+        above = int(np.searchsorted(self._points, number))
+        near = [code for code in (above - 1, above) if 0 <= code < len(self._points)]
+        return min(near, key=lambda code: abs(self._points[code] - number))
 
     def possible(self, label: Value, *, matches_any: bool = False) -> IntArray:
         """Return the codes of the known values that a label may hide; none if it cannot be read.
@@ -411,6 +425,10 @@ class Labels:
     matches_any: bool = False
     """Whether a missing label may hide any value; only asked if not strict."""
 
+    nearest: bool = False
+    """Whether a number that the original does not have stands for the nearest that it has, as in
+    columns that were perturbed; only asked if strict."""
+
     def read(self, raw: Column, shown: Column) -> Sequence[IntArray]:
         """Return for each label the codes of the raw values it stands for.
 
@@ -420,7 +438,7 @@ class Labels:
         """
         reader = LabelReader(raw, self.ladders.get(raw.name), self.levels.get(raw.name))
         if self.strict:
-            return [reader.codes(label) for label in shown.values]
+            return [reader.codes(label, nearest=self.nearest) for label in shown.values]
         return [reader.possible(label, matches_any=self.matches_any) for label in shown.values]
 
 

@@ -320,7 +320,7 @@ class Published(ABC):
             ladders: The hierarchies of some of them.
         """
         tables = self.counts([column.name for column in columns])
-        return Estimator(tables, columns, Labels(ladders, self.levels))
+        return Estimator(tables, columns, Labels(ladders, self.levels, nearest=True))
 
     @property
     def sampling_fraction(self) -> float | None:
@@ -352,7 +352,8 @@ class Published(ABC):
             return None
         [counts] = self.counts((*(column.name for column in columns), self.weight)).tables
         found, people = add_weights(counts, self.weight)
-        return Estimator.of_weighted(found, people, columns, Labels(ladders, self.levels))
+        labels = Labels(ladders, self.levels, nearest=True)
+        return Estimator.of_weighted(found, people, columns, labels)
 
     @property
     def folded(self) -> tuple[str, ...]:

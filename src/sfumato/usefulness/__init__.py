@@ -1,4 +1,4 @@
-"""Usefulness of what is published: counting queries, correlations, classifiers.
+"""Usefulness of what is published: counting queries, correlations, numbers, classifiers.
 
 Every kind of release is read by the `Estimator`, which answers as a careful reader who has only
 the release would. The answers are compared with those of the original table.
@@ -14,6 +14,7 @@ Example:
 """
 
 from sfumato.usefulness.answers import Estimate, ReleaseOnlyReader
+from sfumato.usefulness.cells import Cells
 from sfumato.usefulness.estimators import Estimator
 from sfumato.usefulness.measure import (
     Accuracy,
@@ -27,18 +28,24 @@ from sfumato.usefulness.measure import (
     WeightedUtility,
     strengths,
 )
+from sfumato.usefulness.numbers import NumberExam, NumberUtility
+from sfumato.usefulness.propensity import Propensity, propensity
 from sfumato.usefulness.queries import Condition, Query, QueryErrors, Workload, among, between
 
 __all__ = [
     "Accuracy",
     "Associations",
+    "Cells",
     "Classification",
     "Condition",
     "Estimate",
     "Estimator",
     "Exam",
     "Figure",
+    "NumberExam",
+    "NumberUtility",
     "PeopleLeft",
+    "Propensity",
     "Query",
     "QueryErrors",
     "ReleaseOnlyReader",
@@ -48,5 +55,6 @@ __all__ = [
     "Workload",
     "among",
     "between",
+    "propensity",
     "strengths",
 ]

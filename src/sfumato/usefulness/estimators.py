@@ -96,12 +96,27 @@ class Facet:
         return add_up(self.value, weight, len(self.column.values))
 
 
-class _Piece(NamedTuple):
+class Piece(NamedTuple):
     """One published table: how many people each entry stands for, and what it says of them."""
 
     group: IntArray
     people: FloatArray
     facets: Mapping[str, Facet]
+
+
+def draw_rows(pieces: Sequence[Piece], rng: np.random.Generator) -> dict[str, IntArray]:
+    """Draw a raw table that could be behind some tables: the code of each row, per column.
+
+    The entries of each table are put into random order within their group, side by side.
+    """
+    drawn: dict[str, IntArray] = {}
+    for each in pieces:
+        entry = np.repeat(np.arange(len(each.people)), each.people.astype(np.int64))
+        if len(pieces) > 1:
+            entry = entry[np.lexsort((rng.random(len(entry)), each.group[entry]))]
+        for name, facet in each.facets.items():
+            drawn.setdefault(name, facet.draw(entry, rng))
+    return drawn
 
 
 class Estimator:
@@ -155,7 +170,7 @@ class Estimator:
             tables.column(raw.name)
         pieces = zip(tables.tables, tables.groups, tables.people, strict=True)
         self._pieces = [
-            _Piece(group, people, _facets(table, columns, labels or Labels()))
+            Piece(group, people, _facets(table, columns, labels or Labels()))
             for table, group, people in pieces
         ]
 
@@ -270,13 +285,7 @@ class Estimator:
 
         The entries of each table are put into random order within their group, side by side.
         """
-        drawn: dict[str, IntArray] = {}
-        for each in self._pieces:
-            entry = np.repeat(np.arange(len(each.people)), each.people.astype(np.int64))
-            if len(self._pieces) > 1:
-                entry = entry[np.lexsort((rng.random(len(entry)), each.group[entry]))]
-            for name, facet in each.facets.items():
-                drawn.setdefault(name, facet.draw(entry, rng))
+        drawn = draw_rows(self._pieces, rng)
         return np.array([drawn[column.name] for column in self.columns])
 
     def column(self, name: str) -> Column:
@@ -299,12 +308,12 @@ class Estimator:
             )
         return condition
 
-    def _share(self, each: _Piece, people: FloatArray) -> FloatArray:
+    def _share(self, each: Piece, people: FloatArray) -> FloatArray:
         """Return for each group what share of it some people of a table's entries are."""
         found: FloatArray = add_up(each.group, people, len(self._sizes)) / self._sizes
         return found
 
-    def _holding(self, name: str) -> _Piece:
+    def _holding(self, name: str) -> Piece:
         return next(each for each in self._pieces if name in each.facets)
 
 
@@ -316,7 +325,7 @@ def _facets(table: FrequencySet, columns: Sequence[Column], labels: Labels) -> d
     }
 
 
-def _pairs(piece: _Piece, one: str, other: str) -> tuple[Facet, Facet, FloatArray]:
+def _pairs(piece: Piece, one: str, other: str) -> tuple[Facet, Facet, FloatArray]:
     """Add up the people of entries that are of one kind in both columns."""
     first, second = piece.facets[one], piece.facets[other]
     groups = group([first.kinds, second.kinds], [first.n, second.n])

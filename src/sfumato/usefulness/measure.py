@@ -8,7 +8,7 @@ from typing import Any, NamedTuple, Self
 
 import numpy as np
 
-from sfumato.content import Cell, Content, FineShare, Sentence, Showable, Table
+from sfumato.content import Cell, Content, FineShare, Part, Sentence, Showable, Table
 from sfumato.counts import Column, FrequencySet, group
 from sfumato.errors import (
     MissingExtraError,
@@ -22,6 +22,15 @@ from sfumato.slicing.correlation import cells_in, cramers_v
 from sfumato.text import number_of, percent, text_of
 from sfumato.typing import FloatArray, IntArray
 from sfumato.usefulness.estimators import Estimator
+from sfumato.usefulness.numbers import (
+    MEANS,
+    PEARSON,
+    QUANTILES,
+    REGRESSION,
+    VARIANCES,
+    NumberUtility,
+)
+from sfumato.usefulness.propensity import DISTINGUISHABILITY, Propensity
 from sfumato.usefulness.queries import QueryErrors, Workload
 
 # How much of what columns have to do with each other is still in a release.
@@ -446,6 +455,12 @@ class Utility(Showable):
     people: PeopleLeft | None = None
     """How many people are left, where they may have several rows; all other figures count rows."""
 
+    numbers: NumberUtility | None = None
+    """How far means, variances, quantiles, correlations and regressions are off."""
+
+    propensity: Propensity | None = None
+    """How well a model tells published rows from original ones."""
+
     recipes: tuple[Figure, ...] = ()
     """What the recipes in its README compute, if it is a release of one table with numbers."""
 
@@ -459,9 +474,19 @@ class Utility(Showable):
             **({} if self.accuracy is None else {"accuracy": self.accuracy.to_dict()}),
             **({} if self.weighted is None else {"weighted": self.weighted.to_dict()}),
             **({} if self.people is None else {"people": self.people.to_dict()}),
+            **({} if self.numbers is None else {"numbers": self.numbers.to_dict()}),
+            **({} if self.propensity is None else {"propensity": self.propensity.to_dict()}),
             **({"recipes": [each._asdict() for each in self.recipes]} if self.recipes else {}),
             "seed": self.seed,
         }
+
+    @property
+    def number_losses(self) -> dict[str, float]:
+        """The losses of an analyst who computes with numbers, by name; absent: not measured."""
+        found = {} if self.numbers is None else dict(self.numbers.losses)
+        if self.propensity is not None:
+            found[DISTINGUISHABILITY] = self.propensity.loss
+        return found
 
     def __repr__(self) -> str:
         return f"<Utility {self.queries}>"
@@ -473,7 +498,10 @@ class Utility(Showable):
         if self.recipes:
             found.append("computed as its README says: " + "; ".join(map(str, self.recipes)))
         published = f"{self.published} of {self.rows} rows published"
-        return Content(published, tuple(Sentence(str(each)) for each in found))
+        parts: list[Part] = [Sentence(str(each)) for each in found]
+        parts += [] if self.numbers is None else self.numbers.parts()
+        parts += [] if self.propensity is None else [Sentence(str(self.propensity))]
+        return Content(published, tuple(parts))
 
 
 @dataclass(frozen=True, eq=False)
@@ -523,7 +551,31 @@ class Utilities(Showable):
         ]
         asked = len(next(iter(self.results.values())).queries) if self.results else 0
         headline = f"{asked} counting queries, asked of the original and of each release:"
-        return Content(headline, (table, *single))
+        numbers = self._numbers() if len(self) > 1 else []
+        return Content(headline, (table, *numbers, *single))
+
+    def _numbers(self) -> list[Part]:
+        """Return the losses of numbers, a line per release, and what was not measured."""
+        losses = {name: result.number_losses for name, result in self.results.items()}
+        known = [name for name in _NUMBER_TITLES if any(name in each for each in losses.values())]
+        if not known:
+            return []
+        rows = [[name, *(each.get(loss) for loss in known)] for name, each in losses.items()]
+        shown: list[list[Cell]] = [
+            [cell if cell is None or isinstance(cell, str) else FineShare(cell) for cell in row]
+            for row in rows
+        ]
+        title = "What it costs who computes with numbers: 0 % is nothing, 100 % all"
+        found: list[Part] = [
+            Table.of(title, ["release", *(_NUMBER_TITLES[n] for n in known)], shown, most=None)
+        ]
+        notes = dict.fromkeys(
+            note
+            for result in self.results.values()
+            if result.numbers is not None
+            for note in result.numbers.notes
+        )
+        return [*found, *map(Sentence, notes)]
 
     def __repr__(self) -> str:
         return f"<Utilities of {', '.join(self.results)}>"
@@ -548,6 +600,17 @@ def _row(name: str, result: Utility, *, weighted: bool, people: bool) -> list[Ce
         *([] if result.accuracy is None else [FineShare(result.accuracy.after)]),
         *survey,
     ]
+
+
+_NUMBER_TITLES: Mapping[str, str] = {
+    MEANS: "means",
+    VARIANCES: "variances",
+    QUANTILES: "quantiles",
+    PEARSON: "Pearson",
+    REGRESSION: "regression",
+    DISTINGUISHABILITY: "told apart",
+}
+"""What the losses of numbers are called above a column."""
 
 
 class Exam:

@@ -1,0 +1,263 @@
+"""Whether a model can tell published rows from original ones: the propensity score."""
+
+import math
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from itertools import combinations
+from typing import Any
+
+import numpy as np
+
+from sfumato.counts import group
+from sfumato.text import percent
+from sfumato.typing import FloatArray, IntArray
+from sfumato.usefulness.cells import Cells
+from sfumato.usefulness.estimators import draw_rows
+
+DISTINGUISHABILITY = "distinguishability"
+"""The loss: how well published rows can be told from original ones, from 0 to 1."""
+
+_MOST_CATEGORIES = 10
+"""Values of a column that have a feature of their own, the most frequent; others share one."""
+
+_MOST_FEATURES = 100
+"""With more features than these there are no products of two columns."""
+
+_MOST_COMBINATIONS = 50_000
+"""Of more combinations of values some are drawn: a model of so few features needs no more."""
+
+_RIDGE = 1e-6
+"""What keeps coefficients finite where rows can be told apart without an error: a penalty, per
+row, that changes no score by more than its fifth decimal."""
+
+_ROUNDS = 100
+
+_SMALL_GAIN = 1e-9
+"""A step that promises less, per row, ends the search: the next would promise its square."""
+
+
+@dataclass(frozen=True)
+class Propensity:
+    """How well a logistic regression tells published rows from original ones.
+
+    The model sees numbers, their squares and products, categories, and whether there is a value.
+    Labels are read as rows that could be behind them. If it cannot tell, it believes of every row
+    what is true of all: that it is published with the chance c, their share. The mean square of
+    what it believes beyond that is the pMSE.
+
+    References:
+        Woo, Reiter, Oganian and Karr, "Global measures of data utility for microdata masked for
+        disclosure limitation", 2009, doi:10.29012/jpc.v1i1.568; Snoke, Raab, Nowok, Dibben and
+        Slavkovic, "General and specific utility measures for synthetic data", 2018,
+        doi:10.1111/rssa.12358
+
+    Example:
+        >>> found = Propensity(pmse=0.05, share=0.5, features=4, rows=2000)
+        >>> found.loss, found.expected, found.ratio
+        (0.2, 0.00025, 200.0)
+    """
+
+    pmse: float
+    share: float
+    """The share of the rows that are published ones."""
+
+    features: int
+    """What the model sees of a row, as far as it differs."""
+
+    rows: int
+    """How many rows it learned from, original and published."""
+
+    products: bool = True
+    """Whether it sees products of two columns of numbers; with too many columns it does not."""
+
+    @property
+    def loss(self) -> float:
+        """The share of the largest pMSE there can be: 0 if rows cannot be told apart, 1 if all."""
+        return self.pmse / (self.share * (1 - self.share)) if 0 < self.share < 1 else 1.0
+
+    @property
+    def expected(self) -> float:
+        """The mean pMSE of another sample, as large as the release, from the same population."""
+        return self.features * (1 - self.share) ** 2 * self.share / max(self.rows, 1)
+
+    @property
+    def ratio(self) -> float | None:
+        """The pMSE beside its expectation; below 1 is nearer than another sample would be."""
+        return self.pmse / self.expected if self.expected > 0 else None
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the figures as plain values that JSON can hold."""
+        return {
+            "loss": self.loss,
+            "pmse": self.pmse,
+            "expected": self.expected,
+            "ratio": self.ratio,
+            "features": self.features,
+            "products": self.products,
+            "rows": self.rows,
+        }
+
+    def __str__(self) -> str:
+        if not 0 < self.share < 1:
+            return "published rows told from original ones: there are none, which counts as 100 %"
+        beside = (
+            ""
+            if self.ratio is None
+            else (f", {self.ratio:,.3g} times that of another sample of the same population")
+        )
+        without = "" if self.products else "; without products of columns, of which there are many"
+        return (
+            f"published rows told from original ones (propensity score): {percent(self.loss, 1)}; "
+            f"pMSE {self.pmse:.3g}{beside}{without}"
+        )
+
+
+def propensity(original: Cells, release: Cells, *, rng: np.random.Generator) -> Propensity:
+    """Let a model tell published rows from original ones.
+
+    Args:
+        original: The table as it was.
+        release: What was published of it, with the same columns.
+        rng: Where rows that could be behind the release are drawn from.
+    """
+    names = original.names
+    domains = {name: np.union1d(original.domain(name), release.domain(name)) for name in names}
+    sides = []
+    for cells in (original, release):
+        drawn = draw_rows(cells.pieces_over(domains), rng)
+        rows_of = len(next(iter(drawn.values()), ()))
+        # A column that is not published has no value in any row.
+        nothing = {name: np.full(rows_of, len(domains[name])) for name in names}
+        sides.append([{**nothing, **drawn}[name] for name in names])
+    n, m = (len(side[0]) if side else 0 for side in sides)
+    if not n or not m:
+        return Propensity(0.0, 0.0, 0, n + m)
+    codes = [np.concatenate(both) for both in zip(*sides, strict=True)]
+    groups = group(codes, [len(domains[name]) + 1 for name in names])
+    rows = np.bincount(groups.of_item, minlength=groups.n).astype(np.float64)
+    published = np.bincount(groups.of_item[n:], minlength=groups.n).astype(np.float64)
+    first = groups.first
+    if groups.n > _MOST_COMBINATIONS:
+        # Combinations, not rows: those that are the same on both sides stay so.
+        some = np.sort(rng.choice(groups.n, _MOST_COMBINATIONS, replace=False))
+        first, rows, published = first[some], rows[some], published[some]
+    share = float(published.sum() / rows.sum())
+    if not 0 < share < 1:
+        return Propensity(share * (1 - share), share, 0, round(rows.sum()))
+    features, products = _features(
+        [(codes[i][first], domains[name]) for i, name in enumerate(names)],
+        [name in original.numbers for name in names],
+        rows,
+    )
+    belief = fit_logistic(features, published, rows)
+    pmse = float((rows * (belief - share) ** 2).sum() / rows.sum())
+    return Propensity(pmse, share, _rank(features, rows), round(rows.sum()), products)
+
+
+def _features(
+    columns: Sequence[tuple[IntArray, FloatArray]], numeric: Sequence[bool], rows: FloatArray
+) -> tuple[FloatArray, bool]:
+    """Return what a model sees of each combination, and whether products are among it."""
+    found: list[FloatArray] = []
+    numbers: list[FloatArray] = []
+    for (codes, domain), is_number in zip(columns, numeric, strict=True):
+        if is_number:
+            known = codes < len(domain)
+            value = np.append(domain, 0.0)[codes]
+            weight = rows * known
+            total = max(float(weight.sum()), 1e-300)
+            mean = float((weight * value).sum()) / total
+            deviation = math.sqrt(float((weight * (value - mean) ** 2).sum()) / total) or 1.0
+            scaled = np.where(known, (value - mean) / deviation, 0.0)
+            numbers.append(scaled)
+            found += [scaled, scaled**2, known.astype(np.float64)]
+        else:
+            found += _dummies(codes, len(domain) + 1, rows)
+    pairs = len(numbers) * (len(numbers) - 1) // 2
+    products = len(found) + pairs <= _MOST_FEATURES
+    if products:
+        found += [one * other for one, other in combinations(numbers, 2)]
+    kept = [each for each in found if each.max() > each.min()]
+    table = np.array(kept).reshape(len(kept), len(rows))
+    # On one scale, so that one penalty fits all.
+    mean = (table * rows).sum(axis=1, keepdims=True) / rows.sum()
+    table -= mean
+    table /= np.sqrt((table**2 * rows).sum(axis=1, keepdims=True) / rows.sum())
+    return table, products or pairs == 0
+
+
+def _dummies(codes: IntArray, n: int, rows: FloatArray) -> Iterator[FloatArray]:
+    """Yield a feature for each frequent value but the most frequent, and one for all others."""
+    frequent = np.argsort(-np.bincount(codes, weights=rows, minlength=n), kind="stable")
+    for value in frequent[1:_MOST_CATEGORIES]:
+        yield (codes == value).astype(np.float64)
+    if n > _MOST_CATEGORIES:
+        yield np.isin(codes, frequent[_MOST_CATEGORIES:]).astype(np.float64)
+
+
+def _rank(features: FloatArray, rows: FloatArray) -> int:
+    """Return how many features do not follow from others."""
+    if not len(features):
+        return 0
+    return int(np.linalg.matrix_rank((features * rows) @ features.T / rows.sum(), tol=1e-9))
+
+
+def fit_logistic(features: FloatArray, successes: FloatArray, trials: FloatArray) -> FloatArray:
+    """Return the chance of a success in each row, by a logistic regression with an intercept.
+
+    Newton's method with halved steps. A small penalty on all coefficients but the intercept keeps
+    them finite where a feature tells all successes.
+
+    Args:
+        features: A row per feature.
+        successes: How many trials of each kind succeed.
+        trials: How many there are of each kind.
+
+    >>> coin = fit_logistic(np.array([[0.0, 1.0]]), np.array([1.0, 3.0]), np.array([4.0, 4.0]))
+    >>> coin.round(3).tolist()
+    [0.25, 0.75]
+    """
+    total = float(trials.sum())
+    design = np.vstack([np.ones(len(trials)), features])
+    penalty = np.full(len(design), _RIDGE * total)
+    penalty[0] = 0.0
+    share = float(successes.sum()) / total
+    at = np.zeros(len(design))
+    at[0] = math.log(share / (1 - share))
+    value = _cost(at, design, successes, trials, penalty)
+    for _ in range(_ROUNDS):
+        chance = _chance(at @ design)
+        gradient = design @ (successes - trials * chance) - penalty * at
+        curvature = (design * (trials * chance * (1 - chance))) @ design.T + np.diag(penalty)
+        step = np.linalg.solve(curvature, gradient)
+        gain = float(gradient @ step)
+        if gain <= _SMALL_GAIN * total:
+            break
+        length = 1.0
+        while (
+            length > 1e-6
+            and (new := _cost(at + length * step, design, successes, trials, penalty)) > value
+        ):
+            length /= 2
+        if length <= 1e-6:
+            break
+        at, value = at + length * step, new
+    return _chance(at @ design)
+
+
+def _chance(log_odds: FloatArray) -> FloatArray:
+    found: FloatArray = 1 / (1 + np.exp(-np.clip(log_odds, -500, 500)))
+    return found
+
+
+def _cost(
+    at: FloatArray,
+    design: FloatArray,
+    successes: FloatArray,
+    trials: FloatArray,
+    penalty: FloatArray,
+) -> float:
+    """Return the negative log likelihood, and the penalty."""
+    log_odds = at @ design
+    likelihood = successes * log_odds - trials * np.logaddexp(0, log_odds)
+    return float(-likelihood.sum() + (penalty * at**2).sum() / 2)
