@@ -129,6 +129,25 @@ def test_another_sample_is_as_far_as_expected():
     assert 1.4 < np.mean(ratios) < 2.6
 
 
+def test_what_belongs_together_is_looked_at():
+    # The same ages and the same sexes, but who is how old was shuffled.
+    rows = [(20 + i % 30, "f" if i % 30 < 15 else "m") for i in range(600)]
+    shuffled = [(age, "fm"[i % 2]) for i, (age, _) in enumerate(rows)]
+    one = cells(rows)
+    assert propensity(one, cells(shuffled, one), rng=np.random.default_rng(0)).loss > 0.1
+
+
+def test_pairs_that_are_too_many_are_named():
+    names = [f"c{i}" for i in range(5)]
+    rng = np.random.default_rng(0)
+    rows = [tuple(f"v{v}" for v in row) for row in rng.integers(0, 9, (300, 5))]
+    counts = FrequencySet.from_rows(names, rows)
+    table = Cells(LinkedTables((counts,)), counts.columns, frozenset(), Labels())
+    found = propensity(table, table, rng=rng)
+    assert found.unseen == ("pairs of categories",)
+    assert "does not look at pairs of categories" in str(found)
+
+
 def test_no_rows_count_as_told():
     one = cells([(20, "f")])
     found = propensity(one, cells([], one), rng=np.random.default_rng(0))

@@ -1,4 +1,4 @@
-"""What published cells say to an analyst who computes: a number, a few, a category, or nothing."""
+"""Published cells as an analyst reads them: a number, several, a category, or nothing."""
 
 import math
 from collections.abc import Mapping, Sequence
@@ -190,7 +190,7 @@ class Cells:
 
     @property
     def published(self) -> frozenset[str]:
-        """Which of the columns some table has."""
+        """The columns that some table has."""
         return frozenset(name for table in self.tables.tables for name in table.names)
 
     @cached_property

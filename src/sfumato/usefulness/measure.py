@@ -565,7 +565,7 @@ class Utilities(Showable):
             [cell if cell is None or isinstance(cell, str) else FineShare(cell) for cell in row]
             for row in rows
         ]
-        title = "What it costs who computes with numbers: 0 % is nothing, 100 % all"
+        title = "Errors of computing with numbers; 100 % is also what cannot be computed any more"
         found: list[Part] = [
             Table.of(title, ["release", *(_NUMBER_TITLES[n] for n in known)], shown, most=None)
         ]

@@ -1,4 +1,4 @@
-"""What a release costs an analyst who computes with numbers: means, spreads, ties, regressions."""
+"""The cost of a release for an analyst who computes: means, spreads, ties, regressions."""
 
 import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -158,7 +158,7 @@ class _Moments:
             name: units.of(name, cells.domain(name)) for name in names if name in cells.published
         }
 
-    def _held(self, piece: Piece) -> list[int]:
+    def _columns_in(self, piece: Piece) -> list[int]:
         """Return the positions of the columns that a table has."""
         return [at for at, name in enumerate(self._names) if name in piece.facets]
 
@@ -189,7 +189,7 @@ class _Moments:
         done = np.zeros((p, p), dtype=bool)
         groups = []
         for piece in self._pieces:
-            held = self._held(piece)
+            held = self._columns_in(piece)
             here = np.ix_(held, held)
             sums = np.zeros((3, len(held), len(self.sizes))) if len(self._pieces) > 1 else None
             found = np.zeros((4, len(held), len(held)))
@@ -281,13 +281,14 @@ class _Moments:
 
     def _assign(self) -> list[list[int]]:
         """Return which columns each table is asked for: as many as it has, and each once."""
-        left = {at for piece in self._pieces for at in self._held(piece)}
+        left = {at for piece in self._pieces for at in self._columns_in(piece)}
         held: list[list[int]] = [[] for _ in self._pieces]
         while left:
             best = max(
-                range(len(self._pieces)), key=lambda i: len(left & {*self._held(self._pieces[i])})
+                range(len(self._pieces)),
+                key=lambda i: len(left & {*self._columns_in(self._pieces[i])}),
             )
-            held[best] = sorted(left & {*self._held(self._pieces[best])})
+            held[best] = sorted(left & {*self._columns_in(self._pieces[best])})
             left -= {*held[best]}
         return held
 
@@ -433,7 +434,7 @@ class NumberPair(NamedTuple):
 
     @property
     def error(self) -> float:
-        """How far it is off, at most 1; 1 if it cannot be computed any more."""
+        """The distance between them, at most 1; 1 if it cannot be computed any more."""
         return 1.0 if self.after is None else _error(self.after - self.before)
 
 
@@ -451,7 +452,7 @@ class Coefficient(NamedTuple):
 
     @property
     def error(self) -> float:
-        """How far it is off, at most 1; 1 if it cannot be computed any more."""
+        """The distance between them, at most 1; 1 if it cannot be computed any more."""
         return 1.0 if self.after is None else _error(self.after - self.before)
 
 
@@ -600,7 +601,7 @@ class NumberUtility:
 
     @property
     def notes(self) -> list[str]:
-        """What is hidden, and what was not measured, in words."""
+        """Sentences about what is hidden and what was not measured."""
         found = []
         if self.hidden:
             found.append(
@@ -745,7 +746,7 @@ class NumberExam:
             both(lambda each: float(mean + step * each.mean[at])),
             both(lambda each: float(step * np.sqrt(each.variance[at]))),
             (quantiles[0], quantiles[1] if there else None),
-            float(after.known[at] / max(before.known[at], 1e-300)),
+            round(float(after.known[at] / max(before.known[at], 1e-300)), _SAME),
             errors,
         )
 

@@ -3,13 +3,13 @@
 import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from itertools import combinations
+from itertools import combinations, product
 from typing import Any
 
 import numpy as np
 
 from sfumato.counts import group
-from sfumato.text import percent
+from sfumato.text import join_words, percent
 from sfumato.typing import FloatArray, IntArray
 from sfumato.usefulness.cells import Cells
 from sfumato.usefulness.estimators import draw_rows
@@ -21,7 +21,7 @@ _MOST_CATEGORIES = 10
 """Values of a column that have a feature of their own, the most frequent; others share one."""
 
 _MOST_FEATURES = 100
-"""With more features than these there are no products of two columns."""
+"""Products of two columns that would make more features than these are left out, and named."""
 
 _MOST_COMBINATIONS = 50_000
 """Of more combinations of values some are drawn: a model of so few features needs no more."""
@@ -40,7 +40,8 @@ _SMALL_GAIN = 1e-9
 class Propensity:
     """How well a logistic regression tells published rows from original ones.
 
-    The model sees numbers, their squares and products, categories, and whether there is a value.
+    The model sees numbers and their squares, categories, whether there is a value, and pairs of
+    columns as far as these are not too many.
     Labels are read as rows that could be behind them. If it cannot tell, it believes of every row
     what is true of all: that it is published with the chance c, their share. The mean square of
     what it believes beyond that is the pMSE.
@@ -67,8 +68,8 @@ class Propensity:
     rows: int
     """How many rows it learned from, original and published."""
 
-    products: bool = True
-    """Whether it sees products of two columns of numbers; with too many columns it does not."""
+    unseen: tuple[str, ...] = ()
+    """Pairs of columns that it does not look at because there are too many."""
 
     @property
     def loss(self) -> float:
@@ -93,7 +94,7 @@ class Propensity:
             "expected": self.expected,
             "ratio": self.ratio,
             "features": self.features,
-            "products": self.products,
+            "unseen": list(self.unseen),
             "rows": self.rows,
         }
 
@@ -105,7 +106,7 @@ class Propensity:
             if self.ratio is None
             else (f", {self.ratio:,.3g} times that of another sample of the same population")
         )
-        without = "" if self.products else "; without products of columns, of which there are many"
+        without = f"; it does not look at {join_words(self.unseen)}" if self.unseen else ""
         return (
             f"published rows told from original ones (propensity score): {percent(self.loss, 1)}; "
             f"pMSE {self.pmse:.3g}{beside}{without}"
@@ -113,7 +114,7 @@ class Propensity:
 
 
 def propensity(original: Cells, release: Cells, *, rng: np.random.Generator) -> Propensity:
-    """Let a model tell published rows from original ones.
+    """Return how well a model tells published rows from original ones.
 
     Args:
         original: The table as it was.
@@ -144,22 +145,23 @@ def propensity(original: Cells, release: Cells, *, rng: np.random.Generator) -> 
     share = float(published.sum() / rows.sum())
     if not 0 < share < 1:
         return Propensity(share * (1 - share), share, 0, round(rows.sum()))
-    features, products = _features(
+    features, unseen = _features(
         [(codes[i][first], domains[name]) for i, name in enumerate(names)],
         [name in original.numbers for name in names],
         rows,
     )
     belief = fit_logistic(features, published, rows)
     pmse = float((rows * (belief - share) ** 2).sum() / rows.sum())
-    return Propensity(pmse, share, _rank(features, rows), round(rows.sum()), products)
+    return Propensity(pmse, share, _rank(features, rows), round(rows.sum()), unseen)
 
 
 def _features(
     columns: Sequence[tuple[IntArray, FloatArray]], numeric: Sequence[bool], rows: FloatArray
-) -> tuple[FloatArray, bool]:
-    """Return what a model sees of each combination, and whether products are among it."""
+) -> tuple[FloatArray, tuple[str, ...]]:
+    """Return what a model sees of each combination, and the pairs of columns that it does not."""
     found: list[FloatArray] = []
     numbers: list[FloatArray] = []
+    categories: list[list[FloatArray]] = []
     for (codes, domain), is_number in zip(columns, numeric, strict=True):
         if is_number:
             known = codes < len(domain)
@@ -172,18 +174,28 @@ def _features(
             numbers.append(scaled)
             found += [scaled, scaled**2, known.astype(np.float64)]
         else:
-            found += _dummies(codes, len(domain) + 1, rows)
-    pairs = len(numbers) * (len(numbers) - 1) // 2
-    products = len(found) + pairs <= _MOST_FEATURES
-    if products:
-        found += [one * other for one, other in combinations(numbers, 2)]
+            categories.append(list(_dummies(codes, len(domain) + 1, rows)))
+            found += categories[-1]
+    every = [each for some in categories for each in some]
+    pairs = {
+        "pairs of numbers": [*combinations(numbers, 2)],
+        "pairs of a number and a category": [*product(numbers, every)],
+        "pairs of categories": [
+            both for one, other in combinations(categories, 2) for both in product(one, other)
+        ],
+    }
+    unseen = []
+    for what, some in pairs.items():
+        if len(found) + len(some) > _MOST_FEATURES:
+            unseen.append(what)
+        else:
+            found += [one * other for one, other in some]
     kept = [each for each in found if each.max() > each.min()]
     table = np.array(kept).reshape(len(kept), len(rows))
     # On one scale, so that one penalty fits all.
-    mean = (table * rows).sum(axis=1, keepdims=True) / rows.sum()
-    table -= mean
+    table -= (table * rows).sum(axis=1, keepdims=True) / rows.sum()
     table /= np.sqrt((table**2 * rows).sum(axis=1, keepdims=True) / rows.sum())
-    return table, products or pairs == 0
+    return table, tuple(unseen)
 
 
 def _dummies(codes: IntArray, n: int, rows: FloatArray) -> Iterator[FloatArray]:
