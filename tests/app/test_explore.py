@@ -112,6 +112,20 @@ def test_the_plane_is_about_any_risk(client, tried, risk):
     assert client.get("explore", risk=risk).status == 200
 
 
+def test_usefulness_is_measured_by_what_is_chosen(client, desk):
+    fields = {"v-k": "2; 6", "method": ["mondrian"], "loss": "query-error"}
+    text = run(client, desk, "try", "explore", **fields)
+    assert desk.jobs.get("explore").result.comparison.loss == "query-error"
+    assert '<option value="query-error" selected>' in text
+    assert "--loss query-error" in equivalents(desk, "explore").command
+    assert "loss='query-error'" in equivalents(desk, "explore").python
+
+
+def test_usefulness_is_not_measured_by_what_there_is_not(client, desk):
+    assert "no loss &#39;lost&#39;" in client.post("explore/try", loss="lost").text
+    assert desk.jobs.get("explore") is None
+
+
 @pytest.mark.parametrize("point", ["0", "99", "-1", "x", "<script>", "1" * 400])
 def test_a_point_that_is_not_there_is_no_error(client, tried, point):
     text = client.get("explore", point=point).text

@@ -40,7 +40,13 @@ def as_counted(policy: Policy, counts: FrequencySet) -> Policy:
 
 
 def release_of_counts(
-    policy: Policy, decision: Decision, counts: FrequencySet, columns: Sequence[str], seed: int
+    policy: Policy,
+    decision: Decision,
+    counts: FrequencySet,
+    columns: Sequence[str],
+    seed: int,
+    *,
+    beside: Sequence[str] = (),
 ) -> Release:
     """Return what would be published, as a release whose rows are counts; nothing is written.
 
@@ -50,9 +56,10 @@ def release_of_counts(
         counts: The table, over at least what the policy decides on and calls sensitive.
         columns: All columns of the table, counted or not.
         seed: Fixes which of rows that were alike to the decision go to which class.
+        beside: Plain columns that are counted too, and published with the others.
     """
     decided = counted_columns(policy)
-    counts = counts.project(tuple(dict.fromkeys([*decided, *policy.sensitive])))
+    counts = counts.project(tuple(dict.fromkeys([*decided, *policy.sensitive, *beside])))
     published = recode_counts(counts, decision.recoding, decided, np.random.default_rng(seed))
     people, person = None, policy.counted_person
     if person is not None:

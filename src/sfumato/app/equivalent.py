@@ -23,9 +23,9 @@ def equivalents(desk: Desk, step: str) -> Equivalent:
     policy = desk.policy_file.name
     if step == "explore" and desk.policy is not None:
         # A step is loaded when its page is opened.
-        from sfumato.app.steps.explore import last_variations
+        from sfumato.app.steps.explore import last_loss, last_variations
 
-        return _compare(data, policy, last_variations(desk))
+        return _compare(data, policy, last_variations(desk), last_loss(desk))
     release = "release" if desk.release is None else desk.release.name
     seed = "" if desk.seed is None else f" --seed {desk.seed}"
     seeded = "" if desk.seed is None else f", seed={desk.seed}"
@@ -50,7 +50,9 @@ def equivalents(desk: Desk, step: str) -> Equivalent:
     return Equivalent(commands[step], f"import sfumato as sf\n\n{calls[step]}")
 
 
-def _compare(data: str, policy: str, vary: Mapping[str, Sequence[object]]) -> Equivalent:
+def _compare(
+    data: str, policy: str, vary: Mapping[str, Sequence[object]], loss: str = ""
+) -> Equivalent:
     """Return what tries the same policies.
 
     >>> _compare("patients.csv", "policy.yaml", {"k": [3, 5], "suppression": ["0%"]}).command
@@ -59,6 +61,9 @@ def _compare(data: str, policy: str, vary: Mapping[str, Sequence[object]]) -> Eq
     varied_by = [f"{name}={','.join(map(str, values))}" for name, values in vary.items()]
     options = [f" --vary {quote(text)}" for text in varied_by]
     given = f", vary={dict(vary)!r}" if vary else ""
+    if loss:
+        options.append(f" --loss {quote(loss)}")
+        given += f", loss={loss!r}"
     return Equivalent(
         f"sfumato compare {quote(data)} {quote(policy)}{''.join(options)}",
         f"import sfumato as sf\n\nprint(sf.compare({data!r}, {policy!r}{given}))",

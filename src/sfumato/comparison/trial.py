@@ -286,9 +286,17 @@ def _try_generalised(policy: Policy, table: CountedTable) -> Trial:
             MEAN: float((left.inside / left.sizes).sum() / max(int(left.inside.sum()), 1)),
         },
     )
-    return Trial(
-        figures, release_of_counts(policy, decision, table.counts, table.columns, table.seed)
+    release = release_of_counts(
+        policy, decision, table.counts, table.columns, table.seed, beside=_beside(policy, table)
     )
+    return Trial(figures, release)
+
+
+def _beside(policy: Policy, table: CountedTable) -> tuple[str, ...]:
+    """Return the plain columns that a policy perturbs, if computing with them is asked for."""
+    if table.asks in (None, QUERY_ERROR) or policy.decouple or policy.counted_person:
+        return ()
+    return tuple(n for n in policy.perturbations if policy.columns[n].role is Role.PLAIN)
 
 
 def _try_hidden(policy: Policy, decoupling: Decoupling, tried: Trial, table: CountedTable) -> Trial:
@@ -400,7 +408,7 @@ def _asked_losses(policy: Policy, tried: Trial, table: CountedTable, loss: str) 
     numbers = [name for name in NUMBER_LOSSES if loss != QUERY_ERROR]
     if not tried.figures.published:
         return dict.fromkeys([loss, *numbers], 1.0)
-    names = (*policy.quasi_identifiers, *policy.sensitive)
+    names = (*policy.quasi_identifiers, *policy.sensitive, *_beside(policy, table))
     counts = table.counts.project(names)
     if loss == QUERY_ERROR:
         error = query_error(counts, tried.release, policy=policy, seed=table.seed)

@@ -210,6 +210,7 @@ def query_error(counts: FrequencySet, release: object, *, policy: Policy, seed: 
     """
     published = open_release(release, policy)
     known, sensitive = published.quasi_identifiers, published.sensitive
+    counts = _with_new_numbers(counts, {"release": published})
     exam = Exam(counts, known, sensitive, Workload(), seed)
     ladders = ladders_of(policy, counts, (*known, *published.generalised))
     return exam.of(published.estimator(counts.columns, ladders)).queries.mean

@@ -33,7 +33,20 @@ RISK_WORDS = {
 }
 """What each risk means."""
 
+LOSS_WORDS = {
+    "": "how coarse cells become",
+    "query-error": "errors of counting queries",
+    "mean-error": "errors of means",
+    "variance-error": "errors of variances",
+    "quantile-error": "errors of quantiles",
+    "pearson-error": "errors of correlations of numbers",
+    "regression-error": "errors of regressions",
+    "distinguishability": "how well published rows are told from original ones",
+}
+"""What usefulness can be measured by; the first is the loss that costs no time."""
+
 TEXTS = (
+    *LOSS_WORDS.values(),
     "People at risk",
     "Strongest belief",
     "Strongest gain in belief",
@@ -41,7 +54,7 @@ TEXTS = (
     "Mean prosecutor risk",
     *RISK_WORDS.values(),
 )
-"""What the risks are called on the plane, and what they mean."""
+"""What losses and risks are called on the plane, and what risks mean."""
 
 _TELLING = ("at-risk", "mean", "belief", "gain", "prosecutor")
 """Risks in the order in which they are shown first: the first in which policies differ."""
@@ -65,6 +78,9 @@ class Exploration:
     vary: dict[str, list[object]]
     """The settings that were varied, as `sf.compare` takes them."""
 
+    loss: str = ""
+    """What usefulness was measured by; nothing for the loss that costs no time."""
+
 
 @step.page
 def show_page(desk: Desk, asked: Fields) -> Context:
@@ -74,6 +90,8 @@ def show_page(desk: Desk, asked: Fields) -> Context:
         "policy": policy,
         "methods": method_words(),
         "knobs": _varied_numbers(policy),
+        "loss_words": LOSS_WORDS,
+        "lost": last_loss(desk),
         **_plane(desk, asked),
         **_map(desk, asked),
     }
@@ -218,16 +236,7 @@ def try_policies(desk: Desk, asked: Fields) -> Answer:
     from sfumato.comparison.variations import name_policies
 
     policy = desk.require_policy()
-    vary: dict[str, list[object]] = {}
-    for each in _varied_numbers(policy):
-        values = _values(asked.text(f"v-{each['name']}", ""))
-        if values:
-            vary[each["name"]] = values
-    limits = _values(asked.text("v-suppression", ""))
-    if limits:
-        vary["suppression"] = limits
-    if asked.texts("method"):
-        vary["method"] = list(asked.texts("method"))
+    vary, loss = _asked_variations(policy, asked), _asked_loss(asked)
     count = 1
     for values in vary.values():
         count *= len(values)
@@ -240,20 +249,46 @@ def try_policies(desk: Desk, asked: Fields) -> Answer:
     alone = policy not in named.values()
     live, given = desk.require_live(), desk.task_policy
 
+    by = loss or None
+
     def work(report: Progress) -> Exploration:
         if not alone:
-            return Exploration(live.explore(given, vary=vary, progress=report), named, vary)
+            found = live.explore(given, vary=vary, loss=by, progress=report)
+            return Exploration(found, named, vary, loss)
         # The present policy is a point too, so that others can be held against it.
-        found = live.explore(given, vary={}, progress=report)
+        found = live.explore(given, vary={}, loss=by, progress=report)
         present = replace(found.points[0], name=PRESENT)
         if vary:
-            found = live.explore(given, vary=vary, progress=report)
+            found = live.explore(given, vary=vary, loss=by, progress=report)
             found = replace(found, points=(present, *found.points))
-            return Exploration(found, {PRESENT: policy, **named}, vary)
-        return Exploration(replace(found, points=(present,)), {PRESENT: policy}, vary)
+            return Exploration(found, {PRESENT: policy, **named}, vary, loss)
+        return Exploration(replace(found, points=(present,)), {PRESENT: policy}, vary, loss)
 
     desk.start("explore", work)
     return None
+
+
+def _asked_variations(policy: Policy, asked: Fields) -> dict[str, list[object]]:
+    """Return the settings to vary, each with its values."""
+    vary: dict[str, list[object]] = {}
+    for each in _varied_numbers(policy):
+        values = _values(asked.text(f"v-{each['name']}", ""))
+        if values:
+            vary[each["name"]] = values
+    limits = _values(asked.text("v-suppression", ""))
+    if limits:
+        vary["suppression"] = limits
+    if asked.texts("method"):
+        vary["method"] = list(asked.texts("method"))
+    return vary
+
+
+def _asked_loss(asked: Fields) -> str:
+    """Return what usefulness is measured by."""
+    loss = asked.text("loss", "")
+    if loss not in LOSS_WORDS:
+        raise UnknownNameError("loss", loss, [*filter(None, LOSS_WORDS)])
+    return loss
 
 
 def last_variations(desk: Desk) -> dict[str, list[object]]:
@@ -268,6 +303,13 @@ def last_variations(desk: Desk) -> dict[str, list[object]]:
     return {name: values for name, values in numbers.items() if values} | {
         "method": [*method_words()]
     }
+
+
+def last_loss(desk: Desk) -> str:
+    """Return what usefulness was measured by last; nothing for the loss that costs no time."""
+    job = desk.jobs.get("explore")
+    found: Exploration | None = job.result if job is not None and job.ready else None
+    return "" if found is None else found.loss
 
 
 def _values(text: str) -> list[object]:

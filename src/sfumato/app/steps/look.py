@@ -33,7 +33,17 @@ _CONDITIONS = 3
 
 ONLY = {"": "all rows", "changed": "changed rows", "left out": "rows left out"}
 
-TEXTS = tuple(ONLY.values())
+NUMBERS = {
+    "mean-error": "means",
+    "variance-error": "variances",
+    "quantile-error": "quantiles",
+    "pearson-error": "correlations of numbers",
+    "regression-error": "regressions",
+    "distinguishability": "published rows told from original ones",
+}
+"""What computing with numbers loses, by the names of the losses."""
+
+TEXTS = (*ONLY.values(), *NUMBERS.values())
 
 
 @dataclass(frozen=True)
@@ -197,6 +207,7 @@ def _use(desk: Desk, job: Job) -> Mapping[str, Any] | None:
     return {
         "found": found,
         "pairs": sorted(pairs, key=lambda pair: -pair.difference)[:_PAIRS],
+        "numbers": {words: found.number_losses.get(name) for name, words in NUMBERS.items()},
         "drawn": drawn if pairs else [],
     }
 

@@ -4,13 +4,32 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from sfumato.content import Cell, Drawing, Figures, FineShare, Heading, Part, Share, Table
+from sfumato.content import (
+    Cell,
+    Drawing,
+    Figures,
+    FineShare,
+    Heading,
+    Part,
+    Sentence,
+    Share,
+    Table,
+)
 from sfumato.drawing.charts import histogram_svg
 from sfumato.releases.manifest import Manifest
 from sfumato.reports.dossier import Dossier
 from sfumato.reports.sections.base import Chapter, need_original
 from sfumato.text import percent
-from sfumato.usefulness import WeightedUtility
+from sfumato.usefulness import Utility, WeightedUtility
+from sfumato.usefulness.numbers import (
+    MEANS,
+    NUMBER_LOSSES,
+    PEARSON,
+    QUANTILES,
+    REGRESSION,
+    VARIANCES,
+)
+from sfumato.usefulness.propensity import DISTINGUISHABILITY
 from sfumato.usefulness.queries import QueryErrors
 
 _STEPS = (0.01, 0.05, 0.1, 0.25, 0.5, 1.0)
@@ -40,9 +59,35 @@ def _parts(dossier: Dossier) -> Sequence[Part]:
     parts: list[Part] = [figures, Drawing.of(_draw(errors))]
     if found.weighted is not None:
         parts.append(_weighted_table(found.weighted))
+    if found.numbers is not None:
+        parts += _numbers(found)
     if dossier.manifest is not None and dossier.manifest.known_losses:
         parts.append(_losses(dossier.manifest))
     return parts
+
+
+def _numbers(found: Utility) -> list[Part]:
+    """Return what computing with numbers gives before and after, and how far that is off."""
+    assert found.numbers is not None  # noqa: S101 - asked for only then
+    meanings = {
+        MEANS: "Of the means of columns, in standard deviations of the original.",
+        VARIANCES: "Of the variances of columns, as a share of the original's.",
+        QUANTILES: "Of the deciles of columns, in standard deviations.",
+        PEARSON: "Of Pearson's correlations of pairs of columns.",
+        REGRESSION: "Of the standardised coefficients of each column on all others.",
+        DISTINGUISHABILITY: "How well a model tells published rows from original ones.",
+    }
+    losses = found.number_losses
+    items = tuple(
+        (
+            NUMBER_LOSSES.get(name, "told apart"),
+            FineShare(losses[name]) if name in losses else "not measured",
+            meaning,
+        )
+        for name, meaning in meanings.items()
+    )
+    caption = "How far computing with numbers is off, from 0 % to 100 % (not possible any more)"
+    return [Figures(caption, items), *found.numbers.parts(), Sentence(str(found.propensity))]
 
 
 def _weighted_table(found: WeightedUtility) -> Table:
@@ -98,6 +143,7 @@ UTILITY = Chapter(
     "utility",
     "What the release is still good for",
     "The original and the release are asked the same random counting questions; a relative error "
-    "of 10 % means that the release says 90 or 110 where 100 is right.",
+    "of 10 % means that the release says 90 or 110 where 100 is right. Then both are computed "
+    "with, as analysts do.",
     _parts,
 )
