@@ -180,6 +180,11 @@ def _shows(people: int, rows: int, fraction: Fraction) -> Fraction:
     return at_least(rows) / at_least(1)
 
 
+def _stands_for(weights: Counts) -> Fraction:
+    """Return how many people the rows of a class stand for."""
+    return sum((Fraction(w) * n for w, n in weights.items() if w is not None), Fraction(0))
+
+
 SLACK = 1e-7
 """What rounding may do where logarithms or a linear programme are involved."""
 
@@ -225,6 +230,10 @@ CLASS_MODELS: dict[str, Judge] = {
     ),
     "estimated-k-map": lambda n, _c, _t, m: (
         _shows(m["k"] - 1, n, _decimal(m["fraction"]))
+        <= 1 - _decimal(m.get("confidence", 0.99)) + Fraction(1, 10**9)
+    ),
+    "weighted-k-map": lambda n, c, _t, m: (
+        _shows(m["k"] - 1, n, Fraction(n) / max(_stands_for(c), Fraction(n)))
         <= 1 - _decimal(m.get("confidence", 0.99)) + Fraction(1, 10**9)
     ),
     "basic-beta-likeness": lambda _n, c, t, m: all(
