@@ -60,9 +60,8 @@ class RankSwapping(Perturbation):
     ) -> list[Cells]:
         [cells] = columns
         rows = np.flatnonzero(cells.known)
-        # The random order comes first, so that rows with the same value are in random order.
-        rows = rng.permutation(rows)
-        order = rows[np.argsort(cells.codes[rows], kind="stable")]
+        # Rows with the same value are in random order.
+        order = rows[np.argsort(cells.codes[rows] + rng.random(len(rows)))]
         partner = pair_up(len(order), self.reach(len(order)), rng)
         codes = cells.codes.copy()
         codes[order] = cells.codes[order[partner]]

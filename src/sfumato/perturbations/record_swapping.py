@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import ClassVar, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 
@@ -88,7 +88,8 @@ def swap_within(level: IntArray, share: float, rng: np.random.Generator) -> IntA
     (True, 2)
     """
     n = len(level)
-    order = np.lexsort((rng.random(n), level))
+    shuffled = rng.permutation(n)
+    order = shuffled[np.argsort(_narrow(level)[shuffled], kind="stable")]
     ranked = level[order]
     starts = np.flatnonzero(np.diff(ranked, prepend=-1))
     sizes = np.diff(np.append(starts, n))
@@ -100,3 +101,8 @@ def swap_within(level: IntArray, share: float, rng: np.random.Generator) -> IntA
     other = np.where(place % 2 == 0, np.arange(n) + 1, np.arange(n) - 1)
     source[order[taking]] = order[other[taking]]
     return source
+
+
+def _narrow(level: IntArray) -> np.ndarray[Any, Any]:
+    """Return levels in two bytes if they fit: these are sorted by counting, ten times as fast."""
+    return level.astype(np.uint16) if level.max(initial=0) < 2**16 else level

@@ -524,14 +524,41 @@ def order_values(book: Codebook, used: IntArray) -> tuple[Column, IntArray]:
         used: The codes that occur; the missing value comes last, if it is among them.
     """
     known = used[used != MISSING]
-    values: list[Value] = python_values(book.values.take(from_numpy(known - 1)), book.column)
-    ordered = in_order(values)
-    place = {value: at for at, value in enumerate(ordered)}
-    number = np.full(len(book), len(ordered), dtype=np.int64)
-    number[known] = [place[value] for value in values]
+    found = book.values.take(from_numpy(known - 1))
+    number = np.full(len(book), len(known), dtype=np.int64)
+    order = _order_of_numbers(found)
+    if order is not None:
+        number[known[order]] = np.arange(len(order))
+        ordered: list[Value] = to_numpy(found)[order].tolist()
+    else:
+        values = python_values(found, book.column)
+        ordered = in_order(values)
+        place = {value: at for at, value in enumerate(ordered)}
+        number[known] = [place[value] for value in values]
     if len(known) < len(used):
         ordered.append(None)
     return Column(book.column, tuple(ordered)), number
+
+
+def _order_of_numbers(values: pa.Array) -> IntArray | None:
+    """Return the order of distinct numbers, as `in_order` has it; None if size does not decide it.
+
+    Of 900 000 numbers it takes a hundredth of the time that reading each of them takes.
+
+    >>> _order_of_numbers(pa.array([2.5, -1.0])).tolist()
+    [1, 0]
+    """
+    kind = values.type
+    if not len(values) or not (t.is_integer(kind) or t.is_float64(kind)):
+        return None
+    numbers = to_numpy(values)
+    if not max(abs(float(numbers.min())), abs(float(numbers.max()))) < _EXACT:
+        return None
+    return np.argsort(numbers, kind="stable")
+
+
+_EXACT = 2**53
+"""Numbers below this are told apart by floating point as they are by their text."""
 
 
 def make_survey(books: Sequence[Codebook], alone: Frequencies, sample: Sample) -> Survey:

@@ -120,6 +120,11 @@ def _values_like(values: Sequence[Value], kind: pa.DataType) -> pa.Array:
     """Return values in the type of a column if it holds them, else in their own."""
     if is_text(kind):
         return from_texts([None if value is None else text_of(value) for value in values], kind)
+    kinds = {*map(type, values)} - {type(None)}
+    if (kinds == {int} and t.is_integer(kind)) or (kinds == {float} and t.is_float64(kind)):
+        # What they are already needs no text in between.
+        with suppress(pa.ArrowException, OverflowError):
+            return pa.array(values, kind)
     restored = restore_types(values, kind)
     if restored is not None:
         with suppress(pa.ArrowException, OverflowError, ValueError):

@@ -46,6 +46,7 @@ from sfumato.tables.arrow.sets import RowsWithSets, read_items, require_set
 from sfumato.tables.arrow.sources import (
     BATCH_ROWS,
     Source,
+    as_type,
     canonical,
     counted_type,
     from_numpy,
@@ -128,9 +129,17 @@ class ArrowTable(Table):
     ) -> tuple[tuple[Column, ...], CodeArray]:
         self.require(columns)
         books = [Codebook(name, self._source.schema.field(name).type) for name in columns]
-        read = [[book.encode(batch.column(book.column)) for book in books] for batch in batches]
-        codes = [np.concatenate(each) for each in zip(*read, strict=True)]
-        ordered = [order_values(b, np.unique(c)) for b, c in zip(books, codes, strict=True)]
+        # Numbers are small, and to know them all at once saves looking up each batch in all before.
+        read: list[list[pa.Array | CodeArray]] = [[] for _ in books]
+        for batch in batches:
+            for book, parts in zip(books, read, strict=True):
+                array = batch.column(book.column)
+                number = t.is_integer(array.type) or t.is_floating(array.type)
+                parts.append(array if number else book.encode(array))
+        codes = [_encode_all(book, parts) for book, parts in zip(books, read, strict=True)]
+        # By counting: to sort the codes of a million rows takes longer than to read them.
+        used = [np.flatnonzero(np.bincount(each)) for each in codes]
+        ordered = [order_values(book, each) for book, each in zip(books, used, strict=True)]
         places = [number[code] for (_, number), code in zip(ordered, codes, strict=True)]
         return tuple(column for column, _ in ordered), np.array(places, dtype=np.int32)
 
@@ -527,6 +536,14 @@ class ArrowTable(Table):
                 "while it was being worked on: start again with one that does not."
             )
         self._rows = done
+
+
+def _encode_all(book: Codebook, read: Sequence[pa.Array | CodeArray]) -> CodeArray:
+    """Return the codes of a column whose batches are arrays or codes already."""
+    if read and all(isinstance(each, pa.Array) for each in read):
+        return book.encode(pa.concat_arrays([as_type(each, book.values.type) for each in read]))
+    codes = [book.encode(each) if isinstance(each, pa.Array) else each for each in read]
+    return np.concatenate([np.zeros(0, dtype=np.int32), *codes])
 
 
 def _count_table(books: Sequence[Codebook], seen: Combinations) -> CountedTable:
