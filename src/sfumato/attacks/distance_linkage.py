@@ -12,8 +12,10 @@ from sfumato.errors import UnknownColumnError, names_in
 from sfumato.harm import HarmRule, Level
 from sfumato.typing import FloatArray, IntArray, Value
 
-_MOST_PAIRS = 50_000_000
+_MOST_PAIRS = 20_000_000
 _MOST_PEOPLE = 2_000
+_AT_ONCE = 2_000_000
+"""Pairs of a person and a row that are held in memory."""
 
 
 @dataclass(frozen=True)
@@ -22,8 +24,9 @@ class DistanceLinkage(Attack):
 
     The adversary knows the class of a person and the true values of these columns, and how they
     were changed, as the manifest says. Of the rows of the class the nearest is taken: the one that
-    most likely came of the true values. How sure that is follows from how likely the others are.
-    For normal noise that is the least distance, each column measured by its noise.
+    came of the true values most likely, beside how likely it came of those of others. How sure
+    that is follows from how likely the other rows are. For normal noise it is about the least
+    distance, each column measured by its noise.
 
     The true values stay with the publisher, so the attack supposes people whose true values are
     those of a published row: one for each row, or for some rows that are drawn where there are
@@ -180,17 +183,26 @@ def _link(rows: PerturbedRows, columns: tuple[str, ...], rng: np.random.Generato
     for start, end in zip(starts.tolist(), ends.tolist(), strict=True):
         inside = order[start:end]
         supposed = inside if share >= 1 else inside[rng.random(len(inside)) < share]
-        for part in np.array_split(supposed, max(len(supposed) * len(inside) // 4_000_000, 1)):
-            if not len(part):
-                continue
-            likely = np.ones((len(part), len(inside)))
+        if not len(supposed):
+            continue
+        parts = np.array_split(supposed, len(supposed) * len(inside) // _AT_ONCE + 1)
+
+        def likely(part: IntArray, inside: IntArray = inside) -> FloatArray:
+            found = np.ones((len(part), len(inside)))
             for name in columns:
                 codes = counts.codes_of(name).astype(np.int64)
-                likely *= rows.members[name].likelihood(
+                found *= rows.members[name].likelihood(
                     codes[inside][None, :], codes[part][:, None], seen[name]
                 )
-            total = likely @ counts.rows[inside]
-            risks.append(likely.max(axis=1) / np.where(total > 0, total, 1.0))
+            return found
+
+        # A value that others are likely to be published with tells less of whose row it is.
+        among = sum(counts.rows[part] @ likely(part) for part in parts)
+        weight = np.where(among > 0, 1.0 / np.where(among > 0, among, 1.0), 0.0)
+        for part in parts:
+            mine = likely(part) * weight
+            total = mine @ counts.rows[inside]
+            risks.append(mine.max(axis=1) / np.where(total > 0, total, 1.0))
             items.append(part)
     item = np.concatenate(items) if items else np.zeros(0, dtype=np.int64)
     risk = np.concatenate(risks) if risks else np.zeros(0)

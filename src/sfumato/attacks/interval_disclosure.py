@@ -24,8 +24,8 @@ _FEWEST_PLACES = 40
 _MOST_CELLS = 20_000_000
 _PER_WINDOW = 4
 _ROUNDS = 200
-_OWN = 1.0
-"""How many people of a class the shares of all people count for."""
+_OWN = (1.0, 1000.0)
+"""How many people of a class the shares of all people count for, at least and at most."""
 
 
 @dataclass(frozen=True)
@@ -35,8 +35,9 @@ class IntervalDisclosure(Attack):
     The manifest says how values were changed, and the adversary knows it. For each row the
     likelihood of every true value follows; with the shares of true values in the whole release,
     worked out likewise, and what the other rows of the class tell of it, so does what is believed
-    of a person of the class (a Dirichlet prior that counts as one person, solved by collapsed
-    variational inference). Of numbers the belief is that the true one lies in an interval.
+    of a person of the class (a Dirichlet prior, solved by collapsed variational inference; how many
+    people the shares of all count for follows from how much alike rows of one class are). Of
+    numbers the belief is that the true one lies in an interval.
 
     Finds: how sure an adversary who knows the class of a person is of the true value, or that it
     lies in an interval; before the release, the same by the shares of all people. Sensitive columns
@@ -218,7 +219,7 @@ class _Places(NamedTuple):
         likelihood = member.likelihood(at[:, None], at[None, :], seen)
         totals = likelihood.sum(axis=0)
         likelihood = likelihood / np.where(totals > 0, totals, 1.0)
-        prior = true_shares(likelihood, seen.shares)
+        prior = seen.shares if member.keeps_shares else true_shares(likelihood, seen.shares)
         return cls(of_code, likelihood, prior, min(width, max(n, 1)), seen.values, step)
 
     def describe(self, column: str, first: int) -> str:
@@ -261,6 +262,7 @@ class _Entries(NamedTuple):
         windows = _in_windows(places.prior[None, :], places.width)[0]
         starts = np.flatnonzero(np.diff(self.class_id, prepend=-1))
         most = max(_MOST_CELLS // (10 * max(len(places.prior), 1)), 1)
+        own = self._weigh_all(places)
         at = 0
         while at < len(starts):
             end = np.searchsorted(starts, starts[at] + most, side="right")
@@ -268,7 +270,8 @@ class _Entries(NamedTuple):
             stop = starts[end] if end < len(starts) else len(self.class_id)
             part = slice(int(starts[at]), int(stop))
             ids = self.class_id[starts[at:end]]
-            belief = _belief(self.class_id[part], self.place[part], self.rows[part], places)
+            told = self.class_id[part], self.place[part], self.rows[part]
+            belief = _belief(*told, places, own)
             inside = _in_windows(belief / self.sizes[ids][:, None], places.width)
             inside = np.minimum(inside, 1.0)
             # The window that is believed most, and the one that gained most.
@@ -284,6 +287,24 @@ class _Entries(NamedTuple):
         classes, first, prior, posterior = (each[order] for each in found)
         return classes, first, np.minimum(prior, 1.0), posterior
 
+    def _weigh_all(self, places: _Places) -> float:
+        """Return how many people of a class the shares of all count for.
+
+        Two people of a class have one true value with a probability that follows from it, and two
+        of their rows are published alike more often then. How often they are is counted.
+        """
+        pairs = float((self.sizes * (self.sizes - 1)).sum())
+        every = np.bincount(self.place, weights=self.rows, minlength=len(places.prior))
+        total = float(every.sum())
+        if pairs <= 0 or total < 2:
+            return _OWN[1]
+        alike = float((self.rows * (self.rows - 1)).sum()) / pairs
+        strangers = float((every * (every - 1)).sum()) / (total * (total - 1))
+        twins = float(((places.likelihood**2).sum(axis=0) * places.prior).sum())
+        if alike <= strangers or twins <= strangers:
+            return _OWN[1]
+        return float(np.clip((twins - alike) / (alike - strangers), *_OWN))
+
 
 def _in_windows(shares: FloatArray, width: int) -> FloatArray:
     """Return the sum of each line from each place on, as many places as a window has.
@@ -296,22 +317,31 @@ def _in_windows(shares: FloatArray, width: int) -> FloatArray:
     return found
 
 
-def _belief(class_id: IntArray, place: IntArray, rows: IntArray, places: _Places) -> FloatArray:
+def _belief(
+    class_id: IntArray, place: IntArray, rows: IntArray, places: _Places, own: float
+) -> FloatArray:
     """Return the expected number of people of each class at each true place.
 
     What a row tells is weighed with the shares of all people and with what the other rows of its
     class tell: a row is no evidence for itself.
+
+    Args:
+        class_id: The class of each entry, in rising order.
+        place: Where it is published.
+        rows: How many rows it has.
+        places: The true values that are told apart.
+        own: How many people of a class the shares of all people count for.
     """
     starts = np.flatnonzero(np.diff(class_id, prepend=-1))
     line = np.cumsum(np.diff(class_id, prepend=-1) != 0) - 1
     told = places.likelihood[place]
     weights = rows[:, None]
     sizes = np.add.reduceat(rows, starts)
-    prior = _OWN * places.prior[None, :]
+    prior = own * places.prior[None, :]
 
     def scale_to_one(found: FloatArray) -> FloatArray:
         totals = found.sum(axis=1, keepdims=True)
-        return np.where(totals > 0, found / np.where(totals > 0, totals, 1.0), prior / _OWN)
+        return np.where(totals > 0, found / np.where(totals > 0, totals, 1.0), prior / own)
 
     each = scale_to_one(told * prior)
     together: FloatArray = np.add.reduceat(each * weights, starts, axis=0)

@@ -11,7 +11,7 @@ import numpy as np
 
 from sfumato.adversary.target import target_of
 from sfumato.adversary.trial import as_counted, attacks_on_classes, release_of_counts
-from sfumato.attacks import ATTACKS, ClassAttack, Outcome, Target
+from sfumato.attacks import ATTACKS, ClassAttack, IntervalDisclosure, Outcome, Target
 from sfumato.counts import FrequencySet
 from sfumato.decouplings import DECOUPLINGS, Decoupling
 from sfumato.errors import InfeasibleError, SfumatoError
@@ -428,7 +428,8 @@ def _attack(figures: Figures, target: Target, rule: HarmRule, report: Progress) 
     judged = [
         attack for attack, outcome in tried if outcome.judged and isinstance(attack, ClassAttack)
     ]
-    strongest = _strongest(judged, target)
+    back = [o for attack, o in tried if o.judged and isinstance(attack, IntervalDisclosure)]
+    strongest = _strongest(judged, back, target)
     done = {outcome.attack for _, outcome in tried}
     others = outcomes(target, [name for name in ATTACKS if name not in done], rule, report)
     found = [*(outcome for _, outcome in tried), *(each for each in others if each.tried)]
@@ -452,10 +453,20 @@ class _Strongest(NamedTuple):
     gain: float = 0.0
 
 
-def _strongest(attacks: list[ClassAttack], target: Target) -> _Strongest:
+def _strongest(attacks: list[ClassAttack], back: list[Outcome], target: Target) -> _Strongest:
+    """Return the strongest belief of attacks on classes, and of those that work back to values.
+
+    Args:
+        attacks: The attacks on classes.
+        back: What came of working back to true values, worst cases first.
+        target: What is attacked.
+    """
     found = [attack.find(target) for attack in attacks]
-    prior = np.concatenate([np.empty(0), *(each.prior for each in found)])
-    posterior = np.concatenate([np.empty(0), *(each.posterior for each in found)])
+    worst = [case for outcome in back for case in outcome.worst]
+    prior = np.concatenate([[case.prior for case in worst], *(each.prior for each in found)])
+    posterior = np.concatenate(
+        [[case.posterior for case in worst], *(each.posterior for each in found)]
+    )
     learned = posterior - prior > 1e-12
     prior, posterior = prior[learned], posterior[learned]
     if not len(prior):

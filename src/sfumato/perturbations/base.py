@@ -202,6 +202,11 @@ class Perturbation(ABC):
     within: Sequence[str] = ()
     """Columns whose values stay with what is exchanged."""
 
+    @property
+    def keeps_shares(self) -> bool:
+        """Whether published shares of values are the true ones, at least expected."""
+        return self.rearranges
+
     @abstractmethod
     def change(
         self, columns: Sequence[Cells], groups: IntArray | None, rng: np.random.Generator
@@ -219,7 +224,7 @@ class Perturbation(ABC):
         """Return what readers of a release must know of it."""
 
     def likelihood(self, published: IntArray, true: IntArray, shown: SeenColumn) -> FloatArray:
-        """Return how likely a value is published for a true one, up to a factor of the true one.
+        """Return how likely a value is published for a true one.
 
         Args:
             published: The places of published values among those that are shown.

@@ -163,6 +163,10 @@ class Pram(Perturbation):
         missing = (None,) if column.missing >= 0 else ()
         return Column(column.name, (*values, *missing))
 
+    @property
+    def keeps_shares(self) -> bool:
+        return self.invariant
+
     def likelihood(self, published: IntArray, true: IntArray, shown: SeenColumn) -> FloatArray:
         known = [at for at, value in enumerate(shown.values) if value is not None]
         matrix = np.eye(len(shown.values))

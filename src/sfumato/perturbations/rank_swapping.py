@@ -75,8 +75,12 @@ class RankSwapping(Perturbation):
         reach = self.reach(int(last[-1]) if len(last) else 0)
         gap = np.maximum(first[published] - last[true] + 1, first[true] - last[published] + 1)
         both = known[published] & known[true]
-        near: FloatArray = np.where(both, gap <= reach, known[published] == known[true])
-        return near.astype(float)
+        # A partner is any row within reach of one of the rows with the true value.
+        rows = int(last[-1]) if len(last) else 0
+        inside = np.minimum(last + reach, rows) - np.maximum(first - reach, 0)
+        share = shown.rows[published] / np.maximum(inside[true], 1)
+        near: FloatArray = np.where(gap <= reach, np.minimum(share, 1.0), 0.0)
+        return np.where(both, near, known[published] == known[true])
 
     def note(self, columns: Sequence[str]) -> str:
         amount = Amount.read("distance", self.distance, below=1)
