@@ -1,5 +1,6 @@
 """Means, variances, quantiles, correlations and regressions, beside textbook versions over rows."""
 
+import json
 import math
 from itertools import product
 
@@ -496,6 +497,8 @@ def test_decoupled_releases_lose_what_ties_their_tables(people):
     found = sf.utility(people.select(["age", "ill", "pay"]), slices, queries=10).numbers
     assert found.losses["mean-error"] == found.losses["variance-error"] == 0
     assert found.losses["pearson-error"] > 0
+    assert found.apart == (("age", "pay"),)
+    assert "published apart" in " ".join(found.notes)
 
 
 def test_codes_are_no_numbers():
@@ -523,3 +526,45 @@ def test_several_releases_stand_in_one_table(people):
     assert found["coarse"].number_losses["distinguishability"] > 0.99
     assert "every value of age is hidden" in str(found)
     assert "told apart" in str(found)
+
+
+def test_a_release_without_the_weight_is_compared_by_rows():
+    rng = np.random.default_rng(1)
+    ages = rng.integers(20, 80, 200)
+    table = pa.table(
+        {"age": ages, "ill": ["flu", "gout"] * 100, "w": np.where(ages > 50, 9.0, 1.0)}
+    )
+    models = [sf.models.KAnonymity(2)]
+    rule = {"role": "quasi-identifier", "hierarchy": {"kind": "intervals", "widths": [30]}}
+    known = {"age": rule, "ill": "sensitive"}
+    heavy = sf.Policy(columns={**known, "w": "weight"}, models=models)
+    light = sf.Policy(columns={**known, "w": "dropped"}, models=models)
+    releases = {
+        "heavy": sf.anonymize(table, heavy),
+        "light": sf.anonymize(table, light),
+    }
+    found = sf.utility(table, releases, policy=heavy, queries=5)
+    weights = [found[name].numbers.weight for name in releases]
+    assert weights == ["w", None]
+    before = [found[name].numbers.columns[0].mean[0] for name in releases]
+    assert before[0] == pytest.approx(np.average(ages, weights=np.where(ages > 50, 9.0, 1.0)))
+    assert before[1] == pytest.approx(ages.mean())
+
+
+def test_numbers_without_a_square_are_not_computed_with():
+    table = pa.table({"x": [1e300, -1e300, 1.0, 2.0] * 5, "y": [1, 2, 3, 4] * 5})
+    found = sf.utility(table, table, quasi_identifiers=["y"], queries=5)
+    assert found.numbers.left_out == {"x": "its numbers are too large to be squared"}
+    assert found.propensity.loss == 0
+    shown = table.set_column(1, "y", pa.array([1, 2, 3, 1e300] * 5))
+    found = sf.utility(table.select(["y"]), shown, quasi_identifiers=["y"], queries=5).numbers
+    assert found.losses["mean-error"] == found.losses["variance-error"] == 1
+
+
+def test_utility_can_be_written_as_json(people):
+    shown = people.set_column(0, "age", pa.array(["*"] * 3000))
+    found = sf.utility(people, shown, quasi_identifiers=["age"], sensitive=["ill"], queries=5)
+    again = json.loads(json.dumps(found.to_dict(), allow_nan=False))
+    assert again["numbers"]["losses"]["regression-error"] == 1
+    assert again["numbers"]["columns"][0]["mean"][1] is None
+    assert again["propensity"]["loss"] > 0.99

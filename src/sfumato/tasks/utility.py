@@ -51,7 +51,7 @@ from sfumato.usefulness import (
     Workload,
     propensity,
 )
-from sfumato.usefulness.cells import is_number_column, looks_like_code
+from sfumato.usefulness.cells import is_number_column, why_not_computed
 from sfumato.usefulness.propensity import DISTINGUISHABILITY
 from sfumato.weights import add_weights
 
@@ -246,6 +246,10 @@ class _Arithmetic:
     counts: FrequencySet
     ladders: Mapping[str, Ladder]
     weight: str | None
+    """The weight that the original has; None if it has none."""
+
+    weighted: NumberExam
+    """The same for releases that have the weight: people count, not rows."""
 
     @classmethod
     def of(
@@ -274,11 +278,14 @@ class _Arithmetic:
             names = (*counts.names, *more)
             counts, weight = _count_original(original, names, name, policy or first.policy)
         numeric = [each for each in counts.columns if is_number_column(each)]
-        reasons = {each.name: looks_like_code(each, ladders.get(each.name)) for each in numeric}
+        reasons = {each.name: why_not_computed(each, ladders.get(each.name)) for each in numeric}
         left_out = {name: why for name, why in reasons.items() if why}
         names = tuple(each.name for each in numeric if each.name not in left_out)
-        exam = NumberExam(counts, names, weight, left_out)
-        return cls(exam, counts, ladders, None if weight is None else weight[0])
+        exam = NumberExam(counts, names, left_out=left_out)
+        if weight is None:
+            return cls(exam, counts, ladders, None, exam)
+        weighted = NumberExam(counts, names, weight, left_out)
+        return cls(exam, counts, ladders, weight[0], weighted)
 
     def compare(
         self, release: Published, seed: int, *, tell_apart: bool = True
@@ -300,6 +307,7 @@ class _Arithmetic:
             [table] = self._tables(release, (self.weight,)).tables
             counts, people = add_weights(table, self.weight)
             cells = Cells(LinkedTables((counts,)), columns, numbers, labels, people)
+            return self.weighted.of(cells), told
         return self.exam.of(cells), told
 
     def _tables(self, release: Published, more: tuple[str, ...]) -> LinkedTables:

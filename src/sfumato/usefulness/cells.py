@@ -1,9 +1,10 @@
 """Published cells as an analyst reads them: a number, several, a category, or nothing."""
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import combinations
 from typing import NamedTuple
 
 import numpy as np
@@ -40,14 +41,16 @@ def numbers_of(values: Sequence[Value]) -> FloatArray:
     return np.array([np.nan if number is None else number for number in read], dtype=np.float64)
 
 
-def looks_like_code(column: Column, ladder: Ladder | None = None) -> str:
-    """Return why numbers are rather codes, such as postcodes; nothing if they are not.
+def why_not_computed(column: Column, ladder: Ladder | None = None) -> str:
+    """Return why nothing is computed with numbers: they are rather codes; nothing if it is.
 
-    >>> looks_like_code(Column("zip", ("02139", "13053")))
+    >>> why_not_computed(Column("zip", ("02139", "13053")))
     'it is written with leading zeros, like a code'
-    >>> looks_like_code(Column("age", (0, 31)))
+    >>> why_not_computed(Column("age", (0, 31)))
     ''
     """
+    if np.abs(numbers_of(column.known)).max(initial=0.0) > _LARGEST:
+        return "its numbers are too large to be squared"
     for value in column.known:
         if isinstance(value, str):
             digits = value.strip().lstrip("+-")
@@ -57,6 +60,9 @@ def looks_like_code(column: Column, ladder: Ladder | None = None) -> str:
     if any(label is not None and STAR in text_of(label) for label in labels):
         return "its hierarchy masks digits, as of a code"
     return ""
+
+
+_LARGEST = 1e140
 
 
 class _Reading(NamedTuple):
@@ -192,6 +198,12 @@ class Cells:
     def published(self) -> frozenset[str]:
         """The columns that some table has."""
         return frozenset(name for table in self.tables.tables for name in table.names)
+
+    def apart(self, names: Sequence[str]) -> Iterator[tuple[str, str]]:
+        """Yield the pairs of published columns that no table has both of."""
+        for pair in combinations([name for name in names if name in self.published], 2):
+            if not any({*pair} <= {*table.names} for table in self.tables.tables):
+                yield pair
 
     @cached_property
     def _readings(self) -> Mapping[tuple[int, str], _Reading]:

@@ -488,6 +488,9 @@ class NumberUtility:
     weight: str | None = None
     """The column of weights that all of it goes by, if there is one."""
 
+    apart: tuple[tuple[str, str], ...] = ()
+    """Pairs of columns that no table of the release has both of."""
+
     @cached_property
     def losses(self) -> dict[str, float]:
         """Every loss that was measured, by name, from 0 to 1: the mean of its errors."""
@@ -535,6 +538,7 @@ class NumberUtility:
             "left_out": dict(self.left_out),
             "unread": {name: list(labels) for name, labels in self.unread.items()},
             "weight": self.weight,
+            "apart": [list(pair) for pair in self.apart],
         }
 
     def parts(self) -> list[Part]:
@@ -608,6 +612,13 @@ class NumberUtility:
                 f"every value of {join_words(self.hidden)} is hidden: what is computed with it "
                 "counts as off by 1"
             )
+        if self.apart:
+            pairs = [f"{one} with {other}" for one, other in self.apart[:_MOST_PAIRS]]
+            more = f" and {len(self.apart) - len(pairs)} more" * (len(self.apart) > len(pairs))
+            found.append(
+                f"published apart, so that only their groups tie them: {', '.join(pairs)}{more}; "
+                "who is who in a group is not guessed"
+            )
         for why in dict.fromkeys(self.unmeasured.values()):
             names = [
                 NUMBER_LOSSES[name] for name in self.unmeasured if self.unmeasured[name] == why
@@ -621,6 +632,10 @@ class NumberUtility:
             for name, labels in self.unread.items()
         ]
         return found
+
+
+_MOST_PAIRS = 5
+"""Pairs of columns that a sentence names."""
 
 
 def _digits(value: float) -> float:
@@ -673,9 +688,9 @@ class NumberExam:
         self._order, self._left_out = tuple(names), dict(left_out or {})
         self._weight = None if weight is None else weight[0]
         cells = self.cells if weight is None else replace(self.cells, weights=weight[1])
+        self._unmeasured: dict[str, str] = {}
         self._units = units_of(cells, self._order)
         self._before = summary_of(cells, self._order, self._units)
-        self._unmeasured: dict[str, str] = {}
         self._fits = self._fit(cells)
         if not self._order:
             self._unmeasured = dict.fromkeys(
@@ -707,6 +722,11 @@ class NumberExam:
 
     def of(self, release: Cells) -> NumberUtility:
         """Compare a release with the original."""
+        # A release may hold larger numbers than the original: those are off by 1.
+        with np.errstate(over="ignore", invalid="ignore"):
+            return self._compare(release)
+
+    def _compare(self, release: Cells) -> NumberUtility:
         after = summary_of(release, self._order, self._units)
         return NumberUtility(
             tuple(self._column(at, after) for at in range(len(self._order))),
@@ -724,6 +744,7 @@ class NumberExam:
             self._unmeasured,
             {name: labels for name, labels in release.unread.items() if name in self.names},
             self._weight if release.weights is not None else None,
+            tuple(release.apart(self._order)),
         )
 
     def _column(self, at: int, after: Summary) -> NumberColumn:

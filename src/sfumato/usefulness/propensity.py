@@ -30,6 +30,8 @@ _RIDGE = 1e-6
 """What keeps coefficients finite where rows can be told apart without an error: a penalty, per
 row, that changes no score by more than its fifth decimal."""
 
+_LARGEST = 1e70
+
 _ROUNDS = 100
 
 _SMALL_GAIN = 1e-9
@@ -165,7 +167,8 @@ def _features(
     for (codes, domain), is_number in zip(columns, numeric, strict=True):
         if is_number:
             known = codes < len(domain)
-            value = np.append(domain, 0.0)[codes]
+            # The squares of larger numbers would be none.
+            value = np.clip(np.append(domain, 0.0), -_LARGEST, _LARGEST)[codes]
             weight = rows * known
             total = max(float(weight.sum()), 1e-300)
             mean = float((weight * value).sum()) / total
