@@ -37,6 +37,37 @@ def test_amounts_are_in_the_order_of_their_size(values):
     assert in_order(values) == read_each(values)
 
 
+SPELT = st.sampled_from(
+    [
+        "7",
+        "07",
+        "7.0",
+        "+1",
+        "-2",
+        ".5",
+        "-.5",
+        "1e3",
+        "1e400",
+        "1_000",
+        "-",
+        "5 ",
+        "1e",
+        "٣",
+        "nan",
+    ]
+)
+
+
+@given(st.sets(SPELT))
+def test_numbers_that_are_written_are_in_the_order_of_their_size(values):
+    assert in_order(values) == read_each(values)
+
+
+@given(st.sets(st.none() | st.integers() | st.floats(allow_nan=False)))
+def test_numbers_and_nothing_are_in_order(values):
+    assert in_order(values) == read_each(values)
+
+
 NUMBERS = st.one_of(
     st.lists(st.one_of(st.none(), st.floats())).map(lambda v: pa.array(v, pa.float64())),
     st.lists(st.one_of(st.none(), st.integers(-(2**63), 2**63 - 1))).map(

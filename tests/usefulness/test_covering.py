@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from sfumato.counts import Column
 from sfumato.errors import InputError
 from sfumato.hierarchy import BUILDERS, Hierarchy, Intervals
-from sfumato.hierarchy.labels import LabelReader
+from sfumato.hierarchy.labels import LabelReader, Labels
 from sfumato.text import in_order, text_of
 
 
@@ -115,3 +115,18 @@ def test_a_label_that_stands_for_nothing_is_refused(label):
         LabelReader(Column("age", (20, 30))).codes(label)
     assert text_of(label) in str(error.value)
     assert "policy=" in str(error.value)
+
+
+@given(st.sets(st.integers(-50, 50), min_size=1), st.floats(-99, 99))
+def test_a_number_that_no_row_has_may_stand_for_the_nearest(raw, number):
+    column = Column("x", tuple(in_order(raw)))
+    [codes] = Labels(nearest=True).read(column, Column("x", (number,)))
+    [code] = codes
+    assert abs(column.values[code] - number) == min(abs(value - number) for value in raw)
+
+
+def test_a_number_that_no_row_has_is_refused_where_it_may_not():
+    with pytest.raises(InputError, match=r"'2.5' of column 'x'"):
+        Labels().read(Column("x", (1, 2)), Column("x", (2.5,)))
+    with pytest.raises(InputError, match="'low' of column 'x'"):
+        Labels(nearest=True).read(Column("x", (1, 2)), Column("x", ("low",)))

@@ -57,12 +57,8 @@ class Units:
 class Summary:
     """What an analyst computes from a table; NaN is what cannot be computed."""
 
-    names: tuple[str, ...]
-    rows: float
-    """Rows, or the people they stand for."""
-
     known: FloatArray
-    """Per column how many of them have a value, exactly or not."""
+    """Per column how many rows, or people they stand for, have a value, exactly or not."""
 
     mean: FloatArray
     variance: FloatArray
@@ -109,16 +105,8 @@ def summary_of(cells: Cells, names: Sequence[str], units: Units) -> Summary:
             mean[at] = float((mass * scaled).sum()) / total
             variance[at] = float((mass * (scaled - mean[at]) ** 2).sum()) / total
             quantiles[at] = [_quantile(scaled, mass, share) for share in DECILES]
-    moments = _Moments(cells, pieces, names, units)
-    return Summary(
-        tuple(names),
-        float(moments.sizes.sum()),
-        known,
-        mean,
-        variance,
-        quantiles,
-        moments.correlation(),
-    )
+    correlation = _Moments(cells, pieces, names, units).correlation()
+    return Summary(known, mean, variance, quantiles, correlation)
 
 
 def covariance_of(cells: Cells, names: Sequence[str], units: Units) -> tuple[FloatArray, float]:
