@@ -154,21 +154,27 @@ def with_role(policy: Policy, name: str, role: Role) -> Policy:
     """Return a policy in which a column has another role, with what a draft would give it.
 
     Promises about a column that is sensitive no more are left out, and so is what was accepted
-    of it; a column that becomes sensitive gets the weakest promise there is.
+    of it; a column that becomes sensitive gets the weakest promise there is. What perturbs it
+    stays where the role has it: to leave it out would publish true values.
     """
     if policy.role_of(name) is role and name in policy.columns:
         return policy
     rule = ColumnRule(role=role.value)
     if role is Role.QUASI_IDENTIFIER:
         rule = ColumnRule(role=role.value, hierarchy=Automatic())
+    if name in policy.perturbations and role in _PERTURBED:
+        rule = rule.replace(perturb=policy.perturbations[name])
     models: list[PrivacyModel] = [model for model in policy.models if name not in model.columns]
-    if role is Role.SENSITIVE:
+    if role is Role.SENSITIVE and name not in policy.randomised:
         models.append(DistinctLDiversity(column=name, l=2))
     accepted = [each for each in policy.accept if each.column != name]
     changed: dict[str, Any] = {"columns": {**policy.columns, name: rule}, "models": models}
     if role is not Role.SENSITIVE and len(accepted) < len(policy.accept):
         changed["accept"] = accepted
     return policy.replace(**changed)
+
+
+_PERTURBED = (Role.QUASI_IDENTIFIER, Role.SENSITIVE, Role.PLAIN)
 
 
 @dataclass(frozen=True)

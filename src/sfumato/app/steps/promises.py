@@ -120,7 +120,10 @@ def _offers(desk: Desk, asked: Fields) -> list[dict[str, object]]:
 
 def _choices(policy: Policy, model: PrivacyModel | type[PrivacyModel]) -> tuple[str, ...]:
     """Return the columns that a model may be about."""
-    return policy.weights[:1] if model.of_weights else policy.sensitive
+    if model.of_weights:
+        return policy.weights[:1]
+    # Of values that chance changes nothing could be promised.
+    return tuple(name for name in policy.sensitive if name not in policy.randomised)
 
 
 def _is_asked_first(knob: Knob) -> bool:

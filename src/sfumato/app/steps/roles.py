@@ -47,6 +47,7 @@ def _describe(desk: Desk, policy: Policy, name: str) -> dict[str, object]:
         "uncertain": name in desk.uncertain,
         "known": name not in policy.unknown,
         "model": any(name in model.columns for model in policy.models),
+        "perturbed": [each.name for each in policy.perturbations.get(name, ())],
     }
 
 
