@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from sfumato.counts import FrequencySet
 from sfumato.decouplings.base import LinkedTables
 from sfumato.hierarchy.labels import Labels
-from sfumato.usefulness import Cells, propensity
+from sfumato.usefulness import Cells, measure_propensity
 from sfumato.usefulness.propensity import _RIDGE, fit_logistic
 
 
@@ -83,13 +83,13 @@ ROWS = st.lists(
 @settings(max_examples=100, deadline=None)
 def test_rows_that_are_the_same_cannot_be_told_apart(rows):
     one = cells(rows)
-    found = propensity(one, cells(rows[::-1], one), rng=np.random.default_rng(0))
+    found = measure_propensity(one, cells(rows[::-1], one), rng=np.random.default_rng(0))
     assert (found.pmse, found.loss, found.share) == (0, 0, 0.5)
 
 
 def test_rows_that_are_hidden_are_told_at_once():
     one = cells([(20, "f"), (31, "m"), (45, "f")] * 50)
-    found = propensity(one, cells([("*", "*")] * 150, one), rng=np.random.default_rng(0))
+    found = measure_propensity(one, cells([("*", "*")] * 150, one), rng=np.random.default_rng(0))
     assert found.loss > 0.99
     assert found.ratio > 10
 
@@ -98,7 +98,7 @@ def test_one_category_by_hand():
     # 60 of 100 were f and 20 of 100 are: a saturated model believes 20/80 of f and 80/120 of m.
     one = cells([("f",)] * 60 + [("m",)] * 40, names=("sex",))
     other = cells([("f",)] * 20 + [("m",)] * 80, one, names=("sex",))
-    found = propensity(one, other, rng=np.random.default_rng(0))
+    found = measure_propensity(one, other, rng=np.random.default_rng(0))
     expected = (80 * (20 / 80 - 0.5) ** 2 + 120 * (80 / 120 - 0.5) ** 2) / 200
     assert found.pmse == pytest.approx(expected, rel=1e-4)
     assert found.features == 1
@@ -124,7 +124,7 @@ def test_another_sample_is_as_far_as_expected():
             )
             for side in sides
         )  # fmt: skip
-        ratios.append(propensity(one, other, rng=rng).ratio)
+        ratios.append(measure_propensity(one, other, rng=rng).ratio)
     # Given the original the ratio is 1 in the mean; two samples that both vary are twice as far.
     assert 1.4 < np.mean(ratios) < 2.6
 
@@ -134,7 +134,7 @@ def test_what_belongs_together_is_looked_at():
     rows = [(20 + i % 30, "f" if i % 30 < 15 else "m") for i in range(600)]
     shuffled = [(age, "fm"[i % 2]) for i, (age, _) in enumerate(rows)]
     one = cells(rows)
-    assert propensity(one, cells(shuffled, one), rng=np.random.default_rng(0)).loss > 0.1
+    assert measure_propensity(one, cells(shuffled, one), rng=np.random.default_rng(0)).loss > 0.1
 
 
 def test_pairs_that_are_too_many_are_named():
@@ -143,14 +143,14 @@ def test_pairs_that_are_too_many_are_named():
     rows = [tuple(f"v{v}" for v in row) for row in rng.integers(0, 9, (300, 5))]
     counts = FrequencySet.from_rows(names, rows)
     table = Cells(LinkedTables((counts,)), counts.columns, frozenset(), Labels())
-    found = propensity(table, table, rng=rng)
+    found = measure_propensity(table, table, rng=rng)
     assert found.unseen == ("pairs of categories",)
     assert "does not look at pairs of categories" in str(found)
 
 
 def test_no_rows_count_as_told():
     one = cells([(20, "f")])
-    found = propensity(one, cells([], one), rng=np.random.default_rng(0))
+    found = measure_propensity(one, cells([], one), rng=np.random.default_rng(0))
     assert found.loss == 1
     assert "there are none" in str(found)
 
@@ -159,13 +159,39 @@ def test_a_column_that_is_not_published_is_told():
     one = cells([(20, "f"), (31, "m")] * 30)
     other = cells([("f",), ("m",)] * 30, one, names=("sex",))
     other = Cells(other.tables, one.raw, one.numbers, Labels())
-    assert propensity(one, other, rng=np.random.default_rng(0)).loss > 0.99
+    assert measure_propensity(one, other, rng=np.random.default_rng(0)).loss > 0.99
 
 
 @pytest.mark.parametrize("n", [60_000])
 def test_of_many_combinations_some_are_drawn(n):
     rows = [(i / 7, "f") for i in range(n)]
     one = cells(rows)
-    found = propensity(one, cells(rows, one), rng=np.random.default_rng(0))
+    found = measure_propensity(one, cells(rows, one), rng=np.random.default_rng(0))
     assert found.loss == 0
     assert found.rows == 100_000
+
+
+def test_of_many_rows_some_groups_are_drawn(monkeypatch):
+    rng = np.random.default_rng(3)
+    rows = [(int(age), "f") for age in rng.integers(20, 60, 3000)]
+    one = cells(rows)
+    shown = cells([(f"{age // 10 * 10} to {age // 10 * 10 + 19}", "f") for age, _ in rows], one)
+    whole = measure_propensity(one, shown, rng=np.random.default_rng(0))
+    monkeypatch.setattr("sfumato.usefulness.propensity._MOST_ROWS", 1500)
+    some = measure_propensity(one, shown, rng=np.random.default_rng(0))
+    assert (whole.share, whole.rows) == (0.5, 6000)
+    assert (some.share, some.rows) == (pytest.approx(0.5), 6000)
+
+
+def test_groups_of_tables_apart_stay_whole(monkeypatch):
+    rows = [(group, 20 + group % 7, "fm"[group % 2]) for group in range(300) for _ in range(4)]
+    ages = FrequencySet.from_rows(["group", "age"], [(g, a) for g, a, _ in rows])
+    sexes = FrequencySet.from_rows(["group", "sex"], [(g, s) for g, _, s in rows])
+    one = cells([(a, s) for _, a, s in rows])
+    apart = Cells(LinkedTables((ages, sexes), "group"), one.raw, one.numbers, Labels())
+    whole = measure_propensity(one, apart, rng=np.random.default_rng(0))
+    # All people of a group are the same, so nothing is lost by parting the tables.
+    assert whole.loss == 0
+    monkeypatch.setattr("sfumato.usefulness.propensity._MOST_ROWS", 600)
+    some = measure_propensity(one, apart, rng=np.random.default_rng(0))
+    assert some.loss < 0.05

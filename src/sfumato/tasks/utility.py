@@ -49,7 +49,7 @@ from sfumato.usefulness import (
     Utilities,
     Utility,
     Workload,
-    propensity,
+    measure_propensity,
 )
 from sfumato.usefulness.cells import is_number_column, why_not_computed
 from sfumato.usefulness.propensity import DISTINGUISHABILITY
@@ -302,7 +302,7 @@ class _Arithmetic:
         cells = Cells(self._tables(release, ()), columns, numbers, labels)
         told = None
         if tell_apart:
-            told = propensity(self.exam.cells, cells, rng=np.random.default_rng(seed))
+            told = measure_propensity(self.exam.cells, cells, rng=np.random.default_rng(seed))
         if self.weight is not None and release.weight == self.weight:
             [table] = self._tables(release, (self.weight,)).tables
             counts, people = add_weights(table, self.weight)

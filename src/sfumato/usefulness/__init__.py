@@ -29,7 +29,7 @@ from sfumato.usefulness.measure import (
     strengths,
 )
 from sfumato.usefulness.numbers import NumberExam, NumberUtility
-from sfumato.usefulness.propensity import Propensity, propensity
+from sfumato.usefulness.propensity import Propensity, measure_propensity
 from sfumato.usefulness.queries import Condition, Query, QueryErrors, Workload, among, between
 
 __all__ = [
@@ -55,6 +55,6 @@ __all__ = [
     "Workload",
     "among",
     "between",
-    "propensity",
+    "measure_propensity",
     "strengths",
 ]

@@ -1,18 +1,18 @@
 """Whether a model can tell published rows from original ones: the propensity score."""
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations, product
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
-from sfumato.counts import group
+from sfumato.counts import add_up, group
 from sfumato.text import join_words, percent
 from sfumato.typing import FloatArray, IntArray
 from sfumato.usefulness.cells import Cells
-from sfumato.usefulness.estimators import draw_rows
+from sfumato.usefulness.estimators import Piece, draw_rows
 
 DISTINGUISHABILITY = "distinguishability"
 """The loss: how well published rows can be told from original ones, from 0 to 1."""
@@ -22,6 +22,9 @@ _MOST_CATEGORIES = 10
 
 _MOST_FEATURES = 100
 """Products of two columns that would make more features than these are left out, and named."""
+
+_MOST_ROWS = 1_000_000
+"""Rows that are drawn at most: of more, some groups."""
 
 _MOST_COMBINATIONS = 50_000
 """Of more combinations of values some are drawn: a model of so few features needs no more."""
@@ -115,7 +118,7 @@ class Propensity:
         )
 
 
-def propensity(original: Cells, release: Cells, *, rng: np.random.Generator) -> Propensity:
+def measure_propensity(original: Cells, release: Cells, *, rng: np.random.Generator) -> Propensity:
     """Return how well a model tells published rows from original ones.
 
     Args:
@@ -125,20 +128,14 @@ def propensity(original: Cells, release: Cells, *, rng: np.random.Generator) -> 
     """
     names = original.names
     domains = {name: np.union1d(original.domain(name), release.domain(name)) for name in names}
-    sides = []
-    for cells in (original, release):
-        drawn = draw_rows(cells.pieces_over(domains), rng)
-        rows_of = len(next(iter(drawn.values()), ()))
-        # A column that is not published has no value in any row.
-        nothing = {name: np.full(rows_of, len(domains[name])) for name in names}
-        sides.append([{**nothing, **drawn}[name] for name in names])
-    n, m = (len(side[0]) if side else 0 for side in sides)
-    if not n or not m:
-        return Propensity(0.0, 0.0, 0, n + m)
-    codes = [np.concatenate(both) for both in zip(*sides, strict=True)]
+    before, after = (_rows_behind(cells, domains, rng) for cells in (original, release))
+    n, m = before.total, after.total
+    if not names or not n or not m:
+        return Propensity(0.0, 0.0, 0, round(n + m))
+    codes = [np.concatenate(both) for both in zip(before.codes, after.codes, strict=True)]
     groups = group(codes, [len(domains[name]) + 1 for name in names])
-    rows = np.bincount(groups.of_item, minlength=groups.n).astype(np.float64)
-    published = np.bincount(groups.of_item[n:], minlength=groups.n).astype(np.float64)
+    published = add_up(groups.of_item[len(before.rows) :], after.rows, groups.n)
+    rows = add_up(groups.of_item[: len(before.rows)], before.rows, groups.n) + published
     first = groups.first
     if groups.n > _MOST_COMBINATIONS:
         # Combinations, not rows: those that are the same on both sides stay so.
@@ -155,6 +152,51 @@ def propensity(original: Cells, release: Cells, *, rng: np.random.Generator) -> 
     belief = fit_logistic(features, published, rows)
     pmse = float((rows * (belief - share) ** 2).sum() / rows.sum())
     return Propensity(pmse, share, _rank(features, rows), round(rows.sum()), unseen)
+
+
+class _Rows(NamedTuple):
+    """Rows that are, or could be, behind a table: a code per column, and how many are the same."""
+
+    codes: list[IntArray]
+    rows: FloatArray
+
+    @property
+    def total(self) -> float:
+        return float(self.rows.sum())
+
+
+def _rows_behind(
+    cells: Cells, domains: Mapping[str, FloatArray], rng: np.random.Generator
+) -> _Rows:
+    """Return the rows of a table whose cells leave no choice, or rows that could be behind it."""
+    pieces = cells.pieces_over(domains)
+    codes: dict[str, IntArray] = {}
+    if len(pieces) == 1 and all(each.n == len(each.kind) for each in pieces[0].facets.values()):
+        [piece] = pieces
+        for name, facet in piece.facets.items():
+            value = np.empty(facet.n, dtype=np.int64)
+            value[facet.kind] = facet.value
+            codes[name] = value[facet.kinds]
+        rows = piece.people
+    else:
+        total = float(cells.tables.sizes.sum())
+        codes = draw_rows(_some_groups(pieces, cells.tables.sizes, rng), rng)
+        drawn = len(next(iter(codes.values()), ()))
+        rows = np.full(drawn, total / max(drawn, 1))
+    # A column that is not published has no value in any row.
+    nothing = {name: np.full(len(rows), len(domain)) for name, domain in domains.items()}
+    return _Rows([{**nothing, **codes}[name] for name in domains], rows)
+
+
+def _some_groups(pieces: list[Piece], sizes: FloatArray, rng: np.random.Generator) -> list[Piece]:
+    """Return the tables with some of their groups, if there are more rows than are drawn."""
+    if sizes.sum() <= _MOST_ROWS:
+        return pieces
+    order = rng.permutation(len(sizes))
+    up_to = np.cumsum(sizes[order]) - sizes[order]
+    taken = np.zeros(len(sizes), dtype=bool)
+    taken[order[up_to < _MOST_ROWS]] = True
+    return [each._replace(people=each.people * taken[each.group]) for each in pieces]
 
 
 def _features(
