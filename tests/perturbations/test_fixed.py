@@ -9,7 +9,9 @@ from hypothesis import strategies as st
 
 from sfumato.errors import InputError, ParameterError
 from sfumato.perturbations import BottomCoding, Rounding, TopCoding
-from tests.perturbations.tables import CENTS, COLUMNS, WHOLE, change, number
+from sfumato.perturbations.base import decimals_in
+from sfumato.text import number_of
+from tests.perturbations.tables import CENTS, COLUMNS, WHOLE, cells_of, change, number
 
 STEPS = ["0.01", "0.05", "0.1", "0.25", "0.3", "1", "2.5", "7", "10", "1000", "0.0000001"]
 
@@ -49,6 +51,21 @@ def test_large_numbers_stay_numbers(big):
     assert float(found) == float(big)
     [found] = change(Rounding(step=0.5), [big])
     assert math.isclose(float(found), float(big))
+
+
+DIGITS = st.text("0123456789.-e+ _", min_size=1, max_size=6)
+
+
+@given(texts=st.lists(DIGITS, min_size=1, max_size=4, unique=True))
+def test_texts_are_read_as_each_of_them_is(texts):
+    read = [number_of(text) for text in texts]
+    if None in read:
+        with pytest.raises(InputError):
+            cells_of(texts).numbers()
+    else:
+        found = cells_of(texts).numbers()
+        assert found.values.tolist() == read
+        assert found.decimals == max(map(decimals_in, texts))
 
 
 def limit_of(known: list, share: Fraction, *, top: bool) -> float:

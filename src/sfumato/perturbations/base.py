@@ -75,6 +75,9 @@ class Cells:
             plain = np.array(known, dtype=float)
             if np.isfinite(plain).all():
                 return self._numbers(plain, decimals_of_floats(plain))
+        spelt = _read_simple(known)
+        if spelt is not None:
+            return self._numbers(*spelt)
         read = [number_of(value) for value in known]
         wrong = [v for v, n in zip(known, read, strict=True) if n is None]
         if wrong:
@@ -116,6 +119,29 @@ class Numbers(NamedTuple):
         every = np.full(len(rounded), len(values), dtype=np.int64)
         every[~missing] = codes
         return Cells(Column(name, (*values, *([None] if missing.any() else []))), every)
+
+
+_SIMPLE = frozenset("0123456789.-")
+
+
+def _read_simple(values: Sequence[Value]) -> tuple[FloatArray, int] | None:
+    """Return texts of digits as numbers, and with how many decimals; None if one is another text.
+
+    As in a CSV file: a million in a fifth of the time that looking at each of them takes.
+
+    >>> numbers, decimals = _read_simple(("3.50", "-7"))
+    >>> numbers.tolist(), decimals
+    ([3.5, -7.0], 2)
+    """
+    texts = [value for value in values if isinstance(value, str)]
+    if not texts or len(texts) < len(values) or not _SIMPLE.issuperset("".join(texts)):
+        return None
+    try:
+        numbers = np.array(list(map(float, texts)))
+    except ValueError:
+        return None
+    decimals = max(len(text.partition(".")[2]) for text in texts)
+    return (numbers, min(decimals, MOST_DECIMALS)) if np.isfinite(numbers).all() else None
 
 
 def decimals_in(value: Value) -> int:
