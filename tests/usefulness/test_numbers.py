@@ -15,7 +15,7 @@ from sfumato.counts import FrequencySet
 from sfumato.decouplings.base import LinkedTables
 from sfumato.hierarchy.labels import Labels
 from sfumato.usefulness import Cells, NumberExam
-from sfumato.usefulness.numbers import DECILES, NUMBER_LOSSES, overlap_of, regress
+from sfumato.usefulness.numbers import DECILES, NUMBER_LOSSES, overlap_of, regress, regress_each
 from sfumato.weights import add_weights
 
 NAMES = ["age", "pay", "size"]
@@ -403,6 +403,20 @@ def test_a_regression_from_a_textbook():
     fit = regress(covariance, len(boiling), outcome=1)
     assert fit.coefficients[0] == pytest.approx(0.895, abs=5e-4)
     assert fit.errors[0] == pytest.approx(0.0164, abs=1e-4)
+
+
+@pytest.mark.parametrize("rows", [3, 5, 40])
+def test_one_inverse_fits_all_columns(rows):
+    rng = np.random.default_rng(rows)
+    table = rng.normal(size=(4, 40)) + rng.normal(size=40)
+    for each in (table, np.vstack([table[:3], table[0] + table[1]])):
+        covariance = np.cov(each, bias=True)
+        for at, fit in enumerate(regress_each(covariance, rows)):
+            alone = regress(covariance, rows, at)
+            assert (fit is None) is (alone is None)
+            if fit is not None and alone is not None:
+                assert fit.coefficients == pytest.approx(alone.coefficients)
+                assert fit.errors == pytest.approx(alone.errors)
 
 
 def test_overlaps():

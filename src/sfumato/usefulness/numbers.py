@@ -338,6 +338,26 @@ def regress(covariance: FloatArray, rows: float, outcome: int) -> Fit | None:
     return Fit(coefficients, errors)
 
 
+def regress_each(covariance: FloatArray, rows: float) -> list[Fit | None]:
+    """Fit every column to all others; see `regress`.
+
+    If no column follows from others, one inverse has all coefficients: those of column j are its
+    entries of row j, divided by the one at j, with the other sign.
+    """
+    p = len(covariance)
+    free = rows - p
+    whole = bool(np.isfinite(covariance).all()) and independent(covariance) == list(range(p))
+    if not whole or free <= 0:
+        return [regress(covariance, rows, at) for at in range(p)]
+    inverse: FloatArray = np.linalg.inv(covariance).astype(np.float64)
+    own = np.diag(inverse)
+    coefficients = -inverse / own[:, None]
+    spread = np.maximum(own - inverse**2 / own[:, None], 0.0)
+    errors = np.sqrt(spread / own[:, None] / free)
+    off = ~np.eye(p, dtype=bool)
+    return [Fit(coefficients[at, off[at]], errors[at, off[at]]) for at in range(p)]
+
+
 def independent(covariance: FloatArray) -> list[int]:
     """Return the columns, in order, that do not follow from those before them.
 
@@ -345,16 +365,13 @@ def independent(covariance: FloatArray) -> list[int]:
     [0, 2]
     """
     taken: list[int] = []
+    # What those before leave of each column: one elimination replaces a system for each.
+    left = covariance.astype(np.float64)
     for at in range(len(covariance)):
         own = float(covariance[at, at])
-        if not own > _SINGULAR:
-            continue
-        left = own
-        if taken:
-            outer = covariance[taken, at]
-            left -= float(outer @ np.linalg.solve(covariance[np.ix_(taken, taken)], outer))
-        if left > _SINGULAR * own:
+        if own > _SINGULAR and left[at, at] > _SINGULAR * own:
             taken.append(at)
+            left = left - np.outer(left[:, at], left[at] / left[at, at])
     return taken
 
 
@@ -698,8 +715,8 @@ class NumberExam:
             return {}
         if len(chosen) < len(self._order):
             covariance, rows = covariance_of(cells, chosen, self._units)
-        fits = {name: regress(covariance, rows, at) for at, name in enumerate(chosen)}
-        found = {name: fit for name, fit in fits.items() if fit is not None}
+        fits = zip(chosen, regress_each(covariance, rows), strict=True)
+        found = {name: fit for name, fit in fits if fit is not None}
         if not found:
             self._unmeasured[REGRESSION] = "there are too few rows that have all columns"
         return found
@@ -762,12 +779,12 @@ class NumberExam:
     def _coefficients(self, release: Cells) -> Iterator[Coefficient]:
         if not self._fits:
             return
-        covariance, rows = covariance_of(release, self._regressed, self._units)
+        fits = regress_each(*covariance_of(release, self._regressed, self._units))
         for at, outcome in enumerate(self._regressed):
             others = [name for name in self._regressed if name != outcome]
             if outcome not in self._fits:
                 continue
-            before, after = self._fits[outcome], regress(covariance, rows, at)
+            before, after = self._fits[outcome], fits[at]
             for i, on in enumerate(others):
                 was = float(before.coefficients[i]), float(before.errors[i])
                 if after is None:

@@ -21,7 +21,8 @@ _MOST_CATEGORIES = 10
 """Values of a column that have a feature of their own, the most frequent; others share one."""
 
 _MOST_FEATURES = 100
-"""Products of two columns that would make more features than these are left out, and named."""
+"""Squares and pairs that would make more features than these are left out, and named; the more
+categories there are, the fewer values of each have a feature."""
 
 _MOST_ROWS = 1_000_000
 """Rows that are drawn at most: of more, some groups."""
@@ -74,7 +75,7 @@ class Propensity:
     """How many rows it learned from, original and published."""
 
     unseen: tuple[str, ...] = ()
-    """Pairs of columns that it does not look at because there are too many."""
+    """Squares and pairs of columns that it does not look at because there are too many."""
 
     @property
     def loss(self) -> float:
@@ -137,9 +138,10 @@ def measure_propensity(original: Cells, release: Cells, *, rng: np.random.Genera
     published = add_up(groups.of_item[len(before.rows) :], after.rows, groups.n)
     rows = add_up(groups.of_item[: len(before.rows)], before.rows, groups.n) + published
     first = groups.first
-    if groups.n > _MOST_COMBINATIONS:
+    most = _most_combinations(len(names), len(original.numbers))
+    if groups.n > most:
         # Combinations, not rows: those that are the same on both sides stay so.
-        some = np.sort(rng.choice(groups.n, _MOST_COMBINATIONS, replace=False))
+        some = np.sort(rng.choice(groups.n, most, replace=False))
         first, rows, published = first[some], rows[some], published[some]
     share = float(published.sum() / rows.sum())
     if not 0 < share < 1:
@@ -152,6 +154,23 @@ def measure_propensity(original: Cells, release: Cells, *, rng: np.random.Genera
     belief = fit_logistic(features, published, rows)
     pmse = float((rows * (belief - share) ** 2).sum() / rows.sum())
     return Propensity(pmse, share, _rank(features, rows), round(rows.sum()), unseen)
+
+
+def _values_per_category(columns: int, numbers: int) -> int:
+    """Return how many values of a column of categories have a feature of their own."""
+    room = (_MOST_FEATURES - 2 * numbers) // max(columns - numbers, 1)
+    return min(max(room, 1), _MOST_CATEGORIES)
+
+
+def _most_combinations(columns: int, numbers: int) -> int:
+    """Return how many combinations a model learns from: of many columns fewer, to stay quick.
+
+    >>> _most_combinations(10, 5), _most_combinations(300, 200)
+    (50000, 5000)
+    """
+    features = 2 * numbers + (columns - numbers) * _values_per_category(columns, numbers)
+    share = min(_MOST_FEATURES / max(features, 1), 1.0) ** 2
+    return max(int(_MOST_COMBINATIONS * share), min(10 * features, _MOST_COMBINATIONS))
 
 
 class _Rows(NamedTuple):
@@ -206,6 +225,7 @@ def _features(
     found: list[FloatArray] = []
     numbers: list[FloatArray] = []
     categories: list[list[FloatArray]] = []
+    most = _values_per_category(len(columns), sum(numeric))
     for (codes, domain), is_number in zip(columns, numeric, strict=True):
         if is_number:
             known = codes < len(domain)
@@ -217,12 +237,13 @@ def _features(
             deviation = math.sqrt(float((weight * (value - mean) ** 2).sum()) / total) or 1.0
             scaled = np.where(known, (value - mean) / deviation, 0.0)
             numbers.append(scaled)
-            found += [scaled, scaled**2, known.astype(np.float64)]
+            found += [scaled, known.astype(np.float64)]
         else:
-            categories.append(list(_dummies(codes, len(domain) + 1, rows)))
+            categories.append(list(_dummies(codes, len(domain) + 1, rows, most)))
             found += categories[-1]
     every = [each for some in categories for each in some]
-    pairs = {
+    pairs: dict[str, list[tuple[FloatArray, FloatArray]]] = {
+        "squares of numbers": [(each, each) for each in numbers],
         "pairs of numbers": [*combinations(numbers, 2)],
         "pairs of a number and a category": [*product(numbers, every)],
         "pairs of categories": [
@@ -243,13 +264,13 @@ def _features(
     return table, tuple(unseen)
 
 
-def _dummies(codes: IntArray, n: int, rows: FloatArray) -> Iterator[FloatArray]:
+def _dummies(codes: IntArray, n: int, rows: FloatArray, most: int) -> Iterator[FloatArray]:
     """Yield a feature for each frequent value but the most frequent, and one for all others."""
     frequent = np.argsort(-np.bincount(codes, weights=rows, minlength=n), kind="stable")
-    for value in frequent[1:_MOST_CATEGORIES]:
+    for value in frequent[1:most]:
         yield (codes == value).astype(np.float64)
-    if n > _MOST_CATEGORIES:
-        yield np.isin(codes, frequent[_MOST_CATEGORIES:]).astype(np.float64)
+    if n > most:
+        yield np.isin(codes, frequent[most:]).astype(np.float64)
 
 
 def _rank(features: FloatArray, rows: FloatArray) -> int:
