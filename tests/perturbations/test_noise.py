@@ -119,10 +119,15 @@ def test_columns_that_follow_from_each_other_still_do():
 def chances(member, true: float, values, width: float) -> list[float]:
     """How likely each number is published for a true one, by the distribution function."""
     of = OF_SHAPE[getattr(member, "shape", "normal")]
-    ends = [
-        ((v - width / 2 - true) / member.sd, (v + width / 2 - true) / member.sd) for v in values
-    ]
-    return [of.cdf(high) - of.cdf(low) for low, high in ends]
+    found = []
+    for value in values:
+        low, high = value - width / 2, value + width / 2
+        if member.at_least is not None and low <= member.at_least < high:
+            low = -math.inf
+        if member.at_most is not None and low <= member.at_most < high:
+            high = math.inf
+        found.append(of.cdf((high - true) / member.sd) - of.cdf((low - true) / member.sd))
+    return found
 
 
 @pytest.mark.parametrize(
@@ -131,9 +136,12 @@ def chances(member, true: float, values, width: float) -> list[float]:
         (PlainNoise(sd=2), list(range(-3, 12)), 1),
         (PlainNoise(sd=0.4), list(range(5)), 1),
         (PlainNoise(sd=0.05, shape="laplace"), [0.1, 0.2, 0.25, 0.31], 0.01),
-        (PlainNoise(sd=3, shape="laplace"), list(range(12)), 1),
-        (PlainNoise(sd=3, shape="uniform"), list(range(10)), 1),
-        (CorrelatedNoise(sd=3), list(range(10)), 1),
+        (PlainNoise(sd=3, shape="laplace", at_least=0), list(range(12)), 1),
+        (PlainNoise(sd=3, shape="uniform", at_least=0, at_most=9), list(range(10)), 1),
+        (CorrelatedNoise(sd=3, at_least=0, at_most=9), list(range(10)), 1),
+        # Stretches, of which a limit is the beginning, or somewhere inside.
+        (PlainNoise(sd=6, at_least=0, at_most=33), [2.5 + 5 * i for i in range(7)], 5),
+        (PlainNoise(sd=0.3, at_least=0.1), [0.07 + 0.14 * i for i in range(30)], 0.14),
     ],
     ids=str,
 )
@@ -151,9 +159,8 @@ def test_likelihoods_are_what_is_drawn():
     shown = seen(published)
     table = likelihood(member, shown)
     for true in (0, 3, 8):
-        # Between the limits; what becomes a limit is left out.
-        line = table[shown.values.index(true)] * np.array([value != 0 for value in shown.values])
-        drawn = [p for t, p in zip(truth, published, strict=True) if t == true and p]
+        line = table[shown.values.index(true)]
+        drawn = [p for t, p in zip(truth, published, strict=True) if t == true]
         shares = np.array([drawn.count(value) / len(drawn) for value in shown.values])
         assert line / line.sum() == pytest.approx(shares, abs=5 * math.sqrt(0.25 / len(drawn)))
 

@@ -5,6 +5,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass, fields
 from decimal import Decimal
+from functools import cached_property
 from typing import Any, ClassVar, NamedTuple, Self
 
 import numpy as np
@@ -168,31 +169,32 @@ def decimals_of_floats(numbers: FloatArray) -> int:
     return MOST_DECIMALS
 
 
-class SeenColumn(NamedTuple):
+@dataclass(frozen=True, eq=False)
+class SeenColumn:
     """What readers of a release see of a column: its numbers or values, and how many have each."""
 
     name: str
     values: tuple[Value, ...]
     rows: IntArray
 
-    @property
+    @cached_property
     def shares(self) -> FloatArray:
         """The share of the rows that have each value."""
         found: FloatArray = self.rows / max(int(self.rows.sum()), 1)
         return found
 
-    @property
+    @cached_property
     def numbers(self) -> FloatArray:
         """The values as numbers; NaN where one is none."""
         read = [number_of(value) for value in self.values]
         return np.array([np.nan if each is None else each for each in read], dtype=float)
 
-    @property
+    @cached_property
     def known(self) -> BoolArray:
         """Whether each is a value, not a missing one."""
         return np.array([value is not None for value in self.values], dtype=bool)
 
-    @property
+    @cached_property
     def sd(self) -> float:
         """The standard deviation of the numbers."""
         numbers = self.numbers
@@ -202,6 +204,24 @@ class SeenColumn(NamedTuple):
             return 0.0
         mean = np.average(numbers, weights=rows)
         return float(np.sqrt(np.average((numbers - mean) ** 2, weights=rows)))
+
+    @cached_property
+    def width(self) -> float:
+        """The width of the stretch that a number stands for.
+
+        It is the step between numbers that are all as far apart, as the middles of stretches are;
+        else the last decimal.
+
+        >>> SeenColumn("pay", (2.5, 7.5, 12.5), np.ones(3)).width
+        5.0
+        >>> SeenColumn("pay", (1.0, 2.0, 7.5), np.ones(3)).width
+        0.1
+        """
+        numbers = self.numbers[~np.isnan(self.numbers)]
+        gaps = np.diff(np.sort(numbers))
+        if len(gaps) > 1 and gaps.max() - gaps.min() < 1e-9 * gaps.max():
+            return float(gaps.mean())
+        return float(10.0 ** -decimals_of_floats(numbers))
 
 
 class Perturbation(ABC):

@@ -14,7 +14,6 @@ from sfumato.perturbations.base import (
     Numbers,
     SeenColumn,
     decimals_in,
-    decimals_of_floats,
     join_names,
 )
 from sfumato.typing import FloatArray, IntArray
@@ -72,20 +71,30 @@ class Noise(NumberPerturbation):
         found: FloatArray = np.exp(-0.5 * gaps**2) / math.sqrt(2 * math.pi)
         return found
 
+    def tail(self, gap: float) -> float:
+        """Return how likely noise with a standard deviation of 1 is above a number."""
+        return 0.5 * math.erfc(gap / math.sqrt(2))
+
     def likelihood(self, published: IntArray, true: IntArray, shown: SeenColumn) -> FloatArray:
         numbers, sd, known = shown.numbers, self.seen_scale(shown), shown.known
         gaps = numbers[published] - numbers[true]
         if sd <= 0:
             found: FloatArray = (gaps == 0).astype(float)
         else:
-            # What is published is rounded: the chance of all that becomes the same number. What
-            # limits gather is not added to them: rows at a limit are told apart by nothing, and
-            # each would seem likelier than the nearest row.
-            width = 10.0 ** -decimals_of_floats(numbers[~np.isnan(numbers)])
+            # What is published is rounded: the chance of all that becomes the same number.
+            width = shown.width
             parts = min(max(1, math.ceil(_PARTS * width / sd)), _MOST_PARTS)
             found = np.zeros(gaps.shape)
             for step in ((np.arange(parts) + 0.5) / parts - 0.5) * width:
                 found += self.density((gaps + step) / sd) * (width / sd / parts)
+            for limit, way in ((self.at_least, -1.0), (self.at_most, 1.0)):
+                # All that is beyond a limit becomes the limit.
+                for at in [] if limit is None else _around(numbers, limit, width):
+                    inner = numbers[at] - way * width / 2
+                    places, of_pair = np.unique(true, return_inverse=True)
+                    far = way * (inner - numbers[places]) / sd
+                    beyond = np.array([self.tail(float(gap)) for gap in far])
+                    found = np.where(published == at, beyond[of_pair.reshape(true.shape)], found)
         both = known[published] & known[true]
         return np.where(both, np.nan_to_num(found), known[published] == known[true])
 
@@ -154,6 +163,14 @@ class PlainNoise(Noise):
         if self.shape == "uniform":
             return np.where(np.abs(gaps) <= np.sqrt(3), 1 / (2 * np.sqrt(3)), 0.0)
         return super().density(gaps)
+
+    def tail(self, gap: float) -> float:
+        if self.shape == "laplace":
+            half = 0.5 * math.exp(-math.sqrt(2) * abs(gap))
+            return half if gap >= 0 else 1 - half
+        if self.shape == "uniform":
+            return min(max(0.5 - gap / (2 * math.sqrt(3)), 0.0), 1.0)
+        return super().tail(gap)
 
     @property
     def _kind(self) -> str:
@@ -235,3 +252,14 @@ def correlations(numbers: FloatArray) -> FloatArray:
     found: FloatArray = scaled @ scaled.T / known.shape[1]
     np.fill_diagonal(found, 1.0)
     return found
+
+
+def _around(numbers: FloatArray, limit: float, width: float) -> list[int]:
+    """Return the place of the number whose stretch a limit is in; none if there is none.
+
+    >>> _around(np.array([2.5, 7.5]), 5.0, 5.0), _around(np.array([2.5, 7.5]), 99.0, 5.0)
+    ([1], [])
+    """
+    off = (limit - numbers) / width
+    found: list[int] = np.flatnonzero((off > -0.5 - 1e-6) & (off < 0.5 - 1e-6)).tolist()
+    return found[:1]
