@@ -89,7 +89,7 @@ class Noise(NumberPerturbation):
                 found += self.density((gaps + step) / sd) * (width / sd / parts)
             for limit, way in ((self.at_least, -1.0), (self.at_most, 1.0)):
                 # All that is beyond a limit becomes the limit.
-                for at in [] if limit is None else _around(numbers, limit, width):
+                for at in [] if limit is None else _around(shown, np.unique(published), limit):
                     inner = numbers[at] - way * width / 2
                     places, of_pair = np.unique(true, return_inverse=True)
                     far = way * (inner - numbers[places]) / sd
@@ -254,12 +254,13 @@ def correlations(numbers: FloatArray) -> FloatArray:
     return found
 
 
-def _around(numbers: FloatArray, limit: float, width: float) -> list[int]:
-    """Return the place of the number whose stretch a limit is in; none if there is none.
+def _around(shown: SeenColumn, places: IntArray, limit: float) -> list[int]:
+    """Return which of some places has the stretch that a limit is in; none if there is none.
 
-    >>> _around(np.array([2.5, 7.5]), 5.0, 5.0), _around(np.array([2.5, 7.5]), 99.0, 5.0)
+    >>> shown = SeenColumn("pay", (2.5, 7.5, 12.5), np.ones(3))
+    >>> _around(shown, np.array([0, 1]), 5.0), _around(shown, np.array([0, 2]), 5.0)
     ([1], [])
     """
-    off = (limit - numbers) / width
-    found: list[int] = np.flatnonzero((off > -0.5 - 1e-6) & (off < 0.5 - 1e-6)).tolist()
-    return found[:1]
+    off = (limit - shown.numbers[places]) / shown.width
+    found: list[int] = places[(off > -0.5 - 1e-6) & (off < 0.5 - 1e-6)].tolist()
+    return found
