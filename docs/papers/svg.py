@@ -19,6 +19,8 @@ _STYLES = (
     ("#cc79a7", "12 4", "cross"),
     ("#8a6d00", "4 2", "hollow circle"),
     ("#56b4e9", "1 3", "hollow square"),
+    ("#7a2e8e", "6 2 1 2", "hollow triangle"),
+    ("#b22222", "3 3", "hollow diamond"),
 )
 """Colour, dashes and marker of each line: any one of the three is enough to tell them apart."""
 
@@ -152,7 +154,7 @@ class _Scale:
 
 def _panel(panel: Panel, x0: float, y0: float) -> str:
     points = [point for line in panel.lines for point in line.points]
-    most = max(y for _, y in points)
+    most = max(y for _, y in points) or 1.0
     powers = [10.0**i for i in range(max(ceil(log10(most)), 1) + 1)]
     marks = powers if panel.log else ticks(most * 1.02)
     up = _Scale(marks[0], marks[-1], HEIGHT, log=panel.log)
@@ -217,7 +219,7 @@ def _marker(kind: str, x: float, y: float, colour: str) -> str:
         "diamond": f"M{x:.1f},{y - 6:.1f} l5,6 l-5,6 l-5,-6 z",
         "cross": f"M{x - 4:.1f},{y - 4:.1f} l8,8 m-8,0 l8,-8",
     }
-    return f'<path d="{shapes[kind]}" {ink}/>'
+    return f'<path d="{shapes[kind.removeprefix("hollow ")]}" {ink}/>'
 
 
 def _rect(x: float, y: float, width: float, height: float, style: int) -> str:

@@ -153,6 +153,7 @@ def _cells(manifest: Manifest, codebook: Codebook) -> list[str]:
             "stands for. It is the mean of the class, so sums over classes are those of the "
             "original. Use it as the weight in means, counts and regressions."
         )
+    said += _changed_values(manifest)
     heads = ["column", "what it is", "type", "hidden"]
     rows = [
         [
@@ -165,6 +166,25 @@ def _cells(manifest: Manifest, codebook: Codebook) -> list[str]:
     ]
     table = "\n".join(f"| {' | '.join(row)} |" for row in (heads, ["---"] * 4, *rows))
     return ["\n".join(said), table]
+
+
+def _changed_values(manifest: Manifest) -> list[str]:
+    """Return what was done to the values of columns, and what that means for who reads them."""
+    said = []
+    for column in manifest.columns:
+        chain = column.perturbations
+        if not chain:
+            continue
+        done = "; ".join(member.note([column.name]) for member in chain)
+        meant = "A single value may be far from the true one." if chain[-1].random else ""
+        text = f"- {code(column.name)} was perturbed ({code(done)}). {meant}"
+        if any(member.name.endswith("noise") for member in chain):
+            text += " Means stay about the same; variances are larger."
+        if chain[-1].rearranges or chain[-1].keeps_shares:
+            text += " Shares of values stay about the same; what it has to do with other columns is"
+            text += " weaker than it was."
+        said.append(text.rstrip())
+    return said
 
 
 def _columns_of_numbers(manifest: Manifest) -> list[str]:

@@ -152,7 +152,7 @@ class Release(Showable):
             f"column {column.name!r} is sensitive and no model protects it: it is published as "
             "it is. Add a model for it, or change its role."
             for column in self.manifest.columns
-            if column.role == "sensitive" and column.name not in protected
+            if column.role == "sensitive" and column.name not in protected and not column.perturbed
         ]
         if not self.manifest.rows.published:
             found.append("every row was suppressed: the release is empty")
