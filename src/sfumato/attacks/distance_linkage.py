@@ -14,6 +14,9 @@ from sfumato.typing import FloatArray, IntArray, Value
 
 _MOST_PAIRS = 20_000_000
 _MOST_PEOPLE = 2_000
+_LEAST = 1e-200
+"""What is less likely is as good as impossible, and would overflow."""
+
 _AT_ONCE = 2_000_000
 """Pairs of a person and a row that are held in memory."""
 
@@ -175,6 +178,7 @@ def _link(rows: PerturbedRows, columns: tuple[str, ...], rng: np.random.Generato
     starts = np.flatnonzero(np.diff(class_of[order], prepend=-1))
     ends = np.append(starts[1:], len(order))[: len(starts)]
     seen = {name: rows.look_at(name) for name in columns}
+    every_code = {name: counts.codes_of(name).astype(np.int64) for name in columns}
     items, risks = [], []
     pairs = float(((ends - starts).astype(float) ** 2).sum())
     share = 1.0
@@ -189,8 +193,7 @@ def _link(rows: PerturbedRows, columns: tuple[str, ...], rng: np.random.Generato
 
         def likely(part: IntArray, inside: IntArray = inside) -> FloatArray:
             found = np.ones((len(part), len(inside)))
-            for name in columns:
-                codes = counts.codes_of(name).astype(np.int64)
+            for name, codes in every_code.items():
                 found *= rows.members[name].likelihood(
                     codes[inside][None, :], codes[part][:, None], seen[name]
                 )
@@ -198,7 +201,7 @@ def _link(rows: PerturbedRows, columns: tuple[str, ...], rng: np.random.Generato
 
         # A value that others are likely to be published with tells less of whose row it is.
         among = sum(counts.rows[part] @ likely(part) for part in parts)
-        weight = np.where(among > 0, 1.0 / np.where(among > 0, among, 1.0), 0.0)
+        weight = np.where(among > _LEAST, 1.0 / np.maximum(among, _LEAST), 0.0)
         for part in parts:
             mine = likely(part) * weight
             total = mine @ counts.rows[inside]
