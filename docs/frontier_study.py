@@ -46,14 +46,17 @@ class Subject(NamedTuple):
     category: str
     """A sensitive column of categories."""
 
+    step: float
+    """To what its numbers are rounded where they are changed as categories are."""
+
 
 SUBJECTS = {
-    "Adult": Subject(adult, ("sex", "race", "marital-status", "education"), "age", "occupation"),
+    "Adult": Subject(adult, ("sex", "race", "marital-status", "education"), "age", "occupation", 1),
     "flchain": Subject(
-        lambda: read("survival/flchain"), ("age", "sex", "sample.yr"), "creatinine", "flc.grp"
+        lambda: read("survival/flchain"), ("age", "sex", "sample.yr"), "creatinine", "flc.grp", 0.1
     ),
     "HI": Subject(
-        lambda: read("Ecdat/HI"), ("experience", "education", "race", "region"), "husby", "whi"
+        lambda: read("Ecdat/HI"), ("experience", "education", "race", "whi"), "husby", "region", 5
     ),
 }
 
@@ -63,7 +66,7 @@ STRENGTHS = (5, 20, 100)
 CHANCES = (("25%", "5%", "20%", 0.9), ("50%", "20%", "50%", 0.7), ("100%", "50%", "90%", 0.5))
 """How much is perturbed: noise, distance of ranks, share of rows, probability to keep."""
 
-Steps = Mapping[str, Any] | None
+Steps = Mapping[str, Any] | Sequence[Mapping[str, Any]] | None
 
 
 def policies(subject: Subject) -> dict[str, dict[str, dict[str, Any]]]:
@@ -93,6 +96,7 @@ def policies(subject: Subject) -> dict[str, dict[str, dict[str, Any]]]:
     def pram(keep: float) -> dict[str, Any]:
         return {"kind": "pram", "keep": keep, "invariant": True}
 
+    rounded = {"kind": "rounding", "step": subject.step}
     found: dict[str, dict[str, dict[str, Any]]] = {
         "full-domain": {f"k = {k}": policy(k, "full-domain") for k in STRENGTHS},
         "mondrian": {f"k = {k}": policy(k) for k in STRENGTHS},
@@ -116,7 +120,7 @@ def policies(subject: Subject) -> dict[str, dict[str, dict[str, Any]]]:
             for _, _, share, _ in CHANCES
         },
         "PRAM": {
-            f"keep {keep:g}": policy(number=pram(keep), category=pram(keep))
+            f"keep {keep:g}": policy(number=[rounded, pram(keep)], category=pram(keep))
             for _, _, _, keep in CHANCES
         },
         "slicing": {
@@ -198,7 +202,8 @@ def drawings(points: Sequence[Point]) -> dict[str, str]:
                 for way in ways
             ]
             across = f"{words}, in per cent"
-            panels.append(Panel(table, across, "people at risk, in per cent", through))
+            upwards = "people at risk, in per cent"
+            panels.append(Panel(table, across, upwards, through, from_zero=True))
         name = f"frontier-study-{loss}.svg"
         drawn[name] = lines(f"People at risk, and what it costs: {words}", panels)
     return drawn
@@ -210,7 +215,8 @@ def _rows(points: Sequence[Point], table: str) -> str:
         if point.table != table:
             continue
         if point.at_risk is None:
-            rows.append(f"| {point.way} | {point.setting} | no release | {' | ' * len(_SHOWN)}|")
+            empty = " |" * (len(_SHOWN) + 1)
+            rows.append(f"| {point.way} | {point.setting} | no release |{empty}")
             continue
         cells = [f"{100 * point.at_risk:.1f}", f"{100 * point.gain:.0f}"]
         cells += [

@@ -55,6 +55,9 @@ class Panel:
     first: int = 0
     """The style of the first line, where a panel leaves out the first lines of another."""
 
+    from_zero: bool = False
+    """Whether the axis across begins at 0 and has round numbers, not those of the points."""
+
     marked: Sequence[float] = ()
     """Where across lines have markers and the axis numbers; at every point if empty."""
 
@@ -161,12 +164,16 @@ def _panel(panel: Panel, x0: float, y0: float) -> str:
     places = sorted({x for x, _ in points})
     pad = (places[-1] - places[0]) * 0.06
     across = _Scale(places[0] - pad, places[-1] + pad, WIDTH)
+    numbers = panel.marked or places
+    if panel.from_zero:
+        numbers = ticks((places[-1] or 1.0) * 1.02)
+        across = _Scale(0, numbers[-1], WIDTH)
     parts = [
         _text(x0 + WIDTH / 2, y0 - 18, panel.title, "middle", 13, bold=True),
         _frame(x0, y0, WIDTH, up, marks, panel.y),
         _text(x0 + WIDTH / 2, y0 + HEIGHT + 40, panel.x, "middle"),
     ]
-    for x in panel.marked or places:
+    for x in numbers:
         at = x0 + across(x)
         parts.append(_stroke(at, y0 + HEIGHT, at, y0 + HEIGHT + 5))
         parts.append(_text(at, y0 + HEIGHT + 20, f"{x:g}", "middle", 11))

@@ -24,6 +24,9 @@ _FEWEST_PLACES = 40
 _MOST_CELLS = 20_000_000
 _PER_WINDOW = 4
 _ROUNDS = 200
+_ERRORS = 2.0
+"""By how many standard errors rows of a class must be more alike than those of strangers."""
+
 _OWN = (1.0, 1000.0)
 """How many people of a class the shares of all people count for, at least and at most."""
 
@@ -301,6 +304,8 @@ class _Entries(NamedTuple):
         alike = float((self.rows * (self.rows - 1)).sum()) / pairs
         strangers = float((every * (every - 1)).sum()) / (total * (total - 1))
         twins = float(((places.likelihood**2).sum(axis=0) * places.prior).sum())
+        # What chance makes alike is no reason to believe that classes differ.
+        alike -= _ERRORS * float(np.sqrt(strangers * (1 - strangers) / pairs))
         if alike <= strangers or twins <= strangers:
             return _OWN[1]
         return float(np.clip((twins - alike) / (alike - strangers), *_OWN))
