@@ -203,3 +203,71 @@ def test_the_sizing_table_is_what_was_measured():
             assert shown == pytest.approx(kept[f"{at}: {name}"], rel=0.05), (at, name)
         if distinct:
             assert int(distinct.replace(" ", "")) == kept[f"{at}: distinct combinations"]
+
+
+NUMBERS = {"million": 1e6, "GB": 1e3, "MB": 1, "s": 1}
+GROWN = {"62 500": "62 500", "250 000": "250 000", "1 million": "1 000 000"} | {
+    size: SIZES[size] for size in ("10 million", "100 million")
+}
+
+
+def quantity(cell: str) -> float:
+    """Return the number of a cell, in seconds, megabytes or a plain number."""
+    number, *unit = re.fullmatch(r"([\d. ]+?)(?: ([a-zA-Z]+))?", cell.strip()).groups()
+    return float(number.replace(" ", "")) * NUMBERS.get(unit[0], 1)
+
+
+def cells_of(page: str, header: str) -> list[list[str]]:
+    """Return the cells of the rows of one table of a page."""
+    rows = text(page).partition(header)[2].partition("\n\n")[0].splitlines()[2:]
+    return [[cell.strip() for cell in row.strip("|").split("|")] for row in rows]
+
+
+def test_what_to_expect_is_what_was_measured():
+    kept = {
+        (name, figure["what"]): figure["value"]
+        for name, figures in load()["benchmarks"].items()
+        for figure in figures
+    }
+    page, table = "docs/how-to/size-and-speed.md", ""
+    rows = cells_of(page, "| table | rows |")
+    assert len(rows) == 8
+    for row in rows:
+        table = row[0] or table
+        _, size, distinct, seconds, memory, benchmark = row
+        benchmark, of = benchmark.strip("`"), f"{GROWN[size]} rows"
+        whole = "whole anonymize, published and verified"
+        names = (f"{of}: distinct combinations", f"{of}: {whole}", f"{of}: {whole}, peak memory")
+        if benchmark == "growth":
+            of = f"{'jittered Adult' if 'census' in table else 'invented patients'}, {of}"
+            names = tuple(
+                f"{of}: {what}"
+                for what in ("distinct combinations", "anonymize", "peak memory of anonymize")
+            )
+        for name, cell in zip(names, (distinct, seconds, memory), strict=True):
+            assert quantity(cell) == pytest.approx(kept[benchmark, name], rel=0.1), name
+
+
+def test_the_methods_take_as_long_as_was_measured():
+    kept = {
+        figure["what"]: figure["value"]
+        for name in ("million", "local", "mdav", "slicing")
+        for figure in load()["benchmarks"][name]
+    }
+    whole = "whole anonymize, published and verified"
+    adult = "jittered Adult, 995 346 rows"
+    names = {
+        "full-domain, k = 5": ("parquet, k=5: searching", f"parquet, k=5: {whole}"),
+        "slicing, l = 3": ("", "995 346 rows: whole slicing, published and verified"),
+        "mdav, 120 000 rows of four numbers, no two the same": ("120 000 rows × 4 numbers", ""),
+    } | {
+        method: (f"{adult}, {method}: deciding", f"{adult}, {method}: {whole}")
+        for method in ("top-down", "mondrian", "bottom-up")
+    }
+    rows = cells_of("docs/how-to/size-and-speed.md", "| method | deciding |")
+    assert {row[0] for row in rows} == set(names)
+    for method, *cells in rows:
+        for name, cell in zip(names[method], cells, strict=True):
+            assert bool(name) == bool(cell)
+            if name:
+                assert quantity(cell) == pytest.approx(kept[name], rel=0.1), name
