@@ -27,6 +27,10 @@ _ROUNDS = 200
 _ERRORS = 2.0
 """By how many standard errors rows of a class must be more alike than those of strangers."""
 
+_CAUTION = 0.25
+"""What is taken of it where numbers become any other: people of a class have numbers that are near,
+which two published ones do not show then. Held against true values, beliefs would be too low."""
+
 _OWN = (1.0, 1000.0)
 """How many people of a class the shares of all people count for, at least and at most."""
 
@@ -174,6 +178,9 @@ class _Places(NamedTuple):
     step: float
     """The width of a place of numbers; 0 for categories."""
 
+    caution: float = 1.0
+    """What is taken of the number of people that the shares of all count for."""
+
     @classmethod
     def of(cls, rows: PerturbedRows, name: str, within: float | None) -> Self:
         seen, member = rows.look_at(name), rows.members[name]
@@ -223,7 +230,8 @@ class _Places(NamedTuple):
         totals = likelihood.sum(axis=0)
         likelihood = likelihood / np.where(totals > 0, totals, 1.0)
         prior = seen.shares if member.keeps_shares else true_shares(likelihood, seen.shares)
-        return cls(of_code, likelihood, prior, min(width, max(n, 1)), seen.values, step)
+        caution = 1.0 if not step or member.near else _CAUTION
+        return cls(of_code, likelihood, prior, min(width, max(n, 1)), seen.values, step, caution)
 
     def describe(self, column: str, first: int) -> str:
         """Return in words what is believed of the places from one on."""
@@ -308,7 +316,8 @@ class _Entries(NamedTuple):
         alike -= _ERRORS * float(np.sqrt(strangers * (1 - strangers) / pairs))
         if alike <= strangers or twins <= strangers:
             return _OWN[1]
-        return float(np.clip((twins - alike) / (alike - strangers), *_OWN))
+        found = (twins - alike) / (alike - strangers)
+        return float(np.clip(places.caution * found, *_OWN))
 
 
 def _in_windows(shares: FloatArray, width: int) -> FloatArray:

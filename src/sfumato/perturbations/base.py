@@ -242,6 +242,9 @@ class Perturbation(ABC):
     joint: ClassVar[bool] = False
     """Whether columns with the same settings are changed together."""
 
+    near: ClassVar[bool] = False
+    """Whether a value becomes one that is near it."""
+
     rearranges: ClassVar[bool] = False
     """Whether rows exchange their values, so that it needs all rows, and not persons."""
 

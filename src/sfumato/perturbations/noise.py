@@ -27,6 +27,8 @@ _PARTS, _MOST_PARTS = 16, 512
 class Noise(NumberPerturbation):
     """What plain and correlated noise share."""
 
+    near: ClassVar[bool] = True
+
     sd: float | str
     at_least: float | None
     at_most: float | None

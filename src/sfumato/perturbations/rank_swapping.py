@@ -37,6 +37,7 @@ class RankSwapping(Perturbation):
 
     name: ClassVar[str] = "rank-swapping"
     numeric: ClassVar[bool] = False
+    near: ClassVar[bool] = True
     rearranges: ClassVar[bool] = True
 
     distance: float | str
