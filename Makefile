@@ -7,6 +7,7 @@ PIP    := $(BIN)/python -m pip install --quiet --disable-pip-version-check --edi
 ALONE  := $(VENV)/.alone
 TEST   := $(VENV)/.test
 DEV    := $(VENV)/.dev
+SITE   := $(VENV)/.site
 RUN    := $(BIN)/python -m pytest -q -n 2
 ALL    := $(RUN) --lane full --cov --cov-report=
 REST   := $(RUN) --lane rest
@@ -15,7 +16,7 @@ REST   := $(RUN) --lane rest
 unexport PYTHONDONTWRITEBYTECODE
 
 .DEFAULT_GOAL := help
-.PHONY: help install demo test test-all test-rest check lint types imports bare bench fuzz docs papers clean
+.PHONY: help install demo test test-all test-rest check lint types imports bare bench fuzz docs site papers clean
 
 help:  ## List the commands
 	@grep -E '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-10s %s\n", $$1, $$2}'
@@ -31,6 +32,10 @@ $(TEST): $(ALONE)
 
 $(DEV): $(TEST)
 	$(PIP) ".[dev]"
+	@touch $@
+
+$(SITE): $(ALONE)
+	$(PIP) ".[site]"
 	@touch $@
 
 demo: $(ALONE)  ## Anonymise, detect, decouple, verify and publish the bundled sample
@@ -92,9 +97,12 @@ fuzz: $(DEV)  ## Let the guards look for faults: make fuzz SECONDS=3600 SEED=1
 docs: $(DEV)  ## Rewrite the reference pages from the code
 	$(BIN)/python -m docs.generate
 
+site: $(SITE)  ## Build the documentation as a site that works from disk: site/index.html
+	$(BIN)/python -m docs.site
+
 # Needs one public file and nothing else; without it, it says where that comes from.
 papers: $(DEV)  ## Run the experiments of the literature again: make papers ADULT=path/to/adult.data
 	$(BIN)/python -m docs.papers $(if $(ADULT),--adult "$(ADULT)")
 
 clean:  ## Remove the environment and caches
-	rm -rf $(VENV) $(VENV)-bare .mypy_cache .ruff_cache .pytest_cache .hypothesis dist build
+	rm -rf $(VENV) $(VENV)-bare .mypy_cache .ruff_cache .pytest_cache .hypothesis dist build site

@@ -9,7 +9,20 @@ import shutil
 import pytest
 
 from tests.adult import adult_folder
+from tests.reports.devtools import find_browser
 from tests.tables import databases
+
+_FLAGS = (
+    "--no-sandbox",
+    "--disable-gpu",
+    "--disable-dev-shm-usage",
+    "--no-first-run",
+    "--no-default-browser-check",
+    "--disable-background-networking",
+    "--disable-component-update",
+    "--disable-extensions",
+    "--disable-sync",
+)
 
 
 @pytest.fixture(scope="session")
@@ -72,6 +85,17 @@ def rscript():
     found = shutil.which("Rscript")
     assert found, "R is not installed"
     return found
+
+
+@pytest.fixture(scope="session")
+def browser():
+    """Chromium, which the full lane has."""
+    from playwright.sync_api import sync_playwright
+
+    with sync_playwright() as playwright:
+        found = playwright.chromium.launch(executable_path=find_browser(), args=list(_FLAGS))
+        yield found
+        found.close()
 
 
 @pytest.fixture(scope="session")

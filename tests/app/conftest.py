@@ -9,19 +9,6 @@ from sfumato.app.desk import Desk, Source
 from tests.app.asking import Client
 from tests.app.browsing import watched
 from tests.app.serving import serving
-from tests.reports.devtools import find_browser
-
-_FLAGS = (
-    "--no-sandbox",
-    "--disable-gpu",
-    "--disable-dev-shm-usage",
-    "--no-first-run",
-    "--no-default-browser-check",
-    "--disable-background-networking",
-    "--disable-component-update",
-    "--disable-extensions",
-    "--disable-sync",
-)
 
 
 @pytest.fixture
@@ -66,17 +53,6 @@ def served(tmp_path):
     folder.mkdir()
     with serving(folder, tmp_path / "said.txt") as found:
         yield found
-
-
-@pytest.fixture(scope="session")
-def browser():
-    """Chromium, which the full lane has."""
-    from playwright.sync_api import sync_playwright
-
-    with sync_playwright() as playwright:
-        found = playwright.chromium.launch(executable_path=find_browser(), args=list(_FLAGS))
-        yield found
-        found.close()
 
 
 @pytest.fixture

@@ -1,0 +1,172 @@
+"""Builds the site from the pages of the project.
+
+python -m docs.site                  # site/index.html, to be opened from disk or put on a server
+python -m docs.site --output folder  # the same, elsewhere
+
+Pages are copied first, as they lie in the repository, so that every link between them leads to the
+same page on the site. In the copies, a block's file name becomes its title, and links to files that
+are no pages become text. Scripts in `examples` become pages. The navigation is in `docs/site.toml`.
+"""
+
+import argparse
+import json
+import os
+import re
+import shutil
+import subprocess
+import sys
+import tomllib
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+from sfumato import __version__
+
+ROOT = Path(__file__).resolve().parents[1]
+SETTINGS = ROOT / "docs" / "site.toml"
+STYLE = ROOT / "docs" / "site.css"
+
+_PICTURES = ("*.svg", "*.png")
+_FENCE = re.compile(r"^( *)(`{3,})(\S*) *(\S*)$")
+_LINK = re.compile(r"(?<!!)\[((?:[^\[\]]|\[[^\]]*\])*)\]\(([^()\s]+)\)")
+_SHIM = "https://unpkg.com/iframe-worker/shim"
+"""What the site generator would fetch, so that its search works from disk."""
+
+_SIGN = re.compile(r'(<a href=")[./]+("[^>]* class="[^"]*md-logo")')
+
+_FROM_DISK = """\
+// Browsers start no worker from a file on disk. There the search runs from this text.
+if (location.protocol === "file:") {
+  const text = %s;
+  window.Worker = class extends Worker {
+    constructor() {
+      super(URL.createObjectURL(new Blob([text], { type: "text/javascript" })));
+    }
+  };
+}
+"""
+
+
+def pages() -> list[str]:
+    """Return the Markdown files that are pages of the site, as paths in the repository."""
+    folders = ("docs", "examples", "benchmarks")
+    found = [
+        *ROOT.glob("*.md"),
+        *(page for name in folders for page in (ROOT / name).rglob("*.md")),
+    ]
+    return sorted(page.relative_to(ROOT).as_posix() for page in found)
+
+
+def navigation() -> list[str]:
+    """Return the pages in the order of the navigation."""
+
+    def walk(part: object) -> Iterator[str]:
+        if isinstance(part, str):
+            yield part
+        for each in part.values() if isinstance(part, dict) else ():
+            yield from walk(each)
+        for each in part if isinstance(part, list) else ():
+            yield from walk(each)
+
+    return list(walk(tomllib.loads(SETTINGS.read_text(encoding="utf-8"))["project"]["nav"]))
+
+
+def build(output: Path) -> None:
+    """Write the site into a folder, which it replaces.
+
+    Raises:
+        SystemExit: If the generator complains about a page.
+    """
+    with TemporaryDirectory() as name:
+        folder = Path(name)
+        _copy_pages(folder / "pages")
+        settings = SETTINGS.read_text(encoding="utf-8").replace("{version}", __version__)
+        (folder / "zensical.toml").write_text(settings, encoding="utf-8")
+        command = [sys.executable, "-m", "zensical", "build", "--strict"]
+        done = subprocess.run(  # noqa: S603 - our own interpreter, and nothing of a user
+            command, cwd=folder, check=False, capture_output=True, text=True
+        )
+        if done.returncode:
+            raise SystemExit(f"{done.stdout}{done.stderr}")
+        _serve_from_disk(folder / "site")
+        shutil.rmtree(output, ignore_errors=True)
+        shutil.copytree(folder / "site", output)
+
+
+def _copy_pages(folder: Path) -> None:
+    texts = {name: (ROOT / name).read_text(encoding="utf-8") for name in pages()}
+    for script in (ROOT / "examples").glob("*.py"):
+        shown = f"# {script.name}\n\n```python\n{script.read_text(encoding='utf-8')}```\n"
+        texts[f"examples/{script.name}.md"] = shown
+    for name, text in texts.items():
+        to = folder / name
+        to.parent.mkdir(parents=True, exist_ok=True)
+        to.write_text(adapt(text, Path(name).parent, set(texts)), encoding="utf-8")
+    for pattern in _PICTURES:
+        for picture in (ROOT / "docs").rglob(pattern):
+            to = folder / picture.relative_to(ROOT)
+            to.parent.mkdir(parents=True, exist_ok=True)
+            shutil.copyfile(picture, to)
+    shutil.copyfile(STYLE, folder / STYLE.name)
+
+
+def adapt(text: str, folder: Path, here: set[str]) -> str:
+    """Return a page as the generator reads it.
+
+    Args:
+        text: The page, as forges show it.
+        folder: Its folder in the repository.
+        here: All pages of the site.
+    """
+
+    def link(found: re.Match[str]) -> str:
+        path = found[2].partition("#")[0]
+        name = Path(os.path.normpath(folder / path)).as_posix()
+        if not path or re.match(r"[a-z]+:", path) or name in here:
+            return found[0]
+        return f"[{found[1]}]({path}.md)" if f"{name}.md" in here else found[1]
+
+    fence, lines = "", []
+    for line in text.splitlines():
+        found = _FENCE.match(line)
+        if found and not fence:
+            space, fence, language, file = found.groups()
+            title = f' title="{file}"' if file else ""
+            lines.append(f"{space}{fence}{language or 'text'}{title}")
+        elif found and found[2] == fence and not found[3]:
+            fence = ""
+            lines.append(line)
+        else:
+            lines.append(line if fence else _LINK.sub(link, line))
+    return "\n".join(lines) + "\n"
+
+
+def _serve_from_disk(site: Path) -> None:
+    """Put the search's worker into a script of our own, in place of one from another host."""
+    scripts = site / "assets" / "javascripts"
+    [worker] = scripts.glob("workers/search.*.js")
+    text = json.dumps(worker.read_text(encoding="utf-8")).replace("</", "<\\/")
+    (scripts / "from-disk.js").write_text(_FROM_DISK % text, encoding="utf-8")
+    # It has absolute addresses, which lead nowhere from disk.
+    (site / "404.html").unlink()
+    for page in site.rglob("*.html"):
+        up = Path(os.path.relpath(site, page.parent)).as_posix()
+        html = page.read_text(encoding="utf-8")
+        html = html.replace(_SHIM, f"{up}/assets/javascripts/from-disk.js")
+        # The sign leads to a folder, whose files a browser would list.
+        html = _SIGN.sub(rf"\1{up}/index.html\2", html)
+        page.write_text(html, encoding="utf-8")
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Build the site."""
+    parser = argparse.ArgumentParser(prog="python -m docs.site", description=__doc__)
+    parser.add_argument("--output", type=Path, default=ROOT / "site", help="default: site/")
+    output = parser.parse_args(arguments).output
+    build(output)
+    sys.stdout.write(f"Open {output / 'index.html'}\n")
+    return 0
+
+
+if __name__ == "__main__":
+    raise SystemExit(main())

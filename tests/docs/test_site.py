@@ -1,0 +1,125 @@
+"""The site has every page, works from disk, asks nobody, and leads nowhere that is not there."""
+
+import re
+from html.parser import HTMLParser
+from pathlib import Path
+from urllib.parse import unquote
+
+import pytest
+
+from docs import site
+from tests.app.browsing import axe, watched
+from tests.docs.pages import ROOT, name_of, pages
+
+
+def test_every_page_is_in_the_navigation_once():
+    assert sorted(site.navigation()) == site.pages()
+    below_docs = {name_of(page) for page in pages() if page.is_relative_to(ROOT / "docs")}
+    assert below_docs <= set(site.pages())
+
+
+HERE = {"docs/a.md", "docs/b/c.md", "README.md", "examples/run.py.md"}
+
+
+@pytest.mark.parametrize(
+    ("text", "read"),
+    [
+        ("[c](b/c.md#one) and [up](../README.md)", "[c](b/c.md#one) and [up](../README.md)"),
+        (
+            "[one](#one), [print](https://doi.org/10/x)",
+            "[one](#one), [print](https://doi.org/10/x)",
+        ),
+        ("held by [`test_a.py`](../tests/test_a.py)", "held by `test_a.py`"),
+        ("[run](../examples/run.py)", "[run](../examples/run.py.md)"),
+        ("![a tree](tree.svg)", "![a tree](tree.svg)"),
+        ("```yaml policy.yaml\na: [b](c)\n```", '```yaml title="policy.yaml"\na: [b](c)\n```'),
+        ("```\n$ make\n```\n[x](y.py)", "```text\n$ make\n```\nx"),
+        ("````text\n```python\n[b](c)\n````", "````text\n```python\n[b](c)\n````"),
+    ],
+)
+def test_a_copy_reads_as_the_page_does(text, read):
+    assert site.adapt(text, Path("docs"), HERE) == read + "\n"
+
+
+@pytest.fixture(scope="module")
+def built(tmp_path_factory):
+    """The site, built as `make site` does."""
+    folder = tmp_path_factory.mktemp("site") / "site"
+    site.main(["--output", str(folder)])
+    return folder
+
+
+@pytest.fixture
+def on_disk(browser, built):
+    """A page of a browser that opens files; any complaint and any request elsewhere fails."""
+    with watched(browser, "file://", viewport={"width": 1280, "height": 900}) as page:
+        yield page
+
+
+def test_search_works_from_disk(on_disk, built):
+    on_disk.goto((built / "index.html").as_uri())
+    on_disk.get_by_role("button", name="Search").click()
+    on_disk.locator("input[aria-label=Search]").fill("suppression")
+    on_disk.locator("a[role=option]", has_text="Suppress rows").first.click()
+    on_disk.wait_for_url(re.compile(r"/docs/how-to/suppress-rows\.html"))
+    assert on_disk.locator("h1").inner_text().startswith("Suppress rows")
+
+
+@pytest.mark.parametrize("colours", ["light", "dark"])
+@pytest.mark.parametrize("name", ["index", "docs/how-to/look-at-a-lattice"])
+def test_all_can_read_a_page_in_both_colours(browser, built, name, colours):
+    size = {"width": 1280, "height": 900}
+    with watched(browser, "file://", viewport=size, color_scheme=colours) as page:
+        page.goto((built / f"{name}.html").as_uri())
+        scheme = page.locator("body").get_attribute("data-md-color-scheme")
+        assert scheme == {"light": "default", "dark": "slate"}[colours]
+        assert axe(page) == []
+
+
+def test_colours_are_switched_and_code_is_copied(on_disk, built):
+    on_disk.context.grant_permissions(["clipboard-read", "clipboard-write"])
+    on_disk.goto((built / "docs" / "get-started" / "install.html").as_uri())
+    on_disk.get_by_title("Switch to dark mode").click()
+    on_disk.wait_for_selector("body[data-md-color-scheme=slate]")
+    on_disk.get_by_role("button", name="Copy").first.click()
+    on_disk.wait_for_selector("text=Copied to clipboard")
+
+
+class Page(HTMLParser):
+    """The places of a page, and what it leads to or loads."""
+
+    def __init__(self, text):
+        super().__init__()
+        self.places, self.links, self.loaded = set(), [], []
+        self.feed(text)
+
+    def handle_starttag(self, tag, attrs):
+        given = dict(attrs)
+        self.places |= {given[key] for key in ("id", "name") if given.get(key)}
+        where = given.get("href") or given.get("src")
+        if where is not None:
+            (self.links if tag == "a" else self.loaded).append(where)
+
+
+def test_every_link_leads_to_a_page_and_a_place_on_it(browser, built):
+    read = {path: Page(path.read_text(encoding="utf-8")) for path in built.rglob("*.html")}
+    assert len(read) > len(site.pages())
+    dead = []
+    for path, page in read.items():
+        dead += [f"{path}: loads {each}" for each in page.loaded if re.match("[a-z]+:|//", each)]
+        for link in (each for each in [*page.links, *page.loaded] if not re.match("[a-z]+:", each)):
+            name, _, place = unquote(link).partition("#")
+            target = (path.parent / name.partition("?")[0]).resolve() if name else path
+            known = read.get(target)
+            if not target.is_file() or (place and known and place not in known.places):
+                dead.append(f"{path}: {link}")
+    assert dead == []
+
+
+def test_the_version_is_shown_and_nothing_but_pages_is_there(browser, built):
+    from sfumato import __version__
+
+    assert f"Sfumato {__version__}" in (built / "index.html").read_text(encoding="utf-8")
+    kinds = {path.suffix for path in built.rglob("*") if path.is_file()}
+    assert kinds <= {".html", ".css", ".js", ".json", ".svg", ".png", ".map", ".xml", ""}
+    assert not list((built / "docs").rglob("*.json"))
