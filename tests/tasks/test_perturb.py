@@ -357,3 +357,20 @@ def test_moments_of_a_release_are_nearly_those_of_the_table():
     before, after = (np.array(column(t, "pay"), dtype=float) for t in (table, release.table))
     # Noise of a tenth of the spread, four standard errors; coding takes a little of the top.
     assert abs(after.mean() - before.mean()) < 4 * before.std() * 0.1 / math.sqrt(4000) + 20
+
+
+def test_a_column_without_values_stays_without():
+    table = pa.table({"age": [1, 1], "ill": pa.nulls(2)})
+    pram = {"kind": "pram", "matrix": {"flu": {"flu": 0.5, "gout": 0.5}}}
+    columns = {"age": "quasi-identifier", "ill": {"role": "sensitive", "perturb": pram}}
+    made = sf.anonymize(table, {"columns": columns, "models": [{"model": "k-anonymity", "k": 2}]})
+    assert made.table["ill"].to_pylist() == [None, None]
+
+
+def test_values_that_only_the_matrix_has_can_be_measured():
+    table = pa.table({"age": [1] * 40, "ill": ["flu"] * 20 + ["gout"] * 20})
+    pram = {"kind": "pram", "matrix": {"flu": {"flu": 0.5, "cold": 0.5}}}
+    columns = {"age": "quasi-identifier", "ill": {"role": "sensitive", "perturb": pram}}
+    policy = {"columns": columns, "models": [{"model": "k-anonymity", "k": 2}]}
+    found = sf.utility(table, sf.anonymize(table, policy, seed=1), policy=policy)
+    assert found.queries.mean > 0

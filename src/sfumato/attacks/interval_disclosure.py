@@ -116,6 +116,11 @@ class IntervalDisclosure(Attack):
         places = _Places.of(rows, self.column, self.within)
         entries = _Entries.of(rows, self.column, places, n)
         classes, first, prior, posterior = entries.believe(places, rule)
+        if not len(first):
+            # No row has a value, so nothing can be learned of one.
+            none = np.zeros(n)
+            empty = Beliefs(entries.sizes, none, none, target.who, lambda _: "nothing")
+            return empty.outcome(self, self.column, rule)
         secrecy = None
         if rows.secrecy is not None and self.column in rows.secrecy and places.width == 1:
             secrecy = rows.secrecy[self.column][first]

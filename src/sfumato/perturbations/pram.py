@@ -150,7 +150,7 @@ class Pram(Perturbation):
                 f"them: it has {some(map(text_of, column.known))}."
             )
         more = [t for line in stated.values() for t in line if t not in names]
-        if not more:
+        if not more or not names:
             return column
         added = [_read_like(text, column.known) for text in more]
         if None in added:

@@ -15,7 +15,7 @@ from sfumato.drawing.heatmap import Words, heatmap_svg
 from sfumato.errors import InputError, ParameterError, UnknownNameError, require_int
 from sfumato.files import write_file
 from sfumato.hierarchy import Ladder
-from sfumato.hierarchy.labels import Labels
+from sfumato.hierarchy.labels import Labels, stretch_of
 from sfumato.policy import GivenPolicy, Policy, policy_of
 from sfumato.recode.deciding import ladders_of
 from sfumato.releases.codebook import describe
@@ -35,8 +35,8 @@ from sfumato.slicing import correlations as measured
 from sfumato.slicing.correlation import MEASURES
 from sfumato.tables import Table as Rows
 from sfumato.tables import open_table
-from sfumato.text import number_of, text_or_none
-from sfumato.typing import FloatArray, Progress
+from sfumato.text import number_of, text_of, text_or_none
+from sfumato.typing import FloatArray, Progress, Value
 from sfumato.usefulness import (
     Cells,
     Classification,
@@ -170,7 +170,7 @@ def utility(  # noqa: PLR0913 - all but two have a default and are named
     counts, weight = _count_original(original, columns, _weight_in(found), policy or first.policy)
     if not counts.total:
         raise ParameterError("original", original, "a table with at least one row")
-    counts = _with_new_numbers(counts, found)
+    counts = _with_new_values(counts, found)
     exam = Exam(
         counts,
         first.quasi_identifiers,
@@ -210,7 +210,7 @@ def query_error(counts: FrequencySet, release: object, *, policy: Policy, seed: 
     """
     published = open_release(release, policy)
     known, sensitive = published.quasi_identifiers, published.sensitive
-    counts = _with_new_numbers(counts, {"release": published})
+    counts = _with_new_values(counts, {"release": published})
     exam = Exam(counts, known, sensitive, Workload(), seed)
     ladders = ladders_of(policy, counts, (*known, *published.generalised))
     return exam.of(published.estimator(counts.columns, ladders)).queries.mean
@@ -432,24 +432,35 @@ def generalised_in(releases: Mapping[str, Published]) -> tuple[str, ...]:
     return tuple(dict.fromkeys(name for each in releases.values() for name in each.generalised))
 
 
-def _with_new_numbers(counts: FrequencySet, releases: Mapping[str, Published]) -> FrequencySet:
-    """Return counts whose columns know the numbers that perturbation has made, which no row has."""
+def _with_new_values(counts: FrequencySet, releases: Mapping[str, Published]) -> FrequencySet:
+    """Return counts whose columns know the values that perturbation has made, which no row has."""
     values = {column.name: list(column.values) for column in counts.columns}
     known = {name: {text_or_none(value) for value in own} for name, own in values.items()}
     more = False
     for release in releases.values():
         for name in release.perturbed & values.keys():
+            labelled = name in release.quasi_identifiers
             for table in release.counts((name,)).tables:
-                for value in table.column(name).known if name in table.names else ():
-                    text = text_or_none(value)
-                    if text not in known[name] and number_of(value) is not None:
-                        known[name].add(text)
+                shown = table.column(name).known if name in table.names else ()
+                new = [_value_behind(value) if labelled else value for value in shown]
+                for value in new:
+                    if value is not None and text_or_none(value) not in known[name]:
+                        known[name].add(text_or_none(value))
                         values[name].append(value)
                         more = True
     if not more:
         return counts
     own = [values[name] for name in counts.names]
     return FrequencySet.from_codes(counts.names, own, counts.codes, counts.rows)
+
+
+def _value_behind(label: Value) -> Value:
+    """Return a number that a label stands for: itself, or an end of its range; None if none is."""
+    if number_of(label) is not None:
+        return label
+    stretch = stretch_of(text_of(label), number_of)
+    ends = [] if stretch is None else [stretch.low, stretch.high]
+    return next((end for end in ends if np.isfinite(end)), None)
 
 
 def _learning(

@@ -29,7 +29,7 @@ from sfumato.tables.arrow.sources import (
     restore_types,
     to_numpy,
 )
-from sfumato.text import text_of
+from sfumato.text import text_of, text_or_none
 from sfumato.typing import BoolArray, IntArray, Value
 
 _EPOCH = date(1970, 1, 1).toordinal()
@@ -129,7 +129,9 @@ def _values_like(values: Sequence[Value], kind: pa.DataType) -> pa.Array:
     if restored is not None:
         with suppress(pa.ArrowException, OverflowError, ValueError):
             return pa.array(restored, kind)
-    whole = all(value is None or isinstance(value, int) for value in values)
+    if str in kinds:
+        return from_texts([text_or_none(value) for value in values], pa.string())
+    whole = kinds <= {int}
     return pa.array(values, pa.int64() if whole else pa.float64())
 
 
