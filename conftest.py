@@ -23,6 +23,7 @@ FULL = {
     "weka": "Weka",
     "rscript": "R",
     "browser": "a browser",
+    "built_site": "the site",
     "adult": "the Adult table",
     "papers": "experiments of papers",
     "bench": "benchmarks",

@@ -44,7 +44,7 @@ def test_a_copy_reads_as_the_page_does(text, read):
 
 
 @pytest.fixture(scope="module")
-def built(tmp_path_factory):
+def built_site(tmp_path_factory):
     """The site, built as `make site` does."""
     folder = tmp_path_factory.mktemp("site") / "site"
     site.main(["--output", str(folder)])
@@ -52,14 +52,14 @@ def built(tmp_path_factory):
 
 
 @pytest.fixture
-def on_disk(browser, built):
+def on_disk(browser, built_site):
     """A page of a browser that opens files; any complaint and any request elsewhere fails."""
     with watched(browser, "file://", viewport={"width": 1280, "height": 900}) as page:
         yield page
 
 
-def test_search_works_from_disk(on_disk, built):
-    on_disk.goto((built / "index.html").as_uri())
+def test_search_works_from_disk(on_disk, built_site):
+    on_disk.goto((built_site / "index.html").as_uri())
     on_disk.get_by_role("button", name="Search").click()
     on_disk.locator("input[aria-label=Search]").fill("suppression")
     on_disk.locator("a[role=option][href*='/how-to/suppress-rows.html']").first.click()
@@ -69,26 +69,26 @@ def test_search_works_from_disk(on_disk, built):
 
 @pytest.mark.parametrize("colours", ["light", "dark"])
 @pytest.mark.parametrize("name", ["index", "docs/how-to/look-at-a-lattice"])
-def test_all_can_read_a_page_in_both_colours(browser, built, name, colours):
+def test_all_can_read_a_page_in_both_colours(browser, built_site, name, colours):
     size = {"width": 1280, "height": 900}
     with watched(browser, "file://", viewport=size, color_scheme=colours) as page:
-        page.goto((built / f"{name}.html").as_uri())
+        page.goto((built_site / f"{name}.html").as_uri())
         scheme = page.locator("body").get_attribute("data-md-color-scheme")
         assert scheme == {"light": "default", "dark": "slate"}[colours]
         assert axe(page) == []
 
 
-def test_colours_are_switched_and_stay_so(on_disk, built):
-    on_disk.goto((built / "index.html").as_uri())
+def test_colours_are_switched_and_stay_so(on_disk, built_site):
+    on_disk.goto((built_site / "index.html").as_uri())
     on_disk.get_by_title("Switch to dark mode").click()
     on_disk.wait_for_selector("body[data-md-color-scheme=slate]")
-    on_disk.goto((built / "docs" / "get-started" / "install.html").as_uri())
+    on_disk.goto((built_site / "docs" / "get-started" / "install.html").as_uri())
     on_disk.wait_for_selector("body[data-md-color-scheme=slate]")
 
 
-def test_commands_are_copied_without_what_they_show(on_disk, built):
+def test_commands_are_copied_without_what_they_show(on_disk, built_site):
     on_disk.context.grant_permissions(["clipboard-read", "clipboard-write"])
-    on_disk.goto((built / "docs" / "get-started" / "on-the-command-line.html").as_uri())
+    on_disk.goto((built_site / "docs" / "get-started" / "on-the-command-line.html").as_uri())
     block = on_disk.locator(".highlight", has_text="$ sfumato init")
     block.get_by_role("button", name="Copy").click()
     on_disk.wait_for_selector("text=Copied to clipboard")
@@ -112,8 +112,8 @@ class Page(HTMLParser):
             (self.links if tag == "a" else self.loaded).append(where)
 
 
-def test_every_link_leads_to_a_page_and_a_place_on_it(browser, built):
-    read = {path: Page(path.read_text(encoding="utf-8")) for path in built.rglob("*.html")}
+def test_every_link_leads_to_a_page_and_a_place_on_it(built_site):
+    read = {path: Page(path.read_text(encoding="utf-8")) for path in built_site.rglob("*.html")}
     assert len(read) > len(site.pages())
     dead = []
     for path, page in read.items():
@@ -127,13 +127,13 @@ def test_every_link_leads_to_a_page_and_a_place_on_it(browser, built):
     assert dead == []
 
 
-def test_the_version_is_shown_and_nothing_but_pages_is_there(browser, built):
+def test_the_version_is_shown_and_nothing_but_pages_is_there(built_site):
     from sfumato import __version__
 
-    assert f"Sfumato {__version__}" in (built / "index.html").read_text(encoding="utf-8")
-    kinds = {path.suffix for path in built.rglob("*") if path.is_file()}
+    assert f"Sfumato {__version__}" in (built_site / "index.html").read_text(encoding="utf-8")
+    kinds = {path.suffix for path in built_site.rglob("*") if path.is_file()}
     assert kinds <= {".html", ".css", ".js", ".json", ".svg", ".png", ".map", ".xml", ""}
-    assert not list((built / "docs").rglob("*.json"))
+    assert not list((built_site / "docs").rglob("*.json"))
 
 
 class Parts(HTMLParser):
@@ -156,13 +156,13 @@ class Parts(HTMLParser):
 COUNTED = {"h1", "h2", "h3", "h4", "li", "tr", "td", "th", "img", "strong", "em", "code"}
 
 
-def test_pages_have_the_parts_that_forges_show(browser, built):
+def test_pages_have_the_parts_that_forges_show(built_site):
     """The generator reads another Markdown than forges do, which shows in lists first."""
     reader = MarkdownIt("commonmark").enable("table")
     for name in site.pages():
         page = (ROOT / name).with_suffix(".html")
         page = page.with_name("index.html") if page.stem == "README" else page
-        html = (built / page.relative_to(ROOT)).read_text(encoding="utf-8")
+        html = (built_site / page.relative_to(ROOT)).read_text(encoding="utf-8")
         shown = html.partition("<article")[2].partition("</article>")[0]
         expected = reader.render((ROOT / name).read_text(encoding="utf-8"))
         assert Parts(shown).found == Parts(expected).found, name
