@@ -3,7 +3,8 @@
 PYTHON ?= python3
 VENV   := .venv
 BIN    := $(VENV)/bin
-PIP    := $(BIN)/python -m pip install --quiet --disable-pip-version-check --editable
+INSTALL := -m pip install --quiet --disable-pip-version-check
+PIP    := $(BIN)/python $(INSTALL) --editable
 ALONE  := $(VENV)/.alone
 TEST   := $(VENV)/.test
 DEV    := $(VENV)/.dev
@@ -16,7 +17,8 @@ REST   := $(RUN) --lane rest
 unexport PYTHONDONTWRITEBYTECODE
 
 .DEFAULT_GOAL := help
-.PHONY: help install demo test test-all test-rest check lint types imports bare bench fuzz docs site papers clean
+.PHONY: help install demo test test-all test-rest check lint types imports package pythons oldest \
+	few bench fuzz docs site papers clean
 
 help:  ## List the commands
 	@grep -E '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-10s %s\n", $$1, $$2}'
@@ -77,14 +79,46 @@ types: $(DEV)  ## Check static types
 imports: $(DEV)  ## Check that imports point downwards
 	$(BIN)/lint-imports
 
-bare:  ## Run the demo where only the package itself is installed
-	rm -rf $(VENV)-bare
+# What is published: built apart from this folder, looked at, and tried where nothing else is. The
+# source must build without a compiler, and hold nothing that is not in the repository.
+package:  ## Build wheel and source, check both, and run the demo where only one of them is installed
+	rm -rf dist $(VENV)-release $(VENV)-bare
+	$(PYTHON) -m venv $(VENV)-release
+	$(VENV)-release/bin/python $(INSTALL) ".[release]"
+	$(VENV)-release/bin/python -m build --outdir dist .
+	$(VENV)-release/bin/twine check --strict dist/*
+	$(VENV)-release/bin/check-wheel-contents dist/*.whl
+	@tar -tzf dist/*.tar.gz | sed 's,^[^/]*/,,' | grep -vx PKG-INFO | LC_ALL=C sort >$(VENV)-release/held
+	@git ls-files | LC_ALL=C sort | LC_ALL=C comm -13 - $(VENV)-release/held >$(VENV)-release/more
+	@! grep . $(VENV)-release/more || { echo "The source holds files that are not in the repository."; exit 1; }
 	$(PYTHON) -m venv $(VENV)-bare
-	$(VENV)-bare/bin/python -m pip install --quiet --disable-pip-version-check .
+	$(VENV)-bare/bin/python $(INSTALL) dist/*.whl
 	$(VENV)-bare/bin/sfumato demo --output $(VENV)-bare/demo-release
-	rm -rf $(VENV)-bare
+	CC=false $(VENV)-bare/bin/python $(INSTALL) --no-deps --force-reinstall dist/*.tar.gz
+	@! find $(VENV)-bare -name "_kernel.*.so" | grep .
+	$(VENV)-bare/bin/sfumato demo --rows 1000 --output $(VENV)-bare/demo-release
+	rm -rf $(VENV)-release $(VENV)-bare
 
-check: lint types imports test-all bare  ## Everything a change must pass
+# Folders in which versions of Python and of libraries show, without servers.
+FEW := tests/cli/test_help.py tests/evidence tests/hierarchy tests/models tests/tables/test_office.py \
+	tests/tables/test_types.py tests/tasks/test_anonymize.py
+few: $(TEST)  ## Run the tests of a few folders
+	$(RUN) $(FEW)
+
+PYTHONS ?= python3.11 python3.12 python3.13 python3.14
+pythons:  ## Run some tests with every supported Python that is here: make pythons PYTHONS=python3.13
+	@for python in $(PYTHONS); do \
+		if ! $$python -c "" 2>/dev/null; then echo "$$python is not here"; continue; fi; \
+		$(MAKE) few PYTHON=$$python VENV=$(VENV)-pythons || exit 1; \
+		rm -rf $(VENV)-pythons; \
+	done
+
+oldest:  ## Run some tests with the oldest libraries that users may have
+	$(PYTHON) -m tests.oldest >.oldest.txt
+	PIP_CONSTRAINT=$(CURDIR)/.oldest.txt $(MAKE) few VENV=$(VENV)-oldest
+	rm -rf $(VENV)-oldest .oldest.txt
+
+check: lint types imports test-all package  ## Everything a change must pass
 
 bench: $(DEV)  ## Run the benchmarks and rewrite their table
 	$(BIN)/python -m benchmarks
@@ -105,4 +139,4 @@ papers: $(DEV)  ## Run the experiments of the literature again: make papers ADUL
 	$(BIN)/python -m docs.papers $(if $(ADULT),--adult "$(ADULT)")
 
 clean:  ## Remove the environment and caches
-	rm -rf $(VENV) $(VENV)-bare .mypy_cache .ruff_cache .pytest_cache .hypothesis dist build site
+	rm -rf $(VENV) $(VENV)-release $(VENV)-bare $(VENV)-pythons $(VENV)-oldest .oldest.txt .mypy_cache .ruff_cache .pytest_cache .hypothesis dist build site

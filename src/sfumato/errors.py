@@ -94,7 +94,7 @@ class PolicyError(SfumatoError, ValueError):
         self, text: str, *, faults: Iterable[tuple[tuple[str | int, ...], str]] = ()
     ) -> None:
         super().__init__(text)
-        self.faults = tuple(faults)
+        self.faults: tuple[tuple[tuple[str | int, ...], str], ...] = tuple(faults)
 
 
 class HierarchyError(SfumatoError, ValueError):

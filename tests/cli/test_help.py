@@ -1,5 +1,6 @@
 """Help, version and start: fast, complete and in plain text."""
 
+import os
 import re
 import subprocess
 import sys
@@ -90,6 +91,22 @@ def test_the_python_in_the_help_can_be_compiled_and_names_what_exists(run, name)
 
 def test_without_arguments_the_help_is_shown(run):
     assert "Usage: sfumato" in run().output
+
+
+@pytest.mark.parametrize(
+    ("typed", "completed"),
+    [("sfumato veri", ["verify"]), ("sfumato verify --sens", ["--sensitive"])],
+)
+def test_a_shell_completes_commands_and_options(typed, completed):
+    asked = {"_SFUMATO_COMPLETE": "complete_bash", "COMP_WORDS": typed}
+    done = subprocess.run(
+        [sys.executable, "-c", "from sfumato.cli import main; main()"],
+        env={**os.environ, **asked, "COMP_CWORD": str(typed.count(" "))},
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    assert done.stdout.split() == completed
 
 
 def test_the_version_is_the_packages(run):

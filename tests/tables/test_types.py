@@ -3,6 +3,7 @@
 import datetime as dt
 from decimal import Decimal
 
+import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.feather as pf
@@ -33,7 +34,7 @@ READABLE = {
     "duration": pa.array([dt.timedelta(1), dt.timedelta(0, 1)], pa.duration("us")),
     "date": pa.array([dt.date(2020, 1, 1), dt.date(1900, 1, 1)]),
     "bytes": pa.array([b"a", b"\xff"]),
-    "half": pa.array([1.5, 2.5], pa.float16()),
+    "half": pa.array(np.array([1.5, 2.5], np.float16)),
     "nothing": pa.nulls(2),
 }  # fmt: skip
 REFUSED = {

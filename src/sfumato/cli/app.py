@@ -24,7 +24,6 @@ from sfumato.cli.output import say
 app = typer.Typer(
     name="sfumato",
     no_args_is_help=True,
-    add_completion=False,
     # Help in plain text: it needs no terminal, and rich takes longer to load than all the rest.
     rich_markup_mode=None,
     pretty_exceptions_enable=False,

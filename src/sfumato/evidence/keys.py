@@ -43,7 +43,7 @@ class PublicKey:
     def __init__(self, raw: bytes) -> None:
         if len(raw) != 32:
             raise ParameterError("public_key", raw, "32 bytes")
-        self.raw = bytes(raw)
+        self.raw: bytes = bytes(raw)
 
     @classmethod
     def load(cls, path: str | PathLike[str]) -> "PublicKey":

@@ -1145,7 +1145,8 @@ class SearchRule(Choice):
     The searches themselves live above the policy; `make` asks their registry.
     """
 
-    tag, family = "search", "searches"
+    tag: ClassVar[str] = "search"
+    family: ClassVar[str] = "searches"
     example = "best-first"
 
     def to_plain(self) -> object:
@@ -1205,7 +1206,8 @@ class MethodRule(Choice):
         (False, True)
     """
 
-    tag, family = "method", "methods"
+    tag: ClassVar[str] = "method"
+    family: ClassVar[str] = "methods"
     example = "top-down"
 
     def _contradictions(self, given: Mapping[str, object]) -> Faults:
@@ -1251,7 +1253,8 @@ class DecouplingRule(Choice):
         ('slicing', (('age', 'zip'), ('ill',)))
     """
 
-    tag, family = "method", "decouplings"
+    tag: ClassVar[str] = "method"
+    family: ClassVar[str] = "decouplings"
     example = "break-merge"
 
     @classmethod

@@ -154,7 +154,7 @@ class Ledger:
     """
 
     def __init__(self, path: str | PathLike[str]) -> None:
-        self.path = Path(path)
+        self.path: Path = Path(path)
         with reading(self.path):
             pass  # It raises if the file is no ledger.
         self.started: Publication | None = None

@@ -159,11 +159,11 @@ class Estimator:
     def __init__(
         self, tables: LinkedTables, columns: Sequence[Column], labels: Labels | None = None
     ) -> None:
-        self.columns = tuple(columns)
+        self.columns: tuple[Column, ...] = tuple(columns)
         """The columns of the original table it can be asked about."""
 
         self._sizes = tables.sizes
-        self.total = float(self._sizes.sum())
+        self.total: float = float(self._sizes.sum())
         """The number of rows the release has."""
 
         for raw in columns:

@@ -1,0 +1,100 @@
+"""Files about the project say the same as the project."""
+
+import re
+import tomllib
+
+import pytest
+import yaml
+
+import sfumato
+from tests.docs.pages import ROOT
+from tests.oldest import pins, requirements
+
+PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
+PYTHONS = [
+    line.rpartition(" ")[2]
+    for line in PROJECT["project"]["classifiers"]
+    if re.search(r"Python :: 3\.\d+$", line)
+]
+MAKEFILE = (ROOT / "Makefile").read_text(encoding="utf-8")
+TARGETS = set(re.findall(r"^([a-z-]+):(?!=)", MAKEFILE, re.MULTILINE))
+WORKFLOWS = sorted((ROOT / ".github" / "workflows").glob("*.yml"))
+FORMS = sorted((ROOT / ".github" / "ISSUE_TEMPLATE").glob("*.yml"))
+
+
+def text(name: str) -> str:
+    return (ROOT / name).read_text(encoding="utf-8")
+
+
+def test_a_citation_names_this_version():
+    citation = yaml.safe_load(text("CITATION.cff"))
+    assert citation["cff-version"] == "1.2.0"
+    assert citation["version"] == sfumato.__version__
+    assert citation["license"] == PROJECT["project"]["license"]
+    assert {"message", "title", "authors"} <= set(citation)
+
+
+def test_security_mends_are_for_this_version():
+    minor = sfumato.__version__.rpartition(".")[0]
+    assert f"| {minor} | yes |" in text("SECURITY.md")
+
+
+def test_every_make_target_is_in_the_help_and_is_no_file():
+    phony = re.search(r"^\.PHONY: ((?:.*\\\n)*.*)", MAKEFILE, re.MULTILINE)
+    assert phony
+    assert set(phony[1].replace("\\", " ").split()) == TARGETS
+    assert set(re.findall(r"^([a-z-]+):.*## \S", MAKEFILE, re.MULTILINE)) == TARGETS
+
+
+@pytest.mark.parametrize("path", WORKFLOWS, ids=lambda path: path.stem)
+def test_workflows_run_make_targets_that_exist(path):
+    jobs = yaml.safe_load(path.read_text(encoding="utf-8"))["jobs"]
+    runs = [step["run"] for job in jobs.values() for step in job["steps"] if "run" in step]
+    made = [word for run in runs for word in re.findall(r"^make ([a-z-]+)", run, re.MULTILINE)]
+    assert made
+    assert set(made) <= TARGETS
+
+
+def test_ci_runs_what_a_change_must_pass():
+    script, workflow = text(".ci/run"), text(".github/workflows/ci.yml")
+    for target in ("demo", "test", "lint", "types", "imports", "test-rest", "package"):
+        assert re.search(rf"make .*\b{target}\b", script), target
+        assert f"- run: make {target}\n" in workflow, target
+
+
+@pytest.mark.parametrize("form", FORMS, ids=lambda path: path.stem)
+def test_forms_for_issues_ask_for_no_data(form):
+    parts = yaml.safe_load(form.read_text(encoding="utf-8"))
+    if form.stem == "config":
+        assert parts == {"blank_issues_enabled": False}
+    else:
+        assert {"name", "description", "body"} <= set(parts)
+        assert "attach" in form.read_text(encoding="utf-8").lower()
+
+
+def test_the_supported_pythons_are_the_same_everywhere():
+    first, last = PYTHONS[0], PYTHONS[-1]
+    assert PROJECT["project"]["requires-python"] == f">={first}"
+    assert f"PYTHONS ?= {' '.join(f'python{one}' for one in PYTHONS)}\n" in MAKEFILE
+    matrix = yaml.safe_load(text(".github/workflows/ci.yml"))["jobs"]["pythons"]["strategy"]
+    assert matrix["matrix"]["python"] == PYTHONS
+    assert f"Python {first} to {last}" in text("docs/get-started/install.md")
+    assert f"Python from {first} to {last}" in text("Containerfile")
+    assert set(re.findall(r"python:(3\.\d+)-slim", text("Containerfile"))) <= set(PYTHONS)
+
+
+def test_every_requirement_of_users_has_a_lower_bound():
+    assert len(pins()) == len({re.split(r"[\[><=]", one)[0] for one in requirements()})
+    assert "numpy==1.26" in pins()
+
+
+def test_the_source_is_made_of_files_that_are_named_and_exist():
+    held = PROJECT["tool"]["hatch"]["build"]["targets"]["sdist"]["include"]
+    assert all(one.startswith("/") and (ROOT / one[1:]).exists() for one in held)
+    assert "/shared" not in held
+
+
+def test_the_container_runs_without_rights():
+    lines = text("Containerfile").splitlines()
+    assert [line for line in lines if line.startswith("USER ")] == ["USER sfumato"]
+    assert 'ENTRYPOINT ["sfumato"]' in lines
