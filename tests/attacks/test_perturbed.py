@@ -406,3 +406,21 @@ def test_what_is_believed_is_right_as_often_as_it_says(member):
     believed, found = (np.average(each, weights=people) for each in (posterior, right))
     # The window is the best of many for what was published, so it is rather believed too much.
     assert found - 0.06 <= believed <= found + 0.2
+
+
+def test_values_of_people_with_several_rows_are_judged_too():
+    rng = np.random.default_rng(6)
+    rows = [(at % 60, 20 + at % 60 // 10, "flu" if at % 60 < 30 else "gout") for at in range(120)]
+    table = pa.table({n: [row[i] for row in rows] for i, n in enumerate(("id", "age", "ill"))})
+    ill = {"role": "sensitive", "perturb": {"kind": "pram", "keep": float(rng.uniform(0.8, 0.9))}}
+    policy = {
+        "columns": {"id": "identifier", "age": "quasi-identifier", "ill": ill},
+        "models": [{"model": "k-anonymity", "k": 5}],
+        "person": "id",
+    }
+    found = sf.verify(sf.anonymize(table, policy))
+    outcome = found.attack("interval-disclosure", "ill")
+    assert outcome.judged
+    assert outcome.note == "each row was taken for a person"
+    assert outcome.people
+    assert not [each for each in found.attacks if each.attack == "homogeneity" and each.tried]

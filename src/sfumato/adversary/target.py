@@ -148,15 +148,18 @@ def _table(release: PublishedTable, ladders: "_Ladders") -> Target:
     if people is not None:
         # Suppressed rows are not among those of people.
         people = people.fold(release.folded)
-        bound = ladders.of([people.column(n) for n in release.sensitive])
-        return Target.of_table(
+        drawn = randomised_columns(release)
+        steady = tuple(name for name in release.sensitive if name not in drawn)
+        bound = ladders.of([people.column(n) for n in steady])
+        target = Target.of_table(
             people,
             release.quasi_identifiers,
-            release.sensitive,
+            steady,
             bound,
             person=release.person,
             household=release.household,
         )
+        return _with_perturbed(target, release, drawn)
     [counts] = release.counts(release.columns).tables
     counts = release.without_starred(counts).fold(release.folded)
     general = release.generalised

@@ -49,6 +49,7 @@ class IntervalDisclosure(Attack):
     Finds: how sure an adversary who knows the class of a person is of the true value, or that it
     lies in an interval; before the release, the same by the shares of all people. Sensitive columns
     are judged; what is learned of plain ones is told only.
+    Where people have several rows, each row is taken for a person.
     Does not find: what follows from several columns together; noise that was drawn again in another
     release; what the value is where it was not changed by chance (see `Similarity`).
 
@@ -80,8 +81,6 @@ class IntervalDisclosure(Attack):
         "Change {column} more: a larger sd, distance or share, or a smaller keep; or promise "
         "larger classes."
     )
-    counts_people: ClassVar[bool] = False
-
     column: str
     within: float | None = None
 
@@ -91,14 +90,12 @@ class IntervalDisclosure(Attack):
 
     @classmethod
     def against(cls, target: Target, rule: HarmRule) -> list[Self]:  # noqa: ARG003 - all alike
-        if target.perturbed is None or target.person is not None:
+        if target.perturbed is None:
             return []
         return [cls(name) for name in target.perturbed.members]
 
     @classmethod
-    def why_not(cls, target: Target) -> str:
-        if target.perturbed is not None:
-            return "people have several rows, and it takes each row for a person"
+    def why_not(cls, target: Target) -> str:  # noqa: ARG003 - there is one reason
         return "chance has changed no column beside the quasi-identifiers"
 
     @classmethod
@@ -106,7 +103,6 @@ class IntervalDisclosure(Attack):
         return cls("disease")
 
     def on(self, target: Target, rule: HarmRule) -> Outcome:
-        self.require_countable(target)
         rows = target.perturbed
         if rows is None or self.column not in rows.members:
             known = [] if rows is None else list(rows.members)
@@ -142,7 +138,8 @@ class IntervalDisclosure(Attack):
         )
         # What is plain is no secret: that it is known is told only.
         secret = self.column in rows.sensitive
-        return replace(beliefs.outcome(self, self.column, rule), judged=secret)
+        note = "" if target.person is None else "each row was taken for a person"
+        return replace(beliefs.outcome(self, self.column, rule), judged=secret, note=note)
 
     def _chance(
         self,
