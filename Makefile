@@ -17,7 +17,7 @@ REST   := $(RUN) --lane rest
 unexport PYTHONDONTWRITEBYTECODE
 
 .DEFAULT_GOAL := help
-.PHONY: help install demo test test-all test-rest check lint types imports package pythons oldest \
+.PHONY: help install demo test test-all test-rest check lint types typed imports package pythons oldest \
 	few bench fuzz docs site papers clean
 
 help:  ## List the commands
@@ -75,6 +75,16 @@ lint: $(DEV)  ## Check formatting and style
 
 types: $(DEV)  ## Check static types
 	$(BIN)/mypy
+
+# What users of a type checker see, in the package as it is installed. Inner parts may lack some.
+typed:  ## Check with a second tool that every public function has all its types
+	rm -rf $(VENV)-typed
+	$(PYTHON) -m venv $(VENV)-typed
+	$(VENV)-typed/bin/python $(INSTALL) . "pyright[nodejs]>=1.1.400"
+	. $(VENV)-typed/bin/activate && pyright --verifytypes sfumato --ignoreexternal >$(VENV)-typed/found || true
+	@grep "completeness score" $(VENV)-typed/found
+	@! grep -A2 '^sfumato\.[a-zA-Z_]*$$' $(VENV)-typed/found
+	rm -rf $(VENV)-typed
 
 imports: $(DEV)  ## Check that imports point downwards
 	$(BIN)/lint-imports
@@ -139,4 +149,4 @@ papers: $(DEV)  ## Run the experiments of the literature again: make papers ADUL
 	$(BIN)/python -m docs.papers $(if $(ADULT),--adult "$(ADULT)")
 
 clean:  ## Remove the environment and caches
-	rm -rf $(VENV) $(VENV)-release $(VENV)-bare $(VENV)-pythons $(VENV)-oldest .oldest.txt .mypy_cache .ruff_cache .pytest_cache .hypothesis dist build site
+	rm -rf $(VENV) $(VENV)-release $(VENV)-bare $(VENV)-typed $(VENV)-pythons $(VENV)-oldest .oldest.txt .mypy_cache .ruff_cache .pytest_cache .hypothesis dist build site

@@ -106,9 +106,9 @@ class Counter:
     """
 
     def __init__(self, counts: FrequencySet, declared: Mapping[str, int] | None = None) -> None:
-        self.names = counts.names
+        self.names: tuple[str, ...] = counts.names
         self._sizes = [max(1, len(column.values)) for column in counts.columns]
-        self.values = _value_numbers(counts, declared or {})
+        self.values: tuple[int, ...] = _value_numbers(counts, declared or {})
         # Narrow codes pass through memory faster than wide ones.
         self._codes = [
             codes.astype(np.min_scalar_type(size))

@@ -86,9 +86,9 @@ class Grouping:
         *,
         person: str | None = None,
     ) -> None:
-        self.ladders = tuple(ladders)
-        self.total = counts.total
-        self.sensitive = dict(sensitive)
+        self.ladders: tuple[Ladder, ...] = tuple(ladders)
+        self.total: int = counts.total
+        self.sensitive: dict[str, SensitiveColumn] = dict(sensitive)
         names = [ladder.column for ladder in ladders]
         positions = [counts.index(name) for name in names]
         sizes = [len(ladder.values) for ladder in ladders]

@@ -121,9 +121,11 @@ class Promise:
     """
 
     def __init__(self, plain: Mapping[str, Any]) -> None:
-        self.model = str(plain.get("model"))
-        self.measured = plain.get("measured")
-        self.parameters = {k: v for k, v in plain.items() if k not in ("model", "measured")}
+        self.model: str = str(plain.get("model"))
+        self.measured: Any = plain.get("measured")
+        self.parameters: dict[str, Any] = {
+            k: v for k, v in plain.items() if k not in ("model", "measured")
+        }
         self._read: set[str] = set()
 
     def unread(self) -> list[str]:
