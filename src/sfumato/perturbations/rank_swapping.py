@@ -98,7 +98,8 @@ def pair_up(n: int, reach: int, rng: np.random.Generator) -> IntArray:
     """Return a random partner for each of n places, at most so far away; itself if none is left.
 
     In every round each place without a partner asks a random one within reach. Of all that ask
-    and are asked, pairs with the highest random number win, so that no place is in two pairs.
+    and are asked, pairs with the highest random number win, so that no place is in two pairs. It
+    ends when no two places without a partner are within reach of each other.
 
     >>> partner = pair_up(10, 3, np.random.default_rng(0))
     >>> bool((partner[partner] == np.arange(10)).all()), int(abs(partner - np.arange(10)).max())
@@ -108,29 +109,21 @@ def pair_up(n: int, reach: int, rng: np.random.Generator) -> IntArray:
     if reach < 1:
         return partner
     free = np.arange(n)
-    for _ in range(_ROUNDS):
-        if len(free) < 2:
-            break
+    while True:
         # Places are told apart by where they stand among the free ones; so all asked are free.
         low = np.searchsorted(free, free - reach)
         high = np.searchsorted(free, free + reach, side="right")
         at = np.arange(len(free))
         others = high - low - 1
+        asks = others > 0
+        if not asks.any():
+            return partner
         drawn = low + np.minimum((rng.random(len(free)) * others).astype(np.int64), others - 1)
         asked = drawn + (drawn >= at)
-        asks = others > 0
         won = _without_clash(at[asks], asked[asks], len(free), rng)
         one, two = free[at[asks][won]], free[asked[asks][won]]
         partner[one], partner[two] = two, one
         free = free[partner[free] == free]
-    # What is left over stands in pairs beside each other.
-    even = free[: len(free) // 2 * 2].reshape(-1, 2)
-    even = even[even[:, 1] - even[:, 0] <= reach]
-    partner[even[:, 0]], partner[even[:, 1]] = even[:, 1], even[:, 0]
-    return partner
-
-
-_ROUNDS = 30
 
 
 def _without_clash(one: IntArray, two: IntArray, n: int, rng: np.random.Generator) -> IntArray:
