@@ -111,7 +111,7 @@ class IntervalDisclosure(Attack):
         n = len(target.classes)
         places = _Places.of(rows, self.column, self.within)
         entries = _Entries.of(rows, self.column, places, n)
-        classes, first, prior, posterior = entries.believe(places, rule)
+        classes, first, prior, posterior = entries.believe(places)
         if not len(first):
             # No row has a value, so nothing can be learned of one.
             none = np.zeros(n)
@@ -267,9 +267,7 @@ class _Entries(NamedTuple):
         sizes = np.bincount(class_id, weights=found, minlength=n).astype(np.int64)
         return cls(class_id, place, found, sizes)
 
-    def believe(
-        self, places: _Places, rule: HarmRule
-    ) -> tuple[IntArray, IntArray, FloatArray, FloatArray]:
+    def believe(self, places: _Places) -> tuple[IntArray, IntArray, FloatArray, FloatArray]:
         """Return for each class the windows that are believed most: its number, prior, belief."""
         kept: list[tuple[IntArray, IntArray, FloatArray, FloatArray]] = []
         windows = _in_windows(places.prior[None, :], places.width)[0]
