@@ -59,7 +59,7 @@ test-all: $(DEV)  ## Run all tests, on real servers, Spark, Weka and a browser, 
 	$(BIN)/coverage report --fail-under=97
 
 # What is left to do after the fast lane; CI has run that already, as newcomers do.
-test-rest: $(DEV)  ## Run what the fast lane leaves out, or does less of
+test-rest: $(DEV)  ## Run what the fast lane leaves out, and other examples
 	@$(REST) -n 0 -m "spark or postgres" >$(VENV)/servers.log 2>&1 & \
 	servers=$$!; \
 	$(REST) -m "not (spark or postgres)"; rest=$$?; \

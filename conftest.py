@@ -3,8 +3,9 @@
 The fast lane, `make test`, needs nothing but Python. The full lane, `make test-all` or
 `pytest --lane full`, adds what takes long or needs programs and data that are not part of the
 project, and whatever of these is missing there is a failure. A test is in the full lane because of
-a fixture it asks for, so nobody can forget to say so. The lane `rest` is the full one without what
-the fast lane has done just so: CI runs both, one after the other.
+a fixture it asks for, so nobody can forget to say so. The lane `rest` is what the fast one leaves
+out: CI runs both, one after the other. Tests that draw examples draw a third of them in the fast
+lane and the others in `rest`, so that nothing is tried twice.
 """
 
 import gc
@@ -65,6 +66,13 @@ settings.register_profile(
     suppress_health_check=[HealthCheck.too_slow, HealthCheck.function_scoped_fixture],
 )
 settings.register_profile("fast", parent=settings.get_profile("default"), max_examples=20)
+settings.register_profile(
+    "rest",
+    parent=settings.get_profile("default"),
+    max_examples=40,
+    derandomize=False,
+    database=None,
+)
 settings.register_profile("new", parent=settings.get_profile("default"), derandomize=False)
 settings.register_profile("long", parent=settings.get_profile("new"), max_examples=1500)
 
@@ -75,7 +83,7 @@ def pytest_addoption(parser):
         choices=["fast", "full", "rest"],
         default="fast",
         help="fast: needs nothing but Python; full: everything, and nothing may be missing; rest: "
-        "of the full lane what the fast one leaves out, or does less of",
+        "what the fast one leaves out, and other examples",
     )
 
 
@@ -83,12 +91,17 @@ def is_full(config) -> bool:
     return config.getoption("--lane") != "fast"
 
 
+@pytest.hookimpl(tryfirst=True)
 def pytest_configure(config):
     for name, what in FULL.items():
         config.addinivalue_line("markers", f"{name}: in the full lane only, because of {what}")
     config.stash[_ADDED] = Counter()
-    profile = "default" if is_full(config) else "fast"
-    settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", profile))
+    lane = config.getoption("--lane")
+    profile = os.environ.get("HYPOTHESIS_PROFILE", "default" if lane == "full" else lane)
+    settings.load_profile(profile)
+    # Examples that do not follow from the names of tests must follow from something.
+    if profile == "rest" and not config.getoption("--hypothesis-seed"):
+        config.option.hypothesis_seed = "1"
     if not is_full(config):
         # So a test that forgets to ask for the fixture `adult` fails wherever it runs.
         os.environ["SFUMATO_DATA"] = "(only in the full lane, for those who ask for `adult`)"
@@ -106,8 +119,8 @@ def pytest_itemcollected(item):
     for name in FULL:
         if name in getattr(item, "fixturenames", ()):
             item.add_marker(name)
+    _try_fewer_examples(getattr(item, "function", None), item.config.getoption("--lane"))
     if not is_full(item.config):
-        _try_fewer_examples(getattr(item, "function", None))
         return
     # Watch no line for the thousandth time.
     if item.nodeid.startswith(_UNTRACED) and item.config.pluginmanager.hasplugin("pytest_cov"):
@@ -138,14 +151,17 @@ def _does_more(item) -> bool:
     return bool(tried or "some" in named or any(map(item.get_closest_marker, FULL)))
 
 
-def _try_fewer_examples(function):
-    """Try a third of the examples that a test asks for itself, as the profile does for others."""
+def _try_fewer_examples(function, lane):
+    """Try a part of the examples that a test asks for itself, as the profile does for others."""
     where = "_hypothesis_internal_use_settings"
     given = getattr(function, where, None)
     # Tests with many parameters have one function.
-    if given is not None and not hasattr(function, "all_examples"):
-        function.all_examples = given.max_examples
-        setattr(function, where, settings(given, max_examples=max(1, given.max_examples // 3)))
+    if lane == "full" or given is None or hasattr(function, "all_examples"):
+        return
+    function.all_examples = given.max_examples
+    few = max(1, given.max_examples // 3)
+    tried = few if lane == "fast" else max(1, given.max_examples - few)
+    setattr(function, where, settings(given, max_examples=tried))
 
 
 def pytest_collection_finish():

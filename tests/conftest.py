@@ -111,11 +111,13 @@ def thorough():
 
 @pytest.fixture(scope="session")
 def some(request):
-    """How many to try: a few in the fast lane, all of them in the full one."""
-    full = request.config.getoption("--lane") != "fast"
+    """How many to try: a few in the fast lane, a third of the others in the rest, all in full."""
+    lane = request.config.getoption("--lane")
 
     def choose(few, *, of):
-        return of if full else few
+        if lane == "rest" and isinstance(of, int):
+            return few + round((of - few) / 3)
+        return few if lane == "fast" else of
 
     return choose
 

@@ -194,8 +194,9 @@ def test_of_people_with_several_rows_nothing_is_believed_above_alpha(tmp_path, t
 
 
 @pytest.mark.parametrize("half", range(2))
-def test_nor_is_it_in_any_of_many(tmp_path, trusted, thorough, half):
-    check_panels(tmp_path, range(1000 + 100 * half, 1100 + 100 * half))
+def test_nor_is_it_in_any_of_many(tmp_path, trusted, thorough, some, half):
+    first = 1000 + 100 * half
+    check_panels(tmp_path, range(first, first + some(10, of=100)))
 
 
 def take_rows_for_people(monkeypatch):
