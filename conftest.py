@@ -4,8 +4,8 @@ The fast lane, `make test`, needs nothing but Python. The full lane, `make test-
 `pytest --lane full`, adds what takes long or needs programs and data that are not part of the
 project, and whatever of these is missing there is a failure. A test is in the full lane because of
 a fixture it asks for, so nobody can forget to say so. The lane `rest` is what the fast one leaves
-out: CI runs both, one after the other. Tests that draw examples draw a third of them in the fast
-lane and the others in `rest`, so that nothing is tried twice.
+out: CI runs both, one after the other. Tests that draw examples draw a tenth of them in the fast
+lane, and others, half as many as there are, in `rest`, so that nothing is tried twice.
 """
 
 import gc
@@ -65,13 +65,9 @@ settings.register_profile(
     derandomize=True,
     suppress_health_check=[HealthCheck.too_slow, HealthCheck.function_scoped_fixture],
 )
-settings.register_profile("fast", parent=settings.get_profile("default"), max_examples=20)
+settings.register_profile("fast", parent=settings.get_profile("default"))
 settings.register_profile(
-    "rest",
-    parent=settings.get_profile("default"),
-    max_examples=40,
-    derandomize=False,
-    database=None,
+    "rest", parent=settings.get_profile("default"), derandomize=False, database=None
 )
 settings.register_profile("new", parent=settings.get_profile("default"), derandomize=False)
 settings.register_profile("long", parent=settings.get_profile("new"), max_examples=1500)
@@ -152,15 +148,14 @@ def _does_more(item) -> bool:
 
 
 def _try_fewer_examples(function, lane):
-    """Try a part of the examples that a test asks for itself, as the profile does for others."""
+    """Let a test draw the part of its examples that belongs to the lane."""
     where = "_hypothesis_internal_use_settings"
     given = getattr(function, where, None)
     # Tests with many parameters have one function.
     if lane == "full" or given is None or hasattr(function, "all_examples"):
         return
     function.all_examples = given.max_examples
-    few = max(1, given.max_examples // 3)
-    tried = few if lane == "fast" else max(1, given.max_examples - few)
+    tried = max(1, given.max_examples // (10 if lane == "fast" else 2))
     setattr(function, where, settings(given, max_examples=tried))
 
 
