@@ -93,7 +93,9 @@ def browser():
     from playwright.sync_api import sync_playwright
 
     with sync_playwright() as playwright:
-        found = playwright.chromium.launch(executable_path=find_browser(), args=list(_FLAGS))
+        found = playwright.chromium.launch(
+            executable_path=find_browser(), args=list(_FLAGS), timeout=300_000
+        )
         yield found
         found.close()
 

@@ -25,7 +25,7 @@ def watched(browser: Any, origin: str, **options: Any) -> Iterator[Any]:
     complaints: list[str] = []
     context = browser.new_context(**{"locale": "en-GB", **options})
     # Work that takes a second where nothing else runs takes long on a busy machine.
-    context.set_default_timeout(120_000)
+    context.set_default_timeout(300_000)
     page = context.new_page()
     page.on(
         "console",

@@ -15,7 +15,7 @@ from typing import NamedTuple
 from urllib.parse import urlencode, urlsplit
 
 _PROGRAM = "from sfumato.cli import main; main()"
-_PATIENCE = 60
+_PATIENCE = 300
 _SHOWN = re.compile(r"(https?)://(\S+?):(\d+)/\?token=(\S+)")
 
 
@@ -162,7 +162,7 @@ def serving(folder: Path, log: Path, *options: str) -> Iterator[Served]:
         if process.poll() is None:
             process.send_signal(signal.SIGINT)
         try:
-            process.wait(timeout=20)
+            process.wait(timeout=240)
         except subprocess.TimeoutExpired:
             process.kill()
             process.wait()

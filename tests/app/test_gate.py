@@ -140,7 +140,7 @@ def test_two_hosts_are_none(open_served):
 
 def exchange(served, data):
     """Send bytes as they are, and read until the server has nothing more to say."""
-    with socket.create_connection(("127.0.0.1", served.port), timeout=20) as line:
+    with socket.create_connection(("127.0.0.1", served.port), timeout=240) as line:
         line.sendall(data)
         found = b""
         try:
@@ -270,7 +270,7 @@ def test_the_command_says_why_it_does_not_listen_elsewhere(tmp_path):
     program = "from sfumato.cli import main; main()"
     done = subprocess.run(
         [sys.executable, "-c", program, "app", "--no-browser", "--host", "0.0.0.0"],
-        cwd=tmp_path, capture_output=True, text=True, check=False, timeout=60,
+        cwd=tmp_path, capture_output=True, text=True, check=False, timeout=240,
     )  # fmt: skip
     assert done.returncode == 2
     assert "--certificate" in done.stderr

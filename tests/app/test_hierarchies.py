@@ -195,7 +195,7 @@ def said(page, text):
 
 def axe_at_rest(page):
     """Look when the figures are there: those of the policy before are pale until then."""
-    page.locator("#status:not(.looking):not(.reading)").wait_for(timeout=120_000)
+    page.locator("#status:not(.looking):not(.reading)").wait_for(timeout=300_000)
     return axe(page)
 
 

@@ -341,7 +341,7 @@ def test_an_upload_that_breaks_off_leaves_nothing(safe_served, house):
         f"Cookie: {safe_served.cookie}\r\nOrigin: {safe_served.origin}\r\n"
         f"Content-Length: 1000000\r\n\r\nage\n1\n"
     )
-    with socket.create_connection(("127.0.0.1", safe_served.port), timeout=20) as line:
+    with socket.create_connection(("127.0.0.1", safe_served.port), timeout=240) as line:
         line.sendall(head.encode())
     assert get(safe_served, "/data").status == 200
     uploads = house / ".sfumato-app" / "uploads"

@@ -8,7 +8,7 @@ import sfumato as sf
 from sfumato.policy import Policy
 from tests.app.browsing import focus_of, settle, tab_to
 
-expect.set_options(timeout=120_000)
+expect.set_options(timeout=300_000)
 
 
 @pytest.fixture

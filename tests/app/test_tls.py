@@ -55,7 +55,7 @@ def write_certificate(certificate, key):
 def test_who_says_the_password_comes_in(browser, secured):
     assert secured.origin.startswith("https://")
     context = browser.new_context(ignore_https_errors=True, locale="en-GB")
-    context.set_default_timeout(60_000)
+    context.set_default_timeout(300_000)
     try:
         page = context.new_page()
         page.goto(secured.origin)

@@ -14,7 +14,7 @@ from tests.app.browsing import axe, go, open_people, settle, watched
 from tests.app.test_publish import POLICY, people
 
 # Drafting takes a while where many tests run at once.
-expect.set_options(timeout=120_000)
+expect.set_options(timeout=300_000)
 
 
 @pytest.fixture
@@ -39,6 +39,7 @@ def test_the_page_that_opens_the_browser_leads_in(browser, served, tmp_path):
     page_file = _page_to(served.door, Desk(tmp_path / "work"))
     assert served.token not in page_file
     context = browser.new_context()
+    context.set_default_timeout(300_000)
     try:
         page = context.new_page()
         page.goto(page_file)
@@ -50,6 +51,7 @@ def test_the_page_that_opens_the_browser_leads_in(browser, served, tmp_path):
 
 def test_who_has_no_token_sees_no_page(browser, served):
     context = browser.new_context()
+    context.set_default_timeout(300_000)
     try:
         page = context.new_page()
         assert page.goto(f"{served.origin}{served.base}/data").status == 403
@@ -239,5 +241,5 @@ def test_a_script_in_the_data_runs_nowhere(page, tmp_path):
 def test_quit_ends_the_app_and_clears_up(opened, served):
     opened.locator("#quit").click()
     expect(opened.locator("body")).to_contain_text("ended")
-    assert served.process.wait(timeout=20) == 0
+    assert served.process.wait(timeout=240) == 0
     assert {path.name for path in served.folder.iterdir()} <= {"policy.yaml"}

@@ -11,7 +11,7 @@ from tests.app.serving import serving
 PEOPLE = sf.samples.synthetic(300, seed=5).select(["name", "age", "sex", "postcode", "diagnosis"])
 
 # Many tests run at once, and some of this is real work.
-expect.set_options(timeout=120_000)
+expect.set_options(timeout=300_000)
 
 
 def write_csv(path):
@@ -76,7 +76,7 @@ def test_a_crash_in_the_middle_and_a_reload_lose_nothing(browser, tmp_path):
     with serving(folder, tmp_path / "said.txt") as served:
         context = browser.new_context(locale="en-GB")
         page = context.new_page()
-        page.set_default_timeout(120_000)
+        page.set_default_timeout(300_000)
         page.goto(served.door)
         page.click(button)
         expect(page.locator("#preview table")).to_be_visible()
@@ -95,7 +95,7 @@ def test_a_crash_in_the_middle_and_a_reload_lose_nothing(browser, tmp_path):
         serving(folder, tmp_path / "again.txt") as served,
         watched(browser, served.origin) as page,
     ):
-        page.set_default_timeout(120_000)
+        page.set_default_timeout(300_000)
         page.goto(served.door)
         go(page, "roles")
         sex = page.locator(".column", has=page.get_by_role("heading", name="sex"))

@@ -73,7 +73,7 @@ def test_a_program_that_is_stopped_while_it_writes_leaves_nothing(patients, numb
         assert process.stdout.readline() == "writing\n"
         assert any(name.endswith(".unfinished") for name in everything_in(patients))
         process.send_signal(getattr(signal, number))
-        _, errors = process.communicate(timeout=30)
+        _, errors = process.communicate(timeout=240)
     assert process.returncode == code
     assert "Traceback" not in errors
     assert everything_in(patients) == before
@@ -121,7 +121,7 @@ def test_a_reader_who_has_seen_enough_is_not_troubled(patients, program, args):
     os.close(reading)
     with program(*args, stdout=writing) as process:
         os.close(writing)
-        _, errors = process.communicate(timeout=60)
+        _, errors = process.communicate(timeout=240)
     assert errors == b""
     assert process.returncode == 141
 
@@ -129,7 +129,7 @@ def test_a_reader_who_has_seen_enough_is_not_troubled(patients, program, args):
 @pytest.mark.skipif(not os.path.exists("/dev/full"), reason="needs /dev/full")  # noqa: PTH110
 def test_a_full_disk_behind_stdout_is_reported(folder, program):
     with open("/dev/full", "w") as full, program("schema", stdout=full) as process:  # noqa: PTH123
-        _, errors = process.communicate(timeout=60)
+        _, errors = process.communicate(timeout=240)
     assert process.returncode == 2
     assert errors == b"sfumato: error: the disk is full (No space left on device)\n"
 
@@ -140,7 +140,7 @@ def test_where_not_even_a_message_can_be_written_the_exit_code_tells(folder, pro
         open("/dev/full", "w") as full,  # noqa: PTH123
         program("verify", "nothing.csv", stdout=full, stderr=full) as process,
     ):
-        process.wait(timeout=60)
+        process.wait(timeout=240)
     assert process.returncode == 2
 
 
@@ -238,7 +238,7 @@ def test_a_program_outlives_a_hangup_that_its_caller_ignores(patients):
         with pytest.raises(subprocess.TimeoutExpired):
             process.wait(0.2)
         process.send_signal(signal.SIGTERM)
-        process.communicate(timeout=30)
+        process.communicate(timeout=240)
     assert process.returncode == 143
 
 

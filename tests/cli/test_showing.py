@@ -95,11 +95,11 @@ def test_an_ascii_terminal_shows_what_it_can(folder, program):
     )
     args = ("anonymize", "alter.csv", "-p", "policy.yaml", "-o", "r")
     with program(*args, env={"PYTHONIOENCODING": "ascii"}) as process:
-        out, errors = process.communicate(timeout=60)
+        out, errors = process.communicate(timeout=240)
     assert process.returncode == 0, errors
     assert rb"gr\xf6\xdfe" in out
     with program("verify", "r", "--json", env={"PYTHONIOENCODING": "ascii"}) as process:
-        out, _ = process.communicate(timeout=60)
+        out, _ = process.communicate(timeout=240)
     assert json.loads(out)["checks"][4]["found"] == ["größe", "ill"]
 
 
@@ -234,7 +234,7 @@ def test_no_name_value_or_path_commands_a_terminal_in_any_command_and_form(evil,
 
 def test_a_mistyped_command_does_not_command_the_terminal(program):
     with program("verify\x1b[2J\u202e") as process:
-        out, errors = process.communicate(timeout=60)
+        out, errors = process.communicate(timeout=240)
     assert process.returncode == 2
     assert out == b""
     assert b"No such command 'verify\\x1b[2J\\u202e'" in errors

@@ -33,7 +33,7 @@ _FLAGS = (
     "--disable-sync",
     "--remote-debugging-pipe",
 )
-_PATIENCE = 120
+_PATIENCE = 300
 _MOVE = """
 import fcntl, os, sys
 # First out of the way: one of the two may stand where the other has to go.
@@ -76,7 +76,7 @@ def browsing(folder: Path):
         with suppress(OSError):
             os.write(our_out, b'{"id":0,"method":"Browser.close"}\0')
         try:
-            process.wait(timeout=20)
+            process.wait(timeout=240)
         except subprocess.TimeoutExpired:
             process.kill()
             process.wait()

@@ -524,7 +524,7 @@ print([point.possible for point in found.points])
         script.stdout.readline()
         time.sleep(4)
         script.send_signal(signal.SIGINT)
-        _, errors = script.communicate(timeout=30)
+        _, errors = script.communicate(timeout=240)
         assert script.returncode != 0
         assert "KeyboardInterrupt" in errors
         assert _is_gone(script.pid), "workers are still there"
