@@ -18,7 +18,7 @@ unexport PYTHONDONTWRITEBYTECODE
 
 .DEFAULT_GOAL := help
 .PHONY: help install demo test test-all test-rest check lint types typed imports package pythons oldest \
-	few bench fuzz docs site papers clean
+	few bench fuzz docs cases site papers clean
 
 help:  ## List the commands
 	@grep -E '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-10s %s\n", $$1, $$2}'
@@ -140,6 +140,9 @@ fuzz: $(DEV)  ## Let the guards look for faults: make fuzz SECONDS=3600 SEED=1
 
 docs: $(DEV)  ## Rewrite the reference pages from the code
 	$(BIN)/python -m docs.generate
+
+cases: $(DEV)  ## Run the notebooks of the worked cases, and keep what they show
+	$(BIN)/python -m docs.cases
 
 site: $(SITE)  ## Build the documentation as a site that works from disk: site/index.html
 	$(BIN)/python -m docs.site

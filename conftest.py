@@ -25,6 +25,7 @@ FULL = {
     "rscript": "R",
     "browser": "a browser",
     "built_site": "the site",
+    "notebooks": "notebooks",
     "adult": "the Adult table",
     "papers": "experiments of papers",
     "bench": "benchmarks",

@@ -5,7 +5,8 @@ python -m docs.site --output folder  # the same, elsewhere
 
 Pages are copied first, as they lie in the repository, so that every link between them leads to the
 same page on the site. In the copies, a block's file name becomes its title, and links to files that
-are no pages become text. Scripts in `examples` become pages. The navigation is in `docs/site.toml`.
+are no pages become text. Scripts in `examples` become pages, and so do the notebooks of the worked
+cases, with what they show. The navigation is in `docs/site.toml`.
 """
 
 import argparse
@@ -16,10 +17,12 @@ import shutil
 import subprocess
 import sys
 import tomllib
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from tempfile import TemporaryDirectory
+from typing import Any
 
+from docs import cases
 from sfumato import __version__
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -55,6 +58,11 @@ def pages() -> list[str]:
         *(page for name in folders for page in (ROOT / name).rglob("*.md")),
     ]
     return sorted(page.relative_to(ROOT).as_posix() for page in found)
+
+
+def notebook_pages() -> dict[str, Path]:
+    """Return the notebooks that become pages, by the name of the page."""
+    return {f"{path.relative_to(ROOT).as_posix()}.md": path for path in cases.notebooks()}
 
 
 def navigation() -> list[str]:
@@ -98,16 +106,65 @@ def _copy_pages(folder: Path) -> None:
     for script in (ROOT / "examples").glob("*.py"):
         shown = f"# {script.name}\n\n```python\n{script.read_text(encoding='utf-8')}```\n"
         texts[f"examples/{script.name}.md"] = shown
+    here = {*texts, *notebook_pages()}
     for name, text in texts.items():
         to = folder / name
         to.parent.mkdir(parents=True, exist_ok=True)
-        to.write_text(adapt(text, Path(name).parent, set(texts)), encoding="utf-8")
+        to.write_text(adapt(text, Path(name).parent, here), encoding="utf-8")
+    for name, path in notebook_pages().items():
+        _write_notebook(folder / name, path, here)
     for pattern in _PICTURES:
         for picture in (ROOT / "docs").rglob(pattern):
             to = folder / picture.relative_to(ROOT)
             to.parent.mkdir(parents=True, exist_ok=True)
             shutil.copyfile(picture, to)
     shutil.copyfile(STYLE, folder / STYLE.name)
+
+
+def _write_notebook(to: Path, path: Path, here: set[str]) -> None:
+    """Write a notebook as a page, with its drawings and the files to download beside it."""
+    text, drawings = notebook_page(cases.read(path), path.stem)
+    text = adapt(text, path.relative_to(ROOT).parent, here)
+    to.parent.mkdir(parents=True, exist_ok=True)
+    for name, drawing in drawings.items():
+        (to.parent / name).write_text(drawing, encoding="utf-8")
+    files = [path, *path.parent.glob(f"{path.stem}_*.py")]
+    for file in files:
+        shutil.copyfile(file, to.parent / file.name)
+    links = " and ".join(f'<a href="{file.name}" download>{file.name}</a>' for file in files)
+    title, _, rest = text.partition("\n")
+    note = f"This page is a notebook, with what it shows. To run it, download {links}."
+    to.write_text(f"{title}\n\n{note}\n{rest}", encoding="utf-8")
+
+
+def notebook_page(notebook: Mapping[str, Any], stem: str) -> tuple[str, dict[str, str]]:
+    """Return a notebook as Markdown, and its drawings by the name of their file.
+
+    A cell that draws begins with a comment that says what is to be seen: it is the text of the
+    picture, for those who do not see it.
+    """
+    parts: list[str] = []
+    drawings: dict[str, str] = {}
+    for cell in notebook["cells"]:
+        source = "".join(cell["source"])
+        if cell["cell_type"] == "markdown":
+            parts.append(source)
+            continue
+        parts.append(f"```python\n{source}\n```")
+        for output in cell["outputs"]:
+            data = output.get("data", {})
+            if "image/svg+xml" in data:
+                name = f"{stem}-{len(drawings) + 1}.svg"
+                drawings[name] = "".join(data["image/svg+xml"])
+                seen = source.partition("\n")[0].removeprefix("#").strip()
+                parts.append(f"![{seen}]({name})")
+            elif "text/html" in data:
+                html = re.sub(r"\s*\n\s*", " ", "".join(data["text/html"]))
+                parts.append(f'<div class="shown">{html}</div>')
+            else:
+                text = "".join(output.get("text") or data["text/plain"]).rstrip("\n")
+                parts.append(f"```text\n{text}\n```")
+    return "\n\n".join(parts) + "\n", drawings
 
 
 def adapt(text: str, folder: Path, here: set[str]) -> str:
@@ -126,17 +183,21 @@ def adapt(text: str, folder: Path, here: set[str]) -> str:
             return found[0]
         return f"[{found[1]}]({path}.md)" if f"{name}.md" in here else found[1]
 
-    fence, lines = "", []
+    fence, language, lines = "", "", []
     for line in text.splitlines():
         found = _FENCE.match(line)
         if found and not fence:
+            code = language
             space, fence, language, file = found.groups()
             title = f' title="{file}"' if file else ""
-            lines.append(f"{space}{fence}{language or 'text'}{title}")
+            # Text right below code is what the code shows.
+            kind = "{.text .shown}" if (code, language) == ("python", "text") else language
+            lines.append(f"{space}{fence}{kind or 'text'}{title}")
         elif found and found[2] == fence and not found[3]:
             fence = ""
             lines.append(line)
         else:
+            language = language if fence or not line.strip() else ""
             lines.append(line if fence else _LINK.sub(link, line))
     return "\n".join(lines) + "\n"
 

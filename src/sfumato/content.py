@@ -424,7 +424,7 @@ def to_notebook(content: Content, drawings: Sequence[str] = ()) -> str:
 
 
 def _escape(text: str) -> str:
-    return escape(brief(text, most=400))
+    return escape(format_sentence(text))
 
 
 def _notebook_part(part: Part) -> list[str]:

@@ -9,13 +9,13 @@ from urllib.parse import unquote
 import pytest
 from markdown_it import MarkdownIt
 
-from docs import site
+from docs import cases, site
 from tests.app.browsing import axe, watched
 from tests.docs.pages import ROOT, name_of, pages
 
 
 def test_every_page_is_in_the_navigation_once():
-    assert sorted(site.navigation()) == site.pages()
+    assert sorted(site.navigation()) == sorted([*site.pages(), *site.notebook_pages()])
     below_docs = {name_of(page) for page in pages() if page.is_relative_to(ROOT / "docs")}
     assert below_docs <= set(site.pages())
 
@@ -37,10 +37,40 @@ HERE = {"docs/a.md", "docs/b/c.md", "README.md", "examples/run.py.md"}
         ("```yaml policy.yaml\na: [b](c)\n```", '```yaml title="policy.yaml"\na: [b](c)\n```'),
         ("```\n$ make\n```\n[x](y.py)", "```text\n$ make\n```\nx"),
         ("````text\n```python\n[b](c)\n````", "````text\n```python\n[b](c)\n````"),
+        (
+            "```python\nx\n```\n\n```text\n1\n```\n\n```text\n2\n```",
+            "```python\nx\n```\n\n```{.text .shown}\n1\n```\n\n```text\n2\n```",
+        ),
+        ("```python\nx\n```\nThen:\n```text\n1\n```", "```python\nx\n```\nThen:\n```text\n1\n```"),
     ],
 )
 def test_a_copy_reads_as_the_page_does(text, read):
     assert site.adapt(text, Path("docs"), HERE) == read + "\n"
+
+
+def test_a_notebook_becomes_a_page_with_what_it_shows():
+    cells = [
+        {"cell_type": "markdown", "source": ["# Ages\n", "\n", "See."]},
+        {
+            "cell_type": "code",
+            "source": ["# Most are young.\n", "draw()"],
+            "outputs": [
+                {"output_type": "stream", "name": "stdout", "text": ["1\n", "2\n"]},
+                {"output_type": "display_data", "data": {"image/svg+xml": ["<svg/>"]}},
+                {"output_type": "execute_result", "data": {"text/html": ["<p>a\n", "b</p>"]}},
+            ],
+        },
+    ]
+    text, drawings = site.notebook_page({"cells": cells}, "ages")
+    assert drawings == {"ages-1.svg": "<svg/>"}
+    assert text.split("\n\n") == [
+        "# Ages",
+        "See.",
+        "```python\n# Most are young.\ndraw()\n```",
+        "```text\n1\n2\n```",
+        "![Most are young.](ages-1.svg)",
+        '<div class="shown"><p>a b</p></div>\n',
+    ]
 
 
 @pytest.fixture(scope="module")
@@ -68,7 +98,9 @@ def test_search_works_from_disk(on_disk, built_site):
 
 
 @pytest.mark.parametrize("colours", ["light", "dark"])
-@pytest.mark.parametrize("name", ["index", "docs/how-to/look-at-a-lattice"])
+@pytest.mark.parametrize(
+    "name", ["index", "docs/how-to/look-at-a-lattice", "examples/cases/hospital.ipynb"]
+)
 def test_all_can_read_a_page_in_both_colours(browser, built_site, name, colours):
     size = {"width": 1280, "height": 900}
     with watched(browser, "file://", viewport=size, color_scheme=colours) as page:
@@ -131,7 +163,10 @@ def test_the_version_is_shown_and_nothing_but_pages_is_there(built_site):
     from sfumato import __version__
 
     assert f"Sfumato {__version__}" in (built_site / "index.html").read_text(encoding="utf-8")
-    kinds = {path.suffix for path in built_site.rglob("*") if path.is_file()}
+    # A notebook can be downloaded, with the script that makes its data.
+    files = {f for each in cases.FOLDER.iterdir() if (f := each.name).endswith((".ipynb", ".py"))}
+    others = {path for path in built_site.rglob("*") if path.is_file() and path.name not in files}
+    kinds = {path.suffix for path in others}
     assert kinds <= {".html", ".css", ".js", ".json", ".svg", ".png", ".map", ".xml", ""}
     assert not list((built_site / "docs").rglob("*.json"))
 
@@ -159,10 +194,12 @@ COUNTED = {"h1", "h2", "h3", "h4", "li", "tr", "td", "th", "img", "strong", "em"
 def test_pages_have_the_parts_that_forges_show(built_site):
     """The generator reads another Markdown than forges do, which shows in lists first."""
     reader = MarkdownIt("commonmark").enable("table")
-    for name in site.pages():
+    texts = {name: (ROOT / name).read_text(encoding="utf-8") for name in site.pages()}
+    for name, path in site.notebook_pages().items():
+        texts[name] = site.notebook_page(cases.read(path), path.stem)[0]
+    for name, text in texts.items():
         page = (ROOT / name).with_suffix(".html")
         page = page.with_name("index.html") if page.stem == "README" else page
         html = (built_site / page.relative_to(ROOT)).read_text(encoding="utf-8")
         shown = html.partition("<article")[2].partition("</article>")[0]
-        expected = reader.render((ROOT / name).read_text(encoding="utf-8"))
-        assert Parts(shown).found == Parts(expected).found, name
+        assert Parts(shown).found == Parts(reader.render(text)).found, name

@@ -619,9 +619,15 @@ def advise(advice: str, column: str | None, worst: Case | None, rule: HarmRule) 
 
 
 def share_below(worst: Case, rule: HarmRule) -> float:
-    """Return the largest share in hundredths that is no high belief of what a case tells."""
-    least = float(rule.least_belief(np.array([worst.prior]), Level.HIGH)[0])
-    return float(np.ceil(min(least, 1.0) * 100 - 1) / 100)
+    """Return the largest share in hundredths that is no high belief of what a case tells.
+
+    If the case itself is below that, it is what is no moderate belief: a share that allows what it
+    is to mend is no advice.
+    """
+    prior = np.array([worst.prior])
+    least = [float(rule.least_belief(prior, level)[0]) for level in (Level.HIGH, Level.MODERATE)]
+    high, moderate = (float(np.ceil(min(each, 1.0) * 100 - 1) / 100) for each in least)
+    return high if high < worst.posterior else moderate
 
 
 def limit_shares(outcome: Outcome, rule: HarmRule) -> tuple[Remedy, ...]:

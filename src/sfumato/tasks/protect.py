@@ -171,6 +171,9 @@ class ProtectedRelease(Showable):
         ]
         return (*self.release.warnings, *more)
 
+    def __repr__(self) -> str:
+        return f"<ProtectedRelease {self.headline}>"
+
     def to_dict(self) -> dict[str, Any]:
         """Return everything as plain values that JSON can hold."""
         return {
