@@ -77,6 +77,8 @@ FIELDS: dict[str, str] = {
     "accepted": "Findings that the publisher knows of and accepts, each with `column`, `because`, "
     "`by` and perhaps `attack` and `people`. It excuses nothing: a verdict goes by the policy of "
     "the reader.",
+    "owner": "Who answers for the release, as the policy states it. Not there if it states none.",
+    "purpose": "What the release is for, likewise.",
     "left_out": "Decoupled releases only: what was in the table and is not any more.",
     "left_out.columns": "Columns of a release that were neither quasi-identifiers nor sensitive.",
     "left_out.models": "Promises that cannot be recomputed from such tables.",

@@ -19,6 +19,7 @@ MOST_ROWS = 20
 """Rows of a table that are shown; the number of further rows is shown below it."""
 
 _MOST_IN_NOTEBOOKS = 12
+_LONGEST_CELL, _LONGEST_NAMES = 200, 600
 _LONGEST = 1500
 """Characters of a sentence; data could make it endless."""
 
@@ -45,6 +46,12 @@ class Strength(float):
 
 class Badge(str):
     """A word that deserves to be seen from afar: holds, broken, very high."""
+
+    __slots__ = ()
+
+
+class Names(str):
+    """A list of names, which may be longer than other cells."""
 
     __slots__ = ()
 
@@ -297,7 +304,7 @@ def format_cell(cell: Cell, *, grouped: bool = True) -> str:  # noqa: PLR0911 - 
         return f"{cell:.2f}"
     if isinstance(cell, float):
         return _format_float(cell, grouped=grouped)
-    return brief(cell, most=200)
+    return brief(cell, most=_LONGEST_NAMES if isinstance(cell, Names) else _LONGEST_CELL)
 
 
 def _format_float(number: float, *, grouped: bool) -> str:

@@ -271,6 +271,8 @@ def cut() -> dict:
         columns={"zip": {"role": "quasi-identifier", "hierarchy": "masking"}},
         models=[{"model": "k-anonymity", "k": 3}],
         method="regional",
+        owner="The post",
+        purpose="A map",
     )
     return sf.anonymize(codes, policy).manifest.to_dict()
 

@@ -13,6 +13,7 @@ from sfumato.content import (
     Section,
     Sentence,
     Table,
+    escape_markdown,
     format_cell,
 )
 from tests.reports.conftest import read_html
@@ -34,7 +35,7 @@ def test_every_table_and_drawing_is_in_every_form(report):
         assert section.how_to_read in told
         for part in section.parts:
             if isinstance(part, Table | Figures):
-                assert f"**{part.caption}**" in markdown
+                assert f"**{escape_markdown(part.caption)}**" in markdown
                 assert part.caption in texts
                 assert part.caption in told
             drawings = part.drawings if isinstance(part, Beside) else [part]

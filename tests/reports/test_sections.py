@@ -313,7 +313,7 @@ def test_a_manifest_that_cannot_be_read_gives_a_report_that_says_so(tmp_path, te
     (tmp_path / "manifest.json").write_text(text, encoding="utf-8")
     report = sf.report(tmp_path, public=True)
     assert report.answer == "no"
-    assert [section.id for section in report.document.sections] == ["verdict"]
+    assert [section.id for section in report.document.sections] == ["verdict", "checks"]
     assert str(tmp_path) not in report.to_html()
 
 

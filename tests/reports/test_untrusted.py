@@ -47,7 +47,8 @@ NASTY = (
     "𝒰nicode 年齢 العمر",
 )
 ALLOWED = {
-    *("html", "head", "meta", "title", "style", "body", "a", "header", "h1", "h2", "div", "b"),
+    *("html", "head", "meta", "title", "style", "body", "a", "header", "h1", "h2", "h3"),
+    *("div", "b"),
     *("p", "strong", "nav", "ol", "li", "ul", "main", "section", "table", "caption", "thead"),
     *("tbody", "tr", "th", "td", "span", "bdi", "dl", "dt", "dd", "figure", "footer"),
     *("svg", "g", "rect", "text", "path", "desc", "tspan", "line", "circle", "polygon"),

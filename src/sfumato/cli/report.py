@@ -57,6 +57,26 @@ def report(  # noqa: PLR0917 - options of a command line
         typer.Option(metavar="FILE", help="The ledger, to say how many more people it takes."),
     ] = None,
     people_file: PeopleFileOption = None,
+    population: Annotated[
+        str | None,
+        typer.Option(
+            metavar="FILE",
+            help="Everybody the data was drawn from, for k-map and delta-presence; else the "
+            "policy's.",
+        ),
+    ] = None,
+    outside: Annotated[
+        str | None,
+        typer.Option(metavar="FILE", help="A list of people to link with it."),
+    ] = None,
+    earlier: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="RELEASE",
+            help="A release or table of the same people before this one, to compare the two; may "
+            "be repeated.",
+        ),
+    ] = None,
     public: Annotated[
         bool,
         typer.Option(
@@ -82,11 +102,12 @@ def report(  # noqa: PLR0917 - options of a command line
     force: ForceOption = False,
     quiet: QuietOption = False,
 ) -> None:
-    """Write a report on a release: the verdict first, then everything behind it.
+    """Write a report on a release: one page with the answer, then everything behind it.
 
-    HTML is one file that fetches nothing and can be printed. The exit code is 0 if the release
-    may be published and 1 if not; the report is written in any case. With --public it may
-    be written into the release, as report.html; the evidence then names it, too.
+    HTML is one file that fetches nothing; print it, or save it as PDF, from a browser. The answer
+    is that of `sfumato verify` with the same options. The exit code is 0 if the release may be
+    published and 1 if not; the report is written in any case. With --public it may be written into
+    the release, as report.html; the evidence then names it, too.
     """
     from sfumato.releases.evidence import enclose, is_inside, require_place
     from sfumato.releases.release import is_stored
@@ -109,6 +130,9 @@ def report(  # noqa: PLR0917 - options of a command line
             policy=policy,
             ledger=ledger,
             people_file=people_file,
+            population=population,
+            outside=outside,
+            earlier=earlier,
             public=public,
             progress=progress,
         )

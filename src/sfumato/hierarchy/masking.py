@@ -71,7 +71,7 @@ class Masking(HierarchyBuilder):
         values: Sequence[Value],
         counts: Sequence[int] | None = None,
     ) -> Hierarchy:
-        longest = max(len(text_of(value)) for value in values)
+        longest = max((len(text_of(value)) for value in values), default=0)
         length = self.length if self.length is not None else longest
         if longest > length:
             long = [value for value in values if len(text_of(value)) > length]

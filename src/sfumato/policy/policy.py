@@ -766,6 +766,20 @@ class Policy(Part):
         default=False,
         sparse=True,
     )
+    owner: str | None = setting(
+        partial(read, str | None),
+        "Who answers for the release. It is published: the manifest and the report state it.",
+        {"type": ["string", "null"]},
+        default=None,
+        sparse=True,
+    )
+    purpose: str | None = setting(
+        partial(read, str | None),
+        "What the release is for, in a sentence. It is published as the owner is.",
+        {"type": ["string", "null"]},
+        default=None,
+        sparse=True,
+    )
     _places: Places = field(default=Places(), init=False, repr=False, compare=False)
 
     def _contradictions(self, given: Mapping[str, object]) -> Faults:

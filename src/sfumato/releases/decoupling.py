@@ -90,6 +90,7 @@ def describe_decoupled(
         # Where the policy tells people apart, each of them has one row, or it was refused.
         counted = release.policy.counted_person is not None
         person = rows_of_people(count_rows(release.policy) if counted else release.policy)
+    stated = release.policy if source is None else source
     return Manifest(
         kind=decoupling.name,
         columns=tuple(
@@ -116,6 +117,8 @@ def describe_decoupled(
         hierarchies=kept.hierarchies,
         risk_levels=levels,
         accepted=accepted,
+        owner=None if stated is None else stated.owner,
+        purpose=None if stated is None else stated.purpose,
         person=person,
         # What else a private table has must not be told.
         left_out=LeftOut(

@@ -480,6 +480,12 @@ class Manifest:
     accepted: tuple[Mapping[str, Any], ...] | None = None
     """The findings that the publisher knows of and accepts, each with a reason and a name."""
 
+    owner: str | None = None
+    """Who answers for the release, as the policy says."""
+
+    purpose: str | None = None
+    """What the release is for, as the policy says."""
+
     person: Mapping[str, str] | None = None
     """What is counted where that is not the same: `{"rows": why}`, or `{"counted": "people"}`,
     with the hash of the people file under `sha256` if one was kept."""
@@ -615,12 +621,14 @@ class Manifest:
 
 
 _TABLE_KEYS = (
-    *("format", "sfumato", "columns", "rows", "missing", "models", "loss", "losses", "classes"),
+    *("format", "sfumato", "owner", "purpose", "columns", "rows", "missing", "models", "loss"),
+    *("losses", "classes"),
     *("method", "search", "hierarchies", "risk_levels", "accepted", "person", "reproducible"),
     *("versions", "notes", "files", "documents", "table"),
 )
 _DECOUPLED_KEYS = (
-    *("format", "sfumato", "kind", "columns", "together", "group", "count", "rows", "missing"),
+    *("format", "sfumato", "kind", "owner", "purpose", "columns", "together", "group", "count"),
+    *("rows", "missing"),
     *("models", "hiding", "classes", "hierarchies", "risk_levels", "accepted", "person"),
     *("left_out", "notes", "reproducible", "versions", "files", "documents"),
 )
@@ -853,6 +861,8 @@ def build_manifest(
         hierarchies=_distances(policy, decision),
         risk_levels=policy.risk_levels.to_plain(),
         accepted=accepted_in(policy),
+        owner=policy.owner,
+        purpose=policy.purpose,
         person=rows_of_people(policy, people_hash),
         reproducible=reproducible,
         notes=tuple(notes) or None,

@@ -1,5 +1,6 @@
 """The material of a report: a release, and everything that several sections need."""
 
+import datetime as dt
 import os
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
@@ -12,7 +13,7 @@ from sfumato.attacks import Target
 from sfumato.counts import FrequencySet
 from sfumato.errors import InputError, ParameterError, PolicyError
 from sfumato.policy import GivenPolicy, Policy, RiskLevels, policy_of
-from sfumato.releases.manifest import MANIFEST, Manifest
+from sfumato.releases.manifest import MANIFEST, Manifest, SearchRecord
 from sfumato.releases.opening import (
     Published,
     UnreadableRelease,
@@ -38,6 +39,37 @@ class Dossier:
     policy: Policy | None = None
     ledger: Path | None = None
     public: bool = False
+    population: object = None
+    """Everybody the data was drawn from."""
+
+    outside: object = None
+    """A list of people that others have."""
+
+    earlier: object = None
+    """Releases of the same people before this one."""
+
+    date: dt.date | None = None
+    """The day of the report; None in a public one, which is the same whenever it is made."""
+
+    search: SearchRecord | None = None
+    """How levels were found, with what only the publisher may know, if it was just made."""
+
+    @property
+    def owner(self) -> str | None:
+        """The one who answers for the release, if that is stated."""
+        return self._statement("owner")
+
+    @property
+    def purpose(self) -> str | None:
+        """The use that the release is for, if that is stated."""
+        return self._statement("purpose")
+
+    def _statement(self, name: str) -> str | None:
+        for source in (self.policy, self.manifest):
+            said: str | None = getattr(source, name, None)
+            if said is not None:
+                return said
+        return None
 
     @property
     def folder(self) -> Path | None:
@@ -73,7 +105,14 @@ class Dossier:
     @cached_property
     def assessment(self) -> Assessment:
         """The answer whether it may be published."""
-        found = verify(self.release, self.policy, data=self.data)
+        found = verify(
+            self.release,
+            self.policy,
+            data=self.data,
+            population=self.population,
+            outside=self.outside,
+            earlier=self.earlier,
+        )
         return replace(found, verdict=self._without_paths(found.verdict))
 
     def _without_paths(self, verdict: Verdict) -> Verdict:
@@ -117,26 +156,43 @@ class Dossier:
         return utility(self.data, self.release, policy=self.policy)
 
 
-def open_dossier(
+def open_dossier(  # noqa: PLR0913 - all but one have a default and are named
     release: object,
     *,
     data: object = None,
     policy: GivenPolicy | None = None,
     ledger: str | PathLike[str] | None = None,
     people_file: object = None,
+    population: object = None,
+    outside: object = None,
+    earlier: object = None,
+    date: dt.date | None = None,
     public: bool = False,
 ) -> Dossier:
     """Open a release for a report, and check everything given with it."""
     if public:
         given = {"data": data, "policy": policy, "ledger": ledger, "people_file": people_file}
-        _require_nothing_private(given)
+        beside = {"population": population, "outside": outside, "earlier": earlier, "date": date}
+        _require_nothing_private({**given, **beside})
     policy = policy_of(policy)
+    search = release.manifest.known_search if isinstance(release, Release) else None
     if isinstance(release, Release):
         # Nor may a public report tell what only the publisher can count.
         people_file = release.people if people_file is None and not public else people_file
         release = replace(release, people=None)
     found = _open(release, policy, people_file)
-    return Dossier(found, data, policy, None if ledger is None else Path(ledger), public)
+    return Dossier(
+        found,
+        data,
+        policy,
+        None if ledger is None else Path(ledger),
+        public,
+        population,
+        outside,
+        earlier,
+        None if public else date or dt.date.today(),
+        None if public else search,
+    )
 
 
 def _require_nothing_private(asked: Mapping[str, object]) -> None:

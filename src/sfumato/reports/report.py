@@ -1,5 +1,6 @@
 """Report: everything that can be said about a release, for people."""
 
+import datetime as dt
 import json
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
@@ -128,21 +129,27 @@ def form_of(path: Path) -> str:
     return _FORMS[path.suffix.lower()]
 
 
-def report(
+def report(  # noqa: PLR0913 - all but one have a default and are named
     release: object,
     *,
     data: object = None,
     policy: GivenPolicy | None = None,
     ledger: str | PathLike[str] | None = None,
     people_file: object = None,
+    population: object = None,
+    outside: object = None,
+    earlier: object = None,
+    date: dt.date | None = None,
     public: bool = False,
     progress: Progress | None = None,
 ) -> Report:
     """Return one report with everything that can be found out about a release.
 
-    The verdict comes first; then who is in the release, how sensitive values are spread, what
-    columns tell about each other, what was given up for it, what attacks achieve, and what was
-    promised in which files. With the original beside it, a report says also what was lost.
+    The first page alone says whether it may be published, why, for whom and what to do next, in
+    words for readers who know nothing of the method. Behind it stands every check; then who is in
+    the release, how sensitive values are spread, what columns tell about each other, what was
+    given up for it, what attacks achieve, and what was promised in which files. With the original
+    beside it, a report says also what was lost.
 
     Promises: a public report says nothing that cannot be computed from the release itself,
     names no path, no user and no time. Does not promise that a report with the original may
@@ -155,7 +162,12 @@ def report(
         ledger: The ledger the release is published through.
         people_file: The people file of a release that counts people; None takes the people that
             the release has when it was just made. Without either, people are not recounted.
-        public: Make a report for all readers. None of the four above may be given then.
+        population: A path or table of all people the data was drawn from; None takes the policy's.
+        outside: A list of people to be linked with the release, as in `sf.verify`.
+        earlier: A release of the same people before this one, or several, as in `sf.verify`.
+        date: The day that the first page states; None takes today's.
+        public: Make a report for all readers. None of the eight above may be given then: it says
+            only what the release says, and is the same on every day.
         progress: Told how far each stage is.
 
     Example:
@@ -168,10 +180,19 @@ def report(
         >>> table = pa.table({"age": [31, 31, 47], "ill": ["flu", "gout", "flu"]})
         >>> found = sf.report(sf.anonymize(table, policy), public=True)
         >>> found.answer, [section.id for section in found.document.sections][:3]
-        ('yes', ['verdict', 'people', 'shift'])
+        ('yes', ['verdict', 'checks', 'people'])
     """
     dossier = open_dossier(
-        release, data=data, policy=policy, ledger=ledger, people_file=people_file, public=public
+        release,
+        data=data,
+        policy=policy,
+        ledger=ledger,
+        people_file=people_file,
+        population=population,
+        outside=outside,
+        earlier=earlier,
+        date=date,
+        public=public,
     )
     sections: list[Section] = []
     left_out: list[tuple[str, str]] = []
@@ -215,6 +236,9 @@ def _scope(dossier: Dossier) -> str:
             ("policy", dossier.policy),
             ("ledger", dossier.ledger),
             ("people file", dossier.release.people_file),
+            ("population", dossier.population),
+            ("list of people", dossier.outside),
+            ("earlier releases", dossier.earlier),
         )
         if value is not None
     ]

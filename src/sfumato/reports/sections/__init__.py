@@ -3,6 +3,7 @@
 from sfumato.reports.sections.attacks import ATTACKS
 from sfumato.reports.sections.base import Chapter
 from sfumato.reports.sections.breaches import BREACHES
+from sfumato.reports.sections.checks import CHECKS
 from sfumato.reports.sections.columns import COLUMNS
 from sfumato.reports.sections.correlations import CORRELATIONS
 from sfumato.reports.sections.dependencies import DEPENDENCIES
@@ -16,6 +17,7 @@ from sfumato.reports.sections.verdict import VERDICT
 
 CHAPTERS: tuple[Chapter, ...] = (
     VERDICT,
+    CHECKS,
     COLUMNS,
     PEOPLE,
     SHIFT,

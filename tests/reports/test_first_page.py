@@ -1,0 +1,220 @@
+"""The first page: the same facts in every form, true, and enough for a reader of nothing else."""
+
+import csv
+import datetime as dt
+import re
+import shutil
+from functools import cache
+
+import pytest
+
+import sfumato as sf
+from sfumato.content import Listing, Names, Sentence, Table, escape_markdown, format_cell
+from sfumato.releases.manifest import Manifest
+from tests.reports.conftest import POLICY, read_html
+
+KINDS = ("release", "broken", "anatomy", "buckets", "hidden", "slices")
+STATED = "owner: Registry of Lower Saxony\npurpose: A study of waiting times\n"
+
+
+def first_page(report):
+    return report.document.sections[0]
+
+
+def part(report, caption):
+    [found] = [p for p in first_page(report).parts if getattr(p, "caption", "") == caption]
+    return found
+
+
+def listing(report, start):
+    [found] = [
+        p
+        for p in first_page(report).parts
+        if isinstance(p, Listing) and p.caption.startswith(start)
+    ]
+    return found.items
+
+
+def facts_of(report):
+    """Everything that the first page says, in its order, as texts."""
+    document, section = report.document, first_page(report)
+    yield from (document.title, f"{document.answer.capitalize()}.", document.scope)
+    yield section.how_to_read
+    for each in section.parts:
+        if isinstance(each, Sentence):
+            yield each.text
+        elif isinstance(each, Listing):
+            yield from (each.caption, *each.items)
+        else:
+            assert isinstance(each, Table)
+            yield each.caption
+            yield from (heading.name for heading in each.headings)
+            yield from (format_cell(cell) for row in each.rows for cell in row)
+
+
+def assert_in_order(facts, text):
+    at = 0
+    for fact in facts:
+        found = text.find(fact, at)
+        assert found >= 0, fact
+        at = found + len(fact)
+
+
+def squeezed(text):
+    return re.sub(r"\s+", "", text)
+
+
+@pytest.fixture(scope="module")
+def named(house, tmp_path_factory):
+    """A release that states owner and purpose, changes a column by chance, and names people."""
+    folder = tmp_path_factory.mktemp("named")
+    text = POLICY.replace("name: identifier", "name: plain").replace(": dropped", ": plain")
+    noisy = "salary: {role: sensitive, perturb: {kind: noise, sd: 0.2}}"
+    text = STATED + text.replace("salary: sensitive", noisy)
+    (folder / "policy.yaml").write_text(text, encoding="utf-8")
+    sf.anonymize(house.people, folder / "policy.yaml", output=folder / "release")
+    return folder
+
+
+@pytest.fixture(scope="module")
+def report_on(house, named):
+    """A report on a kind of release, made once."""
+    folders = {"named": named / "release"} | {kind: house.folder / kind for kind in KINDS}
+    return cache(lambda kind: sf.report(folders[kind], date=dt.date(2026, 11, 17)))
+
+
+@pytest.mark.parametrize("kind", [*KINDS, "named"])
+def test_html_and_markdown_say_the_same_in_the_same_order(report_on, kind):
+    report = report_on(kind)
+    facts = [fact for fact in facts_of(report) if fact]
+    assert any("2026-11-17" in fact for fact in facts)
+    html = report.to_html()
+    page = squeezed("".join(read_html(html[: html.index("<nav")]).texts))
+    assert_in_order(map(squeezed, facts), page)
+    markdown = report.to_markdown()
+    [second] = [s.title for s in report.document.sections if s.id == "checks"]
+    start = squeezed(markdown[: markdown.index(f"## {second}")])
+    assert_in_order((squeezed(escape_markdown(fact)) for fact in facts), start)
+    # Nothing but the first page is before the second section.
+    ids = [a["id"] for tag, a in read_html(html[: html.index("<nav")]).tags if tag == "h2"]
+    assert ids == ["verdict"]
+
+
+@pytest.mark.parametrize("kind", [*KINDS, "named"])
+def test_every_column_has_its_role_and_what_nothing_protects_is_marked(report_on, kind):
+    report = report_on(kind)
+    found = part(report, "The columns, and what protects them")
+    manifest = Manifest.read_folder(report.folder)
+    protected = {model.column for model in manifest.models}
+    protected |= {each.column for each in manifest.hiding or ()}
+    for column in manifest.columns:
+        [row] = [r for r in found.rows if column.name in re.split(", | and ", r[1])]
+        assert f"({column.role})" in row[0]
+        plain = column.role == "plain"
+        bare = column.role == "sensitive" and column.name not in protected and not column.perturbed
+        if plain or bare:
+            assert row[2] in ("not protected", "at risk")
+
+
+def test_a_no_says_which_reason_applies_and_what_to_do(report_on):
+    report = report_on("named")
+    assert report.answer == "no"
+    loud = first_page(report).parts[0]
+    assert "a published column names people" in loud.text
+    assert any("'name' names people" in why for why in listing(report, "Why"))
+    assert any("role identifier" in step for step in listing(report, "What to do next"))
+
+
+def test_an_attack_is_told_as_what_is_believed_of_whom(house, report_on):
+    found = sf.verify(house.broken)
+    outcome = next(reason.outcome for reason in found.reasons if reason.outcome is not None)
+    why = listing(report_on("broken"), "Why")[0]
+    worst = outcome.worst[0]
+    assert f"for {outcome.concerned} of {outcome.of} people" in why
+    assert all(f"{name} {value}" in why for name, value in worst.who.items())
+    assert worst.believed in why
+    # Advice has a place of its own.
+    assert "models:" not in why
+
+
+def test_a_release_that_was_changed_protects_nothing(house, tmp_path):
+    folder = shutil.copytree(house.release, tmp_path / "changed")
+    with (folder / "data.csv").open("a", encoding="utf-8") as file:
+        file.write("1,f,1,flu,x,1\n")
+    report = sf.report(folder)
+    assert "broken" in first_page(report).parts[0].text
+    badges = {row[2] for row in part(report, "The columns, and what protects them").rows}
+    assert "protected" not in badges
+
+
+def test_sample_rows_are_published_rows(house):
+    found = part(sf.report(house.release, public=True), "A few rows, as they are published")
+    names = [heading.name for heading in found.headings]
+    with (house.release / "data.csv").open(encoding="utf-8", newline="") as file:
+        rows = [[row[name] or "(missing)" for name in names] for row in csv.DictReader(file)]
+    assert len(found.rows) == 3
+    assert all(list(row) in rows for row in found.rows)
+
+
+def test_names_of_people_are_not_spread_by_the_report(report_on):
+    page = first_page(report_on("named"))
+    tables = [p for p in page.parts if isinstance(p, Table) and "rows" in p.caption]
+    assert not any(heading.name == "name" for table in tables for heading in table.headings)
+
+
+def test_owner_and_purpose_go_from_the_policy_to_every_release(house, tmp_path):
+    (tmp_path / "policy.yaml").write_text(STATED + POLICY, encoding="utf-8")
+    sf.anonymize(house.people, tmp_path / "policy.yaml", output=tmp_path / "release")
+    sf.decouple(tmp_path / "release", output=tmp_path / "parts")
+    for folder in (tmp_path / "release", tmp_path / "parts"):
+        rows = dict(row for row in part(sf.report(folder, public=True), "About this release").rows)
+        assert rows["owner"] == "Registry of Lower Saxony"
+        assert rows["purpose"] == "A study of waiting times"
+        assert "whenever" in rows["date"]
+
+
+def test_what_is_not_stated_is_said(report_on):
+    rows = dict(row for row in part(report_on("release"), "About this release").rows)
+    assert rows["owner and purpose"] == "not stated in the policy"
+
+
+def test_a_public_report_has_no_date(house):
+    with pytest.raises(sf.SfumatoError, match="date must be left out"):
+        sf.report(house.release, public=True, date=dt.date(2026, 11, 17))
+
+
+def test_many_columns_are_counted_and_those_that_matter_named(tmp_path):
+    import pyarrow as pa
+
+    n = 60
+    table = {"age": ["30", "40"] * n, "sex": ["f", "f", "m", "m"] * (n // 2)}
+    table |= {f"answer_{i}": ["yes", "no"] * n for i in range(58)}
+    policy = sf.Policy(
+        columns={"age": "quasi-identifier", "sex": "quasi-identifier"},
+        other="plain",
+        models=[sf.models.KAnonymity(2)],
+    )
+    report = sf.report(sf.anonymize(pa.table(table), policy))
+    [known, plain] = part(report, "The columns, and what protects them").rows
+    assert known[1] == "age and sex"
+    assert isinstance(plain[1], Names)
+    shown = re.match(r"(.*) and (\d+) more$", plain[1])
+    assert len(re.split(", | and ", shown[1])) + int(shown[2]) == 58
+
+
+def test_the_answer_is_that_of_verify_with_earlier_releases_and_lists(house, tmp_path):
+    sf.anonymize(house.people, house.policy, method="mondrian", output=tmp_path / "first")
+    given = {"earlier": [str(tmp_path / "first")], "outside": house.people}
+    report = sf.report(house.release, policy=house.policy, **given)
+    found = sf.verify(house.release, house.policy, **given)
+    assert report.answer == found.answer
+    assert found.attack("composition").tried
+    [table] = [
+        p
+        for s in report.document.sections
+        if s.id == "attacks"
+        for p in s.parts
+        if getattr(p, "caption", "") == "Attacks"
+    ]
+    assert "composition" in {row[0] for row in table.rows}
+    assert not any("earlier releases" in text for text in listing(report, "For whom"))
