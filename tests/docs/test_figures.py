@@ -33,14 +33,16 @@ def own(family) -> int:
 
 
 def test_pages_count_the_members_of_families_rightly():
-    for page in ("README.md", "CHANGELOG.md"):
+    for page in ("docs/overview.md", "CHANGELOG.md"):
         assert f"**{own(MODELS)} privacy models**" in text(page)
+    assert f" {own(MODELS)} privacy models;" in text("README.md")
+    assert f" {own(ATTACKS)} attacks, " in text("README.md")
     assert f"There are {own(MODELS)} in Sfumato" in text("docs/concepts/models.md")
     assert f"**{own(BUILDERS)} hierarchies**" in text("CHANGELOG.md")
     assert own(AGGREGATES) == 4
     assert f"**{own(LOSSES)} losses** with four ways" in text("CHANGELOG.md")
     assert f"**{own(SEARCHES)} searches**" in text("CHANGELOG.md")
-    for page in ("README.md", "CHANGELOG.md"):
+    for page in ("docs/overview.md", "CHANGELOG.md"):
         assert f"**{own(PARTITIONERS)} methods of local recoding**" in text(page)
         assert f"**{own(ATTACKS)} attacks**" in text(page)
         assert f"**{own(LEARNERS)} learners**" in text(page)
@@ -72,18 +74,51 @@ def test_the_guide_to_large_lattices_names_the_limits_of_the_code():
     assert f"after {descent._DEFAULT_CHECKS:,} checks".replace(",", " ") in words
 
 
-def test_the_readme_counts_the_figures_that_the_tests_use():
+def test_the_comparison_counts_the_figures_that_the_tests_use():
     figures = json.loads((ROOT / "tests" / "oracle" / "adult.json").read_text(encoding="utf-8"))
     nodes = sum(len(case["expected"]) for case in figures["nodes"])
-    assert f"{len(figures['optima'])} optima and {nodes} losses" in text("README.md")
+    assert f"{len(figures['optima'])} optima and {nodes} losses" in " ".join(
+        text("docs/comparison.md").split()
+    )
+    assert f"{len(figures['optima'])} optima" in text("README.md")
 
 
 ROWS = re.findall(
     r"^\| k = (\d+)(?:, (distinct|entropy) l = (\d+))? "
     r"\| ([\d.]+) \| ([\d.]+) \| (\d+) \| (\d+) \|",
-    text("README.md"),
+    text("docs/comparison.md"),
     re.MULTILINE,
 )
+
+
+def test_times_in_comparisons_are_those_that_are_kept():
+    kept = {(name, one["what"]): one for name, some in load()["benchmarks"].items() for one in some}
+    ours = [
+        kept["search-adult", "search, limit 5%"]["value"],
+        kept["million", "parquet, k=5: counting and searching"]["value"],
+        kept["million", "parquet, k=50: counting and searching"]["value"],
+        kept["local", "Adult, k=5, bottom-up: deciding"]["value"],
+        kept["check-table", "five figures, counting included"]["value"] / 1000,
+    ]
+    page = text("docs/comparison.md").partition("Time and what is kept")[2]
+    rows = [line.split("|")[2:4] for line in page.splitlines() if "CPU s" in line]
+    told = [float(re.findall(r"([\d.]+) CPU s", mine)[0]) for mine, _ in rows]
+    theirs = [re.findall(r"([\d.]+) CPU s", other)[0] for _, other in rows]
+    assert told == [pytest.approx(one, rel=0.05) for one in ours]
+    granularity = kept["local", "Adult, k=5: best granularity"]
+    assert f"{granularity['value']:.3f}" in rows[3][0]
+    # As others' figures are kept beside ours.
+    assert "0.9377 in 3.5 s" in granularity["others"]
+    assert "ARX 0.90 warm" in kept["search-adult", "search, limit 5%"]["others"]
+    assert kept["million", "parquet, k=5: counting and searching"]["others"] == "ARX 8.4 warm"
+    assert kept["million", "parquet, k=50: counting and searching"]["others"] == "ARX 16.7 warm"
+    assert f"{kept['check-table', 'pyCANON 1.3.6']['value']:.1f}" == theirs[4]
+    assert theirs[:4] == ["0.90", "8.4", "16.7", "3.5"]
+    measured = [line for line in text("README.md").splitlines() if line.startswith("| *")]
+    shown = [re.findall(r"[\d.]+", "".join(line.split("|")[2:])) for line in measured]
+    pairs = [[f"{one:g}", other] for one, other in zip(told, theirs, strict=True)]
+    assert [shown[0], shown[1], shown[2][1::2], shown[3]] == [pairs[i] for i in (0, 1, 3, 4)]
+    assert shown[2][::2] == ["0.950", "0.938"]
 
 
 def adult_release(models: list, **settings: object) -> sf.Release:
@@ -102,7 +137,7 @@ def adult_release(models: list, **settings: object) -> sf.Release:
 
 @pytest.mark.parametrize("row", ROWS, ids=lambda row: "-".join(row[:3]))
 @pytest.mark.usefixtures("adult")
-def test_the_readme_compares_with_another_tool_truthfully(row):
+def test_the_page_compares_with_another_tool_truthfully(row):
     k, kind, l, theirs, ours, _, checks = row
     models = [sf.models.KAnonymity(int(k))]
     if kind:
