@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 import sfumato as sf
+from tests.reports.conftest import POLICY
 from tests.reports.devtools import browsing, find_browser
 from tests.reports.test_untrusted import NASTY, everywhere
 
@@ -74,6 +75,48 @@ def test_nothing_is_cut_off_on_paper(browser, report):
     page.size(688, 1000)
     assert page.run("document.documentElement.scrollWidth") <= 688
     assert page.run("getComputedStyle(document.querySelector('nav')).display") == "none"
+
+
+A4 = 210, 297
+"""Millimetres."""
+
+MARGIN = 14, 13
+"""Beside and above what is printed, as the style sheet has it."""
+
+PIXELS = 96 / 25.4
+
+
+def sheet_of(page):
+    """Return how high the first page is and may be, printed on A4."""
+    page.browser.call("Emulation.setEmulatedMedia", page.session, media="print")
+    width, height = ((side - 2 * edge) * PIXELS for side, edge in zip(A4, MARGIN, strict=True))
+    page.size(int(width), int(height))
+    bottom = page.run("document.querySelector('section.first').getBoundingClientRect().bottom")
+    return bottom, height
+
+
+def wide_release(folder):
+    """Publish sixty columns, most of them as they are."""
+    people = sf.samples.synthetic(600, seed=7).to_pandas()
+    for i in range(60 - len(people.columns)):
+        people[f"answer_to_question_{i}"] = [("never", "sometimes", "often")[i % 3]] * len(people)
+    policy = sf.Policy.from_yaml(POLICY.replace("other: dropped", "other: plain"))
+    return sf.anonymize(people, policy, output=folder)
+
+
+@pytest.mark.parametrize("kind", ["release", "broken", "slices", "wide"])
+def test_the_first_page_is_one_sheet_of_paper(browser, house, tmp_path, kind):
+    release = wide_release(tmp_path / "wide") if kind == "wide" else house.folder / kind
+    page = browser.open(sf.report(release).save(tmp_path / "report.html"))
+    bottom, height = sheet_of(page)
+    assert height / 3 < bottom <= height
+
+
+def test_the_second_section_begins_a_page(page):
+    found = "getComputedStyle(document.querySelector('section.first')).breakAfter"
+    page.browser.call("Emulation.setEmulatedMedia", page.session, media="print")
+    assert page.run(found) == "page"
+    page.browser.call("Emulation.setEmulatedMedia", page.session, media="")
 
 
 def test_links_lead_somewhere_and_the_first_one_skips_to_the_content(page):

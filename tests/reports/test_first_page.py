@@ -9,8 +9,19 @@ from functools import cache
 import pytest
 
 import sfumato as sf
-from sfumato.content import Listing, Names, Sentence, Table, escape_markdown, format_cell
+from sfumato.content import (
+    Badge,
+    Beside,
+    Figures,
+    Listing,
+    Names,
+    Sentence,
+    Table,
+    escape_markdown,
+    format_cell,
+)
 from sfumato.releases.manifest import Manifest
+from sfumato.text import percent
 from tests.reports.conftest import POLICY, read_html
 
 KINDS = ("release", "broken", "anatomy", "buckets", "hidden", "slices")
@@ -218,3 +229,73 @@ def test_the_answer_is_that_of_verify_with_earlier_releases_and_lists(house, tmp
     ]
     assert "composition" in {row[0] for row in table.rows}
     assert not any("earlier releases" in text for text in listing(report, "For whom"))
+
+
+# What stands behind the first page, and must not contradict it.
+
+
+def drawing_of(report, section):
+    [found] = [s for s in report.document.sections if s.id == section]
+    [first, *_] = [p for p in found.parts if isinstance(p, Beside)]
+    return first.drawings[0].svg
+
+
+def test_the_release_has_the_same_colour_with_and_without_the_original(house, report_on):
+    """Of the bars of a legend, the one before a name is what the name looks like."""
+
+    def looks(svg):
+        found = re.findall(
+            r"<rect[^>]*fill=\"(#\w+)\"[^>]*/>(?:(?!<rect).)*?<text[^>]*>(.*?)<", svg
+        )
+        return {
+            name: fill for fill, name in found if name in ("original", "release", "worst class")
+        }
+
+    bare = looks(drawing_of(report_on("release"), "shift"))
+    with_data = sf.report(house.release, data=house.people, policy=house.policy)
+    both = looks(drawing_of(with_data, "shift"))
+    assert {*bare} == {"release", "worst class"}
+    assert bare.items() <= both.items()
+    assert len({*both.values()}) == 3
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_levels_of_probability_are_words_and_only_the_answer_has_colours(report_on, kind):
+    for section in report_on(kind).document.sections:
+        if section.id in ("verdict", "attacks"):
+            continue
+        cells = [c for p in section.parts if isinstance(p, Table) for row in p.rows for c in row]
+        badges = {str(cell) for cell in cells if isinstance(cell, Badge)}
+        assert not badges & {"low", "moderate", "high", "very high"}
+
+
+def test_a_local_release_says_in_how_many_rows_a_column_is_hidden(house):
+    release = sf.anonymize(house.people, house.policy, method="bottom-up")
+    report = sf.report(release)
+    [levels] = [s for s in report.document.sections if s.id == "levels"]
+    told = {row[0]: row[1] for row in levels.parts[0].rows}
+    record = next(c for c in release.manifest.columns if c.name == "postcode")
+    if record.levels and record.levels[-1]:
+        assert f"hidden in {percent(record.levels[-1] / sum(record.levels))}" in told["postcode"]
+    assert all("level" not in text for text in told.values())
+
+
+def test_how_far_a_search_may_be_from_the_best_is_said_to_the_publisher_only(house):
+    text = POLICY + "search: {search: best-first, checks: 2}\n"
+    release = sf.anonymize(house.people, sf.Policy.from_yaml(text))
+    assert not release.optimal
+    told = {
+        public: [
+            item
+            for s in sf.report(release, public=public).document.sections
+            if s.id == "levels"
+            for p in s.parts
+            if isinstance(p, Figures)
+            for item in p.items
+        ]
+        for public in (False, True)
+    }
+    private = {name: value for name, value, _ in told[False]}
+    assert private["loss"] == release.loss
+    assert private["bound"] == release.bound
+    assert "bound" not in {name for name, *_ in told[True]}

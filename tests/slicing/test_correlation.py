@@ -126,3 +126,31 @@ def test_days_of_many_values_are_put_into_bins(as_text):
     # Chance alone would tie a thousand days to everything.
     assert found.between("day", "sex") < 0.15
     assert found.between("day", "part") > 0.8
+
+
+@given(
+    st.lists(
+        st.tuples(st.sampled_from(["*", "a", "b", "c"]), st.sampled_from(["*", "x", "y"])),
+        min_size=1,
+        max_size=30,
+    )
+)
+def test_what_is_hidden_is_no_value(rows):
+    """A pair is measured on the rows in which both are told, as if there were no others."""
+    names = ["one", "other"]
+    told = [row for row in rows if "*" not in row]
+    found = correlations(FrequencySet.from_rows(names, rows), names, hidden="*")
+    kept = 0.0
+    if told:
+        kept = correlations(FrequencySet.from_rows(names, told), names).between(*names)
+    assert found.between(*names) == pytest.approx(kept)
+    assert found.told[0, 1] == pytest.approx(len(told) / len(rows))
+
+
+def test_numbers_beside_stars_are_still_put_into_bins():
+    numbers = [(str(i), str(i % 7)) for i in range(60)]
+    names = ["age", "day"]
+    plain = correlations(FrequencySet.from_rows(names, numbers), names).between(*names)
+    starred = [*numbers, ("*", "3"), ("*", "*")]
+    found = correlations(FrequencySet.from_rows(names, starred), names, hidden="*")
+    assert found.between(*names) == pytest.approx(plain)

@@ -36,12 +36,17 @@ MOST_BELIEFS, MOST_NUMBERS, MOST_SHARES = 25, 30, 12
 
 _SIZE, _SMALL = 12.0, 11.0
 _WIDEST_NAME = 200.0
-_LOOKS: tuple[dict[str, Attribute], ...] = (
-    {"fill": "#ffffff", "stroke": "#5f6368"},
-    {"fill": "#2c5f8a", "stroke": "#2c5f8a"},
-    {"fill": "#f6d9bd", "stroke": "#9a4a12", "stroke_dasharray": "4 2", "stroke_width": 1.4},
-)
-"""Hollow, solid, dashed: they differ without colour."""
+_LOOKS: dict[str, dict[str, Attribute]] = {
+    "before": {"fill": "#ffffff", "stroke": "#5f6368"},
+    "now": {"fill": "#2c5f8a", "stroke": "#2c5f8a"},
+    "worst": {
+        "fill": "#fde7e7", "stroke": "#8f1313", "stroke_dasharray": "4 2", "stroke_width": 1.4,
+    },
+}  # fmt: skip
+"""Hollow, solid, dashed: they differ without colour. Each means the same in every drawing: the
+original or a belief before, the release or a belief after, and where the risk is greatest."""
+
+LOOKS = tuple(_LOOKS)
 
 
 class _Bar(NamedTuple):
@@ -125,12 +130,16 @@ def _longest(every: Sequence[Sequence[float]], most: int) -> tuple[list[int], st
 
 
 def _series_page(
-    rows: Sequence[_Row], names: Sequence[str], remark: str, title: str, name: str, drawn: Part
+    rows: Sequence[_Row],
+    names: Mapping[str, str],
+    remark: str,
+    title: str,
+    name: str,
+    drawn: Part,
 ) -> str:
-    signs = [
-        Item(rectangle(Box(SAMPLE.x + 6, SAMPLE.y + 3, SAMPLE.width - 12, 12), **look), each)
-        for each, look in zip(names, _LOOKS, strict=False)
-    ]
+    """Return rows of bars on a page, with the look of each series by its name."""
+    box = Box(SAMPLE.x + 6, SAMPLE.y + 3, SAMPLE.width - 12, 12)
+    signs = [Item(rectangle(box, **_LOOKS[look]), each) for each, look in names.items()]
     return page(
         drawn,
         legend(signs, drawn.width),
@@ -173,10 +182,17 @@ def bars_svg(
     ]
     drawn = _draw_rows(rows, _Measures(bar=14.0), scale=True)
     name = "Probabilities before and after"
-    return _series_page(rows, ("before", "after"), remark, title, name, drawn)
+    looks = {"before": "before", "after": "now"}
+    return _series_page(rows, looks, remark, title, name, drawn)
 
 
-def shares_svg(labels: Sequence[str], series: Mapping[str, Sequence[float]], *, title: str) -> str:
+def shares_svg(
+    labels: Sequence[str],
+    series: Mapping[str, Sequence[float]],
+    *,
+    title: str,
+    looks: Sequence[str] = LOOKS,
+) -> str:
     """Return one bar per table for each value, in the order given.
 
     Of more than a dozen values those with the longest bars are drawn, and a note says how
@@ -186,6 +202,7 @@ def shares_svg(labels: Sequence[str], series: Mapping[str, Sequence[float]], *, 
         labels: The values.
         series: By the name of the table, at most three of them, the share of each value.
         title: A heading.
+        looks: What each table is: `before` (hollow), `now` (solid) or `worst` (dashed).
 
     Example:
         >>> drawing = shares_svg(["flu", "gout"], {"all": [0.5, 0.5], "worst": [0.9, 0.1]},
@@ -193,8 +210,8 @@ def shares_svg(labels: Sequence[str], series: Mapping[str, Sequence[float]], *, 
         >>> "90 %" in drawing, "flu: all 50 %, worst 90 %." in drawing
         (True, True)
     """
-    if len(series) > len(_LOOKS):
-        raise ParameterError("series", len(series), f"at most {len(_LOOKS)} tables")
+    if len(series) > len(looks):
+        raise ParameterError("series", len(series), f"at most {len(looks)} tables")
     _check_series(labels, series)
     every = list(zip(*series.values(), strict=True)) if series else [()] * len(labels)
     shown, remark = _longest(every, MOST_SHARES)
@@ -202,12 +219,13 @@ def shares_svg(labels: Sequence[str], series: Mapping[str, Sequence[float]], *, 
     for i in shown:
         parts = [f"{one_line(n)} {percent(s)}" for n, s in zip(series, every[i], strict=True)]
         text = f"{one_line(labels[i])}: {', '.join(parts)}"
-        rows.append(_Row(labels[i], _bars_of(every[i]), text))
-    return _series_page(rows, tuple(series), remark, title, "Shares", _draw_rows(rows, _Measures()))
+        rows.append(_Row(labels[i], _bars_of(every[i], looks), text))
+    named = dict(zip(series, looks, strict=False))
+    return _series_page(rows, named, remark, title, "Shares", _draw_rows(rows, _Measures()))
 
 
-def _bars_of(shares: Sequence[float]) -> list[_Bar]:
-    return [_Bar(s, percent(s), look) for s, look in zip(shares, _LOOKS, strict=False)]
+def _bars_of(shares: Sequence[float], looks: Sequence[str] = LOOKS) -> list[_Bar]:
+    return [_Bar(s, percent(s), _LOOKS[look]) for s, look in zip(shares, looks, strict=False)]
 
 
 def _check_series(labels: Sequence[str], series: Mapping[str, Sequence[float]]) -> None:
@@ -249,14 +267,14 @@ def histogram_svg(
     for text, n in zip(labels[:MOST_NUMBERS], numbers, strict=False):
         share = percent(n / total)
         # Thin spaces between thousands: a comma is a decimal sign to half of the readers.
-        bar = _Bar(n / most, f"{n:,}".replace(",", "\u202f") + f" ({share})", _LOOKS[1])
+        bar = _Bar(n / most, f"{n:,}".replace(",", "\u202f") + f" ({share})", _LOOKS["now"])
         rows.append(
             _Row(text, [bar], f"{one_line(text)}: {n} {noun if n == 1 else nouns}, {share}")
         )
     hidden = len(labels) - MOST_NUMBERS
     remark = f"Not drawn: {count_of(hidden, 'bar')}." if hidden > 0 else ""
     room = _Measures(length=300.0, bar=16.0, between_rows=8.0, for_text=130.0)
-    return _series_page(rows, (), remark, title, "Numbers", _draw_rows(rows, room, axis=axis))
+    return _series_page(rows, {}, remark, title, "Numbers", _draw_rows(rows, room, axis=axis))
 
 
 _SKETCH = Box(0, 0, 360, 56)

@@ -171,17 +171,19 @@ _GAP = 16.0
 
 _SLOPE = 50.0
 _SUPPORT = 66.0
-_LIGHT, _DARK = (247, 250, 252), (23, 66, 105)
+_LIGHT, _DARK, _DARK_GREY = (247, 250, 252), (23, 66, 105), (52, 58, 64)
 
 
 class Words(NamedTuple):
-    """The words for the numbers of a table, on screen and for screen readers."""
+    """The words for the numbers of a table, on screen and for screen readers, and their shade."""
 
     name: str = "Table of probabilities"
     most: str = "most likely"
     """What is said before the column that is darkest in a row."""
 
     figure: Callable[[float], str] = percent
+    grey: bool = False
+    """Whether cells are grey: blue is what is published."""
 
 
 PROBABILITIES = Words()
@@ -356,7 +358,8 @@ def _cell(cells: Cells, r: int, c: int, grid: _Grid, words: Words) -> Markup:
     text = "–" if isnan(share) else words.figure(share)
     pale, marked = isnan(share) or bool(cells.empty[r]), bool(cells.marked[r, c])
     box = Box(grid.left + c * grid.pitch, grid.top + r * _HEIGHT, grid.pitch, _HEIGHT)
-    parts = [_draw_shade(_inset(box, 3), share, pale=pale)]
+    dark = _DARK_GREY if words.grey else _DARK
+    parts = [_draw_shade(_inset(box, 3), share, dark, pale=pale)]
     if marked:
         # A white gap parts the line from the cell, so it is seen around a dark one too.
         parts.append(rectangle(_inset(box, 1), rx=4, fill="none", stroke=INK, stroke_width=1.8))
@@ -370,10 +373,10 @@ def _cell(cells: Cells, r: int, c: int, grid: _Grid, words: Words) -> Markup:
     return group(*parts, tooltip=tooltip, class_="marked" if marked else "cell")
 
 
-def _draw_shade(box: Box, share: float, *, pale: bool) -> Markup:
+def _draw_shade(box: Box, share: float, dark: tuple[int, ...], *, pale: bool) -> Markup:
     if pale:
         return rectangle(box, rx=2, fill=PAPER, stroke="#b8bec5", stroke_dasharray="3 3")
-    mixed = [round(a + (b - a) * share) for a, b in zip(_LIGHT, _DARK, strict=True)]
+    mixed = [round(a + (b - a) * share) for a, b in zip(_LIGHT, dark, strict=True)]
     line = "#c9d2da" if share < 0.25 else None
     return rectangle(box, rx=2, fill="#" + "".join(f"{part:02x}" for part in mixed), stroke=line)
 

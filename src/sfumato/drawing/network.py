@@ -38,10 +38,12 @@ OTHER = "other"
 
 _WIDEST = 136.0
 _COLOURS = {
-    QUASI_IDENTIFIER: ("#e4eff8", "#2c5f8a"),
-    SENSITIVE: ("#fdeedd", "#9a4a12"),
+    QUASI_IDENTIFIER: ("#e8ebee", "#3d4752"),
+    SENSITIVE: ("#efe8f7", "#5b3a8c"),
 }
-_GREY = ("#f4f4f2", "#6b7076")
+"""Violet is sensitive and nothing else; blue, amber and red have other meanings in a report."""
+
+_GREY = ("#ffffff", "#6b7076")
 
 
 def names_shown(columns: Sequence[str]) -> list[str]:

@@ -1085,6 +1085,7 @@ class Headroom(Showable):
             [f"{join_values(room.group)}: {join_values(room.values)}" for room in self.rooms],
             {"now": [float(room.breach) for room in self.rooms]},
             title=f"What the ledger tells; the limit is {self.limit:g}",
+            looks=("now",),
         )
 
     @property

@@ -177,6 +177,31 @@ class ColumnRecord:
             parts.append(f"{self.intervals} intervals")
         return ", ".join(parts) or "no rows"
 
+    @property
+    def extent(self) -> str:
+        """The same for readers who know no levels: in how many rows it is hidden, and so on.
+
+        >>> ColumnRecord("age", "quasi-identifier", height=2, levels=(62, 30, 8)).extent
+        'as it was in 62 % of rows, generalised in 30 %, hidden in 8 %'
+        >>> ColumnRecord("age", "quasi-identifier", level=4, height=4).extent
+        'hidden in all rows'
+        >>> ColumnRecord("age", "quasi-identifier", level=1, height=4).extent
+        'generalised in all rows: level 1 of 4'
+        >>> ColumnRecord("zip", "quasi-identifier", level=0).extent
+        'as it was in all rows'
+        """
+        if self.level is not None:
+            if self.level == 0:
+                return "as it was in all rows"
+            hidden = self.level == self.height
+            return "hidden in all rows" if hidden else f"generalised in all rows: {self.level_text}"
+        if not self.levels or not sum(self.levels) or len(self.levels) - 1 != self.height:
+            return self.level_text
+        first, *between, last = self.levels
+        counts = {"as it was in": first, "generalised in": sum(between), "hidden in": last}
+        told = [f"{word} {percent(n / sum(self.levels))}" for word, n in counts.items() if n]
+        return ", ".join([f"{told[0]} of rows", *told[1:]])
+
 
 @dataclass(frozen=True)
 class RowRecord:

@@ -54,6 +54,9 @@ class Dossier:
     search: SearchRecord | None = None
     """How levels were found, with what only the publisher may know, if it was just made."""
 
+    loss: float | None = None
+    """The loss that was kept small, likewise."""
+
     @property
     def owner(self) -> str | None:
         """The one who answers for the release, if that is stated."""
@@ -175,7 +178,10 @@ def open_dossier(  # noqa: PLR0913 - all but one have a default and are named
         beside = {"population": population, "outside": outside, "earlier": earlier, "date": date}
         _require_nothing_private({**given, **beside})
     policy = policy_of(policy)
-    search = release.manifest.known_search if isinstance(release, Release) else None
+    search, loss = None, None
+    if isinstance(release, Release):
+        search = release.manifest.known_search
+        loss = release.manifest.known_losses.get(str(release.manifest.loss))
     if isinstance(release, Release):
         # Nor may a public report tell what only the publisher can count.
         people_file = release.people if people_file is None and not public else people_file
@@ -192,6 +198,7 @@ def open_dossier(  # noqa: PLR0913 - all but one have a default and are named
         earlier,
         None if public else date or dt.date.today(),
         None if public else search,
+        None if public else loss,
     )
 
 

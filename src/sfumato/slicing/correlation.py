@@ -9,7 +9,7 @@ import numpy as np
 from sfumato.classes import Weights
 from sfumato.counts import Column, FrequencySet, group, sums
 from sfumato.text import date_of, number_of
-from sfumato.typing import CodeArray, FloatArray, IntArray
+from sfumato.typing import BoolArray, CodeArray, FloatArray, IntArray
 
 Cells: TypeAlias = tuple[IntArray, IntArray, IntArray]
 """Of each pair of values that occurs: the first, the second, and the rows that have both."""
@@ -33,13 +33,21 @@ class Correlations:
     strength: FloatArray
     """`strength[i, j]`: what the measure gives for attributes i and j."""
 
+    told: FloatArray
+    """`told[i, j]`: the share of rows in which neither of the two is hidden."""
+
     def between(self, one: str, other: str) -> float:
         """Return the strength of one pair."""
         return float(self.strength[self.names.index(one), self.names.index(other)])
 
 
 def correlations(
-    counts: FrequencySet, names: Sequence[str], *, measure: str = "phi-square", bins: int = BINS
+    counts: FrequencySet,
+    names: Sequence[str],
+    *,
+    measure: str = "phi-square",
+    bins: int = BINS,
+    hidden: str | None = None,
 ) -> Correlations:
     """Measure all pairs of some attributes.
 
@@ -48,15 +56,34 @@ def correlations(
         names: The attributes.
         measure: One of `MEASURES`.
         bins: How many bins numbers and days of more values are put into, each with as many rows.
+        hidden: What stands where a value is not told: such rows say nothing of the pair.
+
+    Example:
+        >>> rows = [("f", "x"), ("f", "y"), ("m", "x"), ("m", "y"), ("*", "z")]
+        >>> counts = FrequencySet.from_rows(["sex", "name"], rows)
+        >>> correlations(counts, ["sex", "name"], hidden="*").between("sex", "name")
+        0.0
     """
     strength_of = MEASURES[measure]
-    binned = {name: _bin(counts, name, bins) for name in names}
-    strength = np.eye(len(names))
+    binned = {name: _bin(counts, name, bins, hidden) for name in names}
+    open_ = {name: _told(counts, name, hidden) for name in names}
+    strength, told = np.eye(len(names)), np.eye(len(names))
     for i, one in enumerate(names):
+        told[i, i] = counts.rows[open_[one]].sum() / max(counts.total, 1)
         for j, other in enumerate(names[:i]):
-            cells = cells_of(binned[one], binned[other], counts.rows)
+            both = open_[one] & open_[other]
+            cells = cells_of(binned[one][both], binned[other][both], counts.rows[both])
             strength[i, j] = strength[j, i] = strength_of(*cells)
-    return Correlations(tuple(names), strength)
+            told[i, j] = told[j, i] = counts.rows[both].sum() / max(counts.total, 1)
+    return Correlations(tuple(names), strength, told)
+
+
+def _told(counts: FrequencySet, name: str, hidden: str | None) -> BoolArray:
+    """Return of each combination whether a column of it is not hidden."""
+    values = counts.column(name).values
+    known = np.array([hidden is None or value != hidden for value in values], dtype=bool)
+    found: BoolArray = np.append(known, True)[counts.codes_of(name)]
+    return found
 
 
 def cells_of(one: CodeArray, other: CodeArray, rows: IntArray) -> Cells:
@@ -151,9 +178,14 @@ def _bits(numbers: IntArray, rows: Weights) -> float:
     return float(-(share * np.log2(share)).sum())
 
 
-def _bin(counts: FrequencySet, name: str, bins: int) -> CodeArray:
+def _bin(counts: FrequencySet, name: str, bins: int, hidden: str | None) -> CodeArray:
     """Return codes of which a number or a day with many values has only a few."""
-    place = bin_values(counts.column(name), counts.value_counts(name), bins)
+    column, rows = counts.column(name), counts.value_counts(name)
+    # What is hidden is no number, and must not keep the others from being numbers.
+    known = np.array([hidden is None or value != hidden for value in column.values], dtype=bool)
+    told = Column(name, tuple(v for v, shown in zip(column.values, known, strict=True) if shown))
+    place = np.full(len(column.values), -1, dtype=np.int64)
+    place[known] = bin_values(told, rows[known], bins)
     found: CodeArray = place[counts.codes_of(name)].astype(np.int32)
     return found
 

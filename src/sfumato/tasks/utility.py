@@ -35,7 +35,7 @@ from sfumato.slicing import correlations as measured
 from sfumato.slicing.correlation import MEASURES
 from sfumato.tables import Table as Rows
 from sfumato.tables import open_table
-from sfumato.text import number_of, text_of, text_or_none
+from sfumato.text import STAR, number_of, text_of, text_or_none
 from sfumato.typing import FloatArray, Progress, Value
 from sfumato.usefulness import (
     Cells,
@@ -583,7 +583,8 @@ def correlations(
     """Measure how strongly each pair of quasi-identifiers and sensitive columns is tied.
 
     Every measure is between 0, where one column tells nothing about the other, and 1. Numbers of
-    many values are put into bins first, and a missing value is one like any other. Columns that
+    many values are put into bins first, and a missing value is one like any other; what is hidden
+    (`*`) is none, and such rows are left out of the pair. Columns that
     hold another value in nearly every row look tied to everything: their value tells the row.
 
     Args:
@@ -619,5 +620,6 @@ def correlations(
     counts = release.without_starred(table.count(release.columns))
     if not counts.total:
         raise InputError("there is no row that is not suppressed: nothing can be compared")
-    found = measured(counts, release.columns, measure=measure)
-    return CorrelationMap(found.names, found.strength, measure, counts.total, release.sensitive)
+    found = measured(counts, release.columns, measure=measure, hidden=STAR)
+    rows, told = counts.total, found.told
+    return CorrelationMap(found.names, found.strength, told, measure, rows, release.sensitive)

@@ -1,10 +1,11 @@
 """The contract of a section: a question, and how its answer is found."""
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
-from sfumato.content import Part, Section
+from sfumato.content import Badge, Part, Section, Table
 from sfumato.errors import SfumatoError
+from sfumato.harm import Level
 from sfumato.reports.dossier import Dossier
 
 
@@ -41,6 +42,28 @@ class Chapter:
             if dossier.public:
                 return "the files of the release do not allow it"
             return f"it could not be computed: {dossier.without_path(str(error))}"
+
+
+def without_badges(part: Part) -> Part:
+    """Return a part in which levels of probability are plain words.
+
+    Only what the answer goes by is coloured: a guess may be sure and still harm no person, for it
+    was as sure before, and red beside green would contradict itself.
+
+    >>> table = Table.of("", ["risk"], [[Badge("very high")], [Badge("holds")]])
+    >>> [type(row[0]).__name__ for row in without_badges(table).rows]
+    ['str', 'Badge']
+    """
+    if not isinstance(part, Table):
+        return part
+    rows = tuple(
+        tuple(str(c) if isinstance(c, Badge) and c in _LEVELS else c for c in row)
+        for row in part.rows
+    )
+    return replace(part, rows=rows)
+
+
+_LEVELS = frozenset(map(str, Level))
 
 
 def need_original(dossier: Dossier) -> None:

@@ -23,7 +23,7 @@ from sfumato.leaks.exposure import Comparison, compare
 from sfumato.policy import Missing
 from sfumato.recode.deciding import ladder_of, without_missing
 from sfumato.reports.dossier import Dossier
-from sfumato.reports.sections.base import Chapter, NotHereError
+from sfumato.reports.sections.base import Chapter, NotHereError, without_badges
 from sfumato.text import brief, text_of
 
 _KNOWS = Heading("who knows", "What the adversary knows of a person besides the release.")
@@ -41,7 +41,8 @@ def _parts(dossier: Dossier) -> Sequence[Part]:
     if grouped is None or not grouped.total or not grouped.names:
         raise NotHereError("nobody is in the release, or nothing sensitive")
     exposure = Exposure(grouped, None, dossier.levels)
-    parts: list[Part] = [*exposure.content(most=10).parts, _worst(exposure)]
+    told = [without_badges(part) for part in exposure.content(most=10).parts]
+    parts: list[Part] = [*told, _worst(exposure)]
     counts = before_breaking(dossier, grouped)
     comparison = _compare(counts, grouped, dossier)
     if comparison is not None:

@@ -22,7 +22,7 @@ from sfumato.leaks.findings import facts_table
 from sfumato.leaks.rules import Rule
 from sfumato.networks import Network
 from sfumato.reports.dossier import Dossier
-from sfumato.reports.sections.base import Chapter, NotHereError
+from sfumato.reports.sections.base import Chapter, NotHereError, without_badges
 from sfumato.tasks.detect import detect, marked_edges
 from sfumato.text import brief
 
@@ -51,9 +51,10 @@ def _parts(dossier: Dossier) -> Sequence[Part]:
     if drawings:
         parts.append(Beside(tuple(drawings)))
     if findings.leaks:
-        parts.append(_rules(findings))
+        parts.append(without_badges(_rules(findings)))
     if findings.harmful_facts:
-        parts.append(facts_table(findings.harmful_facts, "Facts about few or many people"))
+        facts = facts_table(findings.harmful_facts, "Facts about few or many people")
+        parts.append(without_badges(facts))
     if findings.notes:
         parts.append(Listing.of([f"Note: {brief(note, most=300)}." for note in findings.notes]))
     if not kind_of(dossier.kind).in_one_piece:
@@ -129,7 +130,7 @@ def _rules(findings: Findings) -> Table:
             Heading("learns", "What it tells."),
             Heading("before", "How likely that is without knowing anything: its share of all."),
             Heading("after", "How likely it is to whoever knows."),
-            Heading("risk", "The publisher's name for that."),
+            Heading("how sure", "The publisher's name for that; who is harmed, attacks judge."),
             Heading("people", "About how many people the whole rule is right."),
         ],
         [_row(rule) for rule in findings.leaks],

@@ -77,6 +77,7 @@ def _draw(found: Headroom) -> str:
         [f"{_join_values(room.group)}: {_join_values(room.values)}" for room in rooms],
         series,
         title=f"How likely the closest combinations are; the limit is {found.alpha:g}",
+        looks=("now",),
     )
 
 

@@ -19,10 +19,11 @@ from sfumato.policy import FULL_DOMAIN, Policy
 from sfumato.recode.deciding import counted_columns, make_checker
 from sfumato.releases.manifest import ColumnRecord
 from sfumato.releases.opening import count_columns
+from sfumato.releases.release import percent_above
 from sfumato.reports.dossier import Dossier
 from sfumato.reports.sections.base import Chapter, NotHereError
 from sfumato.search import SEARCHES, Checker
-from sfumato.search.base import Outcome
+from sfumato.search.base import Outcome, excess_of
 from sfumato.tables import count_people
 from sfumato.tasks.lattice import lattice
 from sfumato.text import join_words
@@ -37,11 +38,13 @@ def _parts(dossier: Dossier) -> Sequence[Part]:
     columns = [] if manifest is None else [each for each in manifest.columns if each.recoded]
     if not columns:
         raise NotHereError("no column was generalised: values are published as they are")
-    rows: list[list[Cell]] = [[column.name, column.level_text] for column in columns]
+    rows: list[list[Cell]] = [[column.name, column.extent, column.level_text] for column in columns]
     heading = Heading(
-        "level", "0 is the value as it was; at the highest level nothing is said any more."
+        "level", "0 is the value as it was; at the highest level it is hidden, which is *."
     )
-    parts: list[Part] = [Table.of("Levels", ["column", heading], rows, most=60)]
+    parts: list[Part] = [
+        Table.of("Levels", ["column", "what became of it", heading], rows, most=60)
+    ]
     cuts: list[list[Cell]] = [
         [column.name, len(column.cut_labels), some(column.cut_labels, most=_SHOWN)]
         for column in columns
@@ -55,13 +58,26 @@ def _parts(dossier: Dossier) -> Sequence[Part]:
 
 
 def _search(dossier: Dossier) -> list[Part]:
-    found = None if dossier.manifest is None else dossier.manifest.search
-    if found is None:
+    manifest = dossier.manifest
+    found = None if manifest is None else manifest.search
+    if manifest is None or found is None:
         return []
     proven = "yes" if found.optimal is True else "no"
     note = "Whether no other levels that keep the promises lose less."
-    figures = (("search", found.name, "How levels were found."), ("proven best", proven, note))
-    return [Figures("The search", figures)]
+    figures: list[tuple[str, Cell, str]] = [
+        ("search", found.name, "How levels were found."),
+        ("proven best", proven, note),
+    ]
+    known, loss = dossier.search, dossier.loss
+    if known is not None and known.bound is not None and loss is not None and not found.optimal:
+        excess = excess_of(loss, known.bound)
+        above = "not known" if excess is None else f"at most {percent_above(excess)}"
+        figures += [
+            ("loss", loss, "What is lost by the levels that were found."),
+            ("bound", known.bound, "No levels that keep the promises lose less than this."),
+            ("above the best", above, "How much less the best levels could lose."),
+        ]
+    return [Figures("The search", tuple(figures))]
 
 
 def _neighbours(dossier: Dossier) -> list[Part]:

@@ -19,7 +19,7 @@ from sfumato.content import (
 from sfumato.decouplings import kind_of
 from sfumato.drawing.charts import histogram_svg
 from sfumato.reports.dossier import Dossier
-from sfumato.reports.sections.base import Chapter, NotHereError
+from sfumato.reports.sections.base import Chapter, NotHereError, without_badges
 from sfumato.special_uniques import SpecialUniques
 from sfumato.typing import IntArray
 
@@ -38,7 +38,7 @@ def _parts(dossier: Dossier) -> Sequence[Part]:
     return [
         _figures(dossier, classes),
         Drawing.of(_histogram(sizes, classes.inside)),
-        _by_level(dossier, classes),
+        without_badges(_by_level(dossier, classes)),
         *_remark(dossier),
         *_sample(dossier),
     ]
@@ -130,7 +130,7 @@ def _by_level(dossier: Dossier, classes: EquivalenceClasses) -> Table:
     return Table.of(
         "How surely the right row is picked",
         [
-            Heading("risk", "The publisher's name for it."),
+            Heading("how sure", "The publisher's name for it; who is harmed, attacks judge."),
             Heading("from", "Where the level begins: 20 % is one row in five."),
             Heading("people", "Whose class is so small: the risk is one in its size."),
             Heading("share", "The same, of all people."),

@@ -200,11 +200,14 @@ def _table(spreads: Sequence[Spread], *, with_original: bool) -> Table:
 def _draw(spread: Spread) -> str:
     series = {} if spread.original is None else {"original": spread.original.tolist()}
     series |= {"release": spread.release.tolist(), "worst class": spread.worst.tolist()}
+    # The release looks the same whether the original is beside it or not.
+    looks = ("before", "now", "worst")[-len(series) :]
     shown = [i for i in range(len(spread.values)) if any(s[i] > 0 for s in series.values())]
     return shares_svg(
         [spread.values[i] for i in shown],
         {name: [min(s[i], 1.0) for i in shown] for name, s in series.items()},
         title=f"{brief(spread.column, most=60)}: shares of its values",
+        looks=looks,
     )
 
 
