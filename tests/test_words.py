@@ -4,13 +4,12 @@ import ast
 import io
 import re
 import tokenize
-from pathlib import Path
 
 import pytest
 
-ROOT = Path(__file__).parents[1]
+from tests.style import RIDDLES, ROOT, rows_of_glossary
+
 SOURCE = ROOT / "src" / "sfumato"
-GLOSSARY = ROOT / "docs" / "concepts" / "glossary.md"
 
 PARTICIPLES = set(
     """begun broken brought built caught chosen dealt drawn driven felt fitted frozen given gone
@@ -27,18 +26,6 @@ FIRST_WORDS = set(
     How What Where Which Who""".split()  # noqa: SIM905
 )
 """A docstring that starts so does not say what comes back."""
-
-RIDDLES = re.compile(
-    r"\b(somebody|whoever|nobody|everybody|so many|so much|told of|anew)\b", re.IGNORECASE
-)
-"""People as metaphors for processes, and numbers without a name."""
-
-
-def rows_of_glossary():
-    for line in GLOSSARY.read_text(encoding="utf-8").splitlines():
-        if line.startswith("| **"):
-            word, meaning, others = (cell.strip() for cell in line.strip("|").split("|"))
-            yield word.strip("*"), meaning, re.findall(r"\*([^*]+)\*", others)
 
 
 def is_participle(name):

@@ -30,7 +30,7 @@ KEPT = {"month", "here", "published", "cells", *WAITING, *COSTS}
 NAMES = {
     "groups": "groups as a whole",
     "signatures": "m-invariance with counterfeits",
-    "epochs": "cells, made anew every year",
+    "epochs": "cells, made again every year",
     "cells": "**cells**",
     "heirs": "cells with heirs",
 }
@@ -143,7 +143,7 @@ def page(results: Record) -> str:
             f"![Who waits if {leaving} leave, in per cent of all](histories-{leaving}.svg)"
             for leaving in dict.fromkeys(each["leaving"] for each in results["rules"])
         ),
-        apart=f"{_apart(results):.1%}",
+        apart=f"{100 * _apart(results):.1f} %",
         growth=_growth(results),
         ways=_ways(results),
         exposed=_exposed(results),
@@ -156,13 +156,15 @@ def _rules(records: list[Record]) -> str:
         for year in YEARS:
             for each in where(records, leaving=leaving, alpha=alpha, month=12 * year):
                 there = (each["published"] - each["waiting to leave"]) / each["here"]
-                waits = [f"{_number(each[w])} ({each[w] / each['here']:.1%})" for w in WAITING]
+                waits = [
+                    f"{_number(each[w])} ({100 * each[w] / each['here']:.1f} %)" for w in WAITING
+                ]
                 rows.append(
                     [
                         f"{leaving}, {alpha:g}",
                         year,
                         _number(each["here"]),
-                        f"{there:.2%}",
+                        f"{100 * there:.2f} %",
                         *waits,
                     ]
                 )
@@ -238,7 +240,7 @@ def _exposed(results: Record) -> str:
                     f"{each['leaving']}, {each['alpha']:g}",
                     NAMES[way],
                     f"{_number(people)} {who}",
-                    f"{_number(above)} ({above / max(people, 1):.0%})",
+                    f"{_number(above)} ({100 * above / max(people, 1):.0f} %)",
                     _number(certain),
                 ]
             )

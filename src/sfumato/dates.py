@@ -90,7 +90,7 @@ class Readings(NamedTuple):
     month_first: str | None
     year_first: str | None
     short: bool = False
-    """Whether its year has two digits, and it is not said of which century."""
+    """Whether its year has two digits, and no century is given."""
 
     def of(self, order: str) -> str | None:
         """Return what it is in an order."""

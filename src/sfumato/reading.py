@@ -1,4 +1,4 @@
-"""The reading of text files: what is said of them, and in which encoding their bytes are.
+"""The reading of text files: what the caller declares about them, and their encoding.
 
 A file of an office says of itself neither its encoding nor what separates its cells. What can be
 found out for certain is found out and told; what cannot is asked, never guessed.
@@ -191,14 +191,14 @@ def listening(listener: Callable[[str], None]) -> Iterator[None]:
         _LISTENER.reset(token)
 
 
-# What is said of all text files of a command.
+# What the caller declares about all text files of a command.
 
 
 _SAID: ContextVar[Reading | None] = ContextVar("said", default=None)
 
 
 def said_of_all() -> Reading | None:
-    """Return what is said of all text files that are opened here; None if nothing is."""
+    """Return what is declared about all text files that are opened here; None if nothing is."""
     return _SAID.get()
 
 

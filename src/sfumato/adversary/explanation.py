@@ -176,7 +176,7 @@ class Explanation(Showable):
 
     @property
     def found(self) -> bool:
-        """Whether anybody in the release fits."""
+        """Whether any person in the release fits."""
         return bool(self.places)
 
     def belief(self, column: str | None = None) -> Belief:

@@ -307,7 +307,7 @@ class OnePerson:
         pieces: The tables. One that holds everything has rows; several hold a group's parts.
         n: How many groups there are.
         weights: Per sensitive column and value, how much likelier the person is known to have
-            it than anybody is: 0 if the person is known not to.
+            it than other people are: 0 if the person is known not to.
 
     Example:
         >>> ill = Column("ill", ("flu", "hiv"))

@@ -228,7 +228,7 @@ def _texts(categories: object) -> tuple[tuple[str, ...], ...]:
 
 
 def _with_claims(target: Target, release: Published) -> Target:
-    """Attach what is said of values and columns, and what is promised."""
+    """Attach the settings of values and columns, and what is promised."""
     unknown = tuple(name for name in target.sensitive if name in release.unknown)
     target = replace(_with_secrecy(target, release.policy), unknown=unknown)
     return _promising(target, release.promises)

@@ -106,7 +106,7 @@ class Job:
 
 
 def describe_fault(error: BaseException) -> str:
-    """Return what is said of an error that is no fault of the user, and log where it was.
+    """Return the message for an error that is no fault of the user, and log where it was.
 
     Neither has a value of the data: the text of a stranger's error may.
     """

@@ -36,7 +36,7 @@ class Status:
     problem: str = ""
     job: Job | None = None
     answer: str = ""
-    """What the verdict said of this policy: yes, with care, no; nothing if it was not asked."""
+    """The answer of the verdict on this policy: yes, with care, no; nothing if it was not asked."""
 
 
 def status_of(desk: Desk, *, wait: bool = False) -> Status:

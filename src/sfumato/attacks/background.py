@@ -159,7 +159,7 @@ class BackgroundKnowledge(ClassAttack):
         guess = self._guess(counts, allowed, table * allowed)
         kinds = _by_people(self.rates).items()
         reach = [_covering(target, name, value) for (name, value), _ in kinds]
-        # Of people of a kind nothing is believed but what is said of that kind.
+        # Of people of a kind nothing is believed but what the caller states of that kind.
         said = np.logical_or.reduce([alike for _, alike in reach]) if reach else False
         guess = Guesses(
             *(

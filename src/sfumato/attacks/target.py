@@ -335,7 +335,7 @@ class EarlierRelease:
             later: The release that is attacked.
             earlier: The one before.
             readings: Per quasi-identifier, what is known of its labels.
-            name: What the earlier one is called in what is said of it.
+            name: What messages call the earlier one.
         """
         n = len(later.classes), len(earlier.classes)
         try:

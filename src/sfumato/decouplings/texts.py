@@ -74,7 +74,7 @@ def write_readme(
 
 
 def _beside(manifest: Mapping[str, Any]) -> list[str]:
-    """Return what is said of plain columns, and of those that stay together."""
+    """Return the texts on plain columns, and on those that stay together."""
     together = manifest.get("together") or []
     found = [
         f"- {' and '.join(map(code, names))} stay together: a row of their table is a combination "

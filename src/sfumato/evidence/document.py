@@ -523,7 +523,7 @@ class EvidenceVerdict(Verdict):
     """The public key of a signature that was checked; None if there is no such."""
 
     note: str = ""
-    """What can be said of the signature, in words."""
+    """What the signature shows, in words."""
 
     not_covered: tuple[str, ...] = ()
     """What a reader must take on trust, in words."""
@@ -533,7 +533,7 @@ class EvidenceVerdict(Verdict):
         return {**super().to_dict(), "signed_by": self.signed_by, **told}
 
     def content(self) -> Content:
-        """Return the checks, what can be said of the signature, and what is left to trust."""
+        """Return the checks, what the signature shows, and what is left to trust."""
         found = super().content()
         said = [Sentence(text) for text in (self.note, *self.not_covered) if text]
         return replace(found, parts=(*found.parts, *said))

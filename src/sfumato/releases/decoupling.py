@@ -267,7 +267,7 @@ def measure_buckets(
 def _shown_by_labels(
     model: PrivacyModel, counts: FrequencySet, release: Published, generalised: Sequence[str]
 ) -> bool:
-    """Return whether a model holds of labels too, without anything that is said of raw values."""
+    """Return whether a model holds of labels too, without settings about raw values."""
     if not set(model.columns) & set(generalised):
         return True
     of_values = any(isinstance(value, tuple) and value for value in model.params().values())

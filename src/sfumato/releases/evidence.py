@@ -336,7 +336,7 @@ def _require_accounted(
 
     Args:
         folder: The release, which is what its evidence says but for a report.
-        before: Its evidence, anybody's.
+        before: Its evidence, of any origin.
         trusted: Its evidence if the signer signed it.
         make_report: Makes the report for all readers again.
     """

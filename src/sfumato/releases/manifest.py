@@ -538,7 +538,7 @@ class Manifest:
 
     @classmethod
     def from_dict(cls, given: Mapping[str, Any]) -> Self:
-        """Read a manifest that may be anybody's; what has another type than it should is damage.
+        """Read a manifest of any origin; what has another type than it should is damage.
 
         Keys that are not known here are left out: they say nothing that is relied on.
         """
@@ -595,7 +595,7 @@ class Manifest:
 
     def to_json(self) -> str:
         """Write it as JSON for people."""
-        # Anybody's manifest may hold 1e999, which is read as infinite and must not be written.
+        # A manifest of any origin may hold 1e999: it is read as infinite, and must not be written.
         text = json.dumps(plain(self.to_dict()), indent=2, ensure_ascii=False, allow_nan=False)
         return visible_json(text) + "\n"
 

@@ -85,7 +85,7 @@ class ArrowEngine(Engine):
 
 
 def _as_said(source: str | PathLike[str], reading: Reading | None) -> str | PathLike[str]:
-    """Return a path with everything that is said of how it is read."""
+    """Return a path with all settings for how it is read."""
     own = source.reading if isinstance(source, TextFile) else Reading()
     if own.numbers is not None:
         return source

@@ -199,7 +199,7 @@ def refuse_people_file(path: str | PathLike[str]) -> NoReturn:
 
 
 def warn_of_people(made: Release, people_file: object) -> list[str]:
-    """Return what is to be said of the people file: that none was kept, or none was needed."""
+    """Return a note on the people file: that none was kept, or none was needed."""
     if made.people is None:
         if people_file is None:
             return []
@@ -229,7 +229,7 @@ def _has_plain(made: Release) -> bool:
 
 
 def _with_numbers_asked(policy: Policy, asked: Mapping[str, str]) -> Policy:
-    """Return a policy with what is said of some columns in place of what it says itself."""
+    """Return a policy with the settings given for some columns in place of its own."""
     for name in asked:
         if name not in policy.columns:
             raise UnknownColumnError(name, list(policy.columns), where="the policy")

@@ -281,7 +281,7 @@ def _share_of_stars(published: FrequencySet, name: str) -> float:
 
 
 def _read_role(name: str, role: str) -> Role:
-    """Return a role that was said of a column."""
+    """Return a role that the caller named for a column."""
     allowed = [each.value for each in Role if each not in (Role.SET, Role.WEIGHT)]
     if role not in allowed:
         raise ParameterError("roles", {name: role}, f"one of {', '.join(allowed)} for each column")

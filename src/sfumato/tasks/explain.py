@@ -225,7 +225,7 @@ def _explain_several(
         Place(search.labels_of(at), int(person.sizes[at]), float(likely[at]))
         for at in order.tolist()
     )
-    # Before, the person may be anybody in any class.
+    # Before, the person may be any one of any class.
     anybody = replace(every, fits=np.ones_like(every.fits))
     beliefs = []
     for name in asked:

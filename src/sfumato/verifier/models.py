@@ -1330,7 +1330,7 @@ def recompute(source: Countable, promises: Promises) -> list[Check]:
     with readable("the table"):
         counts = count(source, columns, stars=stars)
     if stars and promises.published is None and not promises.suppressed:
-        # Nothing is said of their number: all rows of stars without anything else are meant.
+        # Their number is not stated: all rows of stars without anything else are meant.
         promises = replace(promises, suppressed=counts.starred)
     kept = _without_starred(counts, promises, len(sensitive))
     people, found = None, None
@@ -1717,7 +1717,7 @@ def check_figures(
         return []
     claimed = {**promises.classes, **losses}
     if promises.counts_people and people is None:
-        # What is said of people is judged where they are counted.
+        # Statements about people are judged where they are counted.
         claimed = {name: each for name, each in claimed.items() if name not in _OF_PEOPLE}
     found = {**_sizes_of(sizes), **_losses_of(sizes, promises.suppressed)}
     found |= {} if people is None else _people_of([group.rows for group in people])

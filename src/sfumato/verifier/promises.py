@@ -452,7 +452,7 @@ class Column:
     """Its labels from the top down, if its cut is told."""
 
     recoded: bool = False
-    """Whether something is said of how it was generalised."""
+    """Whether the manifest states how it was generalised."""
 
     step: float | None = None
     """What the numbers of a weight are said to be multiples of."""
@@ -814,7 +814,7 @@ def _column(plain: Mapping[str, Any]) -> Column:
 
 
 def _lists(name: str, key: str, plain: object) -> dict[str, list[str]]:
-    """Read what is said of each label or number of a column: lists of texts."""
+    """Read the statements about each label or number of a column: lists of texts."""
     if plain is None:
         return {}
     good = isinstance(plain, dict) and all(

@@ -52,7 +52,7 @@ class SolvedFragments(NamedTuple):
     """What the column of notes is called."""
 
     notes: list[str]
-    """What the workers said of their fragments, each once.
+    """What the workers reported about their fragments, each once.
 
     They are rows of the table, too. A starred row has an empty note, one that is published none.
     """
