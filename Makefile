@@ -17,7 +17,7 @@ REST   := $(RUN) --lane rest
 unexport PYTHONDONTWRITEBYTECODE
 
 .DEFAULT_GOAL := help
-.PHONY: help install demo test test-all test-rest check lint types typed imports package pythons oldest \
+.PHONY: help install demo test test-all test-rest check lint types typed imports package extras pythons oldest \
 	few bench fuzz docs cases site papers clean
 
 help:  ## List the commands
@@ -108,6 +108,15 @@ package:  ## Build wheel and source, check both, and run the demo where only one
 	@! find $(VENV)-bare -name "_kernel.*.so" | grep .
 	$(VENV)-bare/bin/sfumato demo --rows 1000 --output $(VENV)-bare/demo-release
 	rm -rf $(VENV)-release $(VENV)-bare
+
+# Takes ten minutes and most of what can be installed, so CI does not do it for every change.
+extras:  ## Install each extra for users alone, from the wheel, and run a first example of it
+	rm -rf dist $(VENV)-release
+	$(PYTHON) -m venv $(VENV)-release
+	$(VENV)-release/bin/python $(INSTALL) "build>=1.2"
+	$(VENV)-release/bin/python -m build --wheel --outdir dist .
+	$(PYTHON) -m tests.extras dist/*.whl
+	rm -rf $(VENV)-release
 
 # Folders in which versions of Python and of libraries show, without servers.
 FEW := tests/cli/test_help.py tests/evidence tests/hierarchy tests/models tests/tables/test_office.py \

@@ -11,7 +11,7 @@ import tomllib
 
 from tests.docs.pages import ROOT
 
-_OF_DEVELOPERS = {"test", "fuzz", "study", "site", "release", "dev"}
+OF_DEVELOPERS = {"test", "fuzz", "study", "cases", "site", "release", "dev"}
 """Extras that users do not install."""
 
 _BOUND = re.compile(r"(?P<name>[\w.-]+)(?:\[[^\]]*\])?>=(?P<version>[\w.]+)")
@@ -21,7 +21,7 @@ def requirements() -> list[str]:
     """List what the package and its extras for users need, without the package itself."""
     project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
     extras = project["optional-dependencies"].items()
-    optional = [one for name, extra in extras if name not in _OF_DEVELOPERS for one in extra]
+    optional = [one for name, extra in extras if name not in OF_DEVELOPERS for one in extra]
     every = [*project["dependencies"], *optional]
     return sorted({one for one in every if not one.startswith("sfumato[")})
 

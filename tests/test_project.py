@@ -8,7 +8,8 @@ import yaml
 
 import sfumato
 from tests.docs.pages import ROOT
-from tests.oldest import pins, requirements
+from tests.extras import FIRST
+from tests.oldest import OF_DEVELOPERS, pins, requirements
 
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
 PYTHONS = [
@@ -98,3 +99,7 @@ def test_the_container_runs_without_rights():
     lines = text("Containerfile").splitlines()
     assert [line for line in lines if line.startswith("USER ")] == ["USER sfumato"]
     assert 'ENTRYPOINT ["sfumato"]' in lines
+
+
+def test_every_extra_for_users_has_a_first_example():
+    assert set(FIRST) == set(PROJECT["project"]["optional-dependencies"]) - OF_DEVELOPERS

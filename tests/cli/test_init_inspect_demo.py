@@ -161,3 +161,16 @@ def test_demo_replaces_a_release_and_leaves_nothing_private(patients, run):
         "demo-release",
         *(f"demo-release/{name}" for name in TABLES),
     }
+
+
+def test_demo_writes_a_table_and_nothing_else(run, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    result = run("demo", "--rows", "30", "--table", "patients.csv")
+    assert (result.exit_code, result.stdout) == (0, "")
+    assert "Next: sfumato init patients.csv" in result.stderr
+    assert [path.name for path in tmp_path.iterdir()] == ["patients.csv"]
+    assert sf.inspect("patients.csv", quasi_identifiers=["age"]).rows == 30
+    again = run("demo", "--table", "patients.csv")
+    assert again.exit_code == 2
+    assert "'patients.csv' exists. Choose another name." in again.stderr
+    assert run("demo", "--table", "no/such/folder.csv").exit_code == 2

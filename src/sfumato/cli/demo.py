@@ -1,5 +1,7 @@
 """`sfumato demo`: the whole chain on invented people, in seconds."""
 
+import io
+import os
 import shutil
 import tempfile
 from pathlib import Path
@@ -9,6 +11,7 @@ import typer
 
 from sfumato.cli.command import BROKEN, command
 from sfumato.cli.output import clean, progress_bar, say, show
+from sfumato.errors import OutputError
 
 if TYPE_CHECKING:
     from sfumato.content import Content, Table
@@ -17,7 +20,8 @@ if TYPE_CHECKING:
 
 
 @command(
-    examples="sfumato demo\nsfumato demo --rows 20000 -o release --keep",
+    examples="sfumato demo\nsfumato demo --rows 20000 -o release --keep\n"
+    "sfumato demo --rows 1000 --table patients.csv",
     python="people, policy = sf.samples.synthetic(5000, seed=1), sf.samples.synthetic_policy()\n"
     'release = sf.anonymize(people, policy, method="bottom-up")\n'
     "print(release, sf.detect(release))\n"
@@ -44,6 +48,14 @@ def demo(
             "FOLDER-input beside it.",
         ),
     ] = False,
+    table: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="FILE",
+            help="Write the invented people to this CSV file and do nothing else: a table to try "
+            "the other commands on.",
+        ),
+    ] = None,
 ) -> None:
     """See the whole chain on invented people.
 
@@ -54,6 +66,13 @@ def demo(
     from sfumato.private import refuse_inside_release
     from sfumato.releases.places import refuse_what_is_there
 
+    if table is not None:
+        refuse_inside_release(table, "the invented data")
+        if os.path.lexists(table):
+            raise OutputError(f"{str(table)!r} exists. Choose another name.")
+        _write_people(table, rows)
+        say(f"{rows} invented people are in {clean(table)}. Next: sfumato init {clean(table)}")
+        return
     refuse_what_is_there(output, force=True)
     kept = output.with_name(f"{output.name}-input")
     if keep:
@@ -85,6 +104,17 @@ _METHOD = "bottom-up"
 
 _ALPHA = 0.5
 _MOST_RULES = 5
+
+
+def _write_people(path: Path, rows: int) -> None:
+    from pyarrow import csv
+
+    from sfumato import samples
+    from sfumato.files import write_file
+
+    text = io.BytesIO()
+    csv.write_csv(samples.synthetic(rows, seed=_SEED), text)
+    write_file(path, text.getvalue(), private="the invented data")
 
 
 def _lost_and_kept(people: Path, published: Path, policy: "Policy") -> "Table":
