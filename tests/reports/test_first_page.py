@@ -25,6 +25,7 @@ from sfumato.text import percent
 from tests.reports.conftest import POLICY, read_html
 
 KINDS = ("release", "broken", "anatomy", "buckets", "hidden", "slices")
+ABOUT = "About this release; a group is people who look alike in what others may know"
 STATED = "owner: Registry of Lower Saxony\npurpose: A study of waiting times\n"
 
 
@@ -178,14 +179,14 @@ def test_owner_and_purpose_go_from_the_policy_to_every_release(house, tmp_path):
     sf.anonymize(house.people, tmp_path / "policy.yaml", output=tmp_path / "release")
     sf.decouple(tmp_path / "release", output=tmp_path / "parts")
     for folder in (tmp_path / "release", tmp_path / "parts"):
-        rows = dict(row for row in part(sf.report(folder, public=True), "About this release").rows)
+        rows = dict(row for row in part(sf.report(folder, public=True), ABOUT).rows)
         assert rows["owner"] == "Registry of Lower Saxony"
         assert rows["purpose"] == "A study of waiting times"
         assert "whenever" in rows["date"]
 
 
 def test_what_is_not_stated_is_said(report_on):
-    rows = dict(row for row in part(report_on("release"), "About this release").rows)
+    rows = dict(row for row in part(report_on("release"), ABOUT).rows)
     assert rows["owner and purpose"] == "not stated in the policy"
 
 

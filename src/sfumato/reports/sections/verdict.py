@@ -207,7 +207,10 @@ def _advice(reasons: Sequence[Reason]) -> Iterator[str]:
         if reason.check is not None:
             yield "Get the files again from their publisher, or make the release again."
         elif reason.outcome is not None and reason.outcome.advice and not reason.outcome.accepted:
-            yield reason.outcome.advice
+            advice = reason.outcome.advice
+            names = join_words([repr(name) for name in reason.outcome.columns])
+            # Advice speaks of what was learned without its name.
+            yield f"{names}: {advice[:1].lower()}{advice[1:]}" if names else advice
         elif reason.finding is not None and reason.finding.advice:
             yield reason.finding.advice
 
@@ -255,7 +258,7 @@ def _judge(dossier: Dossier, manifest: Manifest, column: ColumnRecord) -> _Line:
     if any(reason.check is not None and reason.refuses for reason in found.reasons):
         return line._replace(badge="unchecked", how="what is promised does not hold")
     if any(column.name in each.columns for each in found.concerns):
-        return line._replace(badge="with care", how=f"{line.how}; see Why")
+        return line._replace(badge="with care", how=f"{line.how}, not in full")
     return line
 
 
@@ -317,9 +320,12 @@ def _names(names: Sequence[str], most: int, characters: int) -> str:
 # What it is about: how it was made, what it promises, when, by whom and what for.
 
 
+_ABOUT = "About this release; a group is people who look alike in what others may know"
+
+
 def _facts(dossier: Dossier) -> Table:
     rows = [*_method_and_promises(dossier.manifest), *_statements(dossier)]
-    return Table.of("About this release", ["", "in one line"], rows, most=None)
+    return Table.of(_ABOUT, ["", "in one line"], rows, most=None)
 
 
 def _method_and_promises(manifest: Manifest | None) -> Iterator[list[Cell]]:
@@ -355,7 +361,7 @@ def _promise(promise: Promise, *, people: bool) -> str:
     """Return what a model says of itself, with its figures in place of their names.
 
     >>> _promise(Promise("k-anonymity", {"k": 5}), people=False)
-    'Every group of people who look alike has at least 5 rows (k-anonymity).'
+    'Every group has at least 5 rows (k-anonymity).'
     """
     model = promise.readable()
     if model is None:
@@ -366,7 +372,7 @@ def _promise(promise: Promise, *, people: bool) -> str:
         said = said.replace(f"`{name}`", brief(shown, most=40))
     if people:
         said = re.sub(r"\brow\b", "person", re.sub(r"\brows\b", "people", said))
-    said = re.sub(r"\bclass\b", "group of people who look alike", said)
+    said = re.sub(r"\bclass\b", "group", said)
     of = "" if promise.column is None else f" of {brief(promise.column, most=40)}"
     return f"{said} ({promise.model}{of})."
 
