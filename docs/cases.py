@@ -74,7 +74,6 @@ def run(path: Path) -> dict[str, Any]:
             "IPYTHONDIR": name,
             "MATPLOTLIBRC": str(folder / "matplotlibrc"),
             "PYTHONPATH": os.pathsep.join([str(ROOT / "src"), os.environ.get("PYTHONPATH", "")]),
-            "PYTHONDONTWRITEBYTECODE": "1",
             "PYTHONHASHSEED": "0",
         }
         notebook = nbformat.reads(json.dumps(_without_outputs(read(path))), as_version=4)

@@ -197,7 +197,9 @@ def adapt(text: str, folder: Path, here: set[str]) -> str:
             fence = ""
             lines.append(line)
         else:
-            language = language if fence or not line.strip() else ""
+            # Drawings and tables may be between.
+            beside = not line.strip() or line.startswith(("![", '<div class="shown">'))
+            language = language if fence or beside else ""
             lines.append(line if fence else _LINK.sub(link, line))
     return "\n".join(lines) + "\n"
 

@@ -53,7 +53,9 @@ def admissions(people: int = 3000, *, seed: int = 1) -> pd.DataFrame:
     weights = np.array([kind[2] for kind in KINDS], float)
     # Children fall and old people fall ill: two bumps.
     old = rng.random(people) < 0.55
-    age = np.where(old, rng.normal(68, 14, people), rng.gamma(3, 10, people)).clip(0, 99)
+    age = np.where(old, rng.normal(68, 14, people), rng.gamma(3, 10, people)).clip(
+        0, 99
+    )
     sex = rng.choice(["f", "m"], people, p=[0.53, 0.47])
     band = np.searchsorted([15, 40, 65, 80], age, side="right")
     chances = weights[:, band].T.copy()
@@ -61,7 +63,9 @@ def admissions(people: int = 3000, *, seed: int = 1) -> pd.DataFrame:
         chances[:, number] *= np.isin(sex, list(kind[3]))
     chances /= chances.sum(axis=1, keepdims=True)
     first = (rng.random((people, 1)) > chances.cumsum(axis=1)).sum(axis=1)
-    town = rng.choice(list(TOWNS), people, p=np.array(list(TOWNS.values())) / sum(TOWNS.values()))
+    town = rng.choice(
+        list(TOWNS), people, p=np.array(list(TOWNS.values())) / sum(TOWNS.values())
+    )
     again = np.array([kind[5] for kind in KINDS])[first]
     times = 1 + rng.geometric(1 - again * 0.8) - 1
     who = np.repeat(np.arange(people), times.clip(1, 8))
@@ -78,14 +82,16 @@ def admissions(people: int = 3000, *, seed: int = 1) -> pd.DataFrame:
     swap = (rng.random(count) < 2 * winter - 1) & np.isin(month, range(3, 9))
     day = np.where(swap, (day + 182) % days, day)
     middle = np.array([kind[4] for kind in KINDS])[kind]
-    stay = np.round(middle * rng.lognormal(0, 0.45, count) * (1 + (age[who] > 75) * 0.25)).astype(
-        int
-    )
+    stay = np.round(
+        middle * rng.lognormal(0, 0.45, count) * (1 + (age[who] > 75) * 0.25)
+    ).astype(int)
     born = FIRST - (age * 365.25).astype(int)
     return (
         pd.DataFrame(
             {
-                "patient": [f"P{number:05d}" for number in rng.permutation(people)[who]],
+                "patient": [
+                    f"P{number:05d}" for number in rng.permutation(people)[who]
+                ],
                 "born": born[who],
                 "sex": sex[who],
                 "postcode": town[who],

@@ -31,6 +31,14 @@ from sfumato.typing import BoolArray, FloatArray, IntArray, Value
 Labels = tuple[str | None, ...]
 
 
+Harmless = Callable[[int, str], bool]
+"""Whether a value of a sensitive column, which is given by its place, hurts no person."""
+
+
+def _none_is(column: int, value: str) -> bool:  # noqa: ARG001 - whichever they are
+    return False
+
+
 @dataclass(frozen=True)
 class Difference:
     """What changed in one group from one release to the next, as any reader can see."""
@@ -201,7 +209,12 @@ earlier), 17 % before, 100 % after
         )
 
     def run(
-        self, earlier: GroupedTables, later: GroupedTables, *, numbered: bool = False
+        self,
+        earlier: GroupedTables,
+        later: GroupedTables,
+        *,
+        numbered: bool = False,
+        harmless: Harmless | None = None,
     ) -> ComparedReleases:
         """Compare two releases of the same columns; a missing value is a value of its own.
 
@@ -210,9 +223,11 @@ earlier), 17 % before, 100 % after
             later: The release after it.
             numbered: Whether a group of the same number is the same people, of whom some may have
                 left, as in the releases of one ledger. Groups are else known by their labels.
+            harmless: Whether a value of a sensitive column, which is given by its place, is one
+                that a belief in may be as strong as it likes; None if no value is.
         """
         pairs = _pairs(earlier, later, numbered=numbered)
-        return ComparedReleases(self, tuple(_differences(pairs)))
+        return ComparedReleases(self, tuple(_differences(pairs, harmless=harmless or _none_is)))
 
     @classmethod
     def against(cls, target: Target, rule: HarmRule) -> list[Self]:
@@ -628,16 +643,16 @@ class _Group:
     size: int
     counts: tuple[dict[str | None, int], ...]
 
-    @property
-    def worst(self) -> Fraction:
-        """The largest share of a value among those of its column that are known.
+    def worst(self, harmless: Harmless) -> Fraction:
+        """Return the largest share of a value among those of its column that are known.
 
         Combinations of values are no likelier, whether one of them is known or none.
         """
         shares = [Fraction(0)]
-        for each in self.counts:
-            known = [n for value, n in each.items() if value is not None]
-            shares += [Fraction(max(known), sum(known))] if known else []
+        for column, each in enumerate(self.counts):
+            known = {value: n for value, n in each.items() if value is not None}
+            total = sum(known.values())
+            shares += [Fraction(n, total) for v, n in known.items() if not harmless(column, v)]
         return max(shares)
 
     def plus(self, other: "_Group") -> "_Group":
@@ -668,13 +683,16 @@ class _Pair(NamedTuple):
 
 
 def _differences(
-    pairs: Iterable[_Pair], of: Callable[[_Group], _Group] | None = None
+    pairs: Iterable[_Pair],
+    of: Callable[[_Group], _Group] | None = None,
+    harmless: Harmless = _none_is,
 ) -> Iterator[Difference]:
     """Yield how groups differ that do, perhaps in some respect only."""
     for labels, *both, same in pairs:
         old, new = both if of is None else map(of, both)
         if old != new:
-            yield _difference(labels, old, new, same=same, left=both[0].size - both[1].size)
+            left = both[0].size - both[1].size
+            yield _difference(labels, old, new, same=same, left=left, harmless=harmless)
 
 
 def _pairs(earlier: GroupedTables, later: GroupedTables, *, numbered: bool) -> Iterator[_Pair]:
@@ -705,7 +723,9 @@ def _share_numbers(earlier: GroupedTables, later: GroupedTables) -> bool:
     return 2 * len(np.intersect1d(earlier.ids, later.ids)) >= min(len(earlier), len(later)) > 0
 
 
-def _difference(labels: Labels, old: _Group, new: _Group, *, same: bool, left: int) -> Difference:
+def _difference(
+    labels: Labels, old: _Group, new: _Group, *, same: bool, left: int, harmless: Harmless
+) -> Difference:
     gained, lost = _gain(old, new), _gain(new, old)
     empty = _Group(0, ())
     # A group that is gone as a whole tells nothing that its last tables did not.
@@ -714,9 +734,8 @@ def _difference(labels: Labels, old: _Group, new: _Group, *, same: bool, left: i
     # If it is as large as it was, values were corrected.
     if same:
         gained, lost = empty, lost if left else empty
-    return Difference(
-        labels, gained.size, lost.size, gained.worst, lost.worst, old.worst, new.worst
-    )
+    worst = [group.worst(harmless) for group in (gained, lost, old, new)]
+    return Difference(labels, gained.size, lost.size, *worst)
 
 
 def _gain(old: _Group, new: _Group) -> _Group:

@@ -569,7 +569,12 @@ class Ledger:
         with chain.reading(self.path) as db:
             settings = Settings.load(db)
             tables = [records.at(db, settings, each) for each in (earlier, later)]
-        return Composition(float(settings.limit), settings.k).run(*tables, numbered=True)
+        harmless = _harmless(settings)
+        return Composition(float(settings.limit), settings.k).run(
+            *tables,
+            numbered=True,
+            harmless=lambda column, value: harmless.has(column, json.dumps(value)),
+        )
 
     def _require_same(
         self,
