@@ -1,6 +1,7 @@
-"""Pictures of the workbench for its page in the docs, taken in a real browser.
+"""Pictures of the workbench and of a report for the docs, taken in a real browser.
 
-    python -m docs.screenshots
+    python -m docs.screenshots            # all of them
+    python -m docs.screenshots report     # the report alone
 
 Goes the whole way with the bundled patients. Needs the extra `dev`, Pillow (it comes with
 Matplotlib) and Chromium.
@@ -8,6 +9,7 @@ Matplotlib) and Chromium.
 
 import io
 import os
+import sys
 import tempfile
 from collections.abc import Callable, Mapping
 from pathlib import Path
@@ -15,6 +17,7 @@ from pathlib import Path
 from PIL import Image
 from playwright.sync_api import Page, expect, sync_playwright
 
+import sfumato as sf
 from sfumato.app.steps import ALL
 from tests.app.serving import serving
 from tests.reports.devtools import find_browser
@@ -27,10 +30,29 @@ _COLOURS = 128
 _FLAGS = ["--no-sandbox", "--disable-gpu", "--disable-background-networking"]
 
 
-def main() -> None:
-    """Write one picture per step."""
+def main(which: str = "") -> None:
+    """Write one picture of a report, and one per step of the workbench."""
     HERE.mkdir(exist_ok=True)
     expect.set_options(timeout=180_000)
+    _take_report()
+    if which != "report":
+        _take_steps()
+
+
+def _take_report() -> None:
+    people = sf.samples.synthetic(1000, seed=1)
+    with tempfile.TemporaryDirectory() as place, sync_playwright() as played:
+        folder, file = Path(place) / "patients", Path(place) / "report.html"
+        sf.anonymize(people, sf.draft(people).policy, output=folder, format="csv")
+        sf.report(folder).save(file)
+        browser = played.chromium.launch(executable_path=find_browser(), args=_FLAGS)
+        page = browser.new_page(viewport=_SIZE, locale="en-GB")
+        page.goto(file.as_uri())
+        _write(page.screenshot(), HERE / "report.png")
+        browser.close()
+
+
+def _take_steps() -> None:
     with tempfile.TemporaryDirectory() as place:
         folder = Path(place) / "clinic"
         folder.mkdir()
@@ -143,4 +165,4 @@ def _settle(page: Page) -> None:
 
 
 if __name__ == "__main__":
-    main()
+    main(*sys.argv[1:])
