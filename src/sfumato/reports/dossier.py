@@ -58,6 +58,12 @@ class Dossier:
     """The loss that was kept small, likewise."""
 
     @property
+    def has_list(self) -> bool:
+        """Whether people could be linked with a list that others may have."""
+        named = None if self.policy is None else self.policy.population
+        return any(each is not None for each in (self.outside, self.population, named))
+
+    @property
     def owner(self) -> str | None:
         """The one who answers for the release, if that is stated."""
         return self._statement("owner")

@@ -179,7 +179,7 @@ def _not_covered(dossier: Dossier) -> list[str]:
     tried = {each.attack for each in dossier.assessment.attacks if each.tried}
     return [
         *(["earlier releases of the same people"] * ("composition" not in tried)),
-        *(["lists of people that others have"] * (dossier.outside is None)),
+        *(["lists of people that others have"] * (not dossier.has_list)),
         *(["who is in the data at all"] * ("membership" not in tried)),
         "whether the roles below are right",
     ]
