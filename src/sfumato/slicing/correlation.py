@@ -66,7 +66,7 @@ def correlations(
     """
     strength_of = MEASURES[measure]
     binned = {name: _bin(counts, name, bins, hidden) for name in names}
-    open_ = {name: _told(counts, name, hidden) for name in names}
+    open_ = {name: _find_open(counts, name, hidden) for name in names}
     strength, told = np.eye(len(names)), np.eye(len(names))
     for i, one in enumerate(names):
         told[i, i] = counts.rows[open_[one]].sum() / max(counts.total, 1)
@@ -78,7 +78,7 @@ def correlations(
     return Correlations(tuple(names), strength, told)
 
 
-def _told(counts: FrequencySet, name: str, hidden: str | None) -> BoolArray:
+def _find_open(counts: FrequencySet, name: str, hidden: str | None) -> BoolArray:
     """Return of each combination whether a column of it is not hidden."""
     values = counts.column(name).values
     known = np.array([hidden is None or value != hidden for value in values], dtype=bool)
