@@ -1,4 +1,4 @@
-"""Names and docstrings speak plain technical English, in the words of the glossary."""
+"""Names, docstrings and messages speak plain technical English, in the words of the glossary."""
 
 import ast
 import io
@@ -7,7 +7,13 @@ import tokenize
 
 import pytest
 
-from tests.style import RIDDLES, ROOT, rows_of_glossary
+from tests.style import (
+    RIDDLES,
+    ROOT,
+    faults_of_length,
+    faults_of_words,
+    rows_of_glossary,
+)
 
 SOURCE = ROOT / "src" / "sfumato"
 
@@ -120,3 +126,76 @@ def test_the_code_uses_the_words_of_the_glossary_and_no_others():
                 if re.search(rf"\b{re.escape(other.lower())}s?\b", text)
             ]
             assert not where, f"say {word!r}, not {other!r}, in {', '.join(where)}"
+
+
+LATER = {"reports"}
+"""Rooms whose messages are being rewritten; they join the others when that is done."""
+
+
+def strings(tree):
+    """Yield the texts of a module with their lines, but for docstrings; values are called X."""
+    known = set()
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Module | ast.ClassDef | ast.FunctionDef) and (
+            ast.get_docstring(node) is not None
+        ):
+            known.add(id(node.body[0].value))
+        elif isinstance(node, ast.JoinedStr):
+            known.update(id(part) for part in node.values)
+            parts = [each.value if isinstance(each, ast.Constant) else "X" for each in node.values]
+            yield node.lineno, "".join(parts)
+    for node in ast.walk(tree):
+        is_text = isinstance(node, ast.Constant) and isinstance(node.value, str)
+        if is_text and id(node) not in known:
+            yield node.lineno, node.value
+
+
+def problems_of_text(text):
+    """Yield what is wrong with a message: a word, or a sentence that is too long.
+
+    A text without a blank is a name. One without a full stop may be a list of words. Numbers
+    glued to their units are what people type: 2GB, 5%.
+    """
+    if " " not in text.strip():
+        return
+    for _, what in faults_of_words(text):
+        if not what.endswith("number and unit"):
+            yield what
+    if re.search(r"[a-z]\.(\s|$)", text) and not re.search(">>>|<- ", text):
+        for paragraph in re.split(r"\n\s*\n|\n(?=\s*[-#|$])", text):
+            for _, what in faults_of_length(re.sub(r"`[^`]*`", "X", paragraph)):
+                yield what
+
+
+@pytest.mark.parametrize("room", [room for room in ROOMS if room not in LATER])
+def test_the_messages_of_a_room_are_read_once(room):
+    place = SOURCE / room
+    found = [
+        f"{path.relative_to(SOURCE)}:{line}: {what}: {' '.join(text.split())[:100]}"
+        for path in sorted([place] if place.is_file() else place.rglob("*.py"))
+        for line, text in strings(ast.parse(path.read_text(encoding="utf-8")))
+        for what in problems_of_text(text)
+    ]
+    assert not found, "\n".join(found)
+
+
+def texts_of_template(text):
+    """Return what a template shows, without its tags and code but with the texts it translates."""
+    translated = re.findall(r"""\bt\((?:"([^"]+)"|'([^']+)')""", text)
+    plain = re.sub(r"(?s)\{[{%#].*?[}%#]\}|<(script|style).*?</\1>|<[^>]*>", " ", text)
+    return [one or other for one, other in translated] + [
+        " ".join(line.split()) for line in plain.splitlines() if line.strip()
+    ]
+
+
+TEMPLATES = sorted(SOURCE.rglob("*.html"))
+
+
+@pytest.mark.parametrize("path", TEMPLATES, ids=lambda path: path.name)
+def test_the_texts_of_a_page_are_read_once(path):
+    found = [
+        f"{what}: {text[:100]}"
+        for text in texts_of_template(path.read_text(encoding="utf-8"))
+        for what in problems_of_text(text)
+    ]
+    assert not found, "\n".join(found)

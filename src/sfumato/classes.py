@@ -183,8 +183,8 @@ class KnownCounts:
     several: bool = False
     """Whether rows are people, one of whom may have several values.
 
-    How diverse a class is, is then the least that it can be if one value of each person matters:
-    the most frequent value is taken of all who have it, the next one of as many as are left over,
+    The diversity of a class is then the least that it can be if one value of each person matters.
+    The most frequent value is taken of all who have it, the next one of as many as are left over,
     and so on. No choice of one value per person is more uneven.
     """
 

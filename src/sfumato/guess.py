@@ -547,7 +547,7 @@ def _guess_meaning(  # noqa: C901, PLR0911 - one for each way in which values co
     return found(role, f"{reason}: {_OTHERS_MAY_KNOW}")
 
 
-_NOT_TO_LEARN = "nobody should learn it about a person"
+_NOT_TO_LEARN = "no adversary should learn it about a person"
 _FEW = 20
 _NAMED = (Kind.SEX, Kind.ORIGIN)
 """What has few values, unless they are names: numbers of it are scores or counts."""

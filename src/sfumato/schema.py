@@ -17,7 +17,7 @@ class Role(StrEnum):
     """Known to others and linkable (age, postcode): generalised."""
 
     SENSITIVE = "sensitive"
-    """What nobody should learn about a person (diagnosis, salary): kept, and protected."""
+    """What no adversary should learn about a person (diagnosis, salary): kept, and protected."""
 
     SET = "set"
     """Several values per row (diagnoses, purchases), some of which others may know: generalised."""

@@ -59,9 +59,9 @@ def _markdown(assessment: Assessment, subject: str) -> str:
 def _junit(assessment: Assessment, subject: str) -> str:
     """Return promises, attacks and columns that nothing protects as suites of tests.
 
-    A broken promise, an attack that succeeds and a column that names people are failures, what
-    could not be checked is an error; an attack that could not be tried is skipped, as is a promise
-    about people that only the publisher can recount.
+    A broken promise, an attack that puts people at risk and a column that names people are
+    failures. What could not be checked is an error. An attack that could not be tried is skipped,
+    as is a promise about people that only the publisher can recount.
     """
     root = Element("testsuites", name=_clean(f"sfumato verify {subject}"))
     promises = SubElement(root, "testsuite", name="promises")
@@ -134,10 +134,10 @@ _SCHEMA = "https://json.schemastore.org/sarif-2.1.0.json"
 def _sarif(assessment: Assessment, subject: str) -> str:
     """Return what speaks against a release as results, each with the rule it breaks.
 
-    A broken promise, or one that could not be checked, and an attack that succeeds are errors;
-    an attack that gives something away without that, or that was accepted, is a warning. So is
-    a promise about people that was not recounted, and a column that singles people out; one that
-    names people is an error.
+    A broken promise, or one that could not be checked, and an attack that puts people at risk are
+    errors. An attack that gives something away without that, or that was accepted, is a warning.
+    So is a promise about people that was not recounted, and a column that singles people out.
+    A column that names people is an error.
     """
     found = [_sarif_check(check) for check in assessment.checks if check.status != "holds"]
     succeeded = set(map(id, assessment.succeeded))

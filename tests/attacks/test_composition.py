@@ -59,7 +59,7 @@ def test_the_newcomers_are_seen_by_themselves(start, new, alpha, k):
 def test_releases_that_are_alike_tell_nothing():
     found = Composition(0.5).run(grouped_of(START), grouped_of(START[::-1]))
     assert not found.suffers
-    assert str(found) == "composition exposes nobody in 0 groups that changed"
+    assert str(found) == "composition exposes no person in 0 groups that changed"
 
 
 def test_a_change_of_one_value_is_seen():

@@ -117,7 +117,7 @@ def test_the_figures_are_those_of_all_combinations(release):
     if expected is None:
         assert (found.ruled_out, found.interval, found.fake_groups) == (None, None, None)
         assert (found.fakes, found.advantage) == (0, None)
-        assert "no combination that nobody has" in str(found)
+        assert "no combination that no person has" in str(found)
         return
     assert (found.ruled_out, found.fake_groups) == pytest.approx(tuple(map(float, expected)))
     assert found.interval == (found.ruled_out, found.ruled_out)

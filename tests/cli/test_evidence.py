@@ -56,7 +56,7 @@ def test_a_changed_release_ends_with_1(signed, run):
 
 def test_a_release_that_is_not_signed_ends_with_1_only_if_a_key_is_given(signed, run):
     assert run(*ANONYMIZE, "--force").exit_code == 0
-    ends(run, *CHECK[:2], code=0, words="Not signed: anybody")
+    ends(run, *CHECK[:2], code=0, words="Not signed: a person")
     ends(run, *CHECK, code=1, words="it is not signed")
     result = ends(run, "sign", "release", "--key", "publisher.key", code=0, words="Signed by")
     assert result.stderr == ""

@@ -61,7 +61,7 @@ def test_a_drawing_is_written_and_not_over_another(run, published, folder):
 def test_somebody_who_is_not_there_is_no_mistake(run, published, folder):
     result = run("explain", published, "zip=99999", *ROLES, "--svg", "person.svg")
     assert result.exit_code == 0
-    assert "zip=99999: nobody in the release fits." in result.stdout
+    assert "zip=99999: no person in the release fits." in result.stdout
     assert "Nothing was drawn" in result.stderr
     assert not (folder / "person.svg").exists()
 

@@ -132,7 +132,7 @@ def test_demo_runs_the_whole_chain_and_ends_with_data_to_work_with(folder, run):
     admitted = re.search(r"release 2: (\d+) rows admitted", out)
     assert admitted is not None
     assert int(admitted[1]) > 100
-    assert "composition exposes nobody" in out
+    assert "composition exposes no person" in out
     # Lines are broken where the terminal ends.
     assert str(sf.breach(folder / "out" / "show").views[0]) in " ".join(out.split())
     assert everything_in(folder / "out") == {

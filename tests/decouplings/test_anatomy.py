@@ -224,7 +224,7 @@ def test_several_sensitive_columns_are_refused_with_the_reason():
 
 
 def test_a_column_of_missing_values_is_refused():
-    with pytest.raises(InfeasibleError, match="a missing value protects nobody"):
+    with pytest.raises(InfeasibleError, match="a missing value protects no person"):
         anatomised([("a", "x", None)] * 4, 2)
 
 

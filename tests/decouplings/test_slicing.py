@@ -233,7 +233,7 @@ def test_names_of_columns_may_be_anything():
         ({"l": 2, "aim": "membership", "slices": 3}, "slices must be left out"),
         ({"l": 2, "aim": "membership", "columns": ["age", "ill"]}, "aim must be left out"),
         ({"l": 2, "cuts": "loose"}, "cuts must be one of 'strict', 'relaxed'"),
-        ({"l": 2, "check": "worlds"}, "check must be left out.*everybody matches one bucket"),
+        ({"l": 2, "check": "worlds"}, "check must be left out.*every person matches one bucket"),
         (
             {
                 "l": 2,
@@ -288,7 +288,7 @@ def test_columns_that_cannot_be_are_refused(columns, error, said):
         (4, ROWS, "'ill' has only 3 different values, fewer than 4. .* an l of at most 3"),
         (3, [*ROWS, ROWS[0]], "13 of 37 people .* the same, more than 1 in 3. .* at most 2"),
         (2, [("a", "b", "c", ill) for ill in ("flu", "flu", "hiv")], "2 of 3 people"),
-        (2, [("a", "b", "c", None)] * 2, "nobody has a known 'ill'"),
+        (2, [("a", "b", "c", None)] * 2, "no person has a known 'ill'"),
     ],
 )
 def test_an_l_that_cannot_be_is_refused(l, rows, said):

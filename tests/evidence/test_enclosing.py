@@ -42,8 +42,8 @@ def test_a_release_from_before_there_was_evidence_takes_one_too(unsigned, key):
 def test_what_is_not_for_everybody_stays_outside(unsigned, anonymized, tmp_path, key):
     before = contents(unsigned), contents(anonymized)
     for public, place, signer, said in (
-        (False, unsigned / "report.html", None, "for everybody"),
-        (True, unsigned / "public.html", None, "for everybody"),
+        (False, unsigned / "report.html", None, "for the public"),
+        (True, unsigned / "public.html", None, "for the public"),
         (True, anonymized / "report.html", None, "another release"),
         (True, tmp_path / "public.html", key, "left out"),
     ):

@@ -255,5 +255,5 @@ def test_who_cannot_be_looked_for(ledger, tmp_path):
         alpha=0.5,
         k=3,
     )
-    with pytest.raises(InputError, match="the ledger recognises nobody: its policy names no"):
+    with pytest.raises(InputError, match="the ledger recognises no person: its policy names no"):
         plain.find(["first 0"])

@@ -365,7 +365,7 @@ def test_a_value_that_was_left_out_never_occurs():
     gone = TABLE.without(TABLE.codes_of("Government") == 0)
     network = Network.of(["Government", "Salary"], [("Government", "Salary")])
     lost = TABLE.column("Government").values[0]
-    with pytest.raises(InputError, match=f"Government='{lost}' never occurs: .* nobody has it"):
+    with pytest.raises(InputError, match=f"Government='{lost}' never occurs: .* no person has it"):
         infer(network, tables_of(gone, network), {"Government": lost, "Salary": "≤50K"})
     nobody = empirical(gone, {"Government": lost}, "Salary")
     assert (dict(nobody), nobody.support) == ({}, 0)

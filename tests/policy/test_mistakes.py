@@ -123,8 +123,8 @@ MISTAKES = {
     "a default role that hides a risk": (
         GOOD + "other: sensitive",
         (
-            "p, line 3, other: a column that is sensitive must be named under columns, so that "
-            "nobody overlooks it. Allowed: 'dropped', 'plain', 'identifier'."
+            "p, line 3, other: a column that is sensitive must be named under columns, so that no "
+            "reader overlooks it. Allowed: 'dropped', 'plain', 'identifier'."
         ),
     ),
     "a weight of nothing": (

@@ -247,12 +247,12 @@ def test_a_table_that_cannot_be_diverse_is_refused_with_who_is_worst_off(form, b
 @pytest.mark.parametrize("form", [Probabilistic(2), Entropy(2), Recursive(2, 4)])
 def test_a_table_of_which_nothing_is_known_is_refused(form):
     counts = FrequencySet.from_rows(["zip", "ill"], [("x", None), ("y", None)])
-    with pytest.raises(InfeasibleError, match="nobody has a known 'ill', and a missing value"):
+    with pytest.raises(InfeasibleError, match="no person has a known 'ill', and a missing value"):
         require_diverse(counts, Columns((("zip",), ("ill",)), ("ill",)), form)
     rows = [("x", None), ("y", "flu"), ("y", "gout")]
     counts = FrequencySet.from_rows(["zip", "ill"], rows)
     with pytest.raises(
-        InfeasibleError, match=r"nobody among those with \{'zip': 'x'\} has a known"
+        InfeasibleError, match=r"no person among those with \{'zip': 'x'\} has a known"
     ):
         require_diverse(counts, Columns((("zip", "ill"),), ("ill",)), form)
 

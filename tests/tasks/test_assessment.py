@@ -19,7 +19,7 @@ def test_a_safe_table_may_be_published():
     found = sf.verify(safe(), policy())
     assert (found.answer, found.holds, found.succeeded) == ("yes", True, ())
     assert found.why == (
-        f"all {len(found.checks)} promises hold and no attack puts anybody at risk",
+        f"all {len(found.checks)} promises hold and no attack puts any person at risk",
     )
 
 
@@ -79,7 +79,7 @@ def test_what_everybody_in_a_table_has_is_told_by_being_in_it():
     patients = pa.table({"age": ["3*"] * 60 + ["4*"] * 60, "ill": ["hiv"] * 120})
     found = sf.verify(patients, **ROLES)
     assert found.answer == "with care"
-    assert "everybody in the table has it" in found.why[0]
+    assert "all people in the table have it" in found.why[0]
 
     def with_values(**values):
         columns = {"age": "quasi-identifier", "ill": {"role": "sensitive", **values}}
@@ -199,11 +199,11 @@ def test_a_yes_does_not_deny_what_is_only_told():
     told = replace(judged, attack="membership", people=9, posterior=0.98, judged=False)
     verdict = Verdict((Check("rows", "holds"),))
     assert Assessment(verdict, (judged,)).why == (
-        "all 1 promises hold and no attack puts anybody at risk",
+        "the promise holds and no attack puts any person at risk",
     )
     found = Assessment(verdict, (judged, told))
     assert found.answer == "yes"
     assert found.why == (
-        "all 1 promises hold and no attack that is judged puts anybody at risk",
+        "the promise holds and no attack that is judged puts any person at risk",
         f"told only: {told}",
     )

@@ -121,7 +121,9 @@ def test_a_hierarchy_of_a_column_that_is_not_attacked_is_refused():
 
 
 def test_what_the_attacker_knows_is_not_attacked():
-    with pytest.raises(ParameterError, match=r"got \['sex', 'ill'\]: whoever knows 'ill' need not"):
+    with pytest.raises(
+        ParameterError, match=r"got \['sex', 'ill'\]: an adversary who knows 'ill' need not"
+    ):
         sf.tools.attack(table(SMALL), ["sex", "ill"], [Homogeneity("ill")])
 
 

@@ -398,7 +398,7 @@ class TestWrongRequests:
             ),
             (APART, {"decouple": ["anatmy"]}, ParameterError, "Did you mean 'anatomy'?"),
             (APART, {"decouple": [{"method": "anatomy", "k": 2}]}, ParameterError, "parameter 'k'"),
-            (APART, {"l": [1]}, ParameterError, "with l=1 a bucket hides nobody"),
+            (APART, {"l": [1]}, ParameterError, "with l=1 a bucket hides no person"),
         ],
     )
     def test_it_is_answered_in_words(self, policies, vary, error, words):

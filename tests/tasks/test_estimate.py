@@ -303,7 +303,7 @@ def test_results_are_plain_and_readable():
         ({"agee": 3}, UnknownColumnError, "Did you mean 'age'"),
         ({"ill": "flue"}, UnknownNameError, "no value 'flue' in 'ill'. Did you mean 'flu'"),
         ({"ill": (1, 2)}, InputError, "'ill' cannot be asked for the range '1..2'"),
-        ({"zip": "1"}, InputError, "'zip' is published as '\\*' for everybody"),
+        ({"zip": "1"}, InputError, "'zip' is published as '\\*' for all people"),
     ],
 )
 def test_what_makes_no_sense_is_refused(where, error, text):

@@ -113,7 +113,7 @@ def agrees(found, worlds, knows, values):
     assert json.loads(json.dumps(found.to_dict())) == found.to_dict()
     if not found.found:
         assert found.beliefs == ()
-        assert "nobody in the release fits" in str(found)
+        assert "no person in the release fits" in str(found)
         return
     assert sum(place.probability for place in found.places) == pytest.approx(1)
     belief = found.belief("ill")
@@ -374,7 +374,7 @@ def test_whoever_is_not_in_the_data_is_said_not_to_be(patients):
     stranger = sf.explain(printed(), {"zipcode": 99999}, **ROLES)
     assert "not in the data, was suppressed, or a value is misspelt" in str(stranger)
     nobody = sf.explain(printed(), {"age": 41, "zipcode": 24064}, **ROLES)
-    assert "Each of the values occurs, but nobody has all of them together" in str(nobody)
+    assert "Each of the values occurs, but no person has all of them together" in str(nobody)
     with pytest.raises(UnknownColumnError, match="There are none"):
         nobody.belief()
 
@@ -452,9 +452,9 @@ def test_names_and_values_in_a_page_are_escaped():
 
 def test_an_answer_can_be_read():
     found = sf.explain(printed(), {}, **ROLES)
-    assert "Somebody of whom nothing is known fits 3 of 3 classes" in str(found)
-    assert "tells nothing about condition that is not true of everybody" in str(found)
-    assert repr(found) == "<Explanation of somebody>"
+    assert "A person of whom nothing is known fits 3 of 3 classes" in str(found)
+    assert "tells nothing about condition that is not true of all people" in str(found)
+    assert repr(found) == "<Explanation of a person>"
     assert str(found.places[0]).endswith("(4 people)")
 
 
@@ -465,7 +465,12 @@ def test_an_answer_can_be_read():
         ({"condition": "Cancer"}, None, ParameterError, "'condition' is sensitive"),
         ([("age", 41)], None, ParameterError, "columns with a value each"),
         (LIZA, {"not": "Hart Disease"}, InputError, "Did you mean 'Heart Disease'"),
-        (LIZA, {"not": {"condition": "Hart Disease"}}, InputError, "condition: nobody has 'Hart"),
+        (
+            LIZA,
+            {"not": {"condition": "Hart Disease"}},
+            InputError,
+            "condition: no person has 'Hart",
+        ),
         (LIZA, {"not": {"conditon": "Cancer"}}, UnknownColumnError, "Did you mean 'condition'"),
         (LIZA, {"nt": "Cancer"}, ParameterError, "Did you mean 'not'"),
         (LIZA, "Cancer", ParameterError, "a mapping"),

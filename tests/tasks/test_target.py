@@ -148,7 +148,9 @@ def test_a_release_for_people_nobody_knows_of_is_told_and_not_judged_by_the_pros
     found = sf.verify(release, policy)
     prosecutor, journalist = (each for each in found.attacks if each.attack == "linking")
     assert (prosecutor.people, prosecutor.judged) == (2, False)
-    assert prosecutor.note.startswith("told and not judged: k-map protects people of whom nobody")
+    assert prosecutor.note.startswith(
+        "told and not judged: k-map protects people of whom no adversary"
+    )
     # The population is a list: three fit each row.
     assert (journalist.people, journalist.judged) == (0, True)
     assert journalist.posterior == pytest.approx(1 / 3)
@@ -246,9 +248,9 @@ def test_a_table_that_promises_nothing_breaks_nothing():
     found = sf.verify(table, **ROLES)
     assert str(found).splitlines()[:2] == [
         "May it be published? Yes.",
-        "  Nothing is promised and no attack puts anybody at risk",
+        "  Nothing is promised and no attack puts any person at risk",
     ]
-    assert found.why == ("nothing is promised and no attack puts anybody at risk",)
+    assert found.why == ("nothing is promised and no attack puts any person at risk",)
 
 
 @pytest.mark.parametrize(

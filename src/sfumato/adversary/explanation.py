@@ -56,7 +56,7 @@ class Belief:
     """Likeliest first."""
 
     prior: tuple[float, ...]
-    """To somebody who knows the same and never saw whom the values belong to."""
+    """To an adversary who knows the same and never saw whom the values belong to."""
 
     posterior: tuple[float, ...]
     missing: float = 0.0
@@ -132,7 +132,7 @@ class Belief:
             )
         pairs = zip(self.prior, self.posterior, strict=True)
         if all(abs(a - b) < 1e-9 for a, b in pairs):
-            return f"The release tells nothing about {self.column} that is not true of everybody."
+            return f"The release tells nothing about {self.column} that is not true of all people."
         top = [
             v
             for v, p in zip(self.values, self.posterior, strict=True)
@@ -165,10 +165,10 @@ class Explanation(Showable):
     """The number of classes, groups or buckets it has."""
 
     places: tuple[Place, ...]
-    """Where the person may be, likeliest first; none if nobody fits."""
+    """Where the person may be, likeliest first; none if no person fits."""
 
     beliefs: tuple[Belief, ...]
-    """One per sensitive column that is not known; none if nobody fits."""
+    """One per sensitive column that is not known; none if no person fits."""
 
     notes: tuple[str, ...] = ()
     fitting: int | None = None
@@ -192,10 +192,10 @@ class Explanation(Showable):
     @property
     def where(self) -> str:
         """Return where the person may be, in a sentence."""
-        who = list_values(self.person) or "Somebody of whom nothing is known"
+        who = list_values(self.person) or "A person of whom nothing is known"
         kind = kind_of(self.kind)
         if not self.places:
-            return f"{who}: nobody in the release fits."
+            return f"{who}: no person in the release fits."
         people = sum(place.people for place in self.places)
         people = people if self.fitting is None else self.fitting
         mixed = " people" if kind.keeps_classes else " people, not all of whom fit"
@@ -233,7 +233,7 @@ class Explanation(Showable):
     def svg(self, column: str | None = None) -> str:
         """Draw what is believed of a column before and after, as bars; see `belief`."""
         belief = self.belief(column)
-        title = f"{belief.column}: {list_values(self.person) or 'anybody'}"
+        title = f"{belief.column}: {list_values(self.person) or 'any person'}"
         return bars_svg(belief.values, belief.prior, belief.posterior, title=title)
 
     def content(self) -> Content:
@@ -242,7 +242,7 @@ class Explanation(Showable):
         parts: list[Part] = [*map(Sentence, rest)]
         if len(self.places) > 1:
             places = [
-                (list_values(place.labels) or "everybody", place.people, Share(place.probability))
+                (list_values(place.labels) or "all people", place.people, Share(place.probability))
                 for place in self.places
             ]
             heads = ("may be in", "people", "how likely")
@@ -254,7 +254,7 @@ class Explanation(Showable):
         return tuple(self.svg(belief.column) for belief in self.beliefs)
 
     def __repr__(self) -> str:
-        return f"<Explanation of {list_values(self.person) or 'somebody'}>"
+        return f"<Explanation of {list_values(self.person) or 'a person'}>"
 
 
 def list_values(named: Mapping[str, Value]) -> str:

@@ -160,7 +160,7 @@ def _put_beliefs(shares: FloatArray, believed: Mapping[int, float]) -> FloatArra
 
 _FORM = (
     'write {"not": value or values} for what it is not, {"is": {column: value}} for what is '
-    'known, {"prior": {value: share}} for how likely values are to the adversary, and with it '
+    'known, {"prior": {value: share}} for how likely values are to the adversary; with it, '
     '{"others": {value: share}} for how likely they are among people who differ from the person'
 )
 
@@ -239,7 +239,7 @@ def _code(column: Column, value: Value) -> int:
     if is_missing(value) or text_of(value) not in codes:
         text = "a missing value" if is_missing(value) else repr(text_of(value))
         hint = suggest("" if is_missing(value) else text_of(value), list(codes))
-        raise InputError(f"{column.name}: nobody has {text}. {hint}")
+        raise InputError(f"{column.name}: no person has {text}. {hint}")
     return codes[text_of(value)]
 
 
@@ -265,7 +265,7 @@ def _holding(value: Value, columns: Sequence[Column]) -> tuple[Column, Value]:
                 return column, text[len(column.name) + 1 :]
         every = dict.fromkeys(text_of(each) for column in columns for each in column.known)
         names = ", ".join(column.name for column in columns)
-        raise InputError(f"nobody has {text!r} ({names}). {suggest(text, list(every))}")
+        raise InputError(f"no person has {text!r} ({names}). {suggest(text, list(every))}")
     names = ", ".join(repr(column.name) for column in having)
     raise InputError(
         f"{text!r} is a value of several columns: {names}. Name the one that is meant: "

@@ -143,7 +143,7 @@ class Choices:
     """The file of the private key that signs it; empty for none."""
 
     public: bool = True
-    """Whether a report for everybody lies in it."""
+    """Whether a public report lies in it."""
 
     private: bool = True
     """Whether a report for the publisher lies beside it."""

@@ -41,7 +41,7 @@ LARGEST_UPLOAD = 20 << 30
 
 
 _TRIES = 3
-"""How often a page is made anew because some work ended while it was made."""
+"""How often a page is made again because some work ended while it was made."""
 
 
 class TooLarge(HTTPException):

@@ -31,8 +31,8 @@ STOPS = {
         "Drag a value from one group to another, or move a border of an interval.",
     ),
     "promises": Stop(
-        "A promise says what nobody can learn from the release. The stronger it is, the more has "
-        "to be generalised.",
+        "A promise says what no reader can learn from the release. The stronger it is, the more "
+        "has to be generalised.",
         "Move k from 5 to 20. The loss above changes while you move it.",
     ),
     "explore": Stop(

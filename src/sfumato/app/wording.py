@@ -24,7 +24,7 @@ from sfumato.policy.parts import default_of, descriptions, every_method, is_requ
 from sfumato.text import percent
 
 SENTENCES: Mapping[str, str] = {
-    "k-anonymity": "Nobody can be narrowed down to fewer than {k} people: who knows a person's "
+    "k-anonymity": "No person can be narrowed down to fewer than {k} people: who knows a person's "
     "details picks the right row with a chance of {k_chance} at most.",
     "k-map": "Each row could be any of at least {k} people of the population.",
     "estimated-k-map": "Each row could, most likely, be any of at least {k} people of the "
@@ -43,12 +43,12 @@ SENTENCES: Mapping[str, str] = {
     "times the people of all values from place {l} on.",
     "t-closeness": "Every group looks like the whole table in {column}, up to {t_percent}: who "
     "finds a person's group learns little that the table does not say anyway.",
-    "alpha-k-anonymity": "Nobody can be narrowed down to fewer than {k} people, and no value of "
+    "alpha-k-anonymity": "No person can be narrowed down to fewer than {k} people, and no value of "
     "{column} has more than {alpha_percent} of a group.",
-    "alpha-k-anonymity, protected": "Nobody can be narrowed down to fewer than {k} people, and "
+    "alpha-k-anonymity, protected": "No person can be narrowed down to fewer than {k} people, and "
     "none of {n} named values of {column} has more than {alpha_percent} of a group.",
-    "alpha-k-anonymity, one protected": "Nobody can be narrowed down to fewer than {k} people, and "
-    "a named value of {column} has at most {alpha_percent} of a group.",
+    "alpha-k-anonymity, one protected": "No person can be narrowed down to fewer than {k} people, "
+    "and a named value of {column} has at most {alpha_percent} of a group.",
     "p-sensitive-k-anonymity": "Every group has at least {k} people and at least {p} different "
     "values of {column}.",
     "p-alpha-sensitive-k-anonymity": "Every group has at least {k} people, at least {p} different "

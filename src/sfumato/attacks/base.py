@@ -55,7 +55,7 @@ class Case:
     """What is believed of them, in words."""
 
     prior: float
-    """How likely that is to somebody who never saw the release."""
+    """How likely that is to an adversary who never saw the release."""
 
     posterior: float
     level: Level = Level.LOW
@@ -86,7 +86,7 @@ class Case:
             for name, value in self.who.items()
         )
         return (
-            f"{who or 'everybody'} ({self.people}): {self.believed}, "
+            f"{who or 'all people'} ({self.people}): {self.believed}, "
             f"{percent(self.prior)} before, {percent(self.posterior)} after"
         )
 
@@ -113,13 +113,13 @@ class Outcome:
     """The people there are."""
 
     prior: float | None
-    """In the worst case, what somebody believes who never saw the release."""
+    """In the worst case, what an adversary who never saw the release believes."""
 
     posterior: float | None
-    """In the worst case, what somebody believes who did; None if the attack could not be tried."""
+    """In the worst case, what an adversary who saw it believes; None if it could not be tried."""
 
     threshold: float
-    """From which belief on somebody is at risk."""
+    """From which belief on a person is at risk."""
 
     high: int = 0
     """The people of whom what is believed is of level *high*."""
@@ -264,7 +264,7 @@ class Outcome:
         """
         worst = self.worst[0] if self.worst else None
         names = list(worst.who) if worst is not None else []
-        who = f"who knows the {join_words(names)} of a person" if names else "anybody"
+        who = f"who knows the {join_words(names)} of a person" if names else "any reader"
         learns = f"learns {join_words(self.columns)}" if self.columns else "finds their row"
         text = (
             f"{who} {learns}, for {self.concerned} of {self.of} people ({self.attack}, "
@@ -670,10 +670,10 @@ class Finding:
     """The number of rows each class stands for."""
 
     prior: FloatArray
-    """Per class, what somebody believes of its people who never saw the release."""
+    """Per class, what an adversary who never saw the release believes of its people."""
 
     posterior: FloatArray
-    """What somebody believes who did: the likeliest statement of the attack's kind."""
+    """What an adversary who saw it believes: the likeliest statement of the attack's kind."""
 
     believed: Callable[[int], str] = field(repr=False)
     """Gives that statement for a class, in words."""

@@ -105,7 +105,8 @@ class ComparedReleases:
 
     def __str__(self) -> str:
         if not self.suffers:
-            return f"composition exposes nobody in {len(self.differences)} groups that changed"
+            n = len(self.differences)
+            return f"composition exposes no person in {n} group{'s' * (n != 1)} that changed"
         return (
             f"composition exposes {self.people} people who joined or left, "
             f"in {len(self.exposed)} of {len(self.differences)} groups that changed"

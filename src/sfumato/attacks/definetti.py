@@ -31,7 +31,7 @@ _VALUES = 64
 """The most sensitive values that are told apart; rarer ones are taken together."""
 
 _BINS = 16
-"""Known numbers and days of more values are put into so many bins, each with as many rows."""
+"""Known numbers and days of more values are put into this many bins, each with as many rows."""
 
 _SUPPORT = 5
 """A known value that fewer people have teaches nothing."""

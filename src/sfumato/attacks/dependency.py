@@ -179,7 +179,7 @@ class Dependency(Attack):
         if target.counts is None:
             return "the release has no rows in one piece, from which dependencies could be learned"
         if target.sensitive:
-            return "there is nobody in the table, or nothing but one column"
+            return "there is no person in the table, or nothing but one column"
         return super().why_not(target)
 
     @classmethod

@@ -51,7 +51,7 @@ class Homogeneity(ClassAttack):
 
     name: ClassVar[str] = "homogeneity"
     how: ClassVar[str] = (
-        "Finds the person's class, in which everybody has the same value, and reads the value off."
+        "Finds the person's class, in which all have the same value, and reads the value off."
     )
     advice: ClassVar[str] = LIMIT_SHARE
 
@@ -90,7 +90,7 @@ class Homogeneity(ClassAttack):
             Secrecy.SECRET: Level.VERY_HIGH,
         }[declared]  # fmt: skip
         value = text_of(counts.column.values[code])
-        believed = f"{self.column} = {value}, for everybody in the table has it"
+        believed = f"{self.column} = {value}, for all people in the table have it"
         counted = target.classes.people
         people = counts.known_total if counted is None else counted.with_known(self.column)
         return replace(

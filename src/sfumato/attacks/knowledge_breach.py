@@ -217,7 +217,7 @@ class KnowledgeBreach(Attack):
         if len(target.sensitive) < 2:
             return "there are not two sensitive columns, of which one could tell the other"
         if target.counts is not None:
-            return "there is nobody in the table"
+            return "there is no person in the table"
         return "the sensitive columns are not in tables of their own"
 
     @classmethod

@@ -18,7 +18,7 @@ from sfumato.typing import FloatArray, IntArray
 PROSECUTOR, JOURNALIST = "prosecutor", "journalist"
 _VIEWS = (PROSECUTOR, JOURNALIST)
 _UNKNOWN = frozenset({"k-map", "estimated-k-map", "weighted-k-map", "delta-presence"})
-"""Promises to people of whom nobody knows that they are in the data."""
+"""Promises to people of whom no adversary knows that they are in the data."""
 
 
 @dataclass(frozen=True)
@@ -71,7 +71,7 @@ class Linking(Attack):
     def __post_init__(self) -> None:
         if self.view not in _VIEWS:
             hint = suggest(str(self.view), _VIEWS)
-            raise ParameterError("view", self.view, "in whose eyes somebody is linked", why=hint)
+            raise ParameterError("view", self.view, "in whose eyes a person is linked", why=hint)
 
     @classmethod
     def against(cls, target: Target, rule: HarmRule) -> list[Self]:  # noqa: ARG003 - all alike
@@ -140,8 +140,8 @@ class Linking(Attack):
         if self._is_excused(target):
             promises = " and ".join(sorted(_UNKNOWN & {*target.promised}))
             return (
-                f"told and not judged: {promises} protects people of whom nobody knows that they "
-                f"are in the data; {self._risks(target)}"
+                f"told and not judged: {promises} protects people of whom no adversary knows that "
+                f"they are in the data; {self._risks(target)}"
             )
         return self._risks(target)
 

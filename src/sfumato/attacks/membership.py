@@ -95,7 +95,7 @@ class Presence(Showable):
         """The people who match a group, and the fakes that can be ruled out."""
         real = f"{self.matched} of {self.people} people match a group, {self.groups:.3g} on average"
         if self.ruled_out is None or self.interval is None:
-            return f"membership: {real}; there is no combination that nobody has"
+            return f"membership: {real}; there is no combination that no person has"
         of = f"{self.fakes} fake rows"
         if not self.exact:
             low, high = self.interval
@@ -280,7 +280,7 @@ and can be ruled out
 
 def _note(found: Presence) -> str:
     if found.ruled_out is None:
-        return "every combination of values is somebody's: there are no fake rows to compare with"
+        return "every combination of values is a person's: there are no fake rows to compare with"
     return (
         f"a group fits {found.matched} of {found.people} people, and "
         f"{percent(1 - found.ruled_out, 1)} of "

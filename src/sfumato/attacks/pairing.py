@@ -27,7 +27,7 @@ FEWEST_GROUPS = 6
 """Fewer groups can be paired in so few ways that nothing is told from chance."""
 
 _ROUNDS = (4, 12, 36)
-"""After so many rounds of learning the lifts are held against the groups that were left out."""
+"""After this many rounds of learning the lifts are held against the groups that were left out."""
 
 _LEARNED = 1 << 14
 """Cells (a known tuple and a value of one group) that lifts are learned on, at most."""
@@ -533,7 +533,7 @@ def _room(cells: IntArray) -> int:
 
 
 _FEW_LARGE = 24
-"""So many groups are learned on even if they are large."""
+"""This many groups are learned on even if they are large."""
 
 
 def _halve(pairing: Pairing, rng: np.random.Generator) -> IntArray:
@@ -554,7 +554,7 @@ _HOPELESS = 0.2
 """If more copies fit what a few rounds taught, more rounds are not worth it."""
 
 _FEW = 12
-"""So many groups are too few to be halved."""
+"""This many groups are too few to be halved."""
 
 _MARGIN = 2.0
 """Logarithms of likelihoods that differ by less are taken as equal."""

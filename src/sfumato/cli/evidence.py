@@ -120,7 +120,9 @@ def check_evidence(
     release: ReleaseArgument,
     public_key: Annotated[
         Path | None,
-        typer.Option(metavar="FILE", help="The publisher's; without it anybody may have signed."),
+        typer.Option(
+            metavar="FILE", help="The publisher's; without it any person may have signed."
+        ),
     ] = None,
     json: JsonOption = False,
 ) -> None:

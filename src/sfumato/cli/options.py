@@ -75,7 +75,7 @@ QiOption: TypeAlias = Annotated[
 
 SensitiveOption: TypeAlias = Annotated[
     list[str] | None,
-    typer.Option(metavar="COLUMNS", help="What nobody should learn, between commas."),
+    typer.Option(metavar="COLUMNS", help="What no adversary should learn, between commas."),
 ]
 
 SetOption: TypeAlias = Annotated[
@@ -307,7 +307,7 @@ def passphrase(*, new: bool = False) -> str:
     if given:
         return given
     if not sys.stdin.isatty():
-        raise InputError(f"there is nobody to ask for the passphrase. Put it into {VARIABLE}.")
+        raise InputError(f"there is no terminal to ask for the passphrase. Put it into {VARIABLE}.")
     return str(typer.prompt("Passphrase", hide_input=True, confirmation_prompt=new, err=True))
 
 

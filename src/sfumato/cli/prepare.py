@@ -95,7 +95,7 @@ def _require_terminal() -> None:
             "ask",
             True,
             "given in a terminal only",
-            why="questions need somebody to answer them. Leave --ask out, and edit the draft",
+            why="questions need a person to answer them. Leave --ask out, and edit the draft",
         )
 
 
@@ -236,7 +236,9 @@ def inspect(  # noqa: PLR0917 - options of a command line
     ] = None,
     sensitive: Annotated[
         list[str] | None,
-        typer.Option(metavar="COLUMNS", help="What nobody should learn, separated by commas."),
+        typer.Option(
+            metavar="COLUMNS", help="What no adversary should learn, separated by commas."
+        ),
     ] = None,
     weight: Annotated[
         str | None,
@@ -337,7 +339,7 @@ def compare(  # noqa: PLR0917 - options of a command line
     ] = None,
     threshold: Annotated[
         float | None,
-        typer.Option(metavar="SHARE", help="From which belief on somebody is at risk."),
+        typer.Option(metavar="SHARE", help="From which belief on a person is at risk."),
     ] = None,
     jobs: Annotated[
         int | None,

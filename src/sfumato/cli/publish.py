@@ -360,7 +360,7 @@ def headroom(
         typer.Option(metavar="COLUMN=LABEL", help="Only groups with this label."),
     ] = None,
     most: Annotated[
-        int | None, typer.Option(metavar="N", help="Show only so many, the closest to the limit.")
+        int | None, typer.Option(metavar="N", help="Show only this many, the closest to the limit.")
     ] = 20,
     draw: Annotated[
         Path | None, typer.Option(metavar="FILE", help="Write a drawing as SVG there.")

@@ -61,7 +61,7 @@ def report(  # noqa: PLR0917 - options of a command line
         str | None,
         typer.Option(
             metavar="FILE",
-            help="Everybody the data was drawn from, for k-map and delta-presence; else the "
+            help="All people the data was drawn from, for k-map and delta-presence; else the "
             "policy's.",
         ),
     ] = None,
@@ -80,7 +80,7 @@ def report(  # noqa: PLR0917 - options of a command line
     public: Annotated[
         bool,
         typer.Option(
-            "--public", help="For everybody: only what can be computed from the release itself."
+            "--public", help="For the public: only what can be computed from the release itself."
         ),
     ] = False,
     form: Annotated[

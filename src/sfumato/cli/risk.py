@@ -396,7 +396,7 @@ def explain(  # noqa: PLR0917 - options of a command line
         write_text(svg, found.svg(column), force=force, private="the drawing")
         say(f"Written: {clean(svg)}")
     elif svg is not None:
-        say("Nothing was drawn: nobody fits.")
+        say("Nothing was drawn: no person fits.")
     finish(found, json=json)
 
 
@@ -451,7 +451,7 @@ def verify(  # noqa: PLR0917 - options of a command line
         str | None,
         typer.Option(
             metavar="FILE",
-            help="Everybody the data was drawn from, for k-map and delta-presence; else the "
+            help="All people the data was drawn from, for k-map and delta-presence; else the "
             "policy's.",
         ),
     ] = None,
@@ -475,12 +475,12 @@ def verify(  # noqa: PLR0917 - options of a command line
         float | None,
         typer.Option(
             metavar="P",
-            help="From which belief on somebody is at risk; else the policy's, or 0.75.",
+            help="From which belief on a person is at risk; else the policy's, or 0.75.",
         ),
     ] = None,
     people: Annotated[
         int | None,
-        typer.Option(metavar="N", help="How many may be at risk; else the policy's, or nobody."),
+        typer.Option(metavar="N", help="How many may be at risk; else the policy's, or none."),
     ] = None,
     data: Annotated[
         str | None,

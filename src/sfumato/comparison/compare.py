@@ -122,7 +122,9 @@ def compare(  # noqa: PLR0913 - all but two have a default and are named
         columns_of(named.values()), progress=lambda done, total: report("count", done, total)
     )
     if counts.total == 0:
-        raise InputError("the table has no rows: there is nobody to protect and nothing to compare")
+        raise InputError(
+            "the table has no rows: there is no person to protect and nothing to compare"
+        )
     if threshold is None:
         threshold = min(p.verdict.rule(p.risk_levels).very_high for p in named.values())
     tried = CountedTable(
@@ -183,8 +185,8 @@ def choose_risk(risk: str | None, named: Mapping[str, Policy]) -> str:
             "risk",
             risk,
             "prosecutor or mean",
-            why="no policy has a sensitive column, so there is nothing to learn about anybody. "
-            "Give the role sensitive to what nobody should learn",
+            why="no policy has a sensitive column, so there is nothing to learn about a person. "
+            "Give the role sensitive to what no adversary should learn",
         )
     return risk
 

@@ -592,7 +592,7 @@ class LiveTable:
             counts = table.count(names, report)
         if counts.total == 0:
             raise InputError(
-                "the table has no rows: there is nobody to protect and nothing to publish"
+                "the table has no rows: there is no person to protect and nothing to publish"
             )
         table.table.require_calendar_days(counts)
         return perturb_counts(counts, policy, np.random.default_rng(_SEED))

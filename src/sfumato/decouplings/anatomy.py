@@ -76,8 +76,8 @@ def bucket_sql(parts: Parts, manifest: Mapping[str, Any]) -> str:
 
 
 GIVES_AWAY = (
-    "quasi-identifiers are published as they are, one row per person: whoever knows somebody's can "
-    "tell whether that person is in the data"
+    "quasi-identifiers are published as they are, one row per person: an adversary who knows a "
+    "person's can tell whether that person is in the data"
 )
 
 
@@ -138,7 +138,7 @@ rows have 'flu', more than one in 3. The largest l is 2.
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "together", read_together(self.together))
-        require_int("l", self.l, at_least=2, why="with l=1 a bucket hides nobody")
+        require_int("l", self.l, at_least=2, why="with l=1 a bucket hides no person")
 
     def run(
         self,
@@ -187,7 +187,7 @@ def _require_possible(l: int, column: Column, rows: IntArray) -> None:
     total = int(known.sum())
     if not total:
         raise InfeasibleError(
-            f"no row has a known {column.name!r}, and a missing value protects nobody"
+            f"no row has a known {column.name!r}, and a missing value protects no person"
         )
     # A value fills as many buckets as it has rows, and l times as many rows must be there.
     largest = total // int(known.max())

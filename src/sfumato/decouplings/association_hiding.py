@@ -407,8 +407,8 @@ with sensitive values as general as it takes that no quasi-identifier tells them
 - What one sensitive value tells about another is not hidden.
 - The order of the rows is random. An empty cell is a missing value; {star} stands for any value.
 
-`manifest.json` says what is promised; whoever has Sfumato checks it with `sfumato verify` and this
-folder.
+`manifest.json` says what is promised; readers who have Sfumato check it with `sfumato verify`
+and this folder.
 """
 
 

@@ -119,7 +119,7 @@ class Bucketization(Decoupling):
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "together", read_together(self.together))
-        require_int("l", self.l, at_least=2, why="with l=1 a bucket hides nobody")
+        require_int("l", self.l, at_least=2, why="with l=1 a bucket hides no person")
         if self.column is not None and self.partition is not None:
             why = "the column says already which bucket a row is in. Leave out one of the two"
             raise ParameterError("partition", self.partition, "left out", why=why)

@@ -44,27 +44,28 @@ from sfumato.text import percent
 from sfumato.typing import IntArray, Value
 
 _ABOUT = """\
-Each table is a slice: some attributes of everybody, and how
+Each table is a slice: some attributes of all people, and how
 many people of a bucket have each combination of them. What belongs together between two
 slices is not said, beyond the bucket."""
 
 _PROMISES = {
     "probabilistic-l-diversity": """\
-- Whoever looks for a person finds no {column} with a probability above 1/{l}, if every way
+- An adversary who looks for a person finds no {column} with a probability above 1/{l}, if every way
   of joining the slices is equally likely{who}.""",
     "entropy-l-diversity": """\
-- Whoever looks for a person finds the values of {column} on average as hard to guess as {l}
-  equally likely ones, if every way of joining the slices is equally likely{who}.""",
+- An adversary who looks for a person finds the values of {column} on average as hard to guess as
+  {l} equally likely ones, if every way of joining the slices is equally likely{who}.""",
     "recursive-cl-diversity": """\
-- Whoever looks for a person finds the likeliest {column} less than {c} times as likely as all
-  but the {others} likeliest together, if every way of joining the slices is equally
+- An adversary who looks for a person finds the likeliest {column} less than {c} times as likely as
+  all but the {others} likeliest together, if every way of joining the slices is equally
   likely{who}.""",
     "p-alpha-sensitive-k-anonymity": """\
-- Whoever looks for a person finds at least {p} different values of {column} in a bucket, which
-  weigh {alpha} together or more: 0 each of the most secret category, 1 each of the least.""",
+- An adversary who looks for a person finds at least {p} different values of {column} in a bucket,
+  which weigh {alpha} together or more: 0 each of the most secret category, 1 each of the least.""",
     "enhanced-p-alpha-sensitive-k-anonymity": """\
-- Whoever looks for a person finds values of at least {p} categories of {column} in a bucket, which
-  weigh {alpha} together or more: 0 each of the most secret category, 1 each of the least.""",
+- An adversary who looks for a person finds values of at least {p} categories of {column} in a
+  bucket, which weigh {alpha} together or more: 0 each of the most secret category, 1 each of the
+  least.""",
 }
 
 _TOGETHER = """,
@@ -197,8 +198,8 @@ def _same(one: str, other: str) -> str:
 
 
 _GIVES_AWAY = (
-    "values are published as they are: whoever finds somebody's in no bucket can tell that the "
-    "person is not in the data"
+    "values are published as they are: an adversary who finds a person's in no bucket can tell "
+    "that the person is not in the data"
 )
 
 _SIZE = "bucket-size"
@@ -349,7 +350,7 @@ class Slicing(Decoupling):
         if self.check == "buckets":
             return
         if self.cuts == "strict":
-            why = "with strict cuts everybody matches one bucket. Take cuts='relaxed'"
+            why = "with strict cuts every person matches one bucket. Take cuts='relaxed'"
             raise ParameterError("check", self.check, "left out", why=why)
         if not form.of_shares:
             why = f"form={self.form!r} counts the values of a bucket, and no probabilities"

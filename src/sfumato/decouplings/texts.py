@@ -24,8 +24,8 @@ _README = """\
   numbers add up to the size of the {group}.
 {remarks}
 
-`schema.sql` defines the tables and joins them. `manifest.json` says what is promised; whoever
-has Sfumato checks it with `sfumato verify` and this folder.
+`schema.sql` defines the tables and joins them. `manifest.json` says what is promised; readers
+who have Sfumato check it with `sfumato verify` and this folder.
 """
 _TABLES = "-- The tables of this release. Load each file into the table of its name:"
 

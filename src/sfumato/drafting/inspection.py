@@ -249,7 +249,7 @@ class PopulationRisk:
 
     people: int
     smallest: int
-    """Fewest people a class of the table stands for; 0 if some class has nobody."""
+    """Fewest people a class of the table stands for; 0 if some class has none."""
 
     presence: tuple[float, float]
     """The smallest and the largest share of a class's people who are in the table."""
@@ -314,8 +314,8 @@ class HouseholdRisk:
     """Households with a member who is alone in a class."""
 
     alone_together: int
-    """Households that no other is like in all their members: whoever knows them finds the household
-    if its rows are linked."""
+    """Households that no other is like in all their members: an adversary who knows them finds
+    the household if its rows are linked."""
 
 
 @dataclass(frozen=True)

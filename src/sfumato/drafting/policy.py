@@ -76,7 +76,7 @@ class Draft(Showable):
     """What it would cost, measured on the counts; None if nothing could be tried."""
 
     uncertain: tuple[str, ...] = ()
-    """The columns whose meaning is in doubt, so that somebody should say it."""
+    """The columns whose meaning is in doubt, so that a person should say it."""
 
     @property
     def roles(self) -> dict[str, Role]:
@@ -224,7 +224,7 @@ def policy_for_columns(
     known = names_in("quasi_identifiers", quasi_identifiers)
     secret, harmless = names_in("sensitive", sensitive), names_in("plain", plain)
     if not known:
-        why = "without any, everybody is in one class"
+        why = "without any, all people are in one class"
         raise ParameterError("quasi_identifiers", [], "at least one column", why=why)
     every = (*known, *secret, *harmless)
     twice = [name for name in dict.fromkeys(every) if every.count(name) > 1]
@@ -292,7 +292,7 @@ _SEEN_BY_OTHERS = {
     *(Kind.PLACE, Kind.DATE, Kind.BODY),
 }
 """What neighbours, colleagues and friends may know of a person although it is sensitive, in words:
-whoever knows a number of it has it from the same place as the other columns."""
+an adversary who knows a number of it has it from the same place as the other columns."""
 
 
 def _draft_dates(column: str, values: Sequence[Value]) -> tuple[DateForm | None, str]:
@@ -370,8 +370,10 @@ def policy_text(
     lines += ["models:"]
     for model in models:
         lines += _with_comment(_item(model), _meaning(model, rows))
-    kept = "one row has no other to hide among" if rows == 1 else "of the rows, hardest to hide"
-    lines += _with_comment([f"suppression: {suppression}"], f"at most so many {kept}, are left out")
+    left = "one row has no other to hide among, and is left out"
+    if rows != 1:
+        left = "at most this share of the rows is left out, those hardest to hide"
+    lines += _with_comment([f"suppression: {suppression}"], left)
     lines += _with_comment(
         [f"method: {_METHOD}"], "each row is generalised only as far as it must be"
     )

@@ -22,7 +22,7 @@ MUCH_HIDDEN = 0.10
 
 _TOO_MUCH_LOST = 0.6
 _TOO_MUCH_HIDDEN = 0.3
-"""More is not given for the safety of a column; it is said instead that classes tell of it."""
+"""More is not given for the safety of a column; the draft says instead that classes tell of it."""
 
 _ROUNDS = 6
 """How often models are made stronger at most."""
@@ -40,7 +40,7 @@ _WORTH = 0.02
 """A column is left out only if the others gain more than this of a column in all."""
 
 _FOR_CLEAR = 0.3
-"""But so much of a column may be lost if enough of all others survives then."""
+"""But this much of a column may be lost if enough of all others survives then."""
 
 _SHARE_FOR_CLEAR = 0.1
 """Or this share of all columns."""
@@ -63,7 +63,7 @@ class TrialResult(NamedTuple):
     """The share of the rows that are left out."""
 
     at_risk: Mapping[str, int]
-    """By sensitive column, the people of whom somebody learns too much."""
+    """By sensitive column, the people of whom an adversary learns too much."""
 
     people: int = 0
     """The people at risk by the worst attack."""
@@ -118,7 +118,7 @@ class Price(Showable):
     """The columns that the draft leaves out because the others gain more by it."""
 
     advice: tuple[str, ...] = ()
-    """What would help, if little would survive or somebody is at risk."""
+    """What would help, if little would survive or a person is at risk."""
 
     @property
     def headline(self) -> str:

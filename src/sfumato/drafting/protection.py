@@ -41,13 +41,13 @@ _RARE_SECRET = 0.3
 """A secret value that more people have cannot be kept below one half at little cost."""
 
 _FEWEST_NUMBERS = 6
-"""So many different numbers are a scale, on which close ones are alike."""
+"""This many different numbers are a scale, on which close ones are alike."""
 
 _MOST_LISTED = 12
 """The most values that a model lists, the most frequent ones."""
 
 _MOST_FOLDED = 1000
-"""Of so many values at least three differ in more than their spelling."""
+"""Of this many values at least three differ in more than their spelling."""
 
 _FEW_MISSING = 0.02
 """Where more cells are missing, classes without any value are common and must not be forbidden."""
@@ -59,7 +59,7 @@ _WIDEST = 1e12
 """No wider range is promised anything of: such numbers are hardly a scale."""
 
 _ROOM = 0.04
-"""By so much the table itself must be below a limit: classes differ from it by chance."""
+"""By this much the table itself must be below a limit: classes differ from it by chance."""
 
 _CLOSENESS = (0.3, 0.2, 0.15, 0.1)
 _LOWER = (0.0, 0.12, 0.24)

@@ -50,7 +50,7 @@ _LARGEST = 3
 """Sets of up to this many columns are looked at."""
 
 _TOLD = 3
-"""Sets of two or three columns that are told of, of each size."""
+"""Sets of two or three columns that are reported, of each size."""
 
 _CELLS = 60_000_000
 """Codes that are held at once, give or take: a quarter of a gigabyte."""
@@ -229,7 +229,7 @@ def findings_table(found: Sequence[ColumnFinding], caption: str = "") -> Table:
         Heading("column", "Published, and neither quasi-identifier nor sensitive."),
         Heading("finding", "Singles out: few people have what is known with it."),
         Heading("people", "How many more are in a group that is too small, if it is known."),
-        Heading("alone", "How many of them nobody else is like."),
+        Heading("alone", "How many of them are like no other person."),
         Heading("smallest group", "k, if it is known besides the quasi-identifiers."),
         Heading("result", "Accepted: the policy says why it is meant."),
         "why, or what to do",

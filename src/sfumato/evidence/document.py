@@ -627,7 +627,7 @@ def judge_signature(evidence: Evidence, wanted: PublicKey | None) -> SignatureFi
         return _judge(evidence, evidence.signature, wanted)
     if wanted is not None:
         return _broken_signature(wanted, "it is not signed")
-    note = "Not signed: anybody who can change the files can change the evidence with them."
+    note = "Not signed: a person who can change the files can change the evidence with them."
     return SignatureFinding(note=note)
 
 

@@ -358,7 +358,7 @@ class Breach(Showable):
     def headline(self) -> str:
         """The group, its size, and what is known besides."""
         known = f", known besides: {listing(self.knows)}" if self.knows else ""
-        return f"{listing(self.group) or 'everybody'}: {self.size} people{known}"
+        return f"{listing(self.group) or 'all people'}: {self.size} people{known}"
 
     def content(self, *, most: int = _MOST_SHOWN, alpha: float | None = None) -> Content:
         """Return how likely each guess is: column by column, and all together."""
@@ -581,7 +581,7 @@ def holders_content(found: Sequence[Holding], most: int = _MOST_SHOWN) -> Conten
     heads = ("group", "people", "with the value", Heading("share", bar=20), "the person is there")
     rows = [
         (
-            listing(one.group) or "everybody",
+            listing(one.group) or "all people",
             one.size,
             one.rows,
             ShareCell(one.share),

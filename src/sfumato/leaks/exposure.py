@@ -497,7 +497,7 @@ class View:
     def __str__(self) -> str:
         known = "group" if self.known is None else f"group and {self.known}"
         best = self.worst(1)
-        what = "nobody there"
+        what = "no person there"
         if best:
             what = f"up to {percent(float(best[0].probability))} ({self.level})"
         return f"{known} → {', '.join(self.told)}: {what}, {percent(self.mean)} on average"
@@ -573,7 +573,7 @@ class Exposure(Showable):
         """Return the groups a person may be in of whom one sensitive value is known."""
         if len(knows) != 1:
             raise InputError(
-                f"without a group one sensitive value says where somebody may be, got {len(knows)}:"
+                f"without a group one sensitive value says where a person may be, got {len(knows)}:"
                 f" {listing(tuple(knows.items())) or 'none'}. Give one, or the group."
             )
         [(column, value)] = knows.items()
@@ -638,7 +638,7 @@ class Exposure(Showable):
         rows = [
             (
                 known,
-                listing(one.group) or "everybody",
+                listing(one.group) or "all people",
                 one.size,
                 listing(one.values),
                 *sure_cells(one, self.levels),

@@ -44,7 +44,7 @@ _MOST_BINS = 2**17
 """The most bins of counts for several columns at once; those of one column may be more."""
 
 _MANY_ITEMS = 40_000
-"""From so many combinations on, columns are gone through one by one."""
+"""From this many combinations on, columns are gone through one by one."""
 
 _LIMIT = 0.01
 """How likely a table of independent columns may have a fact that chance does not explain."""
@@ -53,7 +53,7 @@ _EXCESS = 2.0
 """Small groups together are no chance if this many times as many tell as chance would make."""
 
 _FEWEST_CELLS = 4
-"""Fewer cells than this are never so many that they could not be chance together."""
+"""Fewer cells than this are never too many to be chance together."""
 
 _MOST_CLASSES = 2000
 """The most classes that are held against chance together, of all columns."""
@@ -723,7 +723,7 @@ class _Search:
         by_chance, one = self.lone_levels < self.lone_before, np.ones(width + 1, dtype=np.int64)
         ranks = _coarse_rank(self.lone_levels.astype(np.int64), by_chance, one, one)
         self.lone_ranks = np.where(self.lone_levels > 0, ranks, 0)
-        """Per value how bad it is to be told of one person; 0 where that harms in no way."""
+        """Per value how bad it is if known of one person; 0 where that harms in no way."""
 
         self.lone_most = np.array(
             [

@@ -261,7 +261,7 @@ class Findings(Showable):
     """How the networks were learned: its name and settings; None if they were given."""
 
     belief: BifNetwork | None = None
-    """What whoever gave the networks believed before any release, if that was given too."""
+    """What the giver of the networks believed before any release, if that was given too."""
 
     whose: PeopleRows | None = None
     """Whose the rows are, where people may have several: rules and facts then count people."""
@@ -758,7 +758,7 @@ def fit_columns(
             unfit.add(name)
             notes.append(
                 f"column {name!r} has a different value in every row: it looks like an identifier "
-                "left in, and tells everything about everybody. Drop it, or generalise it."
+                "left in, and tells everything about all people. Drop it, or generalise it."
             )
     if counts.total == 1:
         notes.append("there is one row only: nothing depends on anything in it")

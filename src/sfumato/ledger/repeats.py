@@ -22,7 +22,7 @@ from sfumato.ledger.store import key_of
 from sfumato.typing import FloatArray, IntArray, Value
 
 _BUCKETS_PER_ROW = 16
-"""One in so many other rows has the same shortened hash as some row of the increment."""
+"""One in this many other rows has the same shortened hash as some row of the increment."""
 
 _MOST_BUCKETS = 2**32 - 1
 

@@ -181,7 +181,7 @@ def _into_place(draft: Path, path: Path) -> None:
         os.link(draft, path)
     except FileExistsError:
         raise OutputError(
-            f"{str(path)!r} was made by somebody else meanwhile. Nothing was changed."
+            f"{str(path)!r} was made by another program meanwhile. Nothing was changed."
         ) from None
     except OSError:
         draft.rename(path)
@@ -291,7 +291,7 @@ def _readable(file: Path) -> Iterator[None]:
             raise damage_error(file, "it cannot be read") from None
         raise OutputError(
             f"{str(file)!r} cannot be read or written just now: {error}. Nothing was changed; try "
-            "again when nobody else uses it and there is space."
+            "again when no other program uses it and there is space."
         ) from None
 
 

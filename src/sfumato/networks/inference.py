@@ -498,7 +498,7 @@ def _impossible(model: _Model, evidence: Mapping[str, Value]) -> InputError:
     shown = ", ".join(f"{name}={evidence[name]!r}" for name in left)
     together = "never occurs" if len(left) == 1 else "never occur together"
     return InputError(
-        f"{shown} {together}: by these tables nobody has {'it' if len(left) == 1 else 'them'}, "
+        f"{shown} {together}: by these tables no person has {'it' if len(left) == 1 else 'them'}, "
         "and nothing follows. Leave one out, or make the tables with a prior (prior=0.5), by "
         "which nothing is impossible"
     )

@@ -592,7 +592,7 @@ def _read_other(value: object) -> Role | None:
     role = None if resolve(value) is None else read_role(value)
     if role in (Role.QUASI_IDENTIFIER, Role.SENSITIVE, Role.SET, Role.WEIGHT):
         raise Fault(
-            f"a column that is {role} must be named under columns, so that nobody overlooks it. "
+            f"a column that is {role} must be named under columns, so that no reader overlooks it. "
             f"Allowed: {some(_OTHERS)}."
         )
     return role
@@ -724,7 +724,7 @@ class Policy(Part):
     )
     population: str | None = setting(
         _read_population,
-        "A table of everybody the data was drawn from, for models that ask.",
+        "A table of all people the data was drawn from, for models that ask.",
         {"type": ["string", "null"]},
         default=None,
         sparse=True,

@@ -107,7 +107,7 @@ class SampleRisk:
             "it could not be estimated who is unique in the population"
             if share is None
             else f"{percent(share, 1)} of the population are unique, about {share * rows:,.0f} of "
-            "them in the table, where whoever knows all people finds them"
+            "them in the table, where an adversary who knows all people finds them"
         )
         return Sentence(
             f"A sample of {percent(self.fraction, 1)} of about {round(self.people):,} people. "

@@ -109,7 +109,7 @@ class Publication(Showable):
     """The verdict on the cells that are new or changed; None if there are none."""
 
     tables: GroupedTables | None = None
-    """The tables of the rows that joined, or all if others left, changed or are to; None if nobody
+    """The tables of the rows that joined, or all if others left, changed or are to; None if no one
     joined."""
 
     folder: Path | None = None
@@ -475,7 +475,7 @@ def read_people(settings: Settings, policy: Policy | None, identifiers: Sequence
 
 
 _LASTING = 0.5
-"""The share of people with several rows from which on it is told that all theirs are alike."""
+"""The share of people with several rows from which on a note says that all theirs are alike."""
 
 
 def find_lasting(
@@ -795,8 +795,8 @@ class _Work:
         if not names or not rows:
             return ()
         text = (
-            f"{rows} rows have no identifier, so nobody recognises their people if they come again "
-            f"or leave: give {some(names, most=20)} with the rows"
+            f"{rows} rows have no identifier, so the ledger cannot recognise their people if they "
+            f"come again or leave: give {some(names, most=20)} with the rows"
         )
         return (text,)
 

@@ -501,8 +501,8 @@ class Ledger:
             names = () if policy is None else policy.with_role(Role.IDENTIFIER)
             if not names:
                 raise InputError(
-                    "the ledger recognises nobody: its policy names no identifiers. Start one with "
-                    "a policy that does, and give rows that have them."
+                    "the ledger recognises no person: its policy names no identifiers. Start one "
+                    "with a policy that does, and give rows that have them."
                 )
             given = [each if isinstance(each, tuple) else (each,) for each in people]
             wrong = [each for each in given if len(each) != len(names)]
@@ -814,7 +814,7 @@ def _warn_of_strangers(recognised: int, people: int, policy: Policy | None) -> t
     )
     text = (
         f"{people - recognised} people of the first release are not recognised if they come again "
-        f"or leave: {advice}. Else what is promised holds if nobody is given twice or returns"
+        f"or leave: {advice}. Else what is promised holds if no person is given twice or returns"
     )
     return (text,)
 

@@ -96,7 +96,7 @@ class Overview(Showable):
     def headline(self) -> str:
         """The numbers of releases, people and cells, who waits, and what is told."""
         who = f"{self.people} people"
-        whom = "anybody"
+        whom = "any person"
         if self.rows_per_person is not None:
             who, whom = f"{self.rows} rows of {who}", "a row"
         if isinstance(self.rows_per_person, int):

@@ -160,7 +160,7 @@ _FIXED = 450 * 10**6
 """Bytes that are needed whatever is counted: libraries, a few batches, the file that is read."""
 
 _SHUFFLED = 4
-"""The share of the rest that recoded rows may take before they go to disk: one in so many."""
+"""The share of the rest that recoded rows may take before they go to disk: one in this many."""
 
 _PER_COMBINATION = 160
 _PER_CELL = 40

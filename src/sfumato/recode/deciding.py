@@ -502,7 +502,9 @@ def deciding(
     found = _count(table, asked, partitioner, budget, report, coarsens=asked is policy)
     counts = found.counts
     if counts.total == 0:
-        raise InputError("the table has no rows: there is nobody to protect and nothing to publish")
+        raise InputError(
+            "the table has no rows: there is no person to protect and nothing to publish"
+        )
     if asked is not policy:
         decision = decide(policy, asked, counts, None, rng=rng, report=report)
         yield DecidedRows(decision, found.notes, table, counts)

@@ -45,7 +45,7 @@ _EMPHASES = (1.0, 0.1, 10.0)
 """How much classes weigh beside suppressed rows, in turn: which is best depends on the table."""
 
 _AT_ONCE = 16
-"""One in so many labels of a column is taken apart at once: a column may have thousands."""
+"""One in this many labels of a column is taken apart at once: a column may have thousands."""
 
 _LARGE = 200_000
 """Items from which on steering goes only one way, and exchanges are fewer: each takes seconds."""

@@ -91,7 +91,7 @@ HEADER = Line._fields
 
 ROLES_IN_WORDS = {
     "quasi-identifier": "others may know it; generalised",
-    "sensitive": "nobody should learn it of a person",
+    "sensitive": "no adversary should learn it of a person",
     "set": "several items in one cell; generalised",
     "plain": "published as it is",
     "weight": "how many people a row stands for; the mean of its class",

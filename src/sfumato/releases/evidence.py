@@ -460,8 +460,8 @@ def require_place(
 def _require_enclosable(folder: Path, path: Path, *, public: bool, key: SigningKey | None) -> None:
     if not public or path.parent.resolve() / path.name != folder.resolve() / REPORT:
         raise OutputError(
-            f"{str(path)!r} lies in the release itself, which everybody gets. Only a report for "
-            f"everybody (--public) may join it, as {REPORT}. Write it beside the release."
+            f"{str(path)!r} lies in the release itself, which all readers get. Only a report for "
+            f"the public (--public) may join it, as {REPORT}. Write it beside the release."
         )
     signer = _signer_of(folder)
     if signer is not None and key is None:

@@ -189,8 +189,8 @@ def require_unlinked(table: KnownColumns, policy: Policy) -> None:
     if found.several:
         text = (
             f"{name!r} says who lives together, and it is published: {found.several:,} of "
-            f"{found.people:,} households have several rows, which stay linked, so that whoever "
-            "knows one member finds the others. Make it an identifier or dropped."
+            f"{found.people:,} households have several rows, which stay linked, so that an "
+            "adversary who knows one member finds the others. Make it an identifier or dropped."
         )
         raise policy.error_at("columns", name, text=text)
 
@@ -264,10 +264,10 @@ def _list_uncountable(policy: Policy, found: Repetition) -> list[tuple[tuple[str
     faults: list[tuple[tuple[str, ...], str]] = []
     if policy.role_of(name) in PUBLISHED:
         text = (
-            f"{found}, and {name!r} is published, so the rows of a person stay linked: whoever "
-            "knows some of them knows the others. Make it an identifier or dropped; or put the "
-            f"rows of a person side by side, with sf.widen(data, person={name!r}), and all of them "
-            f"are protected as one record. {_MEANT}"
+            f"{found}, and {name!r} is published, so the rows of a person stay linked: an "
+            "adversary who knows some of them knows the others. Make it an identifier or dropped; "
+            f"or put the rows of a person side by side, with sf.widen(data, person={name!r}), and "
+            f"all of them are protected as one record. {_MEANT}"
         )
         faults.append((("columns", name), text))
     for model in policy.models:

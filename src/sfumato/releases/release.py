@@ -410,7 +410,7 @@ class DecoupledRelease(Showable):
             rows = int(grouped.sizes[same & (grouped.sizes > 1)].sum())
             if rows:
                 found.append(
-                    f"{rows} people are in groups where everybody has the same "
+                    f"{rows} people are in groups where all have the same "
                     f"{table.column.name!r}: who knows the group knows it"
                 )
         return found

@@ -165,7 +165,7 @@ class Diagnosis(NamedTuple):
     women: float = 1.0
     men: float = 1.0
     severity: float = 0.0
-    """From 0, nobody dies of it, to 1."""
+    """From 0, no one dies of it, to 1."""
 
     winter: bool = False
 
@@ -250,4 +250,4 @@ MISSING = {
     "diagnosis": 0.01,
     "salary": 0.05,
 }
-"""The share of cells nobody filled in."""
+"""The share of cells that no one filled in."""

@@ -18,8 +18,8 @@ from sfumato.search.base import Checker
 from sfumato.typing import BoolArray, FloatArray, Node
 
 _WORTH = 200
-"""Pairs are looked at if at most one of so many rows may be suppressed. Of more, most nodes can be
-valid that are too fine in two columns."""
+"""Pairs are looked at if at most one of this many rows may be suppressed. Of more, most nodes can
+be valid that are too fine in two columns."""
 
 _FEW_LABELS = 256
 """A column is looked at from the lowest level on at which it has no more labels than this."""

@@ -75,7 +75,7 @@ def _exchange(
 
 
 MOST = 3
-"""Attributes of a column, unless it is said otherwise."""
+"""Attributes of a column, unless the policy says otherwise."""
 
 Aim: TypeAlias = Literal["correlations", "membership"]
 AIMS: tuple[Aim, ...] = ("correlations", "membership")
@@ -275,7 +275,7 @@ def _why(
         alike = {known: counts.column(known).values[counts.codes_of(known)[at]] for known in beside}
         among = f" among those with {alike}"
     if not found.tally.totals[worst]:
-        return f"nobody{among} has a known {name!r}, and a missing value hides nobody"
+        return f"no person{among} has a known {name!r}, and a missing value hides no person"
     return form.complaint(found.tally, worst, name, among)
 
 

@@ -15,7 +15,7 @@ Cells: TypeAlias = tuple[IntArray, IntArray, IntArray]
 """Of each pair of values that occurs: the first, the second, and the rows that have both."""
 
 BINS = 20
-"""Numbers and days of more values than this are put into so many bins, each with as many rows."""
+"""Numbers and days of more values than this are put into this many bins, each with as many rows."""
 
 
 @dataclass(frozen=True, eq=False)

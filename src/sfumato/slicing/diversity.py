@@ -119,7 +119,7 @@ class Probabilistic(Form):
     l: int
 
     def __post_init__(self) -> None:
-        require_int("l", self.l, at_least=2, why="with l=1 a bucket hides nobody")
+        require_int("l", self.l, at_least=2, why="with l=1 a bucket hides no person")
 
     def __str__(self) -> str:
         return f"{self.l}-diverse"
@@ -164,7 +164,7 @@ class Entropy(Form):
     l: int | float
 
     def __post_init__(self) -> None:
-        require_number("l", self.l, above=1, why="with l=1 a bucket hides nobody")
+        require_number("l", self.l, above=1, why="with l=1 a bucket hides no person")
 
     def __str__(self) -> str:
         return f"entropy {self.l}-diverse"
@@ -270,7 +270,7 @@ class PAlpha(Form):
     """The category of each value of the column, where it is bound to one."""
 
     def __post_init__(self) -> None:
-        require_int("l", self.l, at_least=2, why="with l=1 a bucket hides nobody")
+        require_int("l", self.l, at_least=2, why="with l=1 a bucket hides no person")
         require_number("alpha", self.alpha, at_least=0)
         object.__setattr__(self, "categories", read_categories(self.categories))
 

@@ -153,7 +153,7 @@ class SubTuples:
 
     rows: IntArray
     missing: int = -1
-    """The value that stands for a missing one, which hides nobody; -1 if none does."""
+    """The value that stands for a missing one, which hides no person; -1 if none does."""
 
     shared: tuple[IntArray | None, ...] | None = None
     """Per column in the order they are joined in, what of each item the columns before it hold too;

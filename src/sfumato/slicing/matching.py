@@ -51,14 +51,14 @@ _NEAR = 1e-9
 
 _NODES = 64
 _MOST_ALIKE = 2 * _NODES - 1
-"""So many people like one are counted exactly; where there may be more, buckets are judged one by
+"""This many people like one are counted exactly; where there may be more, buckets are judged one by
 one."""
 
 _LARGEST = 1 << 16
 """Of more people in a bucket, logarithms would not be exact enough."""
 
 _FAKES = 1000
-"""Made-up people of whom it is told how many can be ruled out."""
+"""Made-up people of whom the result says how many can be ruled out."""
 
 Chances: TypeAlias = tuple[Fraction, ...]
 

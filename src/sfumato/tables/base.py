@@ -84,7 +84,7 @@ class WrittenFile:
     """Rows left out or starred."""
 
     variables: tuple[PublishedVariable, ...] = ()
-    """What is told of its columns, if the input had a dictionary."""
+    """What is stated about its columns, if the input had a dictionary."""
 
 
 @dataclass(frozen=True)

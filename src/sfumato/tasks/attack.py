@@ -94,7 +94,8 @@ def _refuse_known(attacked: tuple[str, ...], quasi_identifiers: tuple[str, ...])
             "quasi_identifiers",
             list(quasi_identifiers),
             "other columns than those attacked",
-            why=f"whoever knows {some(known)} need not attack it. Leave it out of one of the two",
+            why=f"an adversary who knows {some(known)} need not attack it. Leave it out of one of "
+            "the two",
         )
 
 

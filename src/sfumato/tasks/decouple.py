@@ -105,7 +105,7 @@ def decouple(  # noqa: PLR0913 - all but two have a default and are named
         >>> decoupled.tables["qi"].num_rows, decoupled.tables["sensitive_pay"].num_rows
         (4, 3)
         >>> decoupled.warnings
-        ("2 people are in groups where everybody has the same 'pay': who knows the group knows it",)
+        ("2 people are in groups where all have the same 'pay': who knows the group knows it",)
     """
     report = progress or silent
     if seed is not None:

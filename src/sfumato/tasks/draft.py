@@ -69,7 +69,7 @@ def draft(
     domains = table.domains(table.columns, progress=lambda done, total: report("look", done, total))
     if not domains:
         raise InputError(
-            "no column holds one value per row, so nothing can be told about anybody. "
+            "no column holds one value per row, so nothing can be learned about a person. "
             "Split structs and the like into plain columns; for lists of items write a policy with "
             "the role set."
         )
@@ -453,7 +453,7 @@ def _roles(
     else:
         return _guess_roles(table, secret, report)
     if not known:
-        why = "without any, everybody is in one class"
+        why = "without any, all people are in one class"
         raise ParameterError("quasi_identifiers", [], "at least one column", why=why)
     both = [name for name in known if name in secret]
     if both:

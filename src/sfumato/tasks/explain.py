@@ -299,11 +299,11 @@ def _notes(
             for name, labels in unread.items()
         ]
         if not unread:
-            notes.append("Each of the values occurs, but nobody has all of them together.")
+            notes.append("Each of the values occurs, but no person has all of them together.")
         notes.append("The person is not in the data, was suppressed, or a value is misspelt.")
     for name in search.silent_columns():
         notes.append(
-            f"{name} is published as {STAR} for everybody: what is known of it is no help."
+            f"{name} is published as {STAR} for all people: what is known of it is no help."
         )
     if search.left_out:
         rows = search.left_out

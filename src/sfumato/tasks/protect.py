@@ -66,7 +66,7 @@ class Attempts:
             columns, progress=lambda done, total: report("count", done, total)
         )
         if not self._counts.total:
-            raise InputError("the table has no rows: there is nobody to protect")
+            raise InputError("the table has no rows: there is no person to protect")
         self._population = count_population(policy, report)
 
     def release(self, policy: Policy, refine: Sequence[Findings] = ()) -> Release:

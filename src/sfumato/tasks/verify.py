@@ -203,7 +203,9 @@ class Assessment(Showable):
 
     @property
     def holds(self) -> bool:
-        """Whether it may be published: promises hold, no attack succeeds, no column names people.
+        """Whether it may be published: promises hold, and nothing betrays people.
+
+        That is: no attack puts people at risk, and no column names people.
 
         A table that promises nothing is judged by the attacks alone; if there were none, nothing
         was looked at, and that is no yes.
@@ -262,12 +264,17 @@ class Assessment(Showable):
             care = [Reason(each.reason, outcome=each) for each in _distinct(self.concerns)]
             rest = [Reason(text) for text in (*self._untried, *self._unreached)]
             return (*first, *care, *columns, *self._supposed, *accepted, *rest)
-        kept = f"all {len(self.checks)} promises hold" if self.checks else "nothing is promised"
+        held = (
+            "the promise holds"
+            if len(self.checks) == 1
+            else f"all {len(self.checks)} promises hold"
+        )
+        kept = held if self.checks else "nothing is promised"
         told = [e for e in self.attacks if not e.judged and not e.supposed and e.people]
         # What is only told is no reason to refuse, and still not to be denied.
         those = " that is judged" if told else ""
         also = [Reason(f"told only: {outcome}", outcome=outcome) for outcome in told]
-        return (Reason(f"{kept} and no attack{those} puts anybody at risk"), *also, *columns)
+        return (Reason(f"{kept} and no attack{those} puts any person at risk"), *also, *columns)
 
     @property
     def _not_recounted(self) -> tuple[str, ...]:

@@ -27,7 +27,7 @@ class LabelAnswer(NamedTuple):
     """Whether all people with the label have it."""
 
     possible: bool
-    """Whether anybody with the label can have it."""
+    """Whether a person with the label can have it."""
 
 
 YES = LabelAnswer(1.0, certain=True, possible=True)
@@ -148,7 +148,7 @@ class ReleaseOnlyReader:
     def __init__(self, shown: Column, asked: Question) -> None:
         if shown.known and {text_of(value) for value in shown.known} == {STAR}:
             raise InputError(
-                f"column {shown.name!r} is published as '*' for everybody, which says nothing "
+                f"column {shown.name!r} is published as '*' for all people, which says nothing "
                 f"about {str(asked)!r}. Give the table it was made of (--original, original=...), "
                 "or leave the column out."
             )
@@ -325,10 +325,10 @@ class Part(NamedTuple):
     group: IntArray
     people: FloatArray
     certain: Mapping[str, BoolArray]
-    """Per column that is asked about, whether everybody behind an entry keeps the condition."""
+    """Per column that is asked about, whether all people behind an entry keep the condition."""
 
     possible: Mapping[str, BoolArray]
-    """Likewise, whether anybody can."""
+    """Likewise, whether a person can."""
 
 
 def bounds(parts: Sequence[Part]) -> tuple[int, int]:

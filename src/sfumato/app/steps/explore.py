@@ -26,9 +26,9 @@ step = ALL["explore"]
 
 RISK_WORDS = {
     "at-risk": "How many people others could learn something about that harms them.",
-    "belief": "How sure others could become of a sensitive value, of whoever is worst off.",
-    "gain": "How much surer the release makes them, of whoever is worst off.",
-    "prosecutor": "The chance to pick a person's row, for whoever is worst off.",
+    "belief": "How sure others could become of a sensitive value, of the person who is worst off.",
+    "gain": "How much surer the release makes them, of the person who is worst off.",
+    "prosecutor": "The chance to pick a person's row, for the person who is worst off.",
     "mean": "The chance to pick a person's row, on average.",
 }
 """What each risk means."""

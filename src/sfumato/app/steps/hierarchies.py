@@ -50,7 +50,7 @@ from sfumato.typing import Value
 step = ALL["hierarchies"]
 
 KINDS = {
-    "auto": ("Automatic", "Sfumato looks at the values and chooses, anew for each table."),
+    "auto": ("Automatic", "Sfumato looks at the values and chooses for each table by itself."),
     "intervals": ("Intervals", "Numbers or days become ranges, and ranges become wider ranges."),
     "taxonomy": ("Groups by hand", "A tree of groups that you name and fill."),
     "ordered": ("Ordered categories", "Neighbours in an order become one group."),

@@ -26,7 +26,7 @@ JOB, USE = "release", "utility"
 
 _PAGE = 25
 _QUICK = 100_000
-"""Up to so many rows it is measured without being asked what the release is good for."""
+"""Up to this many rows it is measured without being asked what the release is good for."""
 
 _PAIRS = 8
 _CONDITIONS = 3

@@ -54,7 +54,7 @@ PURPOSES = {
     CODEBOOK_TEXT: "what columns and labels mean, to read",
     MANIFEST: "what was done and is promised, for programs",
     EVIDENCE: "the hash of every file, and the signature",
-    REPORT: "the report for everybody",
+    REPORT: "the public report",
     "schema.sql": "the tables and how to join them, for databases",
 }
 _DATA = "published data"

@@ -249,7 +249,7 @@ def _reason(found: Judgement, at: int) -> Reason:
 def _in_brief(remedy: Remedy) -> str:
     """Return what was done, for the history."""
     if remedy.kind == "promise":
-        return f"promised more of {', '.join(remedy.about) or 'everybody'}"
+        return f"promised more of {', '.join(remedy.about) or 'all people'}"
     return _in_words(remedy)
 
 

@@ -418,7 +418,7 @@ class FileSource(Source):
         if self._fingerprint() != self._state:
             raise InputError(
                 f"{self.where} changed while it was being worked on. Start again with a file "
-                "that nobody writes to."
+                "that no program writes to."
             )
 
 

@@ -517,7 +517,7 @@ def _check(plan: Publication, rows: int, where: str) -> None:
     if rows != plan.rows:
         raise OutputError(
             f"{where} got {rows} rows and not {plan.rows}: the table changed while it was being "
-            "published. Nothing was left there. Start again with a table nobody writes to."
+            "published. Nothing was left there. Start again with a table that no program writes to."
         )
 
 
