@@ -182,7 +182,7 @@ def attacks() -> str:
     """Write the page of attacks."""
     return joined(
         "# Attacks",
-        "What somebody learns about a person from a release. [`sf.verify`](python.md#sfverify) "
+        "What an adversary learns about a person from a release. [`sf.verify`](python.md#sfverify) "
         "tries every attack that applies and says who is at risk; "
         "[`sf.tools.attack`](python.md#sftoolsattack) runs those that look at classes on any "
         "table, published or not. [Attacks](../concepts/attacks.md) tells the story of each, and "

@@ -8,7 +8,7 @@ FIELDS: dict[str, str] = {
     "kind": "How the table was [decoupled](decouplings.md). Decoupled releases only.",
     "increment": "Releases on a ledger only.",
     "increment.sequence": "The number of the release in its ledger; the first is 1.",
-    "increment.tables": "`newcomers`: the tables hold only those who joined. `all`: everybody.",
+    "increment.tables": "`newcomers`: the tables hold only those who joined. `all`: all people.",
     "increment.ledger": "A mark of the ledger, the same in all its releases.",
     "columns": "The published columns, in the order of the file.",
     "columns[].name": "Its name.",
@@ -70,7 +70,7 @@ FIELDS: dict[str, str] = {
     "hierarchies": "Hierarchies of sensitive columns, for models that measure distances in them: "
     "for each value its labels from level 1 to the top.",
     "risk_levels": "From which probability on the publisher calls a risk moderate, high or very "
-    "high; `sf.detect` and `sf.breach` go by it. Not there if nobody said.",
+    "high; `sf.detect` and `sf.breach` go by it. Not there if the policy has none.",
     "risk_levels.moderate": "",
     "risk_levels.high": "",
     "risk_levels.very_high": "",

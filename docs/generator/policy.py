@@ -142,7 +142,7 @@ def _shown(value: object) -> str:
     if isinstance(value, RiskLevels):
         return ", ".join(code(f"{start:g}") for start in value.to_plain().values())
     if isinstance(value, Tolerance):
-        return "where very high risk begins, nobody"
+        return "where very high risk begins, no person"
     if isinstance(value, DetectionRule):
         return "learned by `ic`, plain shares"
     if value is None or value == () or isinstance(value, InputRule):

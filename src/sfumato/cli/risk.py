@@ -430,7 +430,7 @@ def _share(text: str, value: str) -> float:
 @command(
     examples="sfumato verify release/\n"
     "sfumato verify published.csv -p policy.yaml\n"
-    "sfumato verify somebodys.csv --qi age,zip --sensitive illness --threshold 0.5\n"
+    "sfumato verify theirs.csv --qi age,zip --sensitive illness --threshold 0.5\n"
     "sfumato verify release/ --format junit\n"
     "sfumato verify release/ -p policy.yaml --population people.csv",
     python='print(sf.verify("release"))\nprint(sf.verify("published.csv", "policy.yaml"))',
