@@ -5,7 +5,7 @@ The fast lane, `make test`, needs nothing but Python. The full lane, `make test-
 project, and whatever of these is missing there is a failure. A test is in the full lane because of
 a fixture it asks for, so nobody can forget to say so. The lane `rest` is what the fast one leaves
 out: CI runs both, one after the other. Tests that draw examples draw a tenth of them in the fast
-lane, and others, half as many as there are, in `rest`, so that nothing is tried twice.
+lane, and others, a third as many as there are, in `rest`, so that nothing is tried twice.
 """
 
 import gc
@@ -156,7 +156,7 @@ def _try_fewer_examples(function, lane):
     if lane == "full" or given is None or hasattr(function, "all_examples"):
         return
     function.all_examples = given.max_examples
-    tried = max(1, given.max_examples // (10 if lane == "fast" else 2))
+    tried = max(1, given.max_examples // (10 if lane == "fast" else 3))
     setattr(function, where, settings(given, max_examples=tried))
 
 

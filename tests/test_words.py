@@ -128,10 +128,6 @@ def test_the_code_uses_the_words_of_the_glossary_and_no_others():
             assert not where, f"say {word!r}, not {other!r}, in {', '.join(where)}"
 
 
-LATER = {"reports"}
-"""Rooms whose messages are being rewritten; they join the others when that is done."""
-
-
 def strings(tree):
     """Yield the texts of a module with their lines, but for docstrings; values are called X."""
     known = set()
@@ -167,7 +163,7 @@ def problems_of_text(text):
                 yield what
 
 
-@pytest.mark.parametrize("room", [room for room in ROOMS if room not in LATER])
+@pytest.mark.parametrize("room", ROOMS)
 def test_the_messages_of_a_room_are_read_once(room):
     place = SOURCE / room
     found = [

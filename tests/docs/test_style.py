@@ -24,13 +24,10 @@ TEMPLATES = {
 DICTIONARIES = {"docs/concepts/glossary.md", "docs/how-to/coming-from-arx.md"}
 """Pages that list the words of others beside ours."""
 
-LATER = {"docs/how-to/read-the-report.md", "docs/how-to/for-data-protection-officers.md"}
-"""Pages that are being rewritten; they join the others when that is done."""
-
 PAGES = [
     ROOT / TEMPLATES.get(name_of(page), name_of(page))
     for page in pages()
-    if not name_of(page).startswith(ELSEWHERE) and name_of(page) not in LATER
+    if not name_of(page).startswith(ELSEWHERE)
 ]
 
 

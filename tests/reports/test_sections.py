@@ -254,7 +254,7 @@ def test_without_the_policy_nothing_is_said_about_before(house):
     report = sf.report(house.broken, data=house.people)
     [section] = [s for s in report.document.sections if s.id == "breaches"]
     captions = [getattr(part, "caption", "") for part in section.parts]
-    assert "Everybody's own values, before decoupling and after" not in captions
+    assert "The own values of people, before decoupling and after" not in captions
 
 
 def test_the_wrong_original_is_no_reason_to_fail(house, tmp_path):

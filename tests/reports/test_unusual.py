@@ -48,7 +48,7 @@ def test_every_rule_for_missing_values_is_reported_on(missing, tmp_path):
         assert people == sf.verify(tmp_path / name).verdict["rows"].found
     [breaches] = [section for section in report.document.sections if section.id == "breaches"]
     captions = [getattr(part, "caption", "") for part in breaches.parts]
-    assert "Everybody's own values, before decoupling and after" in captions
+    assert "The own values of people, before decoupling and after" in captions
 
 
 def test_suppressed_rows_that_are_still_shown_are_nobody(house):

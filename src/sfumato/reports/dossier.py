@@ -40,7 +40,7 @@ class Dossier:
     ledger: Path | None = None
     public: bool = False
     population: object = None
-    """Everybody the data was drawn from."""
+    """All people the data was drawn from."""
 
     outside: object = None
     """A list of people that others have."""
@@ -215,7 +215,7 @@ def _require_nothing_private(asked: Mapping[str, object]) -> None:
                 name,
                 _describe(value),
                 "left out with public=True (--public)",
-                why="a public report says only what everybody can compute from the release",
+                why="a public report says only what every reader can compute from the release",
             )
 
 

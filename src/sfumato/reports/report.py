@@ -228,7 +228,7 @@ def _title(dossier: Dossier) -> str:
 
 def _scope(dossier: Dossier) -> str:
     if dossier.public:
-        return "For everybody: all that is said here can be computed from the release itself."
+        return "For the public: all that is said here can be computed from the release itself."
     beside = [
         name
         for name, value in (
@@ -243,7 +243,7 @@ def _scope(dossier: Dossier) -> str:
         if value is not None
     ]
     if not beside:
-        return "For the publisher. With --public there is a version for everybody."
+        return "For the publisher. With --public there is a version for the public."
     listed = " and the ".join(filter(None, [", the ".join(beside[:-1]), beside[-1]]))
     stand = "stand" if len(beside) > 1 else "stands"
     return f"Not for publication: the {listed} {stand} behind some of the figures here."

@@ -118,7 +118,8 @@ def _worst(cases: list[list[Cell]]) -> Table:
 ATTACKS = Chapter(
     "attacks",
     "What adversaries achieve",
-    "Each line is one way to learn something about a person: what is believed before anybody sees "
-    "the release (prior), what after (posterior), and how many people that puts at risk.",
+    "Each line is one way to learn something about a person: what is believed before an "
+    "adversary sees the release (prior), what after (posterior), and how many people that puts at "
+    "risk.",
     _parts,
 )

@@ -39,7 +39,7 @@ def _parts(dossier: Dossier) -> Sequence[Part]:
         )
     grouped = dossier.target.grouped
     if grouped is None or not grouped.total or not grouped.names:
-        raise NotHereError("nobody is in the release, or nothing sensitive")
+        raise NotHereError("no person is in the release, or nothing sensitive")
     exposure = Exposure(grouped, None, dossier.levels)
     told = [without_badges(part) for part in exposure.content(most=10).parts]
     parts: list[Part] = [*told, _worst(exposure)]
@@ -48,7 +48,7 @@ def _parts(dossier: Dossier) -> Sequence[Part]:
     if comparison is not None:
         return [_changes(comparison), Drawing.of(_draw(comparison)), *parts]
     why = (
-        "How likely everybody's own values were before decoupling is not in the release; "
+        "How likely the own values of people were before decoupling is not in the release; "
         "the original and its policy would tell."
     )
     return [*parts, Sentence(why)]
@@ -148,14 +148,14 @@ def _changes(comparison: Comparison) -> Table:
         for change in comparison.changes
     ]
     return Table.of(
-        "Everybody's own values, before decoupling and after",
+        "The own values of people, before decoupling and after",
         [
             _KNOWS,
             _GUESSES,
-            Heading("worst before", "How likely somebody's own values were in the whole table."),
-            Heading("worst after", "How likely somebody's own values are in the parts."),
-            Heading("mean before", "The same, over everybody."),
-            Heading("mean after", "The same, over everybody."),
+            Heading("worst before", "How likely a person's own values were in the whole table."),
+            Heading("worst after", "How likely a person's own values are in the parts."),
+            Heading("mean before", "The same, over all people."),
+            Heading("mean after", "The same, over all people."),
             Heading("very high before", "People whose own values were nearly certain."),
             Heading("very high after", "People whose own values still are."),
         ],
@@ -168,14 +168,14 @@ def _draw(comparison: Comparison) -> str:
         [brief(_knows(change.known), most=80) for change in comparison.changes],
         [change.before.mean for change in comparison.changes],
         [change.after.mean for change in comparison.changes],
-        title="How likely all the rest is, to whoever knows",
+        title="How likely all the rest is, to an adversary who knows",
     )
 
 
 BREACHES = Chapter(
     "breaches",
     "What the parts tell when they are joined again",
-    "Whoever joins the parts can only take the share of each value in a person's group; the "
-    "numbers say how likely the best guess is, and what the whole table told before.",
+    "An adversary who joins the parts can only take the share of each value in a person's group; "
+    "the numbers say how likely the best guess is, and what the whole table told before.",
     _parts,
 )

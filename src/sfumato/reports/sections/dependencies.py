@@ -27,7 +27,7 @@ from sfumato.tasks.detect import detect, marked_edges
 from sfumato.text import brief
 
 _MOST_COLUMNS = 40
-"""Networks of more columns are not drawn: nobody could read them."""
+"""Networks of more columns are not drawn: no reader could follow them."""
 
 _MOST_RULES = 15
 
@@ -126,10 +126,10 @@ def _rules(findings: Findings) -> Table:
     return Table.of(
         "Rules that tell a sensitive value",
         [
-            Heading("who knows", "What somebody knows of a person."),
+            Heading("who knows", "What an adversary knows of a person."),
             Heading("learns", "What it tells."),
             Heading("before", "How likely that is without knowing anything: its share of all."),
-            Heading("after", "How likely it is to whoever knows."),
+            Heading("after", "How likely it is to an adversary who knows."),
             Heading("how sure", "The publisher's name for that; who is harmed, attacks judge."),
             Heading("people", "About how many people the whole rule is right."),
         ],

@@ -22,7 +22,7 @@ def _parts(dossier: Dossier) -> Sequence[Part]:
         )
     found = Ledger(dossier.ledger).headroom()
     if not found.rooms:
-        raise NotHereError("nobody is in the ledger yet")
+        raise NotHereError("no person is in the ledger yet")
     cells = {room.group: room.cells for room in found.rooms}
     waiting = {room.group: room.waiting for room in found.rooms}
     figures = Figures(

@@ -214,7 +214,7 @@ def _table(steps: Sequence[Step]) -> Table:
             Heading("level", "The level the column would have."),
             Heading("suppressed", "Rows that would have to go for all models to hold there."),
             Heading(heading, "What the step costs; below 0 it saves rows."),
-            Heading("allowed", "Whether the policy lets so many rows go."),
+            Heading("allowed", "Whether the policy allows that number of suppressed rows."),
             Heading("loss", "What is lost there; the smaller, the better."),
         ],
         rows,

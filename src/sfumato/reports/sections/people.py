@@ -34,7 +34,7 @@ def _parts(dossier: Dossier) -> Sequence[Part]:
     classes = dossier.target.classes
     sizes = classes.sizes
     if not len(sizes):
-        raise NotHereError("nobody is in the release")
+        raise NotHereError("no person is in the release")
     return [
         _figures(dossier, classes),
         Drawing.of(_histogram(sizes, classes.inside)),
@@ -81,7 +81,11 @@ def _figures(dossier: Dossier, classes: EquivalenceClasses) -> Figures:
                 int(sizes[smallest_first][half]),
                 "Half of the people are in a class of at most this size.",
             ),
-            ("alone", alone, "People nobody else looks like: who knows them finds their row."),
+            (
+                "alone",
+                alone,
+                "People whom no other person looks like: who knows them finds their row.",
+            ),
         ),
     )
 
@@ -155,7 +159,7 @@ def _remark(dossier: Dossier) -> list[Sentence]:
 PEOPLE = Chapter(
     "people",
     "Who is in it",
-    "A class is everybody who looks the same in what others may know; the larger it is, the "
+    "A class is all people who look the same in what others may know; the larger it is, the "
     "less surely a person's row is found.",
     _parts,
 )

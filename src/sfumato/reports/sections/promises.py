@@ -75,7 +75,7 @@ def _files(manifest: Manifest) -> Table:
 
 def _columns(manifest: Manifest) -> Table:
     rows: list[list[Cell]] = [[column.name, column.role] for column in manifest.columns]
-    meaning = "What it is: others may know it, nobody should learn it, or neither."
+    meaning = "What it is: others may know it, no one should learn it, or neither."
     return Table.of("Columns", ["column", Heading("role", meaning)], rows, most=60)
 
 
@@ -98,7 +98,7 @@ def _evidence(dossier: Dossier) -> list[Sentence]:
         return [Sentence("There is no evidence file: the hashes above are all there is.")]
     if dossier.public:
         # It may be signed later, with this very report.
-        who = "who signed it, if anybody did: sfumato check-evidence"
+        who = "who signed it, if it is signed: sfumato check-evidence"
         return [Sentence(f"{EVIDENCE} has the hash of every file; {who}.")]
     try:
         signature = read_evidence(folder).signature
@@ -116,7 +116,7 @@ def _evidence(dossier: Dossier) -> list[Sentence]:
 
 def _in_database(*, signed: bool) -> Sentence:
     if not signed:
-        return Sentence("There is no evidence beside the tables: anybody may have changed them.")
+        return Sentence("There is no evidence beside the tables: any person may have changed them.")
     return Sentence(
         "Evidence stands in a table beside the release and covers every row of it. Whether it is "
         "right, and who signed it: sfumato check-evidence."

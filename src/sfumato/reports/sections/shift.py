@@ -83,7 +83,7 @@ _MOST_DRAWN = 6
 def _parts(dossier: Dossier) -> Sequence[Part]:
     target = dossier.target
     if not target.sensitive or not target.classes.total:
-        raise NotHereError("the release has no sensitive column, or nobody in it")
+        raise NotHereError("the release has no sensitive column, or no person in it")
     spreads = [_spread(target, name, dossier.original) for name in target.sensitive]
     parts: list[Part] = [_table(spreads, with_original=dossier.original is not None)]
     parts.append(Beside(tuple(Drawing.of(_draw(spread)) for spread in spreads[:_MOST_DRAWN])))
@@ -214,7 +214,7 @@ def _draw(spread: Spread) -> str:
 SHIFT = Chapter(
     "shift",
     "How sensitive values are spread",
-    "If a class has other shares than everybody together, whoever knows a person's class "
+    "If a class has other shares than all people together, an adversary who knows a person's class "
     "learns something; if the release has other shares than the original, analyses are off.",
     _parts,
 )

@@ -269,7 +269,7 @@ def _place(role: str, order: Sequence[str]) -> int:
 _KNOWN = "others may know it (quasi-identifier)"
 _ROLES = {
     "quasi-identifier": _KNOWN,
-    "sensitive": "nobody should learn it (sensitive)",
+    "sensitive": "no one should learn it (sensitive)",
     "set": "several items per row (set)",
     "plain": "neither of the two (plain)",
     "weight": "how many people a row stands for (weight)",
