@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -30,12 +31,15 @@ PASSIVE = re.compile(r"\bit is (?:said|told) (?!to\b)", re.IGNORECASE)
 _ENDS = re.compile(r"[.!?…][\"”’')*_]*\s+|;\s+")
 
 
-def rows_of_glossary() -> Iterator[tuple[str, str, list[str]]]:
-    """Yield each word of the glossary, its meaning, and the words that the code does not use."""
+@cache
+def rows_of_glossary() -> list[tuple[str, str, list[str]]]:
+    """Return each word of the glossary, its meaning, and the words that the code does not use."""
+    rows = []
     for line in GLOSSARY.read_text(encoding="utf-8").splitlines():
         if line.startswith("| **"):
             word, meaning, others = (cell.strip() for cell in line.strip("|").split("|"))
-            yield word.strip("*"), meaning, re.findall(r"\*([^*]+)\*", others)
+            rows.append((word.strip("*"), meaning, re.findall(r"\*([^*]+)\*", others)))
+    return rows
 
 
 def other_words() -> dict[str, str]:
