@@ -150,17 +150,17 @@ def test_a_folder_is_written_and_verified(tmp_path, form):
         (
             Slicing(l=3, form="entropy"),
             {"model": "entropy-l-diversity", "l": 3, "measured": {"l": pytest.approx(3)}},
-            "as hard to guess as 3\n  equally likely ones",
+            "as hard to guess as\n  3 equally likely ones",
         ),
         (
             Slicing(l=2.5, form="entropy"),
             {"model": "entropy-l-diversity", "l": 2.5, "measured": {"l": pytest.approx(3)}},
-            "as hard to guess as 2.5\n  equally likely ones",
+            "as hard to guess as\n  2.5 equally likely ones",
         ),
         (
             Slicing(l=3, form="recursive", c=1.5),
             {"model": "recursive-cl-diversity", "c": 1.5, "l": 3, "measured": {"c": 1}},
-            "less than 1.5 times as likely as all\n  but the 2 likeliest together",
+            "less than 1.5 times as likely as\n  all but the 2 likeliest together",
         ),
     ],
 )

@@ -312,9 +312,9 @@ def _names(names: Sequence[str], most: int, characters: int) -> str:
         if shown and len(", ".join([*shown, short])) > characters:
             break
         shown.append(short)
-    return join_words(list(names) if len(shown) == len(names) else [*shown], most=most) + (
-        f" and {len(names) - len(shown)} more" if len(shown) < len(names) else ""
-    )
+    if len(shown) == len(names):
+        return join_words(list(names), most=most)
+    return f"{', '.join(shown)} and {len(names) - len(shown)} more"
 
 
 # What it is about: how it was made, what it promises, when, by whom and what for.
