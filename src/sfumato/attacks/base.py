@@ -252,6 +252,11 @@ class Outcome:
         return self.people or self.high or self.moderate
 
     @property
+    def discounted(self) -> bool:
+        """Whether it counts one level less, because groups are so small that chance does it."""
+        return self.level < Level.VERY_HIGH and bool(self.by_chance)
+
+    @property
     def reason(self) -> str:
         r"""The reason in words: who learns what of how many people, an example, what to do.
 
@@ -270,7 +275,7 @@ class Outcome:
             f"{who} {learns}, for {self.concerned} of {self.of} people ({self.attack}, "
             f"{self.level}); for example {worst}."
         )
-        if self.level < Level.VERY_HIGH and self.by_chance:
+        if self.discounted:
             text += " In groups this small chance does that by itself, so it counts one level less."
         return f"{text} {self.advice}" if self.advice else text
 

@@ -74,8 +74,8 @@ def _headline(dossier: Dossier) -> str:
         n = len(found.reasons)
         asks = "there is a reason" if n == 1 else f"there are {n} reasons"
         return (
-            "Every promise that could be recounted holds, and nothing about any person "
-            f"becomes as good as known; but {asks} to decide on before it is published."
+            "Every promise that could be recounted holds, and no attack puts a person at risk; "
+            f"but {asks} to decide on before it is published."
         )
     broken = [r.check.name for r in found.reasons if r.check is not None and r.refuses]
     kinds = {each.kind for each in found.named}
@@ -138,11 +138,12 @@ def _belief(found: Outcome) -> str:
     what = what if columns else "which row is theirs becomes"
     whose = f"{format_integer(found.concerned)} of {_count(found.of)}"
     shown = [f"{name} {_value(value)}" for name, value in worst.who.items()]
-    who = f"who knows {join_words(shown)} of a person" if shown else "anybody"
+    who = f"who knows {join_words(shown)} of a person" if shown else "any reader"
+    chance = " In groups this small chance alone does that." if found.discounted else ""
     return (
         f"{what} {_SURE[found.level]} for {whose}. For example, {who} believes with "
         f"{percent(worst.posterior)}: {brief(worst.believed, most=80)}; without the release, with "
-        f"{percent(worst.prior)}."
+        f"{percent(worst.prior)}.{chance}"
     )
 
 
