@@ -109,6 +109,17 @@ KeyOption: TypeAlias = Annotated[
     typer.Option("--key", metavar="FILE", help="Sign it with this private key."),
 ]
 
+OutsideOption: TypeAlias = Annotated[
+    str | None, typer.Option(metavar="FILE", help="A list of people to link with it.")
+]
+EarlierOption: TypeAlias = Annotated[
+    list[str] | None,
+    typer.Option(
+        metavar="RELEASE",
+        help="A release or table of the same people before this one, to compare the two; may be "
+        "repeated.",
+    ),
+]
 PeopleFileOption: TypeAlias = Annotated[
     Path | None,
     typer.Option(

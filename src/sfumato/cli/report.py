@@ -7,8 +7,10 @@ import typer
 
 from sfumato.cli.command import BROKEN, command
 from sfumato.cli.options import (
+    EarlierOption,
     ForceOption,
     JsonOption,
+    OutsideOption,
     PeopleFileOption,
     QiOption,
     QuietOption,
@@ -65,18 +67,8 @@ def report(  # noqa: PLR0917 - options of a command line
             "policy's.",
         ),
     ] = None,
-    outside: Annotated[
-        str | None,
-        typer.Option(metavar="FILE", help="A list of people to link with it."),
-    ] = None,
-    earlier: Annotated[
-        list[str] | None,
-        typer.Option(
-            metavar="RELEASE",
-            help="A release or table of the same people before this one, to compare the two; may "
-            "be repeated.",
-        ),
-    ] = None,
+    outside: OutsideOption = None,
+    earlier: EarlierOption = None,
     public: Annotated[
         bool,
         typer.Option(

@@ -8,9 +8,11 @@ import typer
 
 from sfumato.cli.command import BROKEN, command
 from sfumato.cli.options import (
+    EarlierOption,
     ForceOption,
     JsonOption,
     OriginalArgument,
+    OutsideOption,
     PeopleFileOption,
     PublishedArgument,
     QiOption,
@@ -490,18 +492,8 @@ def verify(  # noqa: PLR0917 - options of a command line
             "was made.",
         ),
     ] = None,
-    outside: Annotated[
-        str | None,
-        typer.Option(metavar="FILE", help="A list of people to link with it."),
-    ] = None,
-    earlier: Annotated[
-        list[str] | None,
-        typer.Option(
-            metavar="RELEASE",
-            help="A release or table of the same people before this one, to compare the two; may "
-            "be repeated.",
-        ),
-    ] = None,
+    outside: OutsideOption = None,
+    earlier: EarlierOption = None,
     people_file: PeopleFileOption = None,
     form: Annotated[
         str | None,
