@@ -433,6 +433,33 @@ class FrequencySet:
         """Remove some combinations; the dictionaries stay as they are."""
         return replace(self, codes=self.codes[:, ~unwanted], rows=self.rows[~unwanted])
 
+    def is_used(self, name: str) -> BoolArray:
+        """Return whether each value of a column is one that some row has."""
+        used: BoolArray = self.value_counts(name) > 0
+        return used
+
+    def compact(self) -> Self:
+        """Remove values that no row has from the dictionaries.
+
+        What is built from a dictionary (hierarchies, ends of ranges) then depends on these rows
+        alone, and not on rows that were removed before.
+
+        >>> counts = FrequencySet.from_rows(["age"], [(30,), (31,), (99,)])
+        >>> counts.without(np.array([False, False, True])).compact().columns[0].values
+        (30, 31)
+        """
+        columns, codes = list(self.columns), self.codes
+        for at, column in enumerate(columns):
+            used = np.flatnonzero(self.is_used(column.name))
+            if len(used) == len(column.values):
+                continue
+            number = np.zeros(len(column.values), dtype=codes.dtype)
+            number[used] = np.arange(len(used))
+            codes = codes.copy() if codes is self.codes else codes
+            codes[at] = number[codes[at]]
+            columns[at] = Column(column.name, tuple(column.values[i] for i in used.tolist()))
+        return self if codes is self.codes else replace(self, columns=tuple(columns), codes=codes)
+
 
 @dataclass(frozen=True, eq=False)
 class CoarseFrequencySet(FrequencySet):
@@ -456,6 +483,19 @@ class CoarseFrequencySet(FrequencySet):
         if name in self.frequencies:
             return self.frequencies[name][: len(self.column(name).values)]
         return super().value_counts(name)
+
+    def is_used(self, name: str) -> BoolArray:
+        # A value that stands for others stays, whether it has rows of its own or not.
+        used = super().is_used(name)
+        used[np.unique(self.codes_of(name))] = True
+        return used
+
+    def compact(self) -> Self:
+        left = super().compact()
+        if left is self:
+            return self
+        rows = {name: self.value_counts(name)[self.is_used(name)] for name in self.frequencies}
+        return replace(left, frequencies=rows)
 
 
 def align(

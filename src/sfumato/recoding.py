@@ -9,10 +9,10 @@ from typing import TypeAlias
 
 import numpy as np
 
-from sfumato.counts import Column
+from sfumato.counts import Column, group
 from sfumato.errors import ParameterError
 from sfumato.hierarchy.base import Ladder
-from sfumato.text import STAR
+from sfumato.text import STAR, text_or_none
 from sfumato.typing import BoolArray, CodeArray, IntArray, Node, Value
 
 DROP = -2
@@ -94,6 +94,73 @@ class FullDomainRecoding:
         return replace(
             self, columns=(*self.columns, lookup), suppressed=np.hstack([self.suppressed, none])
         )
+
+    def covering(self, columns: Sequence[Column]) -> "FullDomainRecoding":
+        """Suppress every row that has a value which the recoding does not know.
+
+        Args:
+            columns: All values there are, of each of its columns.
+
+        >>> from sfumato.hierarchy import Suppress
+        >>> ages = FullDomainRecoding.at([Suppress().ladder("age", (30, 41))], (0,))
+        >>> [covered] = ages.covering([Column("age", (30, 41, 99))]).columns
+        >>> covered.codes.tolist()
+        [0, 1, -2]
+        """
+        covered = []
+        for column, known in zip(columns, self.columns, strict=True):
+            if column.values == known.values:
+                covered.append(known)
+                continue
+            code = {text_or_none(v): c for v, c in zip(known.values, known.codes, strict=True)}
+            codes = [code.get(text_or_none(value), DROP) for value in column.values]
+            found = np.array(codes, dtype=np.int32)
+            covered.append(replace(known, values=column.values, codes=found))
+        return replace(self, columns=tuple(covered))
+
+    def telling_apart(self, gone: BoolArray, codes: Sequence[CodeArray]) -> "FullDomainRecoding":
+        """Suppress some combinations of raw values in place of classes.
+
+        Where such a combination has the labels of a class that is published, labels are numbered
+        anew: one number for each raw value.
+
+        Args:
+            gone: Whether each combination is suppressed.
+            codes: One array per column: the raw value of each combination.
+        """
+        found = self.without(gone, codes) or self._by_value().without(gone, codes)
+        if found is None:
+            raise RuntimeError("rows with the same values would be both published and suppressed")
+        return found
+
+    def without(self, gone: BoolArray, codes: Sequence[CodeArray]) -> "FullDomainRecoding | None":
+        """Suppress the classes of some combinations; None if others are in these classes, too."""
+        labels = [column.codes[raw] for column, raw in zip(self.columns, codes, strict=True)]
+        dropped = np.any([label == DROP for label in labels], axis=0)
+        sizes = [len(column.labels) for column in self.columns]
+        groups = group([np.maximum(label, 0) for label in labels], sizes, n=len(gone))
+        leaves, stays = np.zeros(groups.n, dtype=bool), np.zeros(groups.n, dtype=bool)
+        leaves[groups.of_item[gone & ~dropped]] = True
+        stays[groups.of_item[~gone & ~dropped]] = True
+        if (leaves & stays).any():
+            return None
+        first = np.zeros(groups.n, dtype=np.int64)
+        first[groups.of_item[~dropped]] = np.flatnonzero(~dropped)
+        suppressed = np.stack([label[first[leaves]] for label in labels], axis=1)
+        return replace(self, suppressed=suppressed.astype(np.int64))
+
+    def _by_value(self) -> "FullDomainRecoding":
+        """Number labels by the raw values that have them."""
+        columns = []
+        for column in self.columns:
+            kept = column.codes != DROP
+            if column.level == 0:
+                columns.append(column)
+                continue
+            codes = np.where(kept, np.cumsum(kept) - 1, DROP).astype(np.int32)
+            labels = tuple(column.labels[code] for code in column.codes[kept].tolist())
+            columns.append(replace(column, codes=codes, labels=labels))
+        return replace(self, columns=tuple(columns))
 
     def dropping_missing(self) -> "FullDomainRecoding":
         """Suppress every row in which one of the columns is missing."""

@@ -136,8 +136,8 @@ class Case:
         return range(min(low, height), min(high, height) + 1)
 
     def known(self, name: str) -> set[Any]:
-        """Give the known values of a column; those of rows that are dropped count too."""
-        return {row[self.names.index(name)] for row in self.rows} - {None}
+        """Give the known values of a column in the rows that are left to decide on."""
+        return {row[self.names.index(name)] for row in self.decided()} - {None}
 
     def domain(self, name: str) -> list[Any]:
         """Give the raw values that losses know of, missing last if it is one of them."""

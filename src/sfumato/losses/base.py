@@ -209,6 +209,10 @@ class LocalResult:
     suppressed: int
     """The number of suppressed rows."""
 
+    def beside(self, lost: int) -> Self:
+        """Return it with rows that were suppressed before it was decided."""
+        return replace(self, suppressed=self.suppressed + lost)
+
 
 @dataclass(frozen=True, eq=False)
 class Attribute:
@@ -219,6 +223,9 @@ class Attribute:
     """Rows of each raw value, by code."""
 
     weight: float = 1.0
+    lost: int = 0
+    """Rows that were suppressed before and are in no count. They cost what suppressed rows cost,
+    as if their values were spread like those of the others."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -258,6 +265,17 @@ class CheckedNode:
     def removed_rows(self, attribute: int) -> FloatArray | None:
         """Count the suppressed rows by raw value, or None if there are none."""
         return self.histogram(attribute) if self.suppressed else None
+
+    def beside(self, lost: int) -> "CheckedNode":
+        """Return it with rows that were suppressed before, as one class that does not stay."""
+        if not lost:
+            return self
+        return replace(
+            self,
+            sizes=np.append(self.sizes, lost),
+            keep=np.append(self.keep, False),
+            total=self.total + lost,
+        )
 
 
 class LossFunction(ABC):
@@ -458,10 +476,13 @@ class CellLossFunction(LossFunction):
         self._aggregate: Aggregate = AGGREGATES[loss.aggregate]()
         self._costs = [loss.costs(a) for a in attributes]
         self._weights = np.array([loss.weight(a) for a in attributes], dtype=np.float64)
-        self._scales = [max(loss.scale(a, rows), 1.0) for a in attributes]
+        self._scales = [max(loss.scale(a, rows + a.lost), 1.0) for a in attributes]
+        self._lost = [
+            self._cost_of_lost(a, costs) for costs, a in zip(self._costs, attributes, strict=True)
+        ]
         self._sums = [
-            costs @ a.frequency.astype(np.float64)
-            for costs, a in zip(self._costs, attributes, strict=True)
+            costs @ a.frequency.astype(np.float64) + lost
+            for costs, a, lost in zip(self._costs, attributes, self._lost, strict=True)
         ]
 
         levels = [sums / scale for sums, scale in zip(self._sums, self._scales, strict=True)]
@@ -481,7 +502,8 @@ class CellLossFunction(LossFunction):
 
     def per_attribute_local(self, result: LocalResult) -> FloatArray:
         parts = [
-            (self._cost_of(i, cells) + self._lifted_out(i, result)) / self._scales[i]
+            (self._cost_of(i, cells) + self._lifted_out(i, result) + float(self._lost[i][-1]))
+            / self._scales[i]
             for i, cells in enumerate(result.cells)
         ]
         return np.array(parts, dtype=np.float64)
@@ -496,9 +518,10 @@ class CellLossFunction(LossFunction):
             costs = self._costs[i][levels, np.arange(len(levels))]
             total = float(costs @ attribute.frequency)
             removed = judged.removed_rows(i)
+            there = replace(attribute, ladder=cut.ladders[i])
             if removed is not None:
-                there = replace(attribute, ladder=cut.ladders[i])
                 total += float(self._loss.suppression_cost(there, costs[None, :], removed)[0])
+            total += float(self._cost_of_lost(there, costs[None, :])[0])
             parts.append(total / self._scales[i])
         return np.array(parts, dtype=np.float64)
 
@@ -536,6 +559,15 @@ class CellLossFunction(LossFunction):
 
     def combine(self, parts: FloatArray) -> FloatArray:
         return self._aggregate.rows(parts, self._weights)
+
+    def _cost_of_lost(self, attribute: Attribute, costs: FloatArray) -> FloatArray:
+        """Return what rows that were suppressed before cost at every level."""
+        rows = attribute.frequency.sum()
+        if not attribute.lost or not rows:
+            return np.zeros(len(costs))
+        removed = attribute.frequency * (attribute.lost / rows)
+        found: FloatArray = costs @ removed
+        return found + self._loss.suppression_cost(attribute, costs, removed)
 
     def _cost_of(self, i: int, cells: Cells) -> float:
         return float(self._loss.of_cells(self._attributes[i], cells) @ cells.rows)

@@ -29,11 +29,13 @@ from sfumato.partition.base import Progress as PartitionProgress
 from sfumato.partition.base import starting_groups
 from sfumato.policy import FULL_DOMAIN, REGIONAL, Missing, Policy
 from sfumato.recode.budget import Budget, BudgetedCounts, count_within
+from sfumato.recode.recoded import PublishedPart, published_part
 from sfumato.recode.regional import CutSearch, FoundCut, draw_tree, label_levels
-from sfumato.recoding import FullDomainRecoding, Lattice, Recoding
+from sfumato.recoding import ColumnRecoding, FullDomainRecoding, Lattice, Recoding
 from sfumato.search import SEARCHES, Checker, Found, Grouping, Outcome, step_down
 from sfumato.tables import Table, count_people
-from sfumato.typing import IntArray, Node, Progress
+from sfumato.text import text_or_none
+from sfumato.typing import IntArray, Node, Progress, Value
 
 if TYPE_CHECKING:
     from sfumato.leaks import Findings
@@ -111,14 +113,18 @@ def prepare(
     population: FrequencySet | None = None,
     *,
     maker: "Maker | None" = None,
+    lost: int = 0,
 ) -> PreparedTable:
     """Drop what the policy suppresses anyway, build the hierarchies, describe the columns.
+
+    Nothing that is built depends on the rows that are dropped.
 
     Args:
         policy: What must hold.
         counts: The table over `counted_columns`.
         population: The population over the quasi-identifiers, if the policy names one.
         maker: Makes hierarchies, or has them already; None makes them.
+        lost: Rows that were suppressed before and are not in the counts.
     """
     maker = maker or Maker()
     names = policy.quasi_identifiers
@@ -134,6 +140,7 @@ def prepare(
     if policy.missing is Missing.SUPPRESS:
         whole = counts
         counts, items = without_missing(whole, names)
+        counts = counts.compact()
         lacking = whole.total - counts.total
         if lacking > limit:
             raise InfeasibleError(
@@ -156,6 +163,7 @@ def prepare(
             maker.ladder(policy, counts, name, people.value_counts(name)),
             counts.value_counts(name),
             policy.columns[name].weight,
+            lost,
         )
         for name in names
     )
@@ -256,7 +264,10 @@ def make_problem(policy: Policy, ready: PreparedTable) -> Problem:
 
 
 def without_missing(counts: FrequencySet, names: tuple[str, ...]) -> tuple[FrequencySet, IntArray]:
-    """Return counts without rows that miss a quasi-identifier, and which combinations stay."""
+    """Return counts without rows that miss a quasi-identifier, and which combinations stay.
+
+    Dictionaries stay as they are, but for the missing value.
+    """
     lacking = np.zeros(len(counts), dtype=bool)
     columns = list(counts.columns)
     for name in names:
@@ -339,6 +350,24 @@ class Decision:
 
     lost: Mapping[str, float] = field(default_factory=dict)
     """The normalised loss of each quasi-identifier."""
+
+    lacking: int = 0
+    """Rows that are not published because the policy suppresses missing values: no decision was
+    made on them."""
+
+    published: FrequencySet | None = None
+    """The published rows as they were, over the columns of the decision, if others are not
+    published; see `published_rows`."""
+
+    def published_rows(self, counts: FrequencySet) -> FrequencySet:
+        """Return the published rows as they were, with no value that none of them has.
+
+        Args:
+            counts: What was decided on.
+        """
+        if self.published is not None:
+            return self.published
+        return published_part(counts, self.recoding).counts if self.suppressed else counts
 
 
 # Refusing what no release of a table can keep, before any work is done.
@@ -452,7 +481,7 @@ def ladders_of(
     if policy is None:
         return {}
     if policy.missing is Missing.SUPPRESS:
-        counts, _ = without_missing(counts, tuple(quasi_identifiers))
+        counts = without_missing(counts, tuple(quasi_identifiers))[0].compact()
     return {
         name: ladder_of(policy, counts, name)
         for name in quasi_identifiers
@@ -580,6 +609,11 @@ def decide(
 ) -> Decision:
     """Decide what becomes of a counted table.
 
+    A release must not depend on people who are not in it. So wherever rows are suppressed, it is
+    decided again on those that are left, with hierarchies built for them, until none is
+    suppressed. What is published is then what that last decision makes of the published rows, and
+    the others only decided which rows these are.
+
     Args:
         policy: What was asked for in the first place.
         asked: The same policy, or what `with_findings` made of it.
@@ -589,11 +623,116 @@ def decide(
         report: Told how far each stage is.
         maker: See `prepare`; what is refined builds its hierarchies always.
     """
-    partitioner = policy.make_method(PARTITIONERS)
     if not policy.quasi_identifiers:
         return decide_undivided(asked, counts)
+    # Every round draws the same, so that what comes of one does not depend on those before it.
+    seed = int(rng.integers(2**63))
+
+    def decide_on(rows: FrequencySet, maker: "Maker | None") -> Decision:
+        within = asked if rows is counts else _with_limit(asked, _room(asked, counts, rows))
+        return _decide_once(
+            within if asked is policy else _with_limit(policy, within.suppression.limit),
+            within,
+            rows,
+            population,
+            rng=np.random.default_rng(seed),
+            report=report,
+            maker=maker,
+            lost=counts.total - rows.total,
+        )
+
+    first = decision = decide_on(counts, maker)
+    part = PublishedPart(counts, np.arange(len(counts)))
+    while decision.suppressed > decision.lacking:
+        before, part = part, published_part(part.counts, decision.recoding)
+        part = part._replace(items=before.items[part.items])
+        if not part.counts.total:
+            break
+        decision = decide_on(part.counts, None)
+    if decision is first:
+        return first
+    if _is_same(first, decision, part.counts):
+        return replace(first, published=part.counts)
+    return replace(
+        decision,
+        recoding=part.cover(decision.recoding, counts),
+        suppressed=counts.total - part.counts.total,
+        search=_search_of_rounds(first, decision, policy.loss.name),
+        lacking=first.lacking,
+        published=part.counts,
+    )
+
+
+def _room(policy: Policy, counts: FrequencySet, left: FrequencySet) -> int:
+    """Return how many more rows, or people, may be suppressed of those that are left."""
+    everything, now = counts.total, left.total
+    if policy.suppresses_people:
+        everything, now = (
+            len(each.column(str(policy.counted_person)).values) for each in (counts, left)
+        )
+    return policy.suppression.most_rows(everything) - (everything - now)
+
+
+def _with_limit(policy: Policy, limit: float) -> Policy:
+    """Return a policy with another limit of what is suppressed."""
+    return policy.replace(suppression=policy.suppression.replace(limit=limit))
+
+
+def _is_same(first: Decision, last: Decision, left: FrequencySet) -> bool:
+    """Return whether a decision on published rows is the one by which they are published."""
+    one, other = first.recoding, last.recoding
+    if not isinstance(one, FullDomainRecoding) or not isinstance(other, FullDomainRecoding):
+        return False
+    return dict(first.columns) == dict(last.columns) and all(
+        _labels_of(a, left.column(a.column)) == _labels_of(b, left.column(b.column))
+        for a, b in zip(one.columns, other.columns, strict=True)
+    )
+
+
+def _labels_of(recoding: ColumnRecoding, column: Column) -> list[Value]:
+    """Return the label of each value of a column."""
+    known = {
+        text_or_none(value): code
+        for value, code in zip(recoding.values, recoding.codes.tolist(), strict=True)
+    }
+    return [recoding.labels[known[text_or_none(value)]] for value in column.values]
+
+
+def _search_of_rounds(first: Decision, last: Decision, loss: str) -> Mapping[str, Any] | None:
+    """Return what was searched in all rounds; the best of all is that of the whole table."""
+    if first.search is None or last.search is None:
+        return last.search
+    best = first.losses[loss]
+    as_good = last.losses[loss] <= best + _ROUNDING * max(abs(best), 1.0)
+    return {
+        **last.search,
+        "checks": first.search["checks"] + last.search["checks"],
+        "optimal": first.search["optimal"] and as_good,
+        "bound": first.search["bound"],
+    }
+
+
+_ROUNDING = 1e-9
+"""Losses that differ by less are the same."""
+
+
+def _decide_once(
+    policy: Policy,
+    asked: Policy,
+    counts: FrequencySet,
+    population: FrequencySet | None,
+    *,
+    rng: np.random.Generator,
+    report: Progress,
+    maker: "Maker | None",
+    lost: int,
+) -> Decision:
+    """Decide what becomes of a counted table, of which rows may have been suppressed before."""
+    partitioner = policy.make_method(PARTITIONERS)
     if asked is not policy:
-        return decide_refined(policy, asked, partitioner, counts, rng=rng, progress=report)
+        return decide_refined(
+            policy, asked, partitioner, counts, rng=rng, progress=report, lost=lost
+        )
     if partitioner is None:
         return decide_for_columns(
             policy,
@@ -602,6 +741,7 @@ def decide(
             lambda checks: report("search", checks, None),
             rng=rng,
             maker=maker,
+            lost=lost,
         )
     return decide_locally(
         policy,
@@ -610,6 +750,7 @@ def decide(
         rng=rng,
         progress=lambda done, total: report("partition", done, total),
         maker=maker,
+        lost=lost,
     )
 
 
@@ -662,10 +803,11 @@ def decide_for_columns(
     *,
     rng: np.random.Generator | None = None,
     maker: "Maker | None" = None,
+    lost: int = 0,
 ) -> Decision:
     """Decide on one lookup per column, by whichever of its methods a policy names."""
     decide_ = decide_full_domain if policy.make_regional() is None else decide_regionally
-    return decide_(policy, counts, population, on_check, rng=rng, maker=maker)
+    return decide_(policy, counts, population, on_check, rng=rng, maker=maker, lost=lost)
 
 
 def decide_full_domain(
@@ -676,16 +818,17 @@ def decide_full_domain(
     *,
     rng: np.random.Generator | None = None,
     maker: "Maker | None" = None,
+    lost: int = 0,
 ) -> Decision:
     """Find the node that loses least among those that keep the promises."""
-    ready = prepare(policy, counts, population, maker=maker)
+    ready = prepare(policy, counts, population, maker=maker, lost=lost)
     checker = _possible_checker(policy, ready, rng)
     found = search_levels(policy, checker, on_check)
     if found.node is None:
         raise InfeasibleError(why_infeasible(policy, checker, found))
     outcome = checker.evaluate(found.node)
     return Decision(
-        recoding=_recoding(policy, checker, outcome, counts),
+        recoding=_recoding(policy, checker, outcome, ready, counts),
         left=checker.left(outcome),
         sizes=_sizes(outcome),
         # What the policy suppresses before the search counts as suppressed too.
@@ -699,6 +842,7 @@ def decide_full_domain(
         sensitive=checker.grouping.sensitive,
         search=_describe_search(policy, checker, found),
         lost=_lost_by_column(checker, outcome),
+        lacking=ready.lacking or 0,
     )
 
 
@@ -741,12 +885,13 @@ def decide_regionally(
     *,
     rng: np.random.Generator | None = None,
     maker: "Maker | None" = None,
+    lost: int = 0,
 ) -> Decision:
     """Find one cut through each hierarchy, from the best node on, that loses as little as it can.
 
     Every node is a cut, so the loss is that of full-domain recoding at most.
     """
-    ready = prepare(policy, counts, population, maker=maker)
+    ready = prepare(policy, counts, population, maker=maker, lost=lost)
     settings = policy.make_regional()
     assert settings is not None  # noqa: S101 - it is what the policy names
     checker = _possible_checker(policy, ready, rng)
@@ -754,9 +899,8 @@ def decide_regionally(
     if cut is None:
         raise InfeasibleError(why_infeasible(policy, checker, node))
     outcome = cut.outcome
-    recoding = _without_people(policy, cut.checker, outcome, counts, cut.recoding())
-    if policy.missing is Missing.SUPPRESS:
-        recoding = recoding.dropping_missing()
+    recoding = _without_people(policy, cut.checker, outcome, ready, cut.recoding())
+    recoding = recoding.covering([counts.column(name) for name in recoding.looked_at])
     return Decision(
         recoding=recoding,
         left=cut.checker.left(outcome),
@@ -774,6 +918,7 @@ def decide_regionally(
             "bound": None,
         },
         lost=_lost_by_cut(cut),
+        lacking=ready.lacking or 0,
     )
 
 
@@ -879,6 +1024,7 @@ def _cut_losses(policy: Policy, found: FoundCut) -> dict[str, float]:
     """Measure the release in every way there is, the policy's own loss first."""
     judged, checker = found.outcome.judged, found.checker
     assert judged is not None  # noqa: S101 - only hopeless nodes are not judged
+    judged = judged.beside(checker.attributes[0].lost)
     own = {policy.loss.name: policy.loss}
     others = {name: LOSSES[name].example() for name in LOSSES if name not in own}
     return {
@@ -887,9 +1033,11 @@ def _cut_losses(policy: Policy, found: FoundCut) -> dict[str, float]:
     }
 
 
-def find_node(policy: Policy, counts: FrequencySet, on_check: Callable[[int], None]) -> Node:
+def find_node(
+    policy: Policy, counts: FrequencySet, on_check: Callable[[int], None], lost: int = 0
+) -> Node:
     """Find the levels a policy's search would choose."""
-    ready = prepare(policy, counts)
+    ready = prepare(policy, counts, lost=lost)
     checker = checker_of(policy, ready)
     found = search_levels(policy, checker, on_check)
     if found.node is None:
@@ -906,33 +1054,34 @@ def search_levels(policy: Policy, checker: Checker, on_check: Callable[[int], No
 
 
 def _recoding(
-    policy: Policy, checker: Checker, outcome: Outcome, counts: FrequencySet
+    policy: Policy, checker: Checker, outcome: Outcome, ready: PreparedTable, counts: FrequencySet
 ) -> FullDomainRecoding:
     recoding = FullDomainRecoding.at(
         checker.grouping.ladders, outcome.node, checker.suppressed_classes(outcome)
     )
-    recoding = _without_people(policy, checker, outcome, counts, recoding)
-    return recoding.dropping_missing() if policy.missing is Missing.SUPPRESS else recoding
+    recoding = _without_people(policy, checker, outcome, ready, recoding)
+    return recoding.covering([counts.column(name) for name in recoding.looked_at])
 
 
 def _without_people(
     policy: Policy,
     checker: Checker,
     outcome: Outcome,
-    counts: FrequencySet,
+    ready: PreparedTable,
     recoding: FullDomainRecoding,
 ) -> FullDomainRecoding:
     """Return a recoding that suppresses people with all their rows, if the policy says so."""
     if policy.counted_person is None or not policy.suppresses_people:
         return recoding
-    return recoding.dropping(counts.column(policy.counted_person), checker.people_gone(outcome))
+    person = ready.counts.column(policy.counted_person)
+    return recoding.dropping(person, checker.people_gone(outcome))
 
 
 def _losses(policy: Policy, checker: Checker, outcome: Outcome) -> dict[str, float]:
     """Measure the release in every way there is, the policy's own loss first."""
-    judged = outcome.judged
-    if judged is None:
+    if outcome.judged is None:
         return {policy.loss.name: outcome.loss}
+    judged = outcome.judged.beside(checker.attributes[0].lost)
     own = {policy.loss.name: policy.loss}
     others = {name: LOSSES[name].example() for name in LOSSES if name not in own}
     return {
@@ -988,9 +1137,10 @@ def decide_locally(
     rng: np.random.Generator,
     progress: PartitionProgress | None = None,
     maker: "Maker | None" = None,
+    lost: int = 0,
 ) -> Decision:
     """Divide the rows into classes that keep the promises, each with labels of its own."""
-    ready = prepare(policy, counts, maker=maker)
+    ready = prepare(policy, counts, maker=maker, lost=lost)
     refuse_impossible(
         policy.models,
         ready.counts,
@@ -1055,6 +1205,7 @@ def local_decision(
         method=method,
         sensitive=ready.sensitive,
         lost=_lost_locally(labelled),
+        lacking=ready.lacking or 0,
     )
 
 
@@ -1072,10 +1223,10 @@ def _columns(labelled: LabelledPartition) -> dict[str, dict[str, Any]]:
 
 def _local_losses(policy: Policy, labelled: LabelledPartition) -> dict[str, float]:
     """Measure the release in every way there is, the policy's own loss first."""
-    result = labelled.result()
+    problem = labelled.problem
+    result = labelled.result().beside(problem.attributes[0].lost)
     own = {policy.loss.name: policy.loss}
     others = {name: LOSSES[name].example() for name in LOSSES if name not in own}
-    problem = labelled.problem
     return {
         name: loss.over(problem.attributes, problem.total).of_local(result)
         for name, loss in (own | others).items()
@@ -1135,6 +1286,7 @@ def decide_refined(
     *,
     rng: np.random.Generator,
     progress: Progress,
+    lost: int = 0,
 ) -> Decision:
     """Decide as the policy says, then generalise further what breaks the refined policy.
 
@@ -1145,8 +1297,9 @@ def decide_refined(
         counts: The table over the refined policy's columns.
         rng: Draws among rows that are alike where they part ways.
         progress: Told how far each stage is.
+        lost: Rows that were suppressed before and are not in the counts.
     """
-    ready = prepare(refined, counts)
+    ready = prepare(refined, counts, lost=lost)
     refuse_impossible(
         refined.models,
         ready.counts,
@@ -1159,14 +1312,14 @@ def decide_refined(
     method: dict[str, Any]
     settings = policy.make_regional()
     if settings is not None:
-        found = _cut_for_refining(policy, counts, settings.rounds, progress)
+        found = _cut_for_refining(policy, counts, settings.rounds, progress, lost)
         problem = replace(problem, free=(False,) * len(problem.lowest))
         partition = _classes_of_cut(problem, found)
         intervals: tuple[bool, ...] = (False,) * len(problem.lowest)
         method = {"name": REGIONAL, "rounds": settings.rounds}
     elif partitioner is None:
         first = counts.project(counted_columns(policy))
-        node = find_node(policy, first, lambda checks: progress("search", checks, None))
+        node = find_node(policy, first, lambda checks: progress("search", checks, None), lost)
         # Classes that are left alone are published as they were, no finer.
         problem = replace(problem, lowest=node, free=(False,) * len(node))
         partition = classes_at(problem, node)
@@ -1199,10 +1352,10 @@ def classes_at(problem: Problem, node: Node) -> Partition:
 
 
 def _cut_for_refining(
-    policy: Policy, counts: FrequencySet, rounds: int, progress: Progress
+    policy: Policy, counts: FrequencySet, rounds: int, progress: Progress, lost: int
 ) -> FoundCut:
     """Find the cut of a policy in counts that have more columns than it needs."""
-    ready = prepare(policy, counts.project(counted_columns(policy)))
+    ready = prepare(policy, counts.project(counted_columns(policy)), lost=lost)
     checker = checker_of(policy, ready)
     node, cut = _find_cut(
         policy, checker, ready, rounds, lambda checks: progress("search", checks, None)

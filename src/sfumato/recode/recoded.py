@@ -1,6 +1,7 @@
 """The published rows of a recoding as counts, made from counts alone."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import NamedTuple
 
 import numpy as np
@@ -42,6 +43,73 @@ def recode_counts(
         (('30s',), [2])
     """
     return _join(counts, recode_entries(counts, recoding, decided, rng))
+
+
+class PublishedPart(NamedTuple):
+    """The rows of a counted table that a recoding publishes, as they were."""
+
+    counts: FrequencySet
+    """They alone: no value is left that none of them has."""
+
+    items: IntArray
+    """Where its combinations are in the whole table."""
+
+    def cover(self, recoding: Recoding, whole: FrequencySet) -> Recoding:
+        """Return a recoding of this part as one of the whole table, which suppresses the rest.
+
+        Args:
+            recoding: What becomes of this part. It suppresses nothing, unless nothing is left.
+            whole: The table that it is a part of.
+        """
+        if isinstance(recoding, FullDomainRecoding):
+            looked_at = recoding.looked_at
+            gone = np.ones(len(whole), dtype=bool)
+            gone[self.items] = False
+            covering = recoding.covering([whole.column(name) for name in looked_at])
+            return covering.telling_apart(gone, [whole.codes_of(name) for name in looked_at])
+        assert isinstance(recoding, LocalRecoding)  # noqa: S101 - no other is decided on counts
+        rest = whole.rows.copy()
+        rest[self.items] -= self.counts.rows
+        lost = np.flatnonzero(rest)
+        if not len(self.items):
+            none = np.empty(0, dtype=np.int64)
+            recoding = replace(recoding, starts=np.zeros(1, np.int64), rows=none, classes=none)
+        item = np.concatenate([np.repeat(self.items, np.diff(recoding.starts)), lost])
+        classes = np.concatenate([recoding.classes, np.full(len(lost), SUPPRESSED)])
+        order = np.lexsort((classes, item))
+        names = [column.column for column in recoding.columns]
+        return replace(
+            recoding,
+            columns=tuple(
+                replace(column, values=whole.column(column.column).values)
+                for column in recoding.columns
+            ),
+            others=tuple(column for column in whole.columns if column.name not in names),
+            combinations=whole.codes,
+            starts=np.searchsorted(item[order], np.arange(len(whole) + 1)),
+            rows=np.concatenate([recoding.rows, rest[lost]])[order],
+            classes=classes[order],
+        )
+
+
+def published_part(counts: FrequencySet, recoding: Recoding) -> PublishedPart:
+    """Return the rows that are published.
+
+    >>> from sfumato.hierarchy import Suppress
+    >>> counts = FrequencySet.from_rows(["age"], [(30,), (30,), (99,)])
+    >>> ages = FullDomainRecoding.at([Suppress().ladder("age", (30, 99))], (0,), np.array([[1]]))
+    >>> part = published_part(counts, ages)
+    >>> part.counts.column("age").values, part.counts.rows.tolist()
+    ((30,), [2])
+    """
+    if isinstance(recoding, FullDomainRecoding):
+        stay = _by_column(counts, recoding)[1]
+        return PublishedPart(counts.without(~stay).compact(), np.flatnonzero(stay))
+    assert isinstance(recoding, LocalRecoding)  # noqa: S101 - no other is decided on counts
+    published = np.where(recoding.classes == SUPPRESSED, 0, recoding.rows)
+    rows = np.add.reduceat(published, recoding.starts[:-1])
+    left = replace(counts, rows=rows).without(rows == 0)
+    return PublishedPart(left.compact(), np.flatnonzero(rows))
 
 
 class RecodedEntries(NamedTuple):

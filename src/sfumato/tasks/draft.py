@@ -138,7 +138,7 @@ def _try_nothing(policy: Policy) -> None:
 
 def _draw(counts: FrequencySet, person: str | None, most: int) -> FrequencySet:
     """Return the counts of some rows, or of all rows of some people, if there are many."""
-    return counts if counts.total <= most else _used(draw_sample(counts, person, most))
+    return counts if counts.total <= most else draw_sample(counts, person, most).compact()
 
 
 def draw_sample(counts: FrequencySet, person: str | None, most: int) -> FrequencySet:
@@ -157,17 +157,6 @@ def draw_sample(counts: FrequencySet, person: str | None, most: int) -> Frequenc
     people = len(counts.column(person).values)
     drawn = rng.random(people) < most / counts.total
     return counts.without(~drawn[counts.codes_of(person)])
-
-
-def _used(counts: FrequencySet) -> FrequencySet:
-    """Return counts whose dictionaries have only values that occur: hierarchies tell of all."""
-    columns, codes = [], []
-    for column, mine in zip(counts.columns, counts.codes, strict=True):
-        used, renumbered = np.unique(mine, return_inverse=True)
-        values = tuple(column.values[code] for code in used.tolist())
-        columns.append(replace(column, values=values))
-        codes.append(renumbered.ravel().astype(counts.codes.dtype))
-    return replace(counts, columns=tuple(columns), codes=np.array(codes))
 
 
 def _try(
