@@ -18,15 +18,13 @@ from sfumato.errors import InfeasibleError, SfumatoError
 from sfumato.harm import HarmRule
 from sfumato.losses import NormalizedLoss
 from sfumato.models import PrivacyModel
-from sfumato.partition import PARTITIONERS
 from sfumato.policy import ColumnRule, Policy, harm_rule
 from sfumato.reading import TextFile
 from sfumato.recode.deciding import (
     Decision,
     Maker,
     counted_columns,
-    decide_for_columns,
-    decide_locally,
+    decide,
 )
 from sfumato.recode.recoded import rows_of
 from sfumato.releases.manifest import Promise
@@ -331,27 +329,17 @@ def _policy_for(policy: Policy, decoupling: Decoupling) -> Policy:
 
 
 def _decide(policy: Policy, table: CountedTable) -> Decision:
-    partitioner = policy.make_method(PARTITIONERS)
     counts = (table.maker or Maker()).project(table.counts, counted_columns(policy))
-    rng = np.random.default_rng(table.seed)
-    if partitioner is not None:
-        return decide_locally(
-            policy,
-            partitioner,
-            counts,
-            rng=rng,
-            progress=lambda done, total: table.report("partition", done, total),
-            maker=table.maker,
-        )
     population = None
     if policy.population_table is not None:
         population = table.populations[policy.population_table].project(policy.quasi_identifiers)
-    return decide_for_columns(
+    return decide(
+        policy,
         policy,
         counts,
         population,
-        lambda checks: table.report("search", checks, None),
-        rng=rng,
+        rng=np.random.default_rng(table.seed),
+        report=table.report,
         maker=table.maker,
     )
 

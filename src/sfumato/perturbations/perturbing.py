@@ -4,9 +4,9 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 
-from sfumato.counts import group
+from sfumato.counts import Column, group
 from sfumato.perturbations.base import Cells, Perturbation
-from sfumato.typing import IntArray
+from sfumato.typing import BoolArray, IntArray
 
 
 def perturb_cells(
@@ -14,6 +14,7 @@ def perturb_cells(
     rules: Mapping[str, Sequence[Perturbation]],
     rng: np.random.Generator,
     person: IntArray | None = None,
+    kept: BoolArray | None = None,
 ) -> dict[str, Cells]:
     """Return the columns that are perturbed, as they are published.
 
@@ -24,6 +25,8 @@ def perturb_cells(
         rng: Where chance comes from.
         person: Whose row each is, where people have several. A value that a person has again
             becomes the same again, so that several rows tell no more than one.
+        kept: Which rows are published; None for all. The others are missing in what is returned,
+            and nothing depends on their values: no limit, no spread, no exchange.
 
     Example:
         >>> from sfumato.counts import Column
@@ -34,6 +37,8 @@ def perturb_cells(
         >>> [found.column.values[code] for code in found.codes]
         [60, 10, 50]
     """
+    if kept is not None:
+        cells = {name: _only(each, kept) for name, each in cells.items()}
     found = {name: cells[name] for name in rules}
     together: dict[object, tuple[Perturbation, list[str]]] = {}
     for name, chain in rules.items():
@@ -42,20 +47,40 @@ def perturb_cells(
                 # Columns with the same settings are changed together, after what each has before.
                 together.setdefault(repr(member), (member, []))[1].append(name)
             else:
-                [found[name]] = _change(member, [found[name]], _levels(member, cells), rng, person)
+                levels = _levels(member, cells, kept)
+                [found[name]] = _change(member, [found[name]], levels, rng, person)
     for member, names in together.values():
         given = [found[name] for name in names]
-        changed = _change(member, given, _levels(member, cells), rng, person)
+        changed = _change(member, given, _levels(member, cells, kept), rng, person)
         found |= dict(zip(names, changed, strict=True))
     return found
 
 
-def _levels(member: Perturbation, cells: Mapping[str, Cells]) -> IntArray | None:
+def _only(cells: Cells, kept: BoolArray) -> Cells:
+    """Return a column in which rows that are not published are missing."""
+    used = np.unique(cells.codes[kept & cells.known])
+    number = np.full(len(cells.column.values), len(used), dtype=np.int64)
+    number[used] = np.arange(len(used))
+    codes = np.where(kept, number[cells.codes], len(used))
+    values = tuple(cells.column.values[code] for code in used.tolist())
+    missing = () if (codes < len(used)).all() else (None,)
+    return Cells(Column(cells.column.name, (*values, *missing)), codes)
+
+
+def _levels(
+    member: Perturbation, cells: Mapping[str, Cells], kept: BoolArray | None
+) -> IntArray | None:
     """Return the group of rows that each row may exchange with, by true values."""
-    if not member.within:
-        return None
     within = [cells[name] for name in member.within]
-    return group([c.codes for c in within], [len(c.column.values) for c in within]).of_item
+    if not within and kept is None:
+        return None
+    codes = [each.codes for each in within]
+    sizes = [len(each.column.values) for each in within]
+    if kept is not None:
+        # A row that is not published is alone.
+        codes.append(np.where(kept, 0, np.cumsum(~kept)))
+        sizes.append(int(np.count_nonzero(~kept)) + 1)
+    return group(codes, sizes).of_item
 
 
 def _change(

@@ -137,7 +137,9 @@ class Pram(Perturbation):
         codes = new[np.where(known, cells.codes, -1)]
         matrix = self.transitions(column.known, np.bincount(codes[known], minlength=n)[:n])
         found = codes.copy()
-        found[known] = draw_lines(matrix, codes[known], rng)
+        # A draw for each row, known or not: what others are changes nothing of a row's own draw.
+        chances = rng.random(len(codes))[known]
+        found[known] = draw_lines(matrix, codes[known], chances)
         return [Cells(column, found)]
 
     def _with_named(self, column: Column) -> Column:
@@ -208,12 +210,17 @@ def _is_probability(value: object) -> bool:
     return isinstance(value, int | float) and not isinstance(value, bool) and 0 <= value <= 1
 
 
-def draw_lines(matrix: FloatArray, lines: IntArray, rng: np.random.Generator) -> IntArray:
+def draw_lines(matrix: FloatArray, lines: IntArray, chances: FloatArray) -> IntArray:
     """Return a draw from some lines of a matrix of probabilities, one for each.
 
-    >>> draw_lines(np.array([[0.0, 1.0], [1.0, 0.0]]), np.array([0, 1, 0]),
-    ...     np.random.default_rng(0)).tolist()
-    [1, 0, 1]
+    Args:
+        matrix: A line of probabilities for each value.
+        lines: Which line to draw from.
+        chances: A random number from 0 to below 1 for each draw.
+
+    >>> draw_lines(np.array([[0.2, 0.8], [1.0, 0.0]]), np.array([0, 1, 0]),
+    ...     np.array([0.5, 0.5, 0.1])).tolist()
+    [1, 0, 0]
     """
     n = len(matrix)
     if n == 0:
@@ -222,6 +229,6 @@ def draw_lines(matrix: FloatArray, lines: IntArray, rng: np.random.Generator) ->
     # A line that rounding leaves below 1 ends at its last value with a chance.
     last = n - 1 - np.argmax(matrix[:, ::-1] > 0, axis=1)
     edges = np.minimum(sums, 1.0) + np.arange(n)[:, None]
-    found = np.searchsorted(edges.ravel(), rng.random(len(lines)) + lines, side="right") - lines * n
+    found = np.searchsorted(edges.ravel(), chances + lines, side="right") - lines * n
     drawn: IntArray = np.minimum(found, last[lines])
     return drawn

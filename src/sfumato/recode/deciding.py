@@ -351,6 +351,9 @@ class Decision:
     lost: Mapping[str, float] = field(default_factory=dict)
     """The normalised loss of each quasi-identifier."""
 
+    ladders: Sequence[Ladder] = ()
+    """The hierarchies of the quasi-identifiers, if levels of them were searched."""
+
     lacking: int = 0
     """Rows that are not published because the policy suppresses missing values: no decision was
     made on them."""
@@ -504,7 +507,7 @@ class DecidedRows(NamedTuple):
 
 
 @contextmanager
-def deciding(
+def deciding(  # noqa: PLR0913 - what it is told and what it tells
     table: Table,
     columns: Sequence[str],
     policy: Policy,
@@ -512,6 +515,7 @@ def deciding(
     *,
     budget: Budget | None = None,
     output: str | None = None,
+    left_out: str | None = None,
     rng: np.random.Generator,
     report: Progress,
 ) -> Iterator[DecidedRows]:
@@ -524,17 +528,22 @@ def deciding(
         asked: The same policy, or what `with_findings` made of it.
         budget: How much memory the decision may take; None for as much as it needs.
         output: The table of a database that will be written, if it is one.
+        left_out: The column that is 1 in rows which are not published, whatever is decided.
         rng: Draws among rows that are alike where they part ways.
         report: Told how far each stage is.
     """
     partitioner = policy.make_method(PARTITIONERS)
-    found = _count(table, asked, partitioner, budget, report, coarsens=asked is policy)
+    found = _count(table, asked, partitioner, budget, report, left_out, coarsens=asked is policy)
     counts = found.counts
     if counts.total == 0:
         raise InputError(
             "the table has no rows: there is no person to protect and nothing to publish"
         )
-    if asked is not policy:
+    if left_out is not None:
+        population = count_population(policy, report)
+        decision = _decide_without(policy, asked, counts, population, left_out, rng, report)
+        yield DecidedRows(decision, found.notes, table, counts)
+    elif asked is not policy:
         decision = decide(policy, asked, counts, None, rng=rng, report=report)
         yield DecidedRows(decision, found.notes, table, counts)
     elif budget is None or partitioner is None or not found.notes:
@@ -563,11 +572,12 @@ def _count(
     partitioner: Partitioner | None,
     budget: Budget | None,
     report: Progress,
+    left_out: str | None,
     *,
     coarsens: bool,
 ) -> BudgetedCounts:
     """Count what a decision needs, within the budget if there is one."""
-    columns = counted_columns(policy)
+    columns = (*counted_columns(policy), *([] if left_out is None else [left_out]))
 
     def progress(done: int, total: int | None) -> None:
         report("count", done, total)
@@ -606,6 +616,7 @@ def decide(
     rng: np.random.Generator,
     report: Progress,
     maker: "Maker | None" = None,
+    lost: int = 0,
 ) -> Decision:
     """Decide what becomes of a counted table.
 
@@ -622,6 +633,7 @@ def decide(
         rng: Draws among rows that are alike where they part ways.
         report: Told how far each stage is.
         maker: See `prepare`; what is refined builds its hierarchies always.
+        lost: Rows that were suppressed before and are not in the counts.
     """
     if not policy.quasi_identifiers:
         return decide_undivided(asked, counts)
@@ -638,16 +650,16 @@ def decide(
             rng=np.random.default_rng(seed),
             report=report,
             maker=maker,
-            lost=counts.total - rows.total,
+            lost=lost + counts.total - rows.total,
         )
 
     first = decision = decide_on(counts, maker)
     part = PublishedPart(counts, np.arange(len(counts)))
     while decision.suppressed > decision.lacking:
-        before, part = part, published_part(part.counts, decision.recoding)
-        part = part._replace(items=before.items[part.items])
-        if not part.counts.total:
+        left = published_part(part.counts, decision.recoding)
+        if not left.counts.total:
             break
+        part = PublishedPart(left.counts, part.items[left.items])
         decision = decide_on(part.counts, None)
     if decision is first:
         return first
@@ -656,10 +668,73 @@ def decide(
     return replace(
         decision,
         recoding=part.cover(decision.recoding, counts),
-        suppressed=counts.total - part.counts.total,
+        suppressed=decision.suppressed + counts.total - part.counts.total,
         search=_search_of_rounds(first, decision, policy.loss.name),
         lacking=first.lacking,
-        published=part.counts,
+        published=part.counts if not decision.suppressed else None,
+    )
+
+
+def decide_on_rest(
+    policy: Policy,
+    asked: Policy,
+    counts: FrequencySet,
+    population: FrequencySet | None,
+    *,
+    lost: int,
+    room: int,
+    rng: np.random.Generator,
+    report: Progress,
+) -> Decision:
+    """Decide what becomes of the rows that are left where others were suppressed before.
+
+    Args:
+        policy: What was asked for in the first place, for all rows.
+        asked: The same policy, or what `with_findings` made of it.
+        counts: The rows that are left.
+        population: All people the data was drawn from, if the policy names them.
+        lost: How many rows were suppressed before.
+        room: How many more rows, or people, may be.
+        rng: Draws among rows that are alike where they part ways.
+        report: Told how far each stage is.
+    """
+    within = _with_limit(asked, max(room, 0))
+    given = within if asked is policy else _with_limit(policy, room)
+    return decide(given, within, counts, population, rng=rng, report=report, lost=lost)
+
+
+def _decide_without(
+    policy: Policy,
+    asked: Policy,
+    counts: FrequencySet,
+    population: FrequencySet | None,
+    left_out: str,
+    rng: np.random.Generator,
+    report: Progress,
+) -> Decision:
+    """Decide on a table of which some rows are left out, whatever is decided."""
+    gone = counts.codes_of(left_out) != 0
+    part = PublishedPart(counts.without(gone).compact(), np.flatnonzero(~gone))
+    lost = counts.total - part.counts.total
+    decision = decide_on_rest(
+        policy,
+        asked,
+        part.counts,
+        population,
+        lost=lost,
+        room=_room(policy, counts, part.counts),
+        rng=rng,
+        report=report,
+    )
+    recoding = decision.recoding
+    if isinstance(recoding, FullDomainRecoding):
+        recoding = recoding.dropping(part.counts.column(left_out), np.zeros(1, dtype=bool))
+    return replace(
+        decision,
+        recoding=part.cover(recoding, counts),
+        suppressed=decision.suppressed + lost,
+        lacking=decision.lacking + lost,
+        published=decision.published_rows(part.counts),
     )
 
 
@@ -699,17 +774,34 @@ def _labels_of(recoding: ColumnRecoding, column: Column) -> list[Value]:
 
 
 def _search_of_rounds(first: Decision, last: Decision, loss: str) -> Mapping[str, Any] | None:
-    """Return what was searched in all rounds; the best of all is that of the whole table."""
+    """Return what was searched in all rounds.
+
+    The best of all is that of the whole table, unless that has other hierarchies.
+    """
     if first.search is None or last.search is None:
         return last.search
+    checks = first.search["checks"] + last.search["checks"]
+    if not _same_hierarchies(first.ladders, last.ladders):
+        return {**last.search, "checks": checks}
     best = first.losses[loss]
     as_good = last.losses[loss] <= best + _ROUNDING * max(abs(best), 1.0)
-    return {
-        **last.search,
-        "checks": first.search["checks"] + last.search["checks"],
-        "optimal": first.search["optimal"] and as_good,
-        "bound": first.search["bound"],
-    }
+    optimal, bound = first.search["optimal"] and as_good, first.search["bound"]
+    return {**last.search, "checks": checks, "optimal": optimal, "bound": bound}
+
+
+def _same_hierarchies(whole: Sequence[Ladder], part: Sequence[Ladder]) -> bool:
+    """Return whether values have the same labels at all levels where there are fewer of them."""
+    for one, other in zip(whole, part, strict=True):
+        place = {text_or_none(value): at for at, value in enumerate(one.values)}
+        at = [place[text_or_none(value)] for value in other.values]
+        if one.height != other.height or any(
+            [a[code] for code in one.codes[level, at].tolist()]
+            != [b[code] for code in other.codes[level].tolist()]
+            for level, (a, b) in enumerate(zip(one.labels, other.labels, strict=True))
+            if level
+        ):
+            return False
+    return True
 
 
 _ROUNDING = 1e-9
@@ -842,6 +934,7 @@ def decide_full_domain(
         sensitive=checker.grouping.sensitive,
         search=_describe_search(policy, checker, found),
         lost=_lost_by_column(checker, outcome),
+        ladders=ready.ladders,
         lacking=ready.lacking or 0,
     )
 
@@ -918,6 +1011,7 @@ def decide_regionally(
             "bound": None,
         },
         lost=_lost_by_cut(cut),
+        ladders=ready.ladders,
         lacking=ready.lacking or 0,
     )
 

@@ -58,22 +58,19 @@ class PublishedPart(NamedTuple):
         """Return a recoding of this part as one of the whole table, which suppresses the rest.
 
         Args:
-            recoding: What becomes of this part. It suppresses nothing, unless nothing is left.
+            recoding: What becomes of this part.
             whole: The table that it is a part of.
         """
         if isinstance(recoding, FullDomainRecoding):
             looked_at = recoding.looked_at
             gone = np.ones(len(whole), dtype=bool)
-            gone[self.items] = False
+            gone[self.items] = ~_by_column(self.counts, recoding)[1]
             covering = recoding.covering([whole.column(name) for name in looked_at])
             return covering.telling_apart(gone, [whole.codes_of(name) for name in looked_at])
         assert isinstance(recoding, LocalRecoding)  # noqa: S101 - no other is decided on counts
         rest = whole.rows.copy()
         rest[self.items] -= self.counts.rows
         lost = np.flatnonzero(rest)
-        if not len(self.items):
-            none = np.empty(0, dtype=np.int64)
-            recoding = replace(recoding, starts=np.zeros(1, np.int64), rows=none, classes=none)
         item = np.concatenate([np.repeat(self.items, np.diff(recoding.starts)), lost])
         classes = np.concatenate([recoding.classes, np.full(len(lost), SUPPRESSED)])
         order = np.lexsort((classes, item))
@@ -110,6 +107,34 @@ def published_part(counts: FrequencySet, recoding: Recoding) -> PublishedPart:
     rows = np.add.reduceat(published, recoding.starts[:-1])
     left = replace(counts, rows=rows).without(rows == 0)
     return PublishedPart(left.compact(), np.flatnonzero(rows))
+
+
+def published_labels(
+    recoding: Recoding, published: FrequencySet, names: Sequence[str]
+) -> dict[str, list[Value]]:
+    """Return the distinct labels of some quasi-identifiers; none if others recode the rows.
+
+    Args:
+        recoding: What becomes of the table.
+        published: The rows that are published, as they were.
+        names: The quasi-identifiers.
+    """
+    codes: Labels = {}
+    if isinstance(recoding, LocalRecoding):
+        for local, of_class in zip(recoding.columns, recoding.labels, strict=True):
+            codes[local.column] = local.labels, of_class
+    elif isinstance(recoding, FullDomainRecoding):
+        for column in recoding.columns:
+            if column.column in names:
+                codes[column.column] = (
+                    column.labels,
+                    _lookup(published.column(column.column), column),
+                )
+    return {
+        name: [label for code in np.unique(each).tolist() if (label := labels[code]) is not None]
+        for name, (labels, each) in codes.items()
+        if name in names
+    }
 
 
 class RecodedEntries(NamedTuple):

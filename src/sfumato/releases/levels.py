@@ -5,7 +5,7 @@ import sys
 from collections.abc import Iterator, Mapping, Sequence
 from typing import NamedTuple
 
-from sfumato.errors import HierarchyError, some
+from sfumato.errors import HierarchyError, VerificationError, some
 from sfumato.hierarchy import Hierarchy, HierarchyBuilder, Masking, Suppress
 from sfumato.hierarchy.labels import respell
 from sfumato.policy import FULL_DOMAIN, REGIONAL, Policy
@@ -69,6 +69,22 @@ def compare_levels(
         if coarse:
             wrong.append(f"{some(coarse, most=2)} of {name!r} is coarser than level {most}")
     return Coarseness(wrong, unseen)
+
+
+def require_levels(policy: Policy, labels: Mapping[str, Sequence[Value]], method: str) -> None:
+    """Raise if labels that are to be published are not at the levels that a policy allows.
+
+    Args:
+        policy: What the release is held to.
+        labels: The distinct labels of each quasi-identifier, without those of starred rows.
+        method: How it was made.
+    """
+    wrong = compare_levels(policy, labels, method, starred=False).wrong
+    if wrong:
+        raise VerificationError(
+            f"the release was not published, because it is not at the levels of the policy: "
+            f"{'; '.join(wrong)}. This is a fault of Sfumato; please report it."
+        )
 
 
 def find_places(

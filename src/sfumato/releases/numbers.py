@@ -164,12 +164,13 @@ class RawRows:
             np.bincount(here, minlength=groups.n), add_up(there, weights, groups.n)
         ):
             raise InputError(f"the rows of {name!r} changed while they were published")
-        raw, decimals = _raw_numbers(self.counts.column(name), kind)
-        values_of = raw[self.counts.codes_of(name)[item]]
+        codes_of = self.counts.codes_of(name)[item]
+        raw, decimals = _raw_numbers(self.counts.column(name), np.unique(codes_of), kind)
+        values_of = raw[codes_of]
         used = ~np.isnan(values_of)
         find = _means_of if part == MEAN else _medians_of
         found = find(there[used], values_of[used], weights[used], groups.n)
-        digits = int(decimals[self.counts.codes_of(name)[item]].max(initial=0)) + 1
+        digits = int(decimals[codes_of].max(initial=0)) + 1
         return np.round(found, digits)[here] + 0.0
 
 
@@ -207,13 +208,19 @@ def _medians_of(group: IntArray, values: FloatArray, weights: IntArray, n: int) 
 _MOST_DECIMALS = 6
 
 
-def _raw_numbers(column: Column, kind: str) -> tuple[FloatArray, IntArray]:
-    """Return each value of a column as a number, and how many decimals it is written with."""
-    texts = [text_or_none(value) for value in column.values]
-    read = read_labels([text for text in texts if text is not None])
-    numbers = np.full(len(texts), np.nan)
-    decimals = np.zeros(len(texts), dtype=np.int64)
-    for at, text in enumerate(texts):
+def _raw_numbers(column: Column, used: IntArray, kind: str) -> tuple[FloatArray, IntArray]:
+    """Return values of a column as numbers, and how many decimals they are written with.
+
+    Args:
+        column: The column.
+        used: The values that are published, by their codes. No other is looked at.
+        kind: What the labels of the column are: numbers, or dates.
+    """
+    texts = {int(at): text_or_none(column.values[at]) for at in used}
+    read = read_labels([text for text in texts.values() if text is not None])
+    numbers = np.full(len(column.values), np.nan)
+    decimals = np.zeros(len(column.values), dtype=np.int64)
+    for at, text in texts.items():
         if text is None or read is None or read.kind != kind:
             continue
         numbers[at] = read.stretches[text].low

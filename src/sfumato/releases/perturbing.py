@@ -1,28 +1,49 @@
 """Tables and counts with the perturbations that a policy asks for."""
 
+from collections.abc import Mapping
+from typing import NamedTuple
+
 import numpy as np
 
-from sfumato.counts import FrequencySet
+from sfumato.counts import Column, FrequencySet, group
+from sfumato.decouplings.base import free_name
 from sfumato.errors import UnknownColumnError
 from sfumato.perturbations import Cells, Perturbation
 from sfumato.perturbations.perturbing import perturb_cells
 from sfumato.policy import Policy
+from sfumato.recode.deciding import count_population, counted_columns, decide_on_rest
+from sfumato.recode.recoded import published_part
 from sfumato.tables import DatabaseTable, Table
+from sfumato.typing import BoolArray, Progress
 
 
-def perturb_table(table: Table, policy: Policy, rng: np.random.Generator) -> Table:
+class PerturbedTable(NamedTuple):
+    """A table with values of some columns changed."""
+
+    table: Table
+    left_out: str | None = None
+    """The column that is 1 in rows which must not be published; None if there are none."""
+
+
+def perturb_table(
+    table: Table, policy: Policy, asked: Policy, rng: np.random.Generator, report: Progress
+) -> PerturbedTable:
     """Return a table with the values of some columns changed, as a policy asks for.
 
-    The rows of these columns are held in memory.
+    The rows of these columns are held in memory. What is published must not depend on rows that
+    are not: values would be exchanged with theirs, and their numbers would decide about limits. So
+    it is decided on the changed table who is suppressed, and the columns are changed again without
+    those, until nobody is.
 
     Args:
         table: The table, prepared.
         policy: What is changed, and how.
+        asked: The same policy, or what `with_findings` made of it.
         rng: Where chance comes from.
+        report: Told how far each stage is.
     """
-    rules = policy.perturbations
-    if not rules:
-        return table
+    if not policy.perturbations:
+        return PerturbedTable(table)
     _require_rows(table, policy)
     names = _names_for(policy)
     table.require(names)
@@ -31,9 +52,75 @@ def perturb_table(table: Table, policy: Policy, rng: np.random.Generator) -> Tab
         column.name: Cells(column, code.astype(np.int64))
         for column, code in zip(columns, codes, strict=True)
     }
+    seed, kept = int(rng.integers(2**63)), np.ones(codes.shape[1], dtype=bool)
+    while True:
+        changed = _change(cells, policy, kept, np.random.default_rng(seed))
+        given = {name: (each.column, each.codes) for name, each in changed.items()}
+        if kept.all():
+            found = PerturbedTable(table.with_cells(given))
+        else:
+            left_out = free_name("left out", table.columns)
+            marks = Column(left_out, (0, 1)), (~kept).astype(np.int64)
+            found = PerturbedTable(table.with_cells({**given, left_out: marks}), left_out)
+        room = _room(policy, cells, kept)
+        stay = _published(found.table, kept, policy, asked, room, seed, report)
+        if stay.all():
+            return found
+        kept[kept] = stay
+
+
+def _change(
+    cells: Mapping[str, Cells], policy: Policy, kept: BoolArray, rng: np.random.Generator
+) -> dict[str, Cells]:
     person = None if policy.counted_person is None else cells[policy.counted_person].codes
-    found = perturb_cells(cells, rules, rng, person)
-    return table.with_cells({name: (each.column, each.codes) for name, each in found.items()})
+    some_left = None if kept.all() else kept
+    return perturb_cells(cells, policy.perturbations, rng, person, some_left)
+
+
+def _room(policy: Policy, cells: Mapping[str, Cells], kept: BoolArray) -> int:
+    """Return how many more rows, or people, may be suppressed."""
+    everything, left = len(kept), int(np.count_nonzero(kept))
+    if policy.suppresses_people:
+        who = cells[str(policy.counted_person)].codes
+        everything, left = len(np.unique(who)), len(np.unique(who[kept]))
+    return policy.suppression.most_rows(everything) - (everything - left)
+
+
+def _published(
+    table: Table,
+    kept: BoolArray,
+    policy: Policy,
+    asked: Policy,
+    room: int,
+    seed: int,
+    report: Progress,
+) -> BoolArray:
+    """Return which of the rows that are left would be published."""
+    rng = np.random.default_rng(seed)
+    columns, codes = table.read(counted_columns(asked))
+    if not policy.quasi_identifiers or not kept.any():
+        return np.ones(int(np.count_nonzero(kept)), dtype=bool)
+    codes = codes[:, kept]
+    groups = group(list(codes), [len(column.values) for column in columns], n=codes.shape[1])
+    rows = np.bincount(groups.of_item, minlength=groups.n)
+    counts = FrequencySet(columns, codes[:, groups.first], rows).compact()
+    population = count_population(policy, report)
+    lost = int(np.count_nonzero(~kept))
+    decision = decide_on_rest(
+        policy, asked, counts, population, lost=lost, room=room, rng=rng, report=report
+    )
+    if not decision.suppressed:
+        return np.ones(codes.shape[1], dtype=bool)
+    part = published_part(counts, decision.recoding)
+    published = np.zeros(len(counts), dtype=np.int64)
+    published[part.items] = part.counts.rows
+    # Of rows that are alike, chance decides which are published.
+    shuffled = rng.permutation(codes.shape[1])
+    order = shuffled[np.argsort(groups.of_item[shuffled], kind="stable")]
+    stay = np.empty(codes.shape[1], dtype=bool)
+    place = np.arange(codes.shape[1]) - np.repeat(np.cumsum(rows) - rows, rows)
+    stay[order] = place < np.repeat(published, rows)
+    return stay
 
 
 def perturb_counts(counts: FrequencySet, policy: Policy, rng: np.random.Generator) -> FrequencySet:

@@ -226,7 +226,7 @@ class Table(ABC):
         )
 
     def with_cells(self, cells: Mapping[str, tuple[Column, IntArray]]) -> "Table":
-        """Return the table with other values in some columns.
+        """Return the table with other values in some columns, or with more columns of numbers.
 
         Args:
             cells: For each column its values, and which of them each row has, in the order in

@@ -22,7 +22,9 @@ from sfumato.policy import GivenPolicy, Policy, policy_of
 from sfumato.reading import tell
 from sfumato.recode.budget import Budget
 from sfumato.recode.deciding import Decision, deciding, with_findings
+from sfumato.recode.recoded import published_labels
 from sfumato.releases.decoupling import measure_promises
+from sfumato.releases.levels import require_levels
 from sfumato.releases.line_breaks import warn_of_lines
 from sfumato.releases.manifest import (
     PUBLISHED,
@@ -308,13 +310,26 @@ def make_release(  # noqa: PLR0913 - what it is told and what it tells
             "be kept. Leave the limit out."
         )
         raise policy.error_at("columns", next(iter(policy.perturbations)), "perturb", text=text)
-    table = perturb_table(table, policy, rng)
+    table, left_out = perturb_table(table, policy, asked, rng, report)
     require_numbers(
         policy, table, table.columns, stored=place.table is not None, limited=budget is not None
     )
     with deciding(
-        table, columns, policy, asked, budget=budget, output=place.table, rng=rng, report=report
+        table,
+        columns,
+        policy,
+        asked,
+        budget=budget,
+        output=place.table,
+        left_out=left_out,
+        rng=rng,
+        report=report,
     ) as (decision, notes, rows, counts):
+        published = decision.published_rows(counts)
+        limited = [n for n in asked.quasi_identifiers if asked.columns[n].levels is not None]
+        if limited:
+            labels = published_labels(decision.recoding, published, limited)
+            require_levels(asked, labels, str(decision.method["name"]))
         people, people_hash = None, None
         if policy.counted_person is not None:
             told = (*policy.quasi_identifiers, *policy.sensitive)
@@ -353,7 +368,7 @@ def make_release(  # noqa: PLR0913 - what it is told and what it tells
             LabelledPopulation.of(asked, decision.recoding),
             people=people if people is None or people_file is None else people_file.path,
             orders=_orders_of(table, asked, columns),
-            members=_members_of(asked, counts),
+            members=_members_of(asked, published),
         )
         made = Release.of(place.publish(release, table), asked)
         recoding = decision.recoding if made.table is not None else None

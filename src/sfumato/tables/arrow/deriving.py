@@ -83,7 +83,7 @@ class DerivingSource(Source):
 
 
 class ReplacedSource(DerivingSource):
-    """The rows of a source with other values in some columns, which are held in memory.
+    """The rows of a source with other values in some columns, or more columns, held in memory.
 
     Args:
         source: The rows.
@@ -93,20 +93,27 @@ class ReplacedSource(DerivingSource):
     def __init__(self, source: Source, cells: Mapping[str, tuple[Column, IntArray]]) -> None:
         super().__init__(source)
         self._arrays: dict[str, pa.Array] = {}
+        self._new = {name for name in cells if name not in self.schema.names}
         for name, (column, codes) in cells.items():
-            kind = plain_type(self.schema.field(name).type)
+            new = name in self._new
+            kind = pa.int64() if new else plain_type(self.schema.field(name).type)
             values = _values_like(column.values, kind)
             self._arrays[name] = values.take(from_numpy(codes))
+            field = pa.field(name, values.type)
             at = self.schema.get_field_index(name)
-            self.schema = self.schema.set(at, pa.field(name, values.type))
+            self.schema = self.schema.append(field) if new else self.schema.set(at, field)
 
     def batches(self, columns: Sequence[str]) -> Iterator[pa.RecordBatch]:
         at = 0
         total = len(next(iter(self._arrays.values())))
-        for batch in self._source.batches(columns):
+        # A batch without columns does not say how many rows it has.
+        read = [name for name in columns if name not in self._new] or self._source.schema.names[:1]
+        for batch in self._source.batches(read):
             arrays = [
-                self._arrays[name].slice(at, len(batch)) if name in self._arrays else column
-                for name, column in zip(columns, batch.columns, strict=True)
+                self._arrays[name].slice(at, len(batch))
+                if name in self._arrays
+                else batch.column(name)
+                for name in columns
             ]
             at += len(batch)
             if at > total:
