@@ -8,6 +8,7 @@ from tests.fuzz.mutants import Files, Ledgers, Manifests, Policies
 from tests.fuzz.readers import Readers
 from tests.fuzz.releases import Releases
 from tests.fuzz.stored import DuckdbReleases, PostgresReleases, SparkReleases
+from tests.fuzz.traces import Traces
 
 GUARDS: dict[str, type[Guard]] = {
     kind.name: kind
@@ -16,6 +17,7 @@ GUARDS: dict[str, type[Guard]] = {
         DuckdbReleases,
         PostgresReleases,
         SparkReleases,
+        Traces,
         Manifests,
         Ledgers,
         Policies,
