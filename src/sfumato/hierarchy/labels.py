@@ -332,6 +332,41 @@ class LabelReader:
             return self._everything[first:]
         return self._find(text_of(label))
 
+    def read(self, shown: Column, *, nearest: bool = False) -> list[IntArray]:
+        """Return the codes of the raw values that each label of a column stands for.
+
+        A hierarchy that is taken from the data is built for the published rows. Built for all rows
+        of the original, it may call a group by another name. Such a label stands for what no
+        other one covers.
+
+        >>> from sfumato.hierarchy import Frequent
+        >>> raw = Column("ill", ("cold", "flu", "gout"))
+        >>> reader = LabelReader(raw, Frequent(["flu"]).ladder("ill", raw.values))
+        >>> [each.tolist() for each in reader.read(Column("ill", ("flu", "other than flu or hiv")))]
+        [[1], [0, 2]]
+        """
+        found = []
+        for label in shown.values:
+            try:
+                found.append(self.codes(label, nearest=nearest))
+            except InputError:
+                rest = self._rest(shown)
+                if not len(rest):
+                    raise
+                found.append(rest)
+        return found
+
+    def _rest(self, shown: Column) -> IntArray:
+        """Return the values that no label covers; none if no label is one of the hierarchy."""
+        free = np.ones(len(self._raw.known), dtype=bool)
+        for label in shown.known:
+            codes = self._find(text_of(label))
+            if text_of(label) != STAR:
+                free[codes[codes < len(free)]] = False
+        if not any(text_of(label) in self._places for label in shown.known):
+            free[:] = False
+        return np.flatnonzero(free)
+
     def _find(self, text: str) -> IntArray:
         if text not in self._places and text not in self._codes:
             text = respell(text)
@@ -438,7 +473,7 @@ class Labels:
         """
         reader = LabelReader(raw, self.ladders.get(raw.name), self.levels.get(raw.name))
         if self.strict:
-            return [reader.codes(label, nearest=self.nearest) for label in shown.values]
+            return reader.read(shown, nearest=self.nearest)
         return [reader.possible(label, matches_any=self.matches_any) for label in shown.values]
 
 

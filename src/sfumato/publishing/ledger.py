@@ -25,9 +25,11 @@ from sfumato.content import (
     Table,
     join_values,
 )
+from sfumato.counts import Column, FrequencySet
 from sfumato.decouplings import BreakMerge
 from sfumato.decouplings.base import GroupedTables
 from sfumato.errors import (
+    InfeasibleError,
     InputError,
     ParameterError,
     PolicyError,
@@ -38,6 +40,7 @@ from sfumato.errors import (
     some,
 )
 from sfumato.evidence.keys import Key
+from sfumato.hierarchy import Ladder
 from sfumato.ledger import chain, pending, records
 from sfumato.ledger.admission import MISSING, Part, count_room
 from sfumato.ledger.increment import count_owners, people_in, require_group_models
@@ -71,7 +74,7 @@ from sfumato.publishing.increments import (
 )
 from sfumato.publishing.outputs import IncrementOutput, choose_output
 from sfumato.publishing.overview import Overview, read_overview
-from sfumato.recode.deciding import ladder_of
+from sfumato.recode.deciding import count_population, counted_columns, decide, ladders_of
 from sfumato.releases.line_breaks import count_line_breaks_of_groups, warn_of_line_breaks
 from sfumato.releases.manifest import Manifest, Promise, promised_class_size
 from sfumato.releases.opening import Published, PublishedTable, open_release
@@ -82,7 +85,7 @@ from sfumato.schema import Role
 from sfumato.tables import FORMATS
 from sfumato.tables import Table as SourceTable
 from sfumato.text import percent, text_or_none
-from sfumato.typing import Value
+from sfumato.typing import Value, silent
 
 if TYPE_CHECKING:
     from sfumato.publishing.streams import StreamPublication
@@ -707,7 +710,7 @@ def start_ledger(  # noqa: PLR0913 - all but three have a default
             settings.save(db)
             start_tables(db, grouped, np.random.default_rng(secrets.randbits(128)))
             if source is not None and policy is not None:
-                _record_source(db, settings, policy, source)
+                _record_source(db, settings, policy, source, grouped)
             [recognised] = db.execute("SELECT COUNT(*) FROM people").fetchone()
             if settings.several:
                 _require_recognised(db, recognised, grouped.total)
@@ -938,13 +941,21 @@ def _require_same_columns(policy: Policy, grouped: GroupedTables) -> None:
 
 
 def _record_source(
-    db: sqlite3.Connection, settings: Settings, policy: Policy, source: object
+    db: sqlite3.Connection,
+    settings: Settings,
+    policy: Policy,
+    source: object,
+    grouped: GroupedTables,
 ) -> None:
     table = open_original(source, policy, (*settings.quasi_identifiers, *settings.sensitive))
     counts = table.count(settings.quasi_identifiers)
+    ladders = ladders_of(policy, counts, settings.quasi_identifiers)
+    if not all(_has_labels(ladders.get(each.name), each) for each in grouped.quasi_identifiers):
+        # They were built for the published rows, and others make a difference.
+        ladders = ladders_of(policy, _published(policy, table, counts), settings.quasi_identifiers)
     for column, name in enumerate(settings.quasi_identifiers):
-        if policy.columns[name].hierarchy is not None:
-            record_ladder(db, column, ladder_of(policy, counts, name))
+        if name in ladders:
+            record_ladder(db, column, ladders[name])
     who = identifiers_of(policy, table)
     names = (*settings.quasi_identifiers, *settings.sensitive)
     if who:
@@ -954,6 +965,29 @@ def _record_source(
         counts = table.count(names)
         note_rows(added, settings, *tabulate(counts, names), counts.rows)
         added.write(db, 1)
+
+
+def _has_labels(ladder: Ladder | None, shown: Column) -> bool:
+    """Return whether a hierarchy has all labels of a column."""
+    if ladder is None:
+        return True
+    known = {text_or_none(label) for labels in ladder.labels for label in labels}
+    return all(text_or_none(label) in known for label in shown.known)
+
+
+def _published(policy: Policy, table: SourceTable, counts: FrequencySet) -> FrequencySet:
+    """Return the rows of a source that its release has; all rows if that cannot be found out."""
+    columns = counted_columns(policy)
+    if not {*columns} <= {*table.columns} or policy.perturbations:
+        return counts
+    whole = table.count(columns)
+    population = count_population(policy, silent)
+    rng = np.random.default_rng(secrets.randbits(128))
+    try:
+        decision = decide(policy, policy, whole, population, rng=rng, report=silent)
+    except InfeasibleError:
+        return counts
+    return decision.published_rows(whole).project(counts.names)
 
 
 def _record_people(

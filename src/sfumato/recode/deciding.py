@@ -351,9 +351,6 @@ class Decision:
     lost: Mapping[str, float] = field(default_factory=dict)
     """The normalised loss of each quasi-identifier."""
 
-    ladders: Sequence[Ladder] = ()
-    """The hierarchies of the quasi-identifiers, if levels of them were searched."""
-
     lacking: int = 0
     """Rows that are not published because the policy suppresses missing values: no decision was
     made on them."""
@@ -669,7 +666,7 @@ def decide(
         decision,
         recoding=part.cover(decision.recoding, counts),
         suppressed=decision.suppressed + counts.total - part.counts.total,
-        search=_search_of_rounds(first, decision, policy.loss.name),
+        search=_search_of_rounds(first, decision),
         lacking=first.lacking,
         published=part.counts if not decision.suppressed else None,
     )
@@ -773,39 +770,21 @@ def _labels_of(recoding: ColumnRecoding, column: Column) -> list[Value]:
     return [recoding.labels[known[text_or_none(value)]] for value in column.values]
 
 
-def _search_of_rounds(first: Decision, last: Decision, loss: str) -> Mapping[str, Any] | None:
+def _search_of_rounds(first: Decision, last: Decision) -> Mapping[str, Any] | None:
     """Return what was searched in all rounds.
 
-    The best of all is that of the whole table, unless that has other hierarchies.
+    What is found is proven to be the best if the first round was, which decided on the suppressed
+    rows, and so was the last one, which decided on the others.
     """
     if first.search is None or last.search is None:
         return last.search
-    checks = first.search["checks"] + last.search["checks"]
-    if not _same_hierarchies(first.ladders, last.ladders):
-        return {**last.search, "checks": checks}
-    best = first.losses[loss]
-    as_good = last.losses[loss] <= best + _ROUNDING * max(abs(best), 1.0)
-    optimal, bound = first.search["optimal"] and as_good, first.search["bound"]
-    return {**last.search, "checks": checks, "optimal": optimal, "bound": bound}
-
-
-def _same_hierarchies(whole: Sequence[Ladder], part: Sequence[Ladder]) -> bool:
-    """Return whether values have the same labels at all levels where there are fewer of them."""
-    for one, other in zip(whole, part, strict=True):
-        place = {text_or_none(value): at for at, value in enumerate(one.values)}
-        at = [place[text_or_none(value)] for value in other.values]
-        if one.height != other.height or any(
-            [a[code] for code in one.codes[level, at].tolist()]
-            != [b[code] for code in other.codes[level].tolist()]
-            for level, (a, b) in enumerate(zip(one.labels, other.labels, strict=True))
-            if level
-        ):
-            return False
-    return True
-
-
-_ROUNDING = 1e-9
-"""Losses that differ by less are the same."""
+    proven = first.search["optimal"]
+    return {
+        **last.search,
+        "checks": first.search["checks"] + last.search["checks"],
+        "optimal": proven and last.search["optimal"],
+        "bound": last.search["bound"] if proven else None,
+    }
 
 
 def _decide_once(
@@ -934,7 +913,6 @@ def decide_full_domain(
         sensitive=checker.grouping.sensitive,
         search=_describe_search(policy, checker, found),
         lost=_lost_by_column(checker, outcome),
-        ladders=ready.ladders,
         lacking=ready.lacking or 0,
     )
 
@@ -1011,7 +989,6 @@ def decide_regionally(
             "bound": None,
         },
         lost=_lost_by_cut(cut),
-        ladders=ready.ladders,
         lacking=ready.lacking or 0,
     )
 

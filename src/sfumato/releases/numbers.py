@@ -456,7 +456,9 @@ def _ranges(
             found[text_of(middle)] = min(low, before[0]), max(high, before[1])
     if read is None:
         return {}
-    return {middle: (read.write(low), read.write(high)) for middle, (low, high) in found.items()}
+    # By their ends: the order of rows, in which they were met, is random.
+    ordered = sorted(found.items(), key=lambda each: each[1])
+    return {middle: (read.write(low), read.write(high)) for middle, (low, high) in ordered}
 
 
 # With labels again.
