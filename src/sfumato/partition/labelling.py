@@ -173,7 +173,7 @@ def _intervals(problem: Problem, partition: Partition, a: int, *, exact: bool) -
         ]
     else:
         cuts = None if partition.cuts is None else partition.cuts[:, a]
-        found, of_class, low, high = _Ruler(values).label(low, high, cuts)
+        found, of_class, low, high = _Ruler(values, np.unique(raw)).label(low, high, cuts)
     names, number = _by_text(found)
     low, high = low[partition.classes], high[partition.classes]
     star = (high == n - 1) & (low < high) & (values[-1] is None)
@@ -208,10 +208,14 @@ class _Ruler:
     """Numbers or days, and round places between and beyond them.
 
     Where intervals end at such places, and not at the smallest and largest value of a class, they
-    publish no value of a single person.
+    publish no value of a single person. No place depends on a value that no class has.
+
+    Args:
+        values: The values that codes stand for, in their order; a missing one is the last.
+        used: The codes of those that some class has.
     """
 
-    def __init__(self, values: Sequence[Value]) -> None:
+    def __init__(self, values: Sequence[Value], used: IntArray) -> None:
         self._values = values
         self._n = len(values)
         known = [value for value in values if value is not None]
@@ -221,11 +225,13 @@ class _Ruler:
         scale: Scale = Days() if self._days else Numbers()
         self._points = [point for value in known if (point := scale.read(value)) is not None]
         # Equal numbers may be written differently.
-        self._different = sorted(set(self._points))
-        if not self._days and all(map(is_whole, self._points)):
+        met = [code for code in used.tolist() if code != self._missing]
+        points = {self._points[code] for code in met}
+        self._different: list[Decimal] = sorted(points) or [Decimal(0)]
+        if not self._days and all(map(is_whole, self._different)):
             scale = WholeNumbers()
         self._scale = scale
-        self._by_text = {text_of(value): value for value in known}
+        self._by_text = {text_of(known[code]): known[code] for code in met}
         self._step = self._step_of()
 
     def _step_of(self) -> Decimal:
@@ -283,8 +289,8 @@ class _Ruler:
     def _cut_below(self, key: int) -> Decimal:
         """Return the place at which the upper half of a cut begins."""
         if key < 0:
-            return self._down(self._points[0])
-        left, right = (self._points[code] for code in divmod(key, self._n))
+            return self._down(self._different[0])
+        left, right = self._beside(key)
         if left < right:
             return self._roundest(left, right)
         # One value is on both sides.
@@ -294,13 +300,21 @@ class _Ruler:
     def _cut_above(self, key: int) -> Decimal:
         """Return the place before which the lower half of a cut ends."""
         if key < 0:
-            return self._up(self._points[-1])
-        left, right = (self._points[code] for code in divmod(key, self._n))
+            return self._up(self._different[-1])
+        left, right = self._beside(key)
         if left < right:
             return self._roundest(left, right)
         at = bisect_right(self._different, left)
         more = at < len(self._different)
         return self._roundest(left, self._different[at]) if more else self._up(left)
+
+    def _beside(self, key: int) -> tuple[Decimal, Decimal]:
+        """Return the values that classes have on both sides of a cut."""
+        left, right = (self._points[code] for code in divmod(key, self._n))
+        below = bisect_right(self._different, left) - 1
+        above = bisect_left(self._different, right)
+        last = len(self._different) - 1
+        return self._different[max(below, 0)], self._different[min(above, last)]
 
     def _round_down(self, code: int) -> Decimal:
         return self._down(self._points[min(code, len(self._points) - 1)])
@@ -328,7 +342,8 @@ class _Ruler:
 
     @property
     def _in_years(self) -> bool:
-        return self._different[-1] - self._different[0] > _YEARS
+        stretch: Decimal = self._different[-1] - self._different[0]
+        return stretch > _YEARS
 
     def _roundest(self, above: Decimal, up_to: Decimal) -> Decimal:
         """Return the roundest place above one point and not above another."""
