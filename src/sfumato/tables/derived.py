@@ -87,8 +87,8 @@ def in_random_order(
     times: IntArray,
     rng: np.random.Generator,
     *,
-    at_once: int = _AT_ONCE,
-    size: int = SLICE,
+    at_once: int | None = None,
+    size: int | None = None,
 ) -> Iterator[IntArray]:
     """Yield `times[i]` copies of every i, some at a time, every order of all equally likely.
 
@@ -98,15 +98,16 @@ def in_random_order(
     Args:
         times: The number of copies.
         rng: Where the order comes from.
-        at_once: The expected size of a part.
-        size: The most copies that are yielded together.
+        at_once: The expected size of a part; None for as many as are fast.
+        size: The most copies that are yielded together; None for as many as are written at a time.
 
     >>> some = list(in_random_order(np.array([2, 3]), np.random.default_rng(1), at_once=2))
     >>> sorted(np.concatenate(some).tolist())
     [0, 0, 1, 1, 1]
     """
     left = times.astype(np.int64)
-    parts = -(-int(left.sum()) // at_once)
+    size = size or SLICE
+    parts = -(-int(left.sum()) // (at_once or _AT_ONCE))
     width = np.min_scalar_type(max(len(times) - 1, 0))
     for part in range(parts):
         # How many copies of each i fall into this part is drawn without writing them out.
@@ -115,8 +116,10 @@ def in_random_order(
         left = left - here
         order = np.repeat(np.arange(len(times), dtype=width), here)
         rng.shuffle(order)
-        for start in range(0, len(order), size):
-            yield order[start : start + size]
+        if len(order):
+            # Of about one size: a part is seldom a multiple, and a few rows left over would be a
+            # row group of their own.
+            yield from np.array_split(order, -(-len(order) // size))
 
 
 def write_derived(

@@ -466,7 +466,6 @@ class ArrowTable(Table):
             publication.schema,
             form,
             DELIMITER,
-            tidy=self._telling(publication) is not None,
             variables=variables,
             recoded=publication.recoded,
             from_text=self.kind == "csv",

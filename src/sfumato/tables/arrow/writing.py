@@ -32,7 +32,7 @@ from sfumato.tables.base import OFFICE_FORMATS, Progress, WrittenFile
 from sfumato.tables.derived import Batch, Cells, DerivedColumn, DerivedTable
 from sfumato.tables.variables import LabelledValue, PublishedVariable, Variable
 from sfumato.text import text_of
-from sfumato.typing import Value
+from sfumato.typing import IntArray, Value
 
 if TYPE_CHECKING:
     import pyarrow.parquet as pq
@@ -41,6 +41,9 @@ _TEXT = pa.large_string()
 
 _FEW = 4096
 """Values of a dictionary that are tidied up; with more it is as fast to make a new one."""
+
+_FIRST = 1 << 14
+"""Rows that have all values of most dictionaries, so that the others need not be looked at."""
 
 
 class Writer(ABC):
@@ -66,30 +69,24 @@ class ParquetWriter(Writer):
 
     Text that comes as dictionaries goes into the pages of a row group as such, without being
     spelt out. The file says nothing of it: readers find plain text. Each dictionary is
-    made for its row group, of the values that are in it. There are no statistics, because
-    with rows in random order those of all row groups are alike.
-
-    Args:
-        target: The file.
-        schema: Its columns.
-        tidy: Whether dictionaries of text are written as they come: they hold only values of the
-            file, each once, in an order that tells nothing.
+    made for its row group, of the values that are in it: a value that only other row groups have
+    would tell of rows that are not there. There are no statistics, because with rows in random
+    order those of all row groups are alike.
     """
 
-    def __init__(self, target: Path, schema: pa.Schema, *, tidy: bool = False) -> None:
+    def __init__(self, target: Path, schema: pa.Schema) -> None:
         self._target = target
         self._schema = schema
-        self._tidy = tidy
         self._file: pq.ParquetWriter | None = None
         self._types: list[pa.DataType] = []
 
     def write(self, columns: Sequence[pa.Array]) -> None:
         if self._file is None:
             self._file = self._open(columns)
+        if not len(columns[0]):
+            return
         arrays = [
-            _own_dictionary(column, field.type)
-            if t.is_dictionary(kind) and not self._tidy
-            else as_type(column, kind)
+            _own_dictionary(column, field.type) if t.is_dictionary(kind) else as_type(column, kind)
             for column, field, kind in zip(columns, self._schema, self._types, strict=True)
         ]
         batch = pa.RecordBatch.from_arrays(arrays, schema=self._file.schema)
@@ -107,7 +104,7 @@ class ParquetWriter(Writer):
 
         given = [column.type for column in columns] or self._schema.types
         self._types = [
-            pa.dictionary(kind.index_type if self._tidy else pa.int32(), field.type)
+            pa.dictionary(pa.int32(), field.type)
             if t.is_dictionary(kind) and is_text(field.type)
             else field.type
             for field, kind in zip(self._schema, given, strict=True)
@@ -200,12 +197,11 @@ def open_writer(
     form: str,
     delimiter: str,
     *,
-    tidy: bool = False,
     variables: Mapping[str, Variable] = MappingProxyType({}),
     recoded: Sequence[str] = (),
     from_text: bool = False,
 ) -> Writer:
-    """Create a file of a format; `tidy` is as in `ParquetWriter`, the rest as in `OfficeWriter`."""
+    """Create a file of a format; what offices need is as in `OfficeWriter`."""
     if form in OFFICE_FORMATS:
         from sfumato.tables.office.writing import OfficeWriter
 
@@ -213,7 +209,7 @@ def open_writer(
             target, schema, form, variables=variables, recoded=recoded, from_text=from_text
         )
     if form == "parquet":
-        return ParquetWriter(target, schema, tidy=tidy)
+        return ParquetWriter(target, schema)
     if form == "feather":
         return FeatherWriter(target, schema)
     return CsvWriter(target, schema, delimiter)
@@ -325,14 +321,26 @@ def _own_dictionary(column: pa.Array, kind: pa.DataType) -> pa.Array:
     if not t.is_dictionary(column.type) or len(column.dictionary) > _FEW:
         return as_type(column, kind).dictionary_encode()
     values, indices = as_type(column.dictionary, kind), column.indices
-    met = indices
-    if indices.null_count:
-        met = pc.fill_null(indices.cast(pa.int32()), number(len(values), pa.int32()))
-    used = np.flatnonzero(np.bincount(to_numpy(met), minlength=len(values) + 1)[:-1])
-    own = values.take(from_numpy(used)).drop_null().unique()
+    own = values.take(from_numpy(_used(indices, len(values)))).drop_null().unique()
     own = own.take(pc.sort_indices(own))
     places = pc.index_in(values, value_set=own)
     return pa.DictionaryArray.from_arrays(places.take(indices), own, safe=False)
+
+
+def _used(indices: pa.Array, n: int) -> IntArray:
+    """Return which of n entries of a dictionary rows have, in order.
+
+    >>> _used(pa.array([3, None, 0, 3], pa.int8()), 5).tolist()
+    [0, 3]
+    """
+    for some in (indices[:_FIRST], indices):
+        met = some
+        if some.null_count:
+            met = pc.fill_null(some.cast(pa.int32()), number(n, pa.int32()))
+        found: IntArray = np.flatnonzero(np.bincount(to_numpy(met), minlength=n + 1)[:n])
+        if len(found) == n or len(some) == len(indices):
+            break
+    return found
 
 
 def _require_text(field: pa.Field) -> None:
