@@ -16,7 +16,7 @@ import pytest
 import sfumato as sf
 from sfumato.decouplings import merging
 from sfumato.tables import FORMATS, derived
-from sfumato.tables.arrow import counting, delimited, publishing, sets, sources, table, writing
+from sfumato.tables.arrow import counting, delimited, publishing, sets, sources, table
 from sfumato.tables.arrow.table import ArrowTable
 from sfumato.tables.base import OFFICE_FORMATS
 from sfumato.tables.office import source as office
@@ -37,7 +37,7 @@ ROWS_AT_A_TIME = {
     (merging, "SLICE"): SIZE,
     (sets, "_ROW_GROUP"): SIZE,
     (counting, "_COMPACT"): SIZE,
-    (writing, "_FIRST"): SIZE // 2,
+    (sources, "_FIRST"): SIZE // 2,
     (delimited, "_BLOCK"): 64,
     (recounting, "_BATCH_ROWS"): SIZE - 1,
     (recounting, "_UNCOUNTED"): SIZE,

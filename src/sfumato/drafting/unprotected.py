@@ -20,6 +20,7 @@ from sfumato.errors import some
 from sfumato.guess import identifying, naming
 from sfumato.meanings import meaning_of
 from sfumato.policy.remedies import CountPeople, GiveRole, Remedy, SayWhy
+from sfumato.releases.codebook import WrittenTable
 from sfumato.releases.line_breaks import ADVICE, count_line_breaks, describe_line_breaks
 from sfumato.releases.opening import (
     Published,
@@ -513,7 +514,7 @@ def _domains(release: PublishedTable, names: Sequence[str]) -> dict[str, Domain]
     """Count the values of each column by itself."""
     if isinstance(release.data, FrequencySet):
         return {name: _domain(release.data, name) for name in names}
-    return release.table.domains(names)
+    return WrittenTable(release.table, release.known).domains(names)
 
 
 def _domain(counts: FrequencySet, name: str) -> Domain:

@@ -11,6 +11,7 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date, datetime
+from types import MappingProxyType
 from typing import NamedTuple
 
 import numpy as np
@@ -313,9 +314,27 @@ def _stretch(text: str, reader: Reader) -> Stretch | None:
 # Making one.
 
 
+class WrittenTable(NamedTuple):
+    """A table that was written, and what is known of its columns without reading it."""
+
+    table: Table
+    known: Mapping[str, Domain] = MappingProxyType({})
+
+    @property
+    def columns(self) -> Sequence[str]:
+        """The names of its columns."""
+        return self.table.columns
+
+    def domains(self, columns: Sequence[str]) -> dict[str, Domain]:
+        """Count the values of each column by itself; see `Table.domains`."""
+        new = [name for name in columns if name not in self.known]
+        found = {**self.known, **(self.table.domains(new) if new else {})}
+        return {name: found[name] for name in columns if name in found}
+
+
 def describe(
     manifest: Manifest,
-    tables: Mapping[str, Table],
+    tables: Mapping[str, WrittenTable],
     variables: Mapping[str, Sequence[PublishedVariable]],
 ) -> Codebook:
     """Return the codebook of tables as they are published.
@@ -333,7 +352,7 @@ def describe(
         domains = {} if table is None else table.domains(table.columns)
         for name in _columns_of(file, manifest) if table is None else table.columns:
             record = columns.get(name) or _link(manifest, name)
-            nested = table is not None and not table.has_single_values(name)
+            nested = table is not None and not table.table.has_single_values(name)
             domain = domains.get(name)
             lines += _Description(file, record, domain, told.get(name), nested=nested).lines()
     return Codebook(tuple(lines))

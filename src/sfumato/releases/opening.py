@@ -2,7 +2,7 @@
 
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from os import PathLike
 from pathlib import Path
@@ -69,7 +69,7 @@ from sfumato.releases.release import (
     tables_of,
 )
 from sfumato.schema import Role
-from sfumato.tables import DatabaseTable, Table, open_table
+from sfumato.tables import DatabaseTable, Domain, Table, open_table
 from sfumato.text import STAR
 from sfumato.typing import IntArray, Value
 from sfumato.usefulness import Estimator
@@ -486,6 +486,9 @@ class PublishedTable(Published):
 
     means: "pa.Table | None" = None
     """The columns that stand beside labels as means of classes, row by row; None for none."""
+
+    known: Mapping[str, Domain] = field(default_factory=dict)
+    """What is known of its columns without reading it."""
 
     @property
     def is_plain(self) -> bool:
@@ -919,7 +922,10 @@ def _open_table(what: Release, more: Mapping[str, Any]) -> Published:
         data = file_in(what.folder, what.manifest.files[0])
     stored = None if what.place is None else what.source
     where = {"folder": what.folder, "stored": stored, **more}
-    return _one_table(data, what.manifest, where)
+    found = _one_table(data, what.manifest, where)
+    if isinstance(found, PublishedTable) and found.data is data:
+        return replace(found, known=what.domains)
+    return found
 
 
 def _one_table(data: object, manifest: Manifest, more: Mapping[str, Any]) -> Published:

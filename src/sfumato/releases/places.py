@@ -13,6 +13,7 @@ from hashlib import file_digest
 from itertools import chain, count
 from os import PathLike
 from pathlib import Path
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 import numpy as np
@@ -31,7 +32,7 @@ from sfumato.files import open_to_readers, refuse_release, replace_folder, unfin
 from sfumato.policy import Policy
 from sfumato.private import is_release
 from sfumato.recoding import FullDomainRecoding, Recoding
-from sfumato.releases.codebook import CODEBOOK, CODEBOOK_TEXT, describe
+from sfumato.releases.codebook import CODEBOOK, CODEBOOK_TEXT, WrittenTable, describe
 from sfumato.releases.evidence import attestation
 from sfumato.releases.manifest import (
     MANIFEST,
@@ -61,8 +62,8 @@ from sfumato.tables import (
     refuse_address,
     write_derived,
 )
+from sfumato.tables.base import Domain, Suppression, WrittenFile, format_like
 from sfumato.tables.base import Progress as RowProgress
-from sfumato.tables.base import Suppression, WrittenFile, format_like
 from sfumato.tables.variables import PublishedVariable
 from sfumato.text import text_of
 from sfumato.typing import Progress, silent
@@ -267,7 +268,7 @@ class UnpublishedRelease:
             return manifest
         shown: dict[str, set[str]] = {}
         for each in tables:
-            table = open_table(each)
+            table = each if isinstance(each, WrittenTable) else open_table(each)
             there = [n for n in table.columns if n in self.orders or n in self.members]
             for name, domain in table.domains(there).items():
                 shown[name] = {text_of(value) for value in domain.values()}
@@ -316,6 +317,9 @@ class PlacedRelease(NamedTuple):
     folder: Path | None = None
     address: str | None = None
     """Where its first table is in a database, without credentials."""
+
+    domains: Mapping[str, Mapping[str, Domain]] = MappingProxyType({})
+    """By the names of its files, the values of columns that are known without reading them."""
 
 
 class Place(ABC):
@@ -462,21 +466,23 @@ class Folder(Place):
     def publish(self, release: UnpublishedRelease, source: Table) -> PlacedRelease:
         """Write it under another name first, and rename it at the end."""
         with staged_folder(self.path, force=self.force) as stage:
-            manifest, verdict = write_folder(stage, release, self.form_of(source), key=self.key)
-        files = {file.name: self.path / file.name for file in manifest.files}
-        return PlacedRelease(manifest, verdict, files, folder=self.path)
+            made = write_folder(stage, release, self.form_of(source), key=self.key)
+        files = {file.name: self.path / file.name for file in made.manifest.files}
+        return made._replace(tables=files, folder=self.path)
 
 
 def write_folder(
     folder: Path, release: UnpublishedRelease, form: str, *, key: SigningKey | None
-) -> tuple[Manifest, Verdict]:
+) -> PlacedRelease:
     """Write a release into an empty private folder, and let the verifier read it again."""
     files = []
     variables: dict[str, Sequence[PublishedVariable]] = {}
+    domains: dict[str, Mapping[str, Domain]] = {}
     for number, part in enumerate(release.parts):
         path = folder / f"{part.name}.{form}"
         written = part.to_file(path, form, release.progress(number))
         variables[path.name] = written.variables
+        domains[path.name] = written.domains
         files.append(
             replace(
                 part.record,
@@ -487,11 +493,14 @@ def write_folder(
                 delimiter=written.delimiter,
             )
         )
-    sources = {file.name: file_in(folder, file) for file in files if file.rows}
-    manifest = release.with_orders(release.manifest, sources.values())
+    tables = {
+        file.name: WrittenTable(open_table(file_in(folder, file)), domains[file.name])
+        for file in files
+        if file.rows
+    }
+    manifest = release.with_orders(release.manifest, tables.values())
     manifest = replace(manifest, files=tuple(files))
     texts = dict(release.companions(manifest))
-    tables = {name: open_table(source) for name, source in sources.items()}
     codebook = describe(manifest, tables, variables)
     texts |= {CODEBOOK: codebook.to_csv(), CODEBOOK_TEXT: codebook.to_markdown()}
     if manifest.kind is None:
@@ -508,7 +517,8 @@ def write_folder(
         verify_folder(folder, population=people, generalization=labels, people=release.people)
     )
     write_evidence(folder, verdict, key)
-    return manifest, verdict
+    paths = {file.name: folder / file.name for file in files}
+    return PlacedRelease(manifest, verdict, paths, folder=folder, domains=domains)
 
 
 def _hash_of(path: Path) -> str:

@@ -22,6 +22,7 @@ from sfumato.releases.spellings import warn_of_spellings
 from sfumato.search.base import excess_of
 from sfumato.tables import DatabaseTable, find_engine, open_table
 from sfumato.tables import Table as RowTable
+from sfumato.tables.base import Domain
 from sfumato.text import STAR
 from sfumato.verifier import Relation, Verdict
 from sfumato.verifier.counting import Kind
@@ -74,13 +75,17 @@ class Release(Showable):
     notes: tuple[str, ...] = field(default=(), compare=False)
     """What was found out about the form of the data: how its file was read, and its dates."""
 
+    domains: Mapping[str, Domain] = field(default_factory=dict, repr=False, compare=False)
+    """What is known of its columns since they were written, until they are looked at."""
+
     @classmethod
     def of(cls, placed: "PlacedRelease", policy: Policy) -> Self:
         """Return the release that is in a place."""
         [table] = placed.tables.values()
         found = cls(placed.manifest, placed.verdict, placed.folder, policy=policy)
         if placed.folder is not None:
-            return found
+            [name] = placed.tables
+            return replace(found, domains=placed.domains.get(name, {}))
         if placed.address is None:
             return replace(found, table=table)
         return replace(found, place=placed.address, source=table)

@@ -5,7 +5,7 @@ from abc import ABC, abstractmethod
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, ClassVar, Literal, TypeAlias
@@ -86,6 +86,9 @@ class WrittenFile:
     variables: tuple[PublishedVariable, ...] = ()
     """What is stated about its columns, if the input had a dictionary."""
 
+    domains: Mapping[str, "Domain"] = field(default_factory=dict)
+    """How many rows have each value, of columns of which that is known and need not be read."""
+
 
 @dataclass(frozen=True)
 class CreatedTable:
@@ -101,6 +104,9 @@ class CreatedTable:
 
 _MOST_DRAWN = 50_000
 """Combinations that a database counts when some of its rows are to be looked at."""
+
+
+_FEW_VALUES = 10_000
 
 
 @dataclass(frozen=True, eq=False)
@@ -129,6 +135,11 @@ class Domain:
     def total(self) -> int:
         """The number of rows, with a value or without."""
         return int(self.rows.sum()) + self.missing
+
+    @property
+    def is_small(self) -> bool:
+        """Whether its values are few enough to be kept as long as others may ask for them."""
+        return len(self.rows) <= _FEW_VALUES
 
     def values(self, most: int | None = None) -> list[Value]:
         """Return the known values, or `most` of them, evenly spread."""

@@ -27,6 +27,9 @@ SLICE = 1 << 18
 _AT_ONCE = 1 << 22
 """Rows that are put in random order at a time."""
 
+_SORTED = 1 << 15
+"""Numbers from which on sorting them by drawn keys is faster than swapping them."""
+
 
 @dataclass(frozen=True)
 class DerivedColumn:
@@ -115,11 +118,31 @@ def in_random_order(
         here = left if last else rng.binomial(left, 1 / (parts - part))
         left = left - here
         order = np.repeat(np.arange(len(times), dtype=width), here)
-        rng.shuffle(order)
+        order = _in_random_order(order, rng)
         if len(order):
             # Of about one size: a part is seldom a multiple, and a few rows left over would be a
             # row group of their own.
             yield from np.array_split(order, -(-len(order) // size))
+
+
+def _in_random_order(numbers: np.ndarray, rng: np.random.Generator) -> np.ndarray:
+    """Return whole numbers in random order, every order equally likely.
+
+    Many are sorted by keys that are drawn for them. If two keys are the same, which is seldom, all
+    are drawn again: otherwise these two would stand in their own order.
+    """
+    n, bits = len(numbers), int(numbers.max(initial=0)).bit_length()
+    drawn = 63 - bits
+    if n < _SORTED or n * n > 1 << drawn:
+        rng.shuffle(numbers)
+        return numbers
+    while True:
+        keyed = rng.integers(1 << drawn, size=n) << bits
+        keyed |= numbers
+        keyed.sort()
+        keys = keyed >> bits
+        if (keys[1:] != keys[:-1]).all():
+            return (keyed & ((1 << bits) - 1)).astype(numbers.dtype)
 
 
 def write_derived(

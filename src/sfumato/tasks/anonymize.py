@@ -263,7 +263,9 @@ def with_unprotected(
     rows = [each for each in found if each.kind != "rows"]
     told = any(each.kind == "line breaks" for each in found)
     lines = () if table is None else warn_of_lines(table, told=told)
-    return replace(made, unprotected=(*told_first(rows), *repeated, *lines))
+    told_of = (*told_first(rows), *repeated, *lines)
+    # From here on its rows are what its files hold, whoever may change these.
+    return replace(made, unprotected=told_of, domains={})
 
 
 def make_release(  # noqa: PLR0913 - what it is told and what it tells

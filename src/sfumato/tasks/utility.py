@@ -18,7 +18,7 @@ from sfumato.hierarchy import Ladder
 from sfumato.hierarchy.labels import Labels, stretch_of
 from sfumato.policy import GivenPolicy, Policy, policy_of
 from sfumato.recode.deciding import ladders_of
-from sfumato.releases.codebook import describe
+from sfumato.releases.codebook import WrittenTable, describe
 from sfumato.releases.manifest import FileRecord
 from sfumato.releases.opening import (
     Published,
@@ -384,7 +384,7 @@ def _figures(original: object, release: Published, policy: Policy | None) -> tup
     # What lies in memory has no file yet.
     file = next(iter(manifest.files), FileRecord("data", rows=manifest.rows.published))
     manifest = replace(manifest, files=(file,))
-    recipes = Recipes.of(manifest, describe(manifest, {file.name: release.table}, {}))
+    recipes = Recipes.of(manifest, describe(manifest, {file.name: WrittenTable(release.table)}, {}))
     names = [each.name for each in (recipes.number, recipes.outcome) if each is not None]
     after = recipes.answers(release.table, _with_means(release))
     if not after:

@@ -6,7 +6,8 @@ notes of programs. All of it is published with the file.
 """
 
 import json
-from collections.abc import Iterator, Mapping
+from array import array
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 
 import pyarrow as pa
@@ -33,13 +34,22 @@ _HARMLESS_NOTES = (
 )
 """Notes that describe the columns and the program that wrote them."""
 
-_BATCH_ROWS = 2**18
+_FIRST = 1 << 14
+"""Rows that have all values of most dictionaries, so that the others need not be looked at."""
+
+_LOOKED_FOR = 16
+"""Values that are looked for one by one; with more it is faster to see which there are."""
+
 _PADDING = 64
 """The most bytes after the end of a buffer that are there to align the next one."""
 
 
 def find_hidden(
-    path: Path, form: str | None = None, *, reading: Reading | None = None
+    path: Path,
+    form: str | None = None,
+    *,
+    reading: Reading | None = None,
+    seen: "SeenGroups | None" = None,
 ) -> list[str]:
     """Return in words what a file holds that no cell of its rows does, one text per finding.
 
@@ -50,15 +60,15 @@ def find_hidden(
         path: The file.
         form: Its format, if it is known: a CSV file may begin like any other.
         reading: Which sheet is read, if it has several.
+        seen: What was found in row groups that were read already, and need not be read again.
     """
     try:
         form = form or form_of(path) or ""
         if form in office.FORMATS or form in office.OTHERS:
             return list(office.read_office(path, form, reading).hidden)
-        finder = {"parquet": _in_parquet, "feather": _in_feather}.get(form)
-        if finder is None:
-            return []
-        return list(dict.fromkeys(finder(path)))
+        if form == "parquet":
+            return list(dict.fromkeys(_in_parquet(path, seen or SeenGroups())))
+        return list(dict.fromkeys(_in_feather(path))) if form == "feather" else []
     except (pa.ArrowException, OSError, ValueError, TypeError, OverflowError) as error:
         first = (str(error).splitlines() or [""])[0]
         raise InputError(f"{path.name} cannot be read: {first[:200]}") from error
@@ -121,8 +131,8 @@ class _Dictionaries:
         self._used: dict[str, set[object]] = {}
         self._repeated: dict[str, int] = {}
 
-    def add(self, name: str, array: pa.Array) -> None:
-        for inner in _inner_arrays(array):
+    def add(self, name: str, rows: pa.Array) -> None:
+        for inner in _inner_arrays(rows):
             if pa.types.is_dictionary(inner.type):
                 self._add(name, inner)
 
@@ -141,6 +151,13 @@ class _Dictionaries:
         self._used.setdefault(name, set()).update(mine)
         self._unused.setdefault(name, set()).update(set(known.to_pylist()) - mine)
 
+    def add_group(self, name: str, found: "GroupDictionary") -> None:
+        """Add what was found in a row group, whose rows share its dictionary with no others."""
+        self._used.setdefault(name, set())
+        self._unused.setdefault(name, set()).update(found.unused)
+        if found.repeated:
+            self._repeated[name] = found.repeated
+
     def findings(self, *, shared: bool) -> Iterator[str]:
         """Describe what was found; `shared` if all batches of a file have one dictionary."""
         for name, entries in self._unused.items():
@@ -156,6 +173,118 @@ class _Dictionaries:
                 f"column {name!r}: its dictionary has values more than once ({times}), and rows "
                 "with equal values can be told apart by it"
             )
+
+
+class GroupDictionary:
+    """The dictionary of a column in one row group, and which of its values no row has.
+
+    Example:
+        >>> found = GroupDictionary()
+        >>> entries = pa.array(["f", "m", "x"])
+        >>> found.add(pa.DictionaryArray.from_arrays(pa.array([0, 0, None], pa.int32()), entries))
+        >>> found.add(pa.DictionaryArray.from_arrays(pa.array([1], pa.int32()), entries))
+        >>> found.unused, found.repeated
+        ({'x'}, 0)
+    """
+
+    def __init__(self) -> None:
+        self._parts: list[tuple[pa.Array, list[int]]] = []
+        """Dictionaries, and the entries that no row so far has."""
+
+        self.repeated = 0
+        """How many entries are there again."""
+
+    @classmethod
+    def of(cls, several: Iterable[pa.Array]) -> "GroupDictionary":
+        """Look at all rows of a group, whatever they are."""
+        found = cls()
+        for rows in several:
+            for inner in _inner_arrays(rows):
+                if pa.types.is_dictionary(inner.type):
+                    found.add(inner)
+        return found
+
+    def add(self, rows: pa.DictionaryArray) -> None:
+        """Look at some rows of the group."""
+        entries = rows.dictionary
+        if pa.types.is_nested(entries.type):
+            return
+        if entries.type == pa.string_view():
+            entries = entries.cast(pa.large_string())
+        if self._parts and self._parts[-1][0].equals(entries):
+            _, unmet = self._parts.pop()
+        else:
+            known = entries.drop_null().unique()
+            if len(known) + (1 if entries.null_count else 0) < len(entries):
+                self.repeated = len(entries) - len(known)
+            unmet = list(range(len(entries)))
+        self._parts.append((entries, _unmet(rows.indices, unmet)))
+
+    @property
+    def unused(self) -> set[object]:
+        """The values that no row of the group has."""
+        if not any(unmet for _, unmet in self._parts):
+            return set()
+        every, used = set[object](), set[object]()
+        for entries, unmet in self._parts:
+            values, left = entries.to_pylist(), set(unmet)
+            every.update(values)
+            used.update(value for place, value in enumerate(values) if place not in left)
+        return every - used - {None}
+
+
+def _unmet(indices: pa.Array, places: list[int]) -> list[int]:
+    """Return which of some places no index has.
+
+    >>> _unmet(pa.array([2, None, 0, 2], pa.int32()), [0, 1, 2])
+    [1]
+    """
+    if len(places) > _LOOKED_FOR:
+        places = _without(places, indices[:_FIRST])
+    if len(places) > _LOOKED_FOR:
+        return _without(places, indices)
+    wanted = pa.Array.from_buffers(
+        pa.int64(), len(places), [None, pa.py_buffer(array("q", places))]
+    ).cast(indices.type)
+    return [
+        place
+        for place, number in zip(places, wanted, strict=True)
+        if pc.index(indices, number).as_py() < 0
+    ]
+
+
+def _without(places: list[int], indices: pa.Array) -> list[int]:
+    met = set(indices.unique().to_pylist())
+    return [place for place in places if place not in met]
+
+
+class SeenGroups:
+    """What dictionaries of a Parquet file hold, found while its rows were read for another reason.
+
+    Example:
+        >>> seen = SeenGroups()
+        >>> sex = pa.DictionaryArray.from_arrays(pa.array([0], pa.int32()), pa.array(["f", "m"]))
+        >>> rows = pa.RecordBatch.from_arrays([sex], ["sex"])
+        >>> [batch.num_rows for batch in seen.watch(0, iter([rows]))]
+        [1]
+        >>> seen.found[0, "sex"].unused
+        {'m'}
+    """
+
+    def __init__(self) -> None:
+        self.found: dict[tuple[int, str], GroupDictionary] = {}
+        """What was found, by row group and column; of groups that were read to their end."""
+
+    def watch(self, group: int, batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        """Yield the batches of a row group, and look at those columns that are new."""
+        found: dict[tuple[int, str], GroupDictionary] = {}
+        for batch in batches:
+            for name, column in zip(batch.schema.names, batch.columns, strict=True):
+                at = group, name
+                if at not in self.found and pa.types.is_dictionary(column.type):
+                    found.setdefault(at, GroupDictionary()).add(column)
+            yield batch
+        self.found |= found
 
 
 def _number(n: int, word: str) -> str:
@@ -180,7 +309,7 @@ def _inner_arrays(array: pa.Array) -> Iterator[pa.Array]:
 # Parquet.
 
 
-def _in_parquet(path: Path) -> Iterator[str]:
+def _in_parquet(path: Path, seen: SeenGroups) -> Iterator[str]:
     import pyarrow.parquet as pq
 
     with pq.ParquetFile(path) as file:
@@ -189,36 +318,42 @@ def _in_parquet(path: Path) -> Iterator[str]:
     with pq.ParquetFile(path, read_dictionary=text, pre_buffer=False) as file:
         dictionaries, wide = _Dictionaries(), dict[str, None]()
         for number in range(about.num_row_groups):
-            # Where it reads rows, Arrow raises at what a file cannot say of its columns; asked for
-            # that alone, it ends the whole program.
-            next(file.iter_batches(batch_size=1, row_groups=[number], use_threads=False), None)
-            group = about.row_group(number)
-            columns = [group.column(i) for i in range(group.num_columns)]
-            for i, column in enumerate(columns):
-                if column.physical_type != about.schema.column(i).physical_type:
-                    raise InputError("a column of it has another type than its schema says")
-            limits = {
-                column.path_in_schema: column.statistics
-                for column in columns
-                if column.is_stats_set and column.statistics is not None
-            }
+            if any((number, name) not in seen.found for name in schema.names):
+                # Where it reads rows, Arrow raises at what a file cannot say of its columns; asked
+                # for that alone, it ends the whole program.
+                next(file.iter_batches(batch_size=1, row_groups=[number], use_threads=False), None)
+            limits = _limits(about, number)
+            found = {n: seen.found[number, n] for n in text if (number, n) in seen.found}
             # Only columns whose dictionaries or limits can be looked at are read again.
-            names = [n for n in schema.names if n in text or n in limits]
-            if not names:
-                continue
+            names = [n for n in schema.names if (n in text and n not in found) or n in limits]
             # As a whole: dictionaries and limits are those of a group.
-            rows = file.read_row_group(number, columns=names, use_threads=False)
-            for name in names:
-                column = rows.column(name)
-                for chunk in column.chunks:
-                    dictionaries.add(name, chunk)
+            columns = file.read_row_group(number, names, use_threads=False) if names else ()
+            for name, column in zip(names, columns, strict=True):
+                if name not in found:
+                    found[name] = GroupDictionary.of(column.chunks)
                 if name in limits and not _are_limits(limits[name], column):
                     wide[name] = None
+            for name, dictionary in found.items():
+                dictionaries.add_group(name, dictionary)
     yield from dictionaries.findings(shared=False)
     if wide:
         yield f"the file's statistics of {some(wide)} have limits that no row has"
     if _has_unknown_bytes(path, about):
         yield "there are bytes between its columns that belong to no row"
+
+
+def _limits(about: object, number: int) -> dict[str, object]:
+    """Return what a row group states of its columns: their least and their greatest values."""
+    group = about.row_group(number)  # type: ignore[attr-defined]
+    columns = [group.column(i) for i in range(group.num_columns)]
+    for i, column in enumerate(columns):
+        if column.physical_type != about.schema.column(i).physical_type:  # type: ignore[attr-defined]
+            raise InputError("a column of it has another type than its schema says")
+    return {
+        column.path_in_schema: column.statistics
+        for column in columns
+        if column.is_stats_set and column.statistics is not None
+    }
 
 
 def _is_text(kind: pa.DataType) -> bool:

@@ -17,6 +17,7 @@ from sfumato.verifier.counting import (
     count_parted,
     readable,
     text_key,
+    without_collecting,
 )
 from sfumato.verifier.people import CountedPeople, count_people
 from sfumato.verifier.perturbed import check_perturbed
@@ -149,7 +150,8 @@ class Groups:
         Values of the others that differ only in spelling are one, unless the promises say that
         a column is exact.
         """
-        tallies = _tallies(counts, len(quasi_identifiers), sensitive)
+        exact = () if promises is None else promises.exact
+        tallies = _tallies(counts, len(quasi_identifiers), sensitive, exact)
         return cls._form(tallies, sensitive, quasi_identifiers, promises)
 
     @classmethod
@@ -173,6 +175,8 @@ class Groups:
             for key, rows in sizes.items()
         }
         promises = promises or Promises(quasi_identifiers, exact=exact)
+        folded = [name for name in values if name not in promises.exact]
+        tallies = _fold_tallies(tallies, folded)
         return cls._form(tallies, list(values), quasi_identifiers, promises)
 
     @classmethod
@@ -191,20 +195,20 @@ class Groups:
             )
             for key, size in people.sizes.items()
         }
+        exact = () if promises is None else promises.exact
+        tallies = _fold_tallies(tallies, [name for name in people.values if name not in exact])
         found = cls._form(tallies, list(people.values), quasi_identifiers, promises)
         return replace(found, unit="people")
 
     @classmethod
     def _form(
         cls,
-        tallies: "Mapping[Key, _Tally]",
+        tallies: "dict[Key, _Tally]",
         columns: Sequence[str],
         quasi_identifiers: Sequence[str],
         promises: Promises | None,
     ) -> "Groups":
         promises = promises or Promises(quasi_identifiers)
-        folded = [name for name in columns if name not in promises.exact]
-        tallies = _fold_tallies(tallies, folded)
         promises = replace(promises, population=_as_published(promises.population, tallies))
         people = _people(tallies, promises.population)
         completed: tuple[Group, ...] = ()
@@ -313,44 +317,66 @@ class _Tally:
                 mine[value] = mine.get(value, 0) + rows
 
 
-def _fold_tallies(
-    tallies: "Mapping[Key, _Tally]", columns: Sequence[str]
-) -> "Mapping[Key, _Tally]":
+def _fold_tallies(tallies: "dict[Key, _Tally]", columns: Sequence[str]) -> "dict[Key, _Tally]":
     """Add up the rows of values that differ only in spelling."""
-    folds: dict[str, dict[object, object]] = {name: {} for name in columns}
-    for tally in tallies.values():
-        for name, known in folds.items():
-            known.update((v, v) for v in tally.values[name] if v not in known)
-    for known in folds.values():
-        known.update((v, folded_text(v)) for v in known if isinstance(v, str))
-    changed = [name for name, known in folds.items() if any(v != f for v, f in known.items())]
-    if not changed:
+    folds: dict[str, dict[object, object]] = {}
+    for name in columns:
+        met = set[object]()
+        for tally in tallies.values():
+            met.update(tally.values[name])
+        fold = _fold(met)
+        if fold:
+            folds[name] = fold
+    if not folds:
         return tallies
     folded = {}
     for key, tally in tallies.items():
         values = dict(tally.values)
-        for name in changed:
+        for name, fold in folds.items():
             sums: dict[object, int] = {}
             for value, rows in tally.values[name].items():
-                one = folds[name][value]
+                one = fold[value]
                 sums[one] = sums.get(one, 0) + rows
             values[name] = sums
         folded[key] = _Tally(tally.rows, values, tally.known)
     return folded
 
 
-def _tallies(counts: Counts, width: int, columns: Sequence[str]) -> "dict[Key, _Tally]":
-    """Add up the rows of each key, and for each column the rows of each of its values."""
+def _fold(values: Iterable[object]) -> dict[object, object]:
+    """Return what each value is folded to; nothing if all stay as they are.
+
+    >>> _fold(["HIV", "flu", None])
+    {'HIV': 'hiv', 'flu': 'flu', None: None}
+    """
+    folds = {value: folded_text(value) if isinstance(value, str) else value for value in values}
+    return folds if any(value != fold for value, fold in folds.items()) else {}
+
+
+def _tallies(
+    counts: Counts, width: int, columns: Sequence[str], exact: Sequence[str]
+) -> "dict[Key, _Tally]":
+    """Add up the rows of each key, and for each column the rows of each of its values.
+
+    Values that differ only in spelling are one, but in columns that are exact.
+    """
+    combinations = counts.combinations
+    folds = [
+        {} if name in exact else _fold({combination[at] for combination in combinations})
+        for at, name in enumerate(columns, width)
+    ]
     tallies: dict[Key, _Tally] = {}
-    for combination, rows in counts.combinations.items():
+    for combination, rows in combinations.items():
         key = combination[:width]
         # Hashing a key takes longest, so it is looked up once.
         tally = tallies.get(key)
         if tally is None:
             tally = tallies[key] = _Tally.none(columns)
         tally.rows += rows
-        for of_value, value in zip(tally.values.values(), combination[width:], strict=True):
-            of_value[value] = of_value.get(value, 0) + rows
+        for of_value, value, fold in zip(
+            tally.values.values(), combination[width:], folds, strict=True
+        ):
+            one = fold[value] if fold else value
+            of_value[one] = of_value.get(one, 0) + rows
     return tallies
 
 
@@ -1327,7 +1353,7 @@ def recompute(source: Countable, promises: Promises) -> list[Check]:
     ]
     columns = [*promises.quasi_identifiers, *sensitive]
     stars = promises.quasi_identifiers if promises.suppression == "star" else ()
-    with readable("the table"):
+    with readable("the table"), without_collecting():
         counts = count(source, columns, stars=stars)
     if stars and promises.published is None and not promises.suppressed:
         # Their number is not stated: all rows of stars without anything else are meant.
@@ -1339,7 +1365,8 @@ def recompute(source: Countable, promises: Promises) -> list[Check]:
     if people is not None:
         # Models are about people; of rows only the sizes of classes are asked.
         sensitive, kept = [], _sizes_alone(kept, len(promises.quasi_identifiers))
-    table = Groups.from_counts(kept, promises.quasi_identifiers, sensitive, promises)
+    with without_collecting():
+        table = Groups.from_counts(kept, promises.quasi_identifiers, sensitive, promises)
     if promises.sets:
         shared = collect_sets(source, promises.quasi_identifiers, promises.sets)
         table = replace(table, sets=shared)

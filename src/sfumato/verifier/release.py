@@ -3,9 +3,9 @@
 import hashlib
 import os
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from sfumato.errors import InputError, SfumatoError, UnknownColumnError, some
 from sfumato.reading import TextFile
@@ -97,7 +97,8 @@ def verify_tables(tables: Mapping[str, object], manifest: Manifest, promises: Pr
     if shape.status != "holds":
         return Verdict((shape,))
     sources = {file.name: open_countable(tables[file.name]) for file in manifest.files}
-    return Verdict((shape, *_table_checks(sources, manifest, promises)))
+    checks = _table_checks(sources, manifest, promises)
+    return Verdict((shape, _metadata_check(sources), *checks))
 
 
 def verify_file(data: object, promises: Promises) -> Verdict:
@@ -147,7 +148,7 @@ def _hidden_checks(data: object, source: Source) -> list[Check]:
     if not isinstance(data, str | Path | TextFile):
         return []
     reading = data.reading if isinstance(data, TextFile) else None
-    details = find_hidden(Path(data), reading=reading)
+    details = find_hidden(Path(data), reading=reading, seen=source.seen)
     if source.telling:
         details.append(f"the file carries notes of another program: {some(source.telling)}")
     index = [name for name in source.names if _ROW_LABELS.fullmatch(name)]
@@ -365,23 +366,57 @@ def _content_checks(folder: Path, manifest: Manifest, promises: Promises) -> lis
     promised, found = (one.sha256[:64], hashes[one.name]) if one else (None, None)
     checks = [Check("sha256", status(holds=not wrong), promised, found, detail)]
     try:
-        sources: dict[str, Countable] = {
+        sources = {
             file.name: open_source(folder / file.name, form=file.format, delimiter=file.delimiter)
             for file in files
         }
-        hidden = {file.name: find_hidden(folder / file.name, file.format) for file in files}
-        if manifest.kind is not None:
-            checks += _table_checks(sources, manifest, promises, hidden)
-            return [*checks, *([] if changed else _codebook_checks(folder, manifest, sources))]
-        [source] = sources.values()
-        hidden[files[0].name] += _told_apart(folder / files[0].name, files[0].format, manifest)
-        checks += [_metadata_check(sources, hidden), _columns_check(source, manifest)]
+        # Rows are counted first: what is seen on the way need not be read again.
+        told = _Told.of(lambda: _content_of_rows(sources, manifest, promises))
+        hidden = {
+            file.name: find_hidden(folder / file.name, file.format, seen=sources[file.name].seen)
+            for file in files
+        }
+        if manifest.kind is None:
+            hidden[files[0].name] += _told_apart(folder / files[0].name, files[0].format, manifest)
+        checks.append(_metadata_check(sources, hidden))
         # Of rows that are others now, it says what they were.
-        checks += [] if changed else _codebook_checks(folder, manifest, sources)
-        checks += recompute(source, promises)
+        codebook = [] if changed else _codebook_checks(folder, manifest, sources)
+        if manifest.kind is not None:
+            return [*checks, *told.require(), *codebook]
+        checks += [_columns_check(sources[files[0].name], manifest), *codebook]
+        checks += told.require()
     except SfumatoError as error:
         checks.append(Check("data", "broken", detail=str(error)))
     return checks
+
+
+def _content_of_rows(
+    sources: Mapping[str, Countable], manifest: Manifest, promises: Promises
+) -> list[Check]:
+    """Make the checks that need the rows."""
+    if manifest.kind is not None:
+        return _table_checks(sources, manifest, promises)
+    [source] = sources.values()
+    return recompute(source, promises)
+
+
+class _Told(NamedTuple):
+    """Checks, or why they could not be made, which is told after those that could."""
+
+    checks: Sequence[Check] = ()
+    error: SfumatoError | None = None
+
+    @classmethod
+    def of(cls, make: Callable[[], Sequence[Check]]) -> "_Told":
+        try:
+            return cls(make())
+        except SfumatoError as error:
+            return cls(error=error)
+
+    def require(self) -> Sequence[Check]:
+        if self.error is not None:
+            raise self.error
+        return self.checks
 
 
 def _told_apart(path: Path, form: str, manifest: Manifest) -> list[str]:
@@ -398,14 +433,13 @@ def _told_apart(path: Path, form: str, manifest: Manifest) -> list[str]:
 
 
 def _codebook_checks(
-    folder: Path, manifest: Manifest, sources: Mapping[str, Countable]
+    folder: Path, manifest: Manifest, sources: Mapping[str, Source]
 ) -> list[Check]:
     """Check that a codebook names nothing but what rows show; nothing if there is none wrong."""
     path = folder / CODEBOOK
     if not _is_plain_file(path):
         return []
-    opened = {name: each for name, each in sources.items() if isinstance(each, Source)}
-    faults = codebook_faults(folder, path, manifest, opened)
+    faults = codebook_faults(folder, path, manifest, sources)
     return [Check("codebook", "broken", detail="; ".join(faults[:5]))] if faults else []
 
 
@@ -415,12 +449,9 @@ def _hash_file(path: Path) -> str:
 
 
 def _table_checks(
-    sources: Mapping[str, Countable],
-    manifest: Manifest,
-    promises: Promises,
-    hidden: Mapping[str, Sequence[str]] | None = None,
+    sources: Mapping[str, Countable], manifest: Manifest, promises: Promises
 ) -> list[Check]:
-    checks = [_metadata_check(sources, hidden), *check_kind(sources, manifest, promises)]
+    checks = [*check_kind(sources, manifest, promises)]
     if manifest.counts_people:
         detail = "in tables that are apart, people with several rows are not counted"
         checks.append(Check("people", "unchecked", detail=detail))

@@ -142,15 +142,18 @@ class Tally:
         self._waiting: list[tuple[pa.Array, IntArray | None]] = []
         self._items = 0
 
-    def add(self, array: pa.Array) -> None:
-        """Count the items of an array."""
-        if t.is_dictionary(array.type):
-            known = array.indices.drop_null()
-            rows = np.bincount(to_numpy(known), minlength=len(array.dictionary))
-            self.missing += len(array) - len(known)
-            self._wait(array.dictionary, rows.astype(np.int64, copy=False))
-        else:
-            self._wait(array, None)
+    def add(self, array: pa.Array, rows: IntArray | None = None) -> None:
+        """Count the items of an array, each once or as often as `rows` says."""
+        if not t.is_dictionary(array.type):
+            self._wait(array, rows)
+            return
+        entries, indices = len(array.dictionary), array.indices
+        if indices.null_count:
+            # One more entry, which is the missing value.
+            indices = pc.fill_null(indices.cast(pa.int64()), number(entries, pa.int64()))
+        found = np.bincount(to_numpy(indices), rows, minlength=entries + 1).astype(np.int64)
+        self.missing += int(found[entries])
+        self._wait(array.dictionary, found[:entries])
 
     def _wait(self, array: pa.Array, rows: IntArray | None) -> None:
         self._waiting.append((canonical(as_type(array, self.values.type)), rows))

@@ -18,7 +18,7 @@ from pyarrow import types as t
 from sfumato.counts import WIDEST_KEY, FrequencySet, add_up
 from sfumato.errors import InputError, some
 from sfumato.recoding import DROP, SUPPRESSED, FullDomainRecoding, LocalColumn, LocalRecoding
-from sfumato.tables.arrow.counting import Codebook, Combinations
+from sfumato.tables.arrow.counting import Codebook, Combinations, Tally
 from sfumato.tables.arrow.sources import (
     BATCH_ROWS,
     Source,
@@ -33,6 +33,7 @@ from sfumato.tables.arrow.sources import (
     python_values,
     takeable,
     to_numpy,
+    used_entries,
 )
 from sfumato.tables.base import Progress, Suppression
 from sfumato.tables.derived import in_random_order
@@ -800,12 +801,51 @@ def _longer(array: np.ndarray, n: int) -> np.ndarray:
 
 
 class Distinct(NamedTuple):
-    """The distinct rows of a release, and how many rows each stands for."""
+    """The distinct rows of a release, and how many rows each stands for.
+
+    Example:
+        >>> sex = pa.array(["f", "m"]).dictionary_encode()
+        >>> [rows] = Distinct([sex], np.array([3, 1])).take(np.array([1, 1]))
+        >>> rows.to_pylist(), rows.dictionary.to_pylist()
+        (['m', 'm'], ['m'])
+    """
 
     columns: list[pa.Array]
     """Text as dictionaries of the values that are published, each once and in order."""
 
     rows: IntArray
+
+    def take(self, numbers: np.ndarray) -> list[pa.Array]:
+        """Return some rows, text as dictionaries of the values that they have, in order."""
+        rows = from_numpy(numbers)
+        met = None
+        if len(self.rows) < len(numbers):
+            # Fewer distinct rows than rows are to be looked at, one column after the other.
+            met = from_numpy(np.flatnonzero(np.bincount(numbers, minlength=len(self.rows))))
+        return [
+            _with_own_values(column, rows, met)
+            if t.is_dictionary(column.type)
+            else column.take(rows)
+            for column in self.columns
+        ]
+
+
+def _with_own_values(column: pa.Array, rows: pa.Array, met: pa.Array | None) -> pa.Array:
+    """Return some rows of a column with a dictionary of the values that they have.
+
+    Args:
+        column: The column, whose dictionary may have more.
+        rows: The rows.
+        met: The same, each once; None if they are as they are.
+    """
+    picked = column.indices.take(rows if met is None else met)
+    used = used_entries(picked, len(column.dictionary))
+    place = np.zeros(len(column.dictionary), dtype=np.int32)
+    place[used] = np.arange(len(used), dtype=np.int32)
+    places = from_numpy(place)
+    own = places.take(picked) if met is None else places.take(column.indices).take(rows)
+    values = column.dictionary.take(from_numpy(used))
+    return pa.DictionaryArray.from_arrays(own, values, safe=False)
 
 
 class Publication:
@@ -854,6 +894,8 @@ class Publication:
         self.rows = 0
         self.suppressed_rows = 0
         self._labels: dict[str, pa.Array] = {}
+        self.tallies: dict[str, Tally] = {}
+        """How often each text was published, by column; of columns of which that is easily told."""
 
     def _plain_type(self, name: str) -> pa.DataType:
         if self._weights is not None and name in self._weights:
@@ -929,6 +971,9 @@ class Publication:
             _tidy(v, c, field.type)
             for v, c, field in zip(values, combinations, self.schema, strict=True)
         ]
+        for name, column in zip(self._columns, columns, strict=True):
+            if t.is_dictionary(column.type):
+                self._tally(name, column, rows)
         return Distinct(columns, rows)
 
     def deal(
@@ -938,9 +983,8 @@ class Publication:
         distinct = self.distinct(counted)
         done = 0
         for numbers in in_random_order(distinct.rows, rng, at_once=AT_ONCE, size=SLICE):
-            rows = from_numpy(numbers)
-            yield [column.take(rows) for column in distinct.columns]
-            done += len(rows)
+            yield distinct.take(numbers)
+            done += len(numbers)
             if progress is not None:
                 progress(done, self.rows)
 
@@ -976,7 +1020,15 @@ class Publication:
                 name: labels.array(self._types[name])
                 for name, labels in self._recoder.labels.items()
             }
-        return [self._decode(*each) for each in zip(self._columns, batch.columns, strict=True)]
+        columns = [self._decode(*each) for each in zip(self._columns, batch.columns, strict=True)]
+        for name, column in zip(self._columns, columns, strict=True):
+            if name in self._labels and is_text(self._types[name]):
+                self._tally(name, column)
+        return columns
+
+    def _tally(self, name: str, column: pa.Array, rows: IntArray | None = None) -> None:
+        tally = self.tallies.setdefault(name, Tally(name, self.schema.field(name).type))
+        tally.add(column, rows)
 
     def _decode(self, name: str, column: pa.Array) -> pa.Array:
         if name in self._labels:

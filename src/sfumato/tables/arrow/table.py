@@ -310,7 +310,19 @@ class ArrowTable(Table):
             rows, told = self._write(publication, target, format, rng, progress)
         # However the input is written: a release of the same rows is the same release.
         delimiter = DELIMITER if format == "csv" else None
-        return WrittenFile(target, rows, format, delimiter, publication.suppressed_rows, told)
+        domains = {}
+        if format in ("parquet", "feather"):
+            # Other formats may read differently: text that looks like numbers, codes with labels.
+            domains = {name: _domain(tally, None) for name, tally in publication.tallies.items()}
+        return WrittenFile(
+            target,
+            rows,
+            format,
+            delimiter,
+            publication.suppressed_rows,
+            told,
+            {name: domain for name, domain in domains.items() if domain.is_small},
+        )
 
     def publish_table(
         self,
@@ -466,6 +478,7 @@ class ArrowTable(Table):
             publication.schema,
             form,
             DELIMITER,
+            tidy=self._telling(publication) is not None,
             variables=variables,
             recoded=publication.recoded,
             from_text=self.kind == "csv",

@@ -23,16 +23,15 @@ from sfumato.tables.arrow.sources import (
     from_numpy,
     from_texts,
     is_text,
-    number,
     plain_type,
     text,
-    to_numpy,
+    used_entries,
 )
 from sfumato.tables.base import OFFICE_FORMATS, Progress, WrittenFile
 from sfumato.tables.derived import Batch, Cells, DerivedColumn, DerivedTable
 from sfumato.tables.variables import LabelledValue, PublishedVariable, Variable
 from sfumato.text import text_of
-from sfumato.typing import IntArray, Value
+from sfumato.typing import Value
 
 if TYPE_CHECKING:
     import pyarrow.parquet as pq
@@ -41,9 +40,6 @@ _TEXT = pa.large_string()
 
 _FEW = 4096
 """Values of a dictionary that are tidied up; with more it is as fast to make a new one."""
-
-_FIRST = 1 << 14
-"""Rows that have all values of most dictionaries, so that the others need not be looked at."""
 
 
 class Writer(ABC):
@@ -72,11 +68,18 @@ class ParquetWriter(Writer):
     made for its row group, of the values that are in it: a value that only other row groups have
     would tell of rows that are not there. There are no statistics, because with rows in random
     order those of all row groups are alike.
+
+    Args:
+        target: The file.
+        schema: Its columns.
+        tidy: Whether dictionaries of text come as they are to be written: with each of the values
+            that the rows of the call have, once, and no others, in an order that tells nothing.
     """
 
-    def __init__(self, target: Path, schema: pa.Schema) -> None:
+    def __init__(self, target: Path, schema: pa.Schema, *, tidy: bool = False) -> None:
         self._target = target
         self._schema = schema
+        self._tidy = tidy
         self._file: pq.ParquetWriter | None = None
         self._types: list[pa.DataType] = []
 
@@ -86,7 +89,9 @@ class ParquetWriter(Writer):
         if not len(columns[0]):
             return
         arrays = [
-            _own_dictionary(column, field.type) if t.is_dictionary(kind) else as_type(column, kind)
+            _own_dictionary(column, field.type)
+            if t.is_dictionary(kind) and not self._tidy
+            else as_type(column, kind)
             for column, field, kind in zip(columns, self._schema, self._types, strict=True)
         ]
         batch = pa.RecordBatch.from_arrays(arrays, schema=self._file.schema)
@@ -197,11 +202,12 @@ def open_writer(
     form: str,
     delimiter: str,
     *,
+    tidy: bool = False,
     variables: Mapping[str, Variable] = MappingProxyType({}),
     recoded: Sequence[str] = (),
     from_text: bool = False,
 ) -> Writer:
-    """Create a file of a format; what offices need is as in `OfficeWriter`."""
+    """Create a file of a format; `tidy` is as in `ParquetWriter`, the rest as in `OfficeWriter`."""
     if form in OFFICE_FORMATS:
         from sfumato.tables.office.writing import OfficeWriter
 
@@ -209,7 +215,7 @@ def open_writer(
             target, schema, form, variables=variables, recoded=recoded, from_text=from_text
         )
     if form == "parquet":
-        return ParquetWriter(target, schema)
+        return ParquetWriter(target, schema, tidy=tidy)
     if form == "feather":
         return FeatherWriter(target, schema)
     return CsvWriter(target, schema, delimiter)
@@ -321,26 +327,10 @@ def _own_dictionary(column: pa.Array, kind: pa.DataType) -> pa.Array:
     if not t.is_dictionary(column.type) or len(column.dictionary) > _FEW:
         return as_type(column, kind).dictionary_encode()
     values, indices = as_type(column.dictionary, kind), column.indices
-    own = values.take(from_numpy(_used(indices, len(values)))).drop_null().unique()
+    own = values.take(from_numpy(used_entries(indices, len(values)))).drop_null().unique()
     own = own.take(pc.sort_indices(own))
     places = pc.index_in(values, value_set=own)
     return pa.DictionaryArray.from_arrays(places.take(indices), own, safe=False)
-
-
-def _used(indices: pa.Array, n: int) -> IntArray:
-    """Return which of n entries of a dictionary rows have, in order.
-
-    >>> _used(pa.array([3, None, 0, 3], pa.int8()), 5).tolist()
-    [0, 3]
-    """
-    for some in (indices[:_FIRST], indices):
-        met = some
-        if some.null_count:
-            met = pc.fill_null(some.cast(pa.int32()), number(n, pa.int32()))
-        found: IntArray = np.flatnonzero(np.bincount(to_numpy(met), minlength=n + 1)[:n])
-        if len(found) == n or len(some) == len(indices):
-            break
-    return found
 
 
 def _require_text(field: pa.Field) -> None:
