@@ -28,6 +28,7 @@ from sfumato.errors import InputError, ParameterError, UnknownColumnError, lacks
 from sfumato.files import refuse_special
 from sfumato.reading import Reading, TextFile
 from sfumato.text import STAR, is_missing, text_of
+from sfumato.textfiles import ParsedText, UnpackedFile, open_bytes
 from sfumato.verifier import office
 from sfumato.verifier.hidden import SeenGroups, telling_notes
 
@@ -160,8 +161,6 @@ def _open_table(data: object) -> Source:
 
 
 def _open_csv(path: Path, reading: Reading) -> Source:
-    import pyarrow.csv as pa_csv
-
     with _open_text(path, reading) as stream:
         head = stream.read(_PEEK_BYTES)
     # A character may be cut in two at the end of what was read.
@@ -180,42 +179,35 @@ def _open_csv(path: Path, reading: Reading) -> Source:
         raise InputError(f"{path.name} cannot be read: it has no header")
 
     def batches(columns: Sequence[str]) -> Iterator[pa.RecordBatch]:
-        uneven: list[pa_csv.InvalidRow] = []
-
-        def stop(row: pa_csv.InvalidRow) -> str:
-            uneven.append(row)
-            return "error"
-
         with readable(path.name), _open_text(path, reading) as stream:
             text = _AppendedRow(stream, separator, len(names))
+            parsed = ParsedText(
+                text.read,
+                block=_BLOCK_BYTES,
+                skip=reading.skip,
+                parse={
+                    "delimiter": separator,
+                    "quote_char": quote or False,
+                    "newlines_in_values": True,
+                    # An empty line is no row, whatever the width: most readers skip it.
+                    "ignore_empty_lines": True,
+                },
+                convert={
+                    "column_types": dict.fromkeys(names, pa.string()),
+                    "include_columns": list(columns),
+                    "null_values": [""],
+                    "strings_can_be_null": True,
+                    # Readers of the bytes see whether there are quotes around nothing.
+                    "quoted_strings_can_be_null": False,
+                },
+            )
             try:
-                reader = pa_csv.open_csv(
-                    text,
-                    read_options=pa_csv.ReadOptions(
-                        use_threads=False, block_size=_BLOCK_BYTES, skip_rows=reading.skip
-                    ),
-                    parse_options=pa_csv.ParseOptions(
-                        delimiter=separator,
-                        quote_char=quote or False,
-                        newlines_in_values=True,
-                        # An empty line is no row, whatever the width: most readers skip it.
-                        ignore_empty_lines=True,
-                        invalid_row_handler=stop,
-                    ),
-                    convert_options=pa_csv.ConvertOptions(
-                        column_types=dict.fromkeys(names, pa.string()),
-                        include_columns=list(columns),
-                        null_values=[""],
-                        strings_can_be_null=True,
-                        # Readers of the bytes see whether there are quotes around nothing.
-                        quoted_strings_can_be_null=False,
-                    ),
-                )
-                for batch in text.without_it(reader):
-                    yield _in_plain_notation(batch, reading)
+                with parsed:
+                    for batch in text.without_it(parsed):
+                        yield _in_plain_notation(batch, reading)
             except (_OpenQuoteError, pa.ArrowInvalid) as error:
                 # Arrow's own words would quote the row.
-                for row in uneven:
+                for row in parsed.uneven:
                     if text.cell not in row.text:
                         raise InputError(
                             f"{path.name} cannot be read: row {row.number} has "
@@ -226,7 +218,7 @@ def _open_csv(path: Path, reading: Reading) -> Source:
                         f"{path.name} cannot be read: a row has more than {_BLOCK_BYTES >> 20} MB. "
                         "Perhaps a quote in it is not closed"
                     ) from None
-                if uneven or isinstance(error, _OpenQuoteError):
+                if parsed.uneven or isinstance(error, _OpenQuoteError):
                     raise InputError(
                         f"{path.name} cannot be read: {_open_quote(path, reading, separator)}"
                     ) from None
@@ -235,14 +227,13 @@ def _open_csv(path: Path, reading: Reading) -> Source:
     return Source(names, batches)
 
 
-def _open_text(path: Path, reading: Reading) -> pa.NativeFile:
+def _open_text(path: Path, reading: Reading) -> pa.NativeFile | UnpackedFile:
     """Open a file as UTF-8, whatever it is said to be encoded in."""
-    with path.open("rb") as file:
-        packed = file.read(2) == b"\x1f\x8b"
-    stream = pa.input_stream(str(path), compression="gzip" if packed else "detect")
+    stream = open_bytes(path)
     if reading.encoding in (None, "utf-8"):
         return stream
-    return pa.transcoding_input_stream(stream, reading.encoding, "utf-8")
+    native = pa.PythonFile(stream, mode="r") if isinstance(stream, UnpackedFile) else stream
+    return pa.transcoding_input_stream(native, reading.encoding, "utf-8")
 
 
 def _in_plain_notation(batch: pa.RecordBatch, reading: Reading) -> pa.RecordBatch:
@@ -289,9 +280,7 @@ class _AppendedRow:
     If a quote is open where the text ends, this row does not come out again as a row.
     """
 
-    closed = False
-
-    def __init__(self, stream: pa.NativeFile, separator: str, cells: int) -> None:
+    def __init__(self, stream: pa.NativeFile | UnpackedFile, separator: str, cells: int) -> None:
         self._stream = stream
         self.cell = secrets.token_hex(16)
         self._row = separator.join([self.cell] * cells).encode() + b"\n"
@@ -336,7 +325,9 @@ def _open_quote(path: Path, reading: Reading, separator: str) -> str:
     """Return in words that a file ends inside a quote, with the line that it begins in."""
     begins = after = 1
     with _open_text(path, reading) as stream:
-        lines = io.TextIOWrapper(stream, encoding="utf-8-sig", newline="")
+        lines = io.TextIOWrapper(  # type: ignore[type-var]
+            stream, encoding="utf-8-sig", newline=""
+        )
         reader = csv.reader(lines, delimiter=separator, quotechar=reading.quote or '"')
         try:
             for _ in reader:

@@ -367,7 +367,8 @@ def _require_rows(
 ) -> None:
     """Raise if the lines do not add up to the public rows of every combination."""
     lines = pa.table({"cell": cells.of_line, "rows": numbers})
-    summed = lines.group_by("cell").aggregate([("rows", "sum")])
+    # In this thread: others would drop the numbers, which are Python's, when they get to it.
+    summed = lines.group_by("cell", use_threads=False).aggregate([("rows", "sum")])
     found: dict[int, int] = dict(
         zip(summed["cell"].to_pylist(), summed["rows_sum"].to_pylist(), strict=True)
     )

@@ -12,11 +12,10 @@ import secrets
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import pyarrow as pa
 import pyarrow.compute as pc
-import pyarrow.csv as pa_csv
 
 from sfumato.errors import InputError
 from sfumato.reading import (
@@ -29,6 +28,7 @@ from sfumato.reading import (
 from sfumato.tables.arrow.numerals import Notations, Numerals, decide, may_be_numbers, rewrite
 from sfumato.tables.arrow.sources import FileSource, unreadable_error
 from sfumato.text import brief, join_words
+from sfumato.textfiles import ParsedText, UnpackedFile, open_bytes
 
 DELIMITERS = (",", ";", "\t", "|")
 """What separates cells in most files."""
@@ -237,39 +237,32 @@ class CsvSource(FileSource):
 
     def _text_batches(self, columns: Sequence[str]) -> Iterator[pa.RecordBatch]:
         """Read cells as they are written."""
-        bad: list[pa_csv.InvalidRow] = []
-
-        def refuse(row: pa_csv.InvalidRow) -> str:
-            bad.append(row)
-            return "error"
-
         text = _EndedText(
             self._utf8(),
             str(self.delimiter),
             len(self.schema),
         )
         n = 0
+        waiting: pa.RecordBatch | None = None
+        parsed = ParsedText(
+            text.read,
+            block=_BLOCK,
+            parse={
+                "delimiter": self.delimiter,
+                "quote_char": self.quote or False,
+                "newlines_in_values": True,
+            },
+            convert={
+                "include_columns": list(columns),
+                "column_types": dict.fromkeys(columns, self._type),
+                "null_values": ["", *self._said.missing],
+                "strings_can_be_null": True,
+            },
+        )
         try:
-            with text.stream:
-                reader = pa_csv.open_csv(
-                    text,
-                    # One thread: the reader streams, so a second one only waits for the first.
-                    read_options=pa_csv.ReadOptions(block_size=_BLOCK, use_threads=False),
-                    parse_options=pa_csv.ParseOptions(
-                        delimiter=self.delimiter,
-                        quote_char=self.quote or False,
-                        newlines_in_values=True,
-                        invalid_row_handler=refuse,
-                    ),
-                    convert_options=pa_csv.ConvertOptions(
-                        include_columns=list(columns),
-                        column_types=dict.fromkeys(columns, self._type),
-                        null_values=["", *self._said.missing],
-                        strings_can_be_null=True,
-                    ),
-                )
-                waiting: pa.RecordBatch | None = None
-                for batch in reader:
+            # The parser is closed first: until then it may read.
+            with text.stream, parsed:
+                for batch in parsed:
                     n += len(batch)
                     if waiting is not None and len(batch):
                         yield waiting
@@ -277,7 +270,7 @@ class CsvSource(FileSource):
         except _ZeroByteError:
             raise self._zero_byte() from None
         except (OSError, pa.ArrowException) as error:
-            raise self._explain(error, bad, text.mark) from error
+            raise self._explain(error, parsed.uneven, text.mark) from error
         rows = None if waiting is None else text.without_end(waiting)
         if rows is None:
             self._require_closed_quotes()
@@ -288,11 +281,9 @@ class CsvSource(FileSource):
 
     # Bytes.
 
-    def _open(self) -> pa.NativeFile:
-        with self.path.open("rb") as file:
-            gzipped = file.read(2) == b"\x1f\x8b"
+    def _open(self) -> pa.NativeFile | UnpackedFile:
         try:
-            return pa.input_stream(self.where, compression="gzip" if gzipped else "detect")
+            return open_bytes(self.path)
         except (OSError, pa.ArrowException) as error:
             raise unreadable_error(self.where, "CSV", error) from error
 
@@ -402,7 +393,7 @@ class CsvSource(FileSource):
                 f"inside a quoted cell is written twice ({quote * 2})."
             )
 
-    def _explain(self, error: Exception, bad: Sequence[pa_csv.InvalidRow], mark: str) -> InputError:
+    def _explain(self, error: Exception, bad: Sequence[Any], mark: str) -> InputError:
         """Return an error with a line number for what Arrow could not read."""
         if bad:
             row = bad[0]
@@ -503,10 +494,12 @@ class _Utf8Stream:
         change: Returns another encoding if they are not in this one, or raises.
     """
 
-    closed = False
-
     def __init__(
-        self, stream: pa.NativeFile, encoding: str, skip: int, change: Callable[..., str]
+        self,
+        stream: pa.NativeFile | UnpackedFile,
+        encoding: str,
+        skip: int,
+        change: Callable[..., str],
     ) -> None:
         self._stream = stream
         self._decoder = codecs.getincrementaldecoder(encoding)()
@@ -567,8 +560,6 @@ class _EndedText:
     If the text ends inside a quote, its last cell swallows that row. No scan of the text tells
     so at no cost: whether a quote opens a cell depends on everything before it.
     """
-
-    closed = False
 
     def __init__(self, stream: _Utf8Stream, delimiter: str, width: int) -> None:
         self.stream = stream

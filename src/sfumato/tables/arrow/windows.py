@@ -24,6 +24,7 @@ from sfumato.tables.arrow.sources import (
 )
 from sfumato.tables.base import Extent, Order, Window
 from sfumato.text import text_of
+from sfumato.textfiles import open_bytes
 
 
 class WindowSource(Source):
@@ -246,7 +247,7 @@ def open_sources(paths: Sequence[Path]) -> dict[Path, Source]:
 
 def _is_header(path: Path) -> bool:
     """Return whether a text file has at most one line."""
-    with pa.input_stream(str(path), compression="detect") as stream:
+    with open_bytes(path) as stream:
         start = stream.read(_HEADER)
     return len(start) < _HEADER and b"\n" not in start.strip()
 

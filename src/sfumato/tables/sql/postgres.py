@@ -83,23 +83,23 @@ def read_rows(rows: Iterable[bytes | memoryview], columns: Sequence[FetchedColum
     return pa.table(values, names=schema.names)
 
 
-def _join(rows: Iterable[bytes | memoryview]) -> Iterator[bytes]:
-    part, size = list[bytes | memoryview](), 0
+def _join(rows: Iterable[bytes | memoryview]) -> Iterator[pa.Buffer]:
+    """Join rows, in memory of Arrow's: its threads may drop that when the interpreter has ended."""
+    part = pa.BufferOutputStream()
     for row in rows:
-        part.append(row)
-        size += len(row)
-        if size >= _AT_ONCE:
-            yield b"".join(part)
-            part, size = [], 0
-    if part:
-        yield b"".join(part)
+        part.write(row)
+        if part.tell() >= _AT_ONCE:
+            yield part.getvalue()
+            part = pa.BufferOutputStream()
+    if part.tell():
+        yield part.getvalue()
 
 
-def _parse(text: bytes, schema: pa.Schema) -> pa.Table:
+def _parse(text: pa.Buffer, schema: pa.Schema) -> pa.Table:
     return pa_csv.read_csv(
         pa.BufferReader(text),
         # In one block, because a row must not be longer than a block.
-        pa_csv.ReadOptions(column_names=schema.names, block_size=len(text) + 1),
+        pa_csv.ReadOptions(column_names=schema.names, block_size=text.size + 1),
         pa_csv.ParseOptions(newlines_in_values=True, ignore_empty_lines=False),
         pa_csv.ConvertOptions(
             column_types=schema,
