@@ -16,6 +16,7 @@ from typing import ClassVar, Literal, Self
 
 from sfumato.dates import DateForm
 from sfumato.errors import ParameterError, require_int
+from sfumato.files import in_folder
 
 __all__ = ["DERIVATIONS", "Age", "Derivation", "Preparation", "Relative", "Shift"]
 
@@ -27,6 +28,9 @@ class Derivation(ABC):
     """Something that is computed for each row."""
 
     name: ClassVar[str]
+    names_files: ClassVar[tuple[str, ...]] = ()
+    """Its settings that name files, relative to the policy's folder."""
+
     incomplete: Incomplete
 
     @property
@@ -56,7 +60,7 @@ class Derivation(ABC):
 
     def relative_to(self, folder: Path) -> Self:
         """Return the same with the files it names in a folder."""
-        return self
+        return in_folder(self, self.names_files, folder)
 
     @classmethod
     @abstractmethod
@@ -108,6 +112,7 @@ class Shift(Derivation):
     """
 
     name: ClassVar[str] = "shift"
+    names_files: ClassVar[tuple[str, ...]] = ("key",)
 
     columns: Sequence[str]
     days: int
@@ -141,9 +146,6 @@ class Shift(Derivation):
 
     def of_person(self, column: str) -> Self:
         return self if self.person is not None else replace(self, person=column)
-
-    def relative_to(self, folder: Path) -> Self:
-        return self if self.key is None else replace(self, key=folder / self.key)
 
     @classmethod
     def example(cls) -> Self:

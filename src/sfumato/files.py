@@ -11,14 +11,20 @@ import secrets
 import shutil
 import stat
 import tempfile
-from collections.abc import Callable, Iterator, Mapping
+import threading
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
+from dataclasses import replace
 from hashlib import sha256
 from os import PathLike
 from pathlib import Path
+from typing import Any, TypeVar, cast
 
+from sfumato.confinement import require_inside
 from sfumato.errors import InputError, OutputError, SfumatoError, reason_of
 from sfumato.private import refuse_inside_release, release_around
+
+T = TypeVar("T")
 
 _SPECIAL = {
     stat.S_IFIFO: "a pipe",
@@ -34,12 +40,14 @@ def refuse_special(
     """Raise before it is opened if a path leads to what never ends, or can be read only once.
 
     To open a pipe waits for a writer, and a device may have no end. What does not exist, or may
-    not be looked at, is left to those who open it.
+    not be looked at, is left to those who open it. Where work is confined to a folder, what lies
+    elsewhere is refused too: everything that is read by its name comes through here.
 
     Args:
         path: The path; links are followed.
         error: The kind of error.
     """
+    require_inside(path, error)
     try:
         kind = _SPECIAL.get(stat.S_IFMT(Path(path).stat().st_mode))
     except (OSError, ValueError):
@@ -77,6 +85,35 @@ def read_small(
     return data
 
 
+_ADDRESS = re.compile(r"[a-z][\w+.-]+://", re.IGNORECASE)
+
+
+def is_address(name: str) -> bool:
+    """Return whether a name is the address of a table in a database, and no file's.
+
+    >>> is_address("DuckDB:///p.db?table=t"), is_address("/home/a folder://people.csv")
+    (True, False)
+    """
+    return _ADDRESS.match(name) is not None
+
+
+def in_folder(member: T, names: Sequence[str], folder: str | PathLike[str]) -> T:
+    """Return a dataclass with the files it names in a folder, unless their paths are whole.
+
+    Args:
+        member: The dataclass.
+        names: Its fields that name files; those that are None stay so.
+        folder: The folder.
+    """
+    found: dict[str, str | Path] = {}
+    for name in names:
+        given = getattr(member, name)
+        if given is not None:
+            path = Path(folder) / given
+            found[name] = str(path) if isinstance(given, str) else path
+    return replace(cast("Any", member), **found) if found else member
+
+
 PRIVATE = 0o600
 """The mode of files that are not for publication, whatever the umask says."""
 
@@ -90,6 +127,7 @@ def write_file(path: Path, text: str | bytes, *, private: str = "") -> None:
         private: What it is ("the report"), if it is not for publication: then only its owner may
             read it, and it is refused inside a release.
     """
+    require_inside(path, OutputError)
     refuse_release(path, private)
     data = text.encode() if isinstance(text, str) else text
     temporary: Path | None = None
@@ -138,9 +176,14 @@ def open_to_readers(folder: Path) -> None:
 
 
 def _umask() -> int:
-    mask = os.umask(0o077)
-    os.umask(mask)
+    # It can only be asked for by setting it: two threads that do so at once would set it for good.
+    with _ASKING:
+        mask = os.umask(0o077)
+        os.umask(mask)
     return mask
+
+
+_ASKING = threading.Lock()
 
 
 # Folders in which work is going on.
@@ -157,6 +200,7 @@ def unfinished_folder(target: Path) -> Iterator[Path]:
     It may be renamed in the block; then nothing vanishes. What killed runs left there before is
     removed first. Folders above the target are made, and removed again if they stay empty.
     """
+    require_inside(target, OutputError)
     parent = target.parent
     new_parents = [folder for folder in (parent, *parent.parents) if not os.path.lexists(folder)]
     stage: Path | None = None
@@ -225,6 +269,7 @@ def replace_folder(stage: Path, target: Path) -> None:
     A run that is killed between the two renamings leaves the former one under another name, and
     the next one puts it back.
     """
+    require_inside(target, OutputError)
     old = target.with_name(f".{target.name}.{secrets.token_hex(4)}.{_host()}{_REPLACED}")
     lock = _lock(target, wait=False)
     try:

@@ -8,15 +8,16 @@ import secrets
 import shutil
 import threading
 from collections.abc import Iterator
-from contextlib import contextmanager
-from dataclasses import asdict, dataclass
+from contextlib import contextmanager, suppress
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 from sfumato.app.history import History
-from sfumato.app.jobs import Job, Jobs, Work
+from sfumato.app.jobs import Job, Jobs, StopWish, Work
+from sfumato.confinement import Confinement
 from sfumato.errors import InputError, OutputError, SfumatoError, reason_of
-from sfumato.files import read_small, write_file
+from sfumato.files import read_small, refuse_release, sweep, write_file
 from sfumato.policy import Policy
 from sfumato.policy.editing import edit_text
 from sfumato.private import is_release
@@ -72,16 +73,23 @@ class Desk:
     everything that was computed is kept together with the fingerprint of what it was computed of.
     All of it is on disk before a page is answered.
 
+    Nothing outside of the folder is read or written, whatever a page, an address or a policy
+    names: `limits` decides that, of everything that is opened.
+
     Args:
         folder: Where the policy, releases and reports are written, and data is looked for.
+        servers: Whether pages may open tables of database servers.
     """
 
-    def __init__(self, folder: Path) -> None:
+    def __init__(self, folder: Path, *, servers: bool = True) -> None:
         self.folder = folder.resolve()
         self.private = self.folder / PRIVATE_FOLDER
+        self.limits = Confinement(self.folder, private=self.private, servers=servers)
+        """The folder, and what was named on the command line besides."""
+
         found = self._make_private()
         self.lock = threading.RLock()
-        self.jobs = Jobs()
+        self.jobs = Jobs(self.limits)
         self.history = History(self.private)
         self.source: Source | None = None
         self.release: Path | None = None
@@ -99,6 +107,8 @@ class Desk:
 
         self.seed: int | None = None
         self._messages: list[Message] = []
+        self._saying = threading.Lock()
+        self._received: dict[Path, Path] = {}
         self._written: str | None = None
         self._read: tuple[str, Policy] | None = None
         if found is not None:
@@ -153,33 +163,66 @@ class Desk:
         self.seed = found["seed"]
         self.reasons = found["reasons"]
         self.uncertain = tuple(found["uncertain"])
-        if found["source"] is not None:
-            self.source = Source(**found["source"])
-        if found["release"] is not None:
-            self.release = self.folder / found["release"]
-        self.policy_file = self.folder / found["policy_file"]
+        for each in found.get("named", ()):
+            self.limits.allow(str(each))
         self._written = found["written"]
+        with suppress(SfumatoError, TypeError):
+            self.policy_file = self.inside(found["policy_file"])
+        with suppress(SfumatoError, TypeError):
+            # None is no name either.
+            self.release = self.inside(found["release"])
+        try:
+            if found["source"] is not None:
+                self.source = self._checked(Source(**found["source"]))
+        except (SfumatoError, TypeError):
+            # It was moved, or servers are not allowed any more.
+            self.say("note", "The table that was open cannot be opened any more. Open it again.")
 
     def save(self) -> None:
         """Write down what holds, so that a crash loses nothing."""
-        release = None if self.release is None else os.path.relpath(self.release, self.folder)
-        told = {
-            "place": self._place,
-            "settings": self.settings,
-            "seed": self.seed,
-            "reasons": self.reasons,
-            "uncertain": self.uncertain,
-            "source": None if self.source is None else asdict(self.source),
-            "release": release,
-            "policy_file": os.path.relpath(self.policy_file, self.folder),
-            "written": self._written,
-        }
-        write_file(self._state, json.dumps(told), private=_WHAT)
+        with self.lock:
+            release = None if self.release is None else os.path.relpath(self.release, self.folder)
+            told = {
+                "place": self._place,
+                # Pages set some of them while it is written.
+                "settings": dict(self.settings),
+                "seed": self.seed,
+                "reasons": self.reasons,
+                "uncertain": self.uncertain,
+                "source": None if self.source is None else asdict(self.source),
+                "release": release,
+                "policy_file": os.path.relpath(self.policy_file, self.folder),
+                "written": self._written,
+                "named": sorted(self.limits.named),
+            }
+            write_file(self._state, json.dumps(told), private=_WHAT)
 
     def end(self) -> None:
         """Stop all work and remove everything that is not the user's: a regular end."""
         self.jobs.end()
         shutil.rmtree(self.private, ignore_errors=True)
+
+    def sweep(self) -> None:
+        """Remove what an app that was killed left in its private folder, and its unfinished work.
+
+        What is needed to go on stays: the table that is open, the policy with its history. Only
+        for a folder that no other app works in; see `opening.py`.
+        """
+        with self.lock:
+            needed = {self._state, self._uploads, *self.history.files}
+            if self.source is not None:
+                needed.add(Path(self.source.address))
+            if self._uploads.is_symlink():
+                self._uploads.unlink()
+            for place in (self.private, self._uploads):
+                for path in [*place.iterdir()] if place.is_dir() else ():
+                    if path in needed:
+                        continue
+                    if path.is_dir() and not path.is_symlink():
+                        shutil.rmtree(path, ignore_errors=True)
+                    else:
+                        path.unlink(missing_ok=True)
+        sweep(self.folder)
 
     # The policy and its history.
 
@@ -191,12 +234,12 @@ class Desk:
     @property
     def policy(self) -> Policy | None:
         """The policy, with file names as they are written in it; None before there is one."""
-        text = self.text
+        text, read = self.text, self._read
         if text is None:
             return None
-        if self._read is None or self._read[0] != text:
-            self._read = text, Policy.from_yaml(text, origin=self.policy_file.name)
-        return self._read[1]
+        if read is None or read[0] != text:
+            read = self._read = text, Policy.from_yaml(text, origin=self.policy_file.name)
+        return read[1]
 
     def require_policy(self) -> Policy:
         """Return the policy; an error that says where one comes from if there is none."""
@@ -227,12 +270,21 @@ class Desk:
         """
         with self.lock:
             text = policy if isinstance(policy, str) else self._say_in_text(policy)
-            read = Policy.from_yaml(text, origin=self.policy_file.name)
+            read = self._parse(text)
             if text == self.text:
                 return
             self.history.add(text, step, what, joins=joins)
             self._read = text, read
             self._publish_text(text)
+
+    def _parse(self, text: str, origin: str | None = None) -> Policy:
+        """Return a policy whose files all lie in the folder; raise if one does not."""
+        from sfumato.app.confining import require_files_inside
+
+        with self.limits.active():
+            policy = Policy.from_yaml(text, origin=origin or self.policy_file.name)
+            require_files_inside(policy, self.limits)
+        return policy
 
     def _say_in_text(self, policy: Policy) -> str:
         """Return the present text with what differs; comments stay."""
@@ -257,7 +309,18 @@ class Desk:
         return True
 
     def _publish_text(self, text: str) -> None:
-        write_file(self.policy_file, text, private="the policy, which may hold values of the data,")
+        what = "the policy, which may hold values of the data,"
+        self.limits.path(self.policy_file.parent)
+        refuse_release(self.policy_file, what)
+        # What is half written lies where the next start removes it.
+        part = self.private / "policy.part"
+        write_file(part, text, private=what)
+        try:
+            part.replace(self.policy_file)
+        except OSError as error:
+            raise OutputError(
+                f"cannot write {self.policy_file.name!r}: {reason_of(error)}. Nothing was changed."
+            ) from None
         self._written = _digest(text)
         self.save()
 
@@ -267,7 +330,8 @@ class Desk:
             if self._written is None:
                 return
             try:
-                text = read_small(self.policy_file, "a policy", _LARGEST).decode()
+                with self.limits.active():
+                    text = read_small(self.policy_file, "a policy", _LARGEST).decode()
             except (OSError, UnicodeDecodeError, SfumatoError):
                 # It was moved or removed: what holds is still here, and is written again later.
                 return
@@ -275,11 +339,11 @@ class Desk:
                 return
             self._written = _digest(text)
             try:
-                Policy.from_yaml(text, origin=self.policy_file.name)
+                self._parse(text)
             except SfumatoError as error:
                 self.say(
                     "error",
-                    f"{self.policy_file.name} was edited, and is no policy any more: {error} "
+                    f"{self.policy_file.name} was edited, and cannot be used any more: {error} "
                     "What was there before is still used here.",
                 )
                 self.save()
@@ -292,6 +356,7 @@ class Desk:
 
     def open_source(self, source: Source) -> None:
         """Open another table in place of the one before; see `start_anew` for its policy."""
+        source = self._checked(source)
         with self.lock:
             self.jobs.end()
             self.source = source
@@ -299,13 +364,24 @@ class Desk:
             self.reasons, self.uncertain = {}, ()
             self.save()
 
+    def take(self, source: Source) -> None:
+        """Open another table with a policy of its own, and begin to read it."""
+        with self.lock:
+            self.open_source(source)
+            self.start_anew()
+            self.start_reading()
+
+    def _checked(self, source: Source) -> Source:
+        """Return a source that lies in the folder, or was named on the command line."""
+        if source.kind == "database":
+            return replace(source, address=self.inside_address(source.address))
+        self.limits.path(source.address, own=source.kind != "file")
+        return source
+
     def start_anew(self) -> None:
         """Forget the history, because another table was opened; the policy file stays."""
         with self.lock:
-            for path in self.private.glob("policy-*.yaml"):
-                path.unlink(missing_ok=True)
-            (self.private / "history.json").unlink(missing_ok=True)
-            self.history = History(self.private)
+            self.history.clear()
             self._read = None
             self._written = None
             self.policy_file = _unused_path(self.folder, "policy", ".yaml")
@@ -334,10 +410,11 @@ class Desk:
 
     def start_reading(self) -> Job:
         """Read the table into counts, beside the pages, and draft a policy if there is none."""
-        job = self.jobs.get("open")
-        if job is not None and (job.running or job.ready):
-            return job
-        return self.jobs.start("open", self._read_table)
+        with self.lock:
+            job = self.jobs.get("open")
+            if job is not None and (job.running or job.ready):
+                return job
+            return self.jobs.start("open", self._read_table)
 
     def _read_table(self, report: Progress) -> "LiveTable":
         from sfumato.comparison.live import LiveTable
@@ -346,8 +423,12 @@ class Desk:
         source = self.require_source()
         if self.text is None and not self._take_fitting(source):
             drafted = draft(source.address, progress=report)
-            self.reasons, self.uncertain = dict(drafted.reasons), drafted.uncertain
-            self.change(drafted.text, "data", "drafted")
+            with self.lock:
+                if self.source is not source:
+                    # Another table was opened meanwhile: the draft is none for it.
+                    raise StopWish
+                self.reasons, self.uncertain = dict(drafted.reasons), drafted.uncertain
+                self.change(drafted.text, "data", "drafted")
         return LiveTable.open(source.address, self.task_policy, progress=report)
 
     def _take_fitting(self, source: Source) -> bool:
@@ -359,12 +440,15 @@ class Desk:
             return False
         try:
             text = read_small(found, "a policy", _LARGEST).decode()
-            policy = Policy.from_yaml(text, origin=_POLICY).relative_to(self.folder)
+            policy = self._parse(text, _POLICY).relative_to(self.folder)
             policy.check_against(open_prepared(source.address, policy).columns)
         except (SfumatoError, OSError, UnicodeDecodeError):
             return False
-        self.policy_file = found
-        self.change(text, "file", "found in the folder")
+        with self.lock:
+            if self.source is not source:
+                raise StopWish
+            self.policy_file = found
+            self.change(text, "file", "found in the folder")
         self.say("note", f"{_POLICY} lies in the folder and fits the table, so it is used.")
         return True
 
@@ -373,8 +457,8 @@ class Desk:
     @property
     def fingerprint(self) -> str:
         """A digest of everything that results depend on: the table, the policy and the seed."""
-        source = None if self.source is None else self.source.address
-        return _digest(f"{source}\n{self.seed}\n{self.text}")
+        source = self.source
+        return _digest(f"{source and source.address}\n{self.seed}\n{self.text}")
 
     def start(self, name: str, work: Work) -> Job:
         """Begin some work on the present state; a newer one of the same name stops it."""
@@ -388,11 +472,12 @@ class Desk:
 
     def say(self, kind: Literal["error", "note", "done"], text: str) -> None:
         """Keep a message for the next page."""
-        self._messages.append(Message(kind, visible(text)))
+        with self._saying:
+            self._messages.append(Message(kind, visible(text)))
 
     def take_messages(self) -> list[Message]:
         """Return what is to be said, and forget it."""
-        with self.lock:
+        with self._saying:
             told, self._messages = self._messages, []
         return told
 
@@ -404,15 +489,27 @@ class Desk:
         Args:
             name: Relative to the folder, as `release` or `2026/people.csv`.
         """
-        if not name or "\0" in name or Path(name).is_absolute():
+        if Path(name).is_absolute():
             raise InputError(f"{name!r} is no name of a file in {self.folder.name!r}")
-        path = (self.folder / name).resolve()
-        if not path.is_relative_to(self.folder) or path.is_relative_to(self.private):
-            raise InputError(
-                f"{name!r} lies outside of the folder {self.folder.name!r} that the app works in. "
-                "Move it there, or start the app with --folder."
-            )
-        return path
+        return self.limits.path(name)
+
+    def inside_address(self, address: str) -> str:
+        """Return the address of a table in a database, with files of the folder by their paths.
+
+        Args:
+            address: As it was typed; a path in it is relative to the folder.
+        """
+        from sfumato.tables import confine_address
+
+        return confine_address(address.strip(), self.limits)
+
+    def leads_inside(self, path: Path) -> bool:
+        """Return whether something that lies in the folder is no link that leads elsewhere."""
+        try:
+            self.limits.path(path)
+        except SfumatoError:
+            return False
+        return True
 
     def say_place(self, name: str) -> str:
         """Return where something of the folder lies, as people write it: from home, if it is there.
@@ -440,33 +537,50 @@ class Desk:
             if not path.name.startswith(".")
             and path.name.lower().endswith((*DATA_ENDINGS, *DATABASE_ENDINGS))
             and path.is_file()
+            and self.leads_inside(path)
         ]
         return sorted(found, key=lambda path: path.name.lower())
 
     def releases(self) -> list[Path]:
         """Return the releases that lie in the folder, by name."""
-        folders = [each for each in self.folder.iterdir() if each.is_dir() and each != self.private]
+        folders = [
+            each
+            for each in self.folder.iterdir()
+            if each.is_dir() and each != self.private and self.leads_inside(each)
+        ]
         return sorted(each for each in folders if is_release(each))
+
+    @property
+    def _uploads(self) -> Path:
+        return self.private / "uploads"
 
     @contextmanager
     def receiving(self, name: str) -> Iterator[Path]:
         """Yield the file that an upload is written to; it is kept whole or not at all."""
-        uploads = self.private / "uploads"
+        uploads = self._uploads
+        self.limits.path(uploads, own=True)
         uploads.mkdir(mode=0o700, exist_ok=True)
         plain = re.sub(r"[^\w. ()+=,@-]", "_", Path(name.replace("\\", "/")).name).lstrip(".-")
         stem, dot, ending = (plain or "table").partition(".")
-        path = _unused_path(uploads, stem[:100] or "table", f"{dot}{ending[:20]}")
         part = uploads / f".{secrets.token_hex(8)}.part"
         try:
             part.touch(mode=0o600)
             yield part
-            part.replace(path)
-            self.received = path
+            with self.lock:
+                # Another of the same name may have come meanwhile.
+                path = _unused_path(uploads, stem[:100] or "table", f"{dot}{ending[:20]}")
+                part.replace(path)
+                self._received[part] = self.received = path
         finally:
             part.unlink(missing_ok=True)
 
     received: Path
     """What was received last."""
+
+    def take_received(self, part: Path, kind: Literal["upload", "sample"]) -> None:
+        """Open what was written to a file that `receiving` gave, under its own name."""
+        path = self._received.pop(part)
+        self.take(Source(str(path), path.name, kind))
 
 
 def _unused_path(folder: Path, stem: str, ending: str) -> Path:

@@ -16,9 +16,19 @@ class Equivalent(NamedTuple):
 
 
 def equivalents(desk: Desk, step: str) -> Equivalent:
-    """Return the command and the Python that do what a step does."""
-    if step in ("decouple", "publish") and desk.text is not None:
-        return _release(desk)
+    """Return the command and the Python that do what a step does; nothing if it cannot be told.
+
+    Another request may open a table or change the policy meanwhile: then it is about what was
+    there before or what is there now, and where neither fits there is nothing to tell.
+    """
+    try:
+        return _of_release(desk) if step in ("decouple", "publish") else _of_step(desk, step)
+    except SfumatoError:
+        # The page itself says what is wrong with the policy.
+        return Equivalent("", "")
+
+
+def _of_step(desk: Desk, step: str) -> Equivalent:
     data = "patients.csv" if desk.source is None else _name(desk)
     policy = desk.policy_file.name
     if step == "explore" and desk.policy is not None:
@@ -26,9 +36,10 @@ def equivalents(desk: Desk, step: str) -> Equivalent:
         from sfumato.app.steps.explore import last_loss, last_variations
 
         return _compare(data, policy, last_variations(desk), last_loss(desk))
-    release = "release" if desk.release is None else desk.release.name
-    seed = "" if desk.seed is None else f" --seed {desk.seed}"
-    seeded = "" if desk.seed is None else f", seed={desk.seed}"
+    made, drawn = desk.release, desk.seed
+    release = "release" if made is None else made.name
+    seed = "" if drawn is None else f" --seed {drawn}"
+    seeded = "" if drawn is None else f", seed={drawn}"
     commands = {
         "data": f"sfumato init {quote(data)} -o {quote(policy)}",
         "roles": f"sfumato inspect {quote(data)} -p {quote(policy)}",
@@ -75,14 +86,10 @@ def _name(desk: Desk) -> str:
     return source.address if source.kind == "database" else source.name
 
 
-def _release(desk: Desk) -> Equivalent:
+def _of_release(desk: Desk) -> Equivalent:
     """Return what makes the release, by several commands if it is parted or has reports."""
     from sfumato.app.releasing import lines_of
 
-    try:
-        lines = lines_of(desk, "patients.csv" if desk.source is None else _name(desk))
-    except SfumatoError:
-        # The page itself says what is wrong with the policy.
-        return Equivalent("", "")
+    lines = lines_of(desk, "patients.csv" if desk.source is None else _name(desk))
     calls = "\n".join(line.python for line in lines)
     return Equivalent("\n".join(line.command for line in lines), f"import sfumato as sf\n\n{calls}")

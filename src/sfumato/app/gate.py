@@ -8,6 +8,8 @@ It stands before everything else the server does. What it holds against whom:
 - Pages of other sites in the same browser: `Host` must be ours (a name that was made to point
   here is not), `Origin` must be ours wherever it is told, and it must be told wherever something
   is changed; no page may frame ours or read from it, and there is no WebSocket.
+- Guesses of the password: after a few wrong ones each further one has to wait, twice as long
+  every time (`attempts.py`). Who is in stays in, and the token is not guessed.
 - Data that is shown: nothing but our own scripts and styles runs, whatever a cell says.
 """
 
@@ -16,12 +18,16 @@ import secrets
 from collections.abc import Collection, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field
+from hashlib import sha256
 from http.cookies import CookieError, SimpleCookie
+from math import ceil
 from urllib.parse import parse_qs
 
 from starlette.datastructures import Headers, MutableHeaders
 from starlette.responses import HTMLResponse, PlainTextResponse, RedirectResponse, Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+from sfumato.app.attempts import Attempts
 
 COOKIE = "sfumato"
 
@@ -63,6 +69,8 @@ class Gate:
     """The part of every address by which the cookie is not sent to other servers of the machine."""
 
     secret: str = field(default_factory=lambda: secrets.token_urlsafe(32), repr=False)
+    attempts: Attempts = field(default_factory=Attempts, repr=False)
+    """Who guessed the password, and how long that client has to wait."""
 
     @property
     def base(self) -> str:
@@ -103,16 +111,28 @@ class Gate:
 
     def enter(self, scope: Scope, body: bytes = b"") -> Response:
         """Return the way in for who knows the token or the password, else the way to get it."""
+        client = str((scope.get("client") or ("",))[0])
         asked = parse_qs(scope["query_string"].decode("latin-1"))
+        # Nobody guesses the token, so whoever has it need not wait because of what others guess.
         if _same(asked.get("token", [""])[0], self.token):
             strange = Headers(scope=scope).get("sec-fetch-site") in _STRANGE
             return self._let_in(asked.get("step", [""])[0], strange=strange)
         if self.password is None:
             return _refuse(403, _CLOSED)
         given = parse_qs(body.decode("utf-8", "replace")).get("password", [""])[0]
-        if given and _same(given, self.password):
+        if not given:
+            return HTMLResponse(_ASK.format(""), 401)
+        wait = ceil(self.attempts.admit(client))
+        if wait:
+            told = (
+                f"Too many wrong passwords. Try again in {wait} s, or open the address with the "
+                "token that sfumato app has printed."
+            )
+            return HTMLResponse(_ASK.format(told), 429, {"retry-after": str(wait)})
+        if _same(given, self.password):
+            self.attempts.succeed(client)
             return self._let_in()
-        return HTMLResponse(_ASK.format("The password is not right." if given else ""), 401)
+        return HTMLResponse(_ASK.format("The password is not right."), 401)
 
     def _let_in(self, step: str = "", *, strange: bool = False) -> Response:
         """Return the way to the pages, and the cookie for them.
@@ -150,8 +170,9 @@ _ASK = """<!doctype html><html lang="en"><meta charset="utf-8"><title>Sfumato</t
 
 
 def _same(given: str, kept: str) -> bool:
-    """Compare without telling by the time it takes how much of it is right."""
-    return hmac.compare_digest(given.encode("utf-8", "replace"), kept.encode())
+    """Compare without telling by the time it takes how much of it is right, or how long it is."""
+    one, other = (sha256(text.encode("utf-8", "replace")).digest() for text in (given, kept))
+    return hmac.compare_digest(one, other)
 
 
 def _refuse(status: int, text: str) -> Response:
@@ -207,7 +228,7 @@ class GuardedServer:
                     break
         answer = self._gate.enter(scope, body)
         if answer.status_code == 401 and body:
-            # Guessing takes its time.
+            # Also the first guesses take their time.
             import anyio
 
             await anyio.sleep(self._wrong)

@@ -1,6 +1,7 @@
 """The history of a policy: every state it had, on disk as soon as it is one, with undo and redo."""
 
 import json
+import threading
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
@@ -48,6 +49,8 @@ class History:
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
+        # Pages are made while others change it: what one asks for is of one moment.
+        self._lock = threading.RLock()
         self._states: list[State] = []
         self._at = -1
         self._texts: dict[int, str] = {}
@@ -84,22 +87,27 @@ class History:
     @property
     def states(self) -> Sequence[State]:
         """All states, the oldest first."""
-        return tuple(self._states)
+        with self._lock:
+            return tuple(self._states)
 
     @property
     def present(self) -> State | None:
         """The state that holds now; None before the first."""
-        return self._states[self._at] if self._at >= 0 else None
+        with self._lock:
+            return self._states[self._at] if self._at >= 0 else None
 
     @property
     def text(self) -> str | None:
         """The policy as it is now."""
-        return None if self.present is None else self.text_of(self.present)
+        with self._lock:
+            present = self.present
+            return None if present is None else self.text_of(present)
 
     @property
     def before(self) -> str | None:
         """The policy before the last change."""
-        return self.text_of(self._states[self._at - 1]) if self._at >= 1 else None
+        with self._lock:
+            return self.text_of(self._states[self._at - 1]) if self._at >= 1 else None
 
     @property
     def can_undo(self) -> bool:
@@ -109,13 +117,31 @@ class History:
     @property
     def can_redo(self) -> bool:
         """Whether a state was undone."""
-        return self._at + 1 < len(self._states)
+        with self._lock:
+            return self._at + 1 < len(self._states)
+
+    @property
+    def files(self) -> list[Path]:
+        """The files that it consists of."""
+        with self._lock:
+            return [self._index, *map(self._file, self._states)]
 
     def text_of(self, state: State) -> str:
         """Return the policy of a state."""
-        if state.number not in self._texts:
-            self._texts[state.number] = read_small(self._file(state), "a policy", _LARGEST).decode()
-        return self._texts[state.number]
+        with self._lock:
+            if state.number not in self._texts:
+                read = read_small(self._file(state), "a policy", _LARGEST)
+                self._texts[state.number] = read.decode()
+            return self._texts[state.number]
+
+    def clear(self) -> None:
+        """Forget every state."""
+        with self._lock:
+            gone, self._states, self._at = self._states, [], -1
+            self._texts, self._added = {}, -_JOINS
+            self._index.unlink(missing_ok=True)
+            for state in gone:
+                self._file(state).unlink(missing_ok=True)
 
     def add(self, text: str, step: str, what: str, *, joins: bool = False) -> None:
         """Make a policy the present state; what was undone is forgotten.
@@ -127,23 +153,24 @@ class History:
             joins: Whether it takes the place of the state before if that was the same change a
                 moment ago: a slider on its way would be many states to undo.
         """
-        number = max((state.number for state in self._states), default=0) + 1
-        state = State(number, step, what)
-        write_file(self._file(state), text, private=_WHAT)
-        self._texts[number] = text
-        kept = self._at + 1
-        if joins and self._continues(state):
-            kept -= 1
-        self._added = monotonic()
-        gone = self._states[kept:]
-        self._states = [*self._states[:kept], state]
-        gone += self._states[:-_MOST]
-        self._states = self._states[-_MOST:]
-        self._at = len(self._states) - 1
-        self._save()
-        for each in gone:
-            self._file(each).unlink(missing_ok=True)
-            self._texts.pop(each.number, None)
+        with self._lock:
+            number = max((state.number for state in self._states), default=0) + 1
+            state = State(number, step, what)
+            write_file(self._file(state), text, private=_WHAT)
+            self._texts[number] = text
+            kept = self._at + 1
+            if joins and self._continues(state):
+                kept -= 1
+            self._added = monotonic()
+            gone = self._states[kept:]
+            self._states = [*self._states[:kept], state]
+            gone += self._states[:-_MOST]
+            self._states = self._states[-_MOST:]
+            self._at = len(self._states) - 1
+            self._save()
+            for each in gone:
+                self._file(each).unlink(missing_ok=True)
+                self._texts.pop(each.number, None)
 
     def _continues(self, state: State) -> bool:
         """Return whether the present state is the same change, made a moment ago."""
@@ -157,16 +184,18 @@ class History:
 
     def undo(self) -> str | None:
         """Return the policy of the state before, which holds now; None if there is none."""
-        return self._go(self._at - 1)
+        return self._go(-1)
 
     def redo(self) -> str | None:
         """Return the policy that was undone last, which holds now; None if there is none."""
-        return self._go(self._at + 1)
+        return self._go(1)
 
-    def _go(self, place: int) -> str | None:
-        if not 0 <= place < len(self._states):
-            return None
-        self._at = place
-        self._added = -_JOINS
-        self._save()
-        return self.text
+    def _go(self, step: int) -> str | None:
+        with self._lock:
+            place = self._at + step
+            if not 0 <= place < len(self._states):
+                return None
+            self._at = place
+            self._added = -_JOINS
+            self._save()
+            return self.text

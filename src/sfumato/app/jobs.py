@@ -3,10 +3,12 @@
 import logging
 import threading
 from collections.abc import Callable
+from contextlib import nullcontext
 from dataclasses import dataclass, field
 from time import monotonic
 from typing import Any, TypeAlias
 
+from sfumato.confinement import Confinement
 from sfumato.errors import SfumatoError, lacks_memory
 from sfumato.typing import STAGES, Progress
 
@@ -127,9 +129,14 @@ def describe_fault(error: BaseException) -> str:
 
 
 class Jobs:
-    """The work of a desk: of each name the newest."""
+    """The work of a desk: of each name the newest.
 
-    def __init__(self) -> None:
+    Args:
+        limits: What all of it is confined to; None for nothing.
+    """
+
+    def __init__(self, limits: Confinement | None = None) -> None:
+        self._limits = limits
         self._lock = threading.Lock()
         self._jobs: dict[str, Job] = {}
 
@@ -141,8 +148,13 @@ class Jobs:
             if before is not None:
                 before.stop()
             self._jobs[name] = job
-        threading.Thread(target=job.run, args=(work,), name=f"job-{name}", daemon=True).start()
+        args = (job, work)
+        threading.Thread(target=self._run, args=args, name=f"job-{name}", daemon=True).start()
         return job
+
+    def _run(self, job: Job, work: Work) -> None:
+        with nullcontext() if self._limits is None else self._limits.active():
+            job.run(work)
 
     def get(self, name: str) -> Job | None:
         """Return the newest work of a name, if there was any."""

@@ -3,6 +3,7 @@
 import errno
 import os
 import socket
+import tempfile
 import threading
 import webbrowser
 from collections.abc import Callable, Iterator
@@ -18,7 +19,7 @@ from sfumato.errors import (
     ParameterError,
     hide_passwords,
 )
-from sfumato.files import read_small, write_file
+from sfumato.files import is_address, read_small, write_file
 from sfumato.policy import Policy
 from sfumato.private import is_release
 
@@ -37,30 +38,37 @@ def open_app(  # noqa: PLR0913 - options of a command
     certificate: Path | None = None,
     key: Path | None = None,
     password: str | None = None,
+    databases: bool | None = None,
     browser: bool = True,
     say: Callable[[str], None] = print,
 ) -> None:
     """Serve the app until it is ended: by its own button, or by an interrupt.
 
-    Promises: nothing is written outside of the folder, nothing is asked of the network, and at a
-    regular end the folder holds nothing more than policies, releases and reports. Who does not
-    hold the token that is in the address gets nothing. Does not promise that others who may read
-    the folder cannot: that is for the rights of the folder.
+    Promises: nothing is written outside of the folder, and nothing outside of it is read but what
+    is given here, whatever is typed on a page or stands in a policy. Nothing is asked of the
+    network but of a database that was named, where that is allowed. At a regular end the folder
+    holds nothing more than policies, releases and reports; what a killed app left is removed by
+    the next one. Who does not hold the token that is in the address gets nothing. Does not promise
+    that others who may read the folder cannot: that is for the rights of the folder.
 
     Args:
-        given: A table, a policy or a release to begin with; None to choose on the page.
+        given: A table, a policy or a release to begin with; None to choose on the page. A table
+            may lie outside of the folder.
         folder: Where to work; None is the present folder.
         host: The address to listen on. Any but this machine's own needs TLS and a password.
         port: The port; 0 takes a free one.
         certificate: The TLS certificate, for other hosts.
         key: Its private key.
         password: What people must say who come from other machines.
+        databases: Whether pages may open tables of database servers, in your name; None allows it
+            if only this machine can reach the app.
         browser: Whether to open the browser.
         say: Told the address, and the end.
     """
     try:
         import uvicorn
 
+        from sfumato.app.connections import BACKLOG, Listener, timed
         from sfumato.app.gate import Gate
         from sfumato.app.server import make_server
     except ImportError as error:
@@ -70,15 +78,23 @@ def open_app(  # noqa: PLR0913 - options of a command
     where = Path.cwd() if folder is None else folder
     if not where.is_dir():
         raise ParameterError("folder", str(where), "a folder that is there")
-    listener = _listen(host, port)
+    listener = Listener(socket.AF_INET6 if ":" in host else socket.AF_INET)
+    _listen(listener, host, port, BACKLOG)
     port = listener.getsockname()[1]
     scheme = "http" if certificate is None else "https"
     gate = Gate(_names(host, port), scheme, password)
-    with _alone_in(where):
-        desk = Desk(where)
+    servers = _is_loopback(host) if databases is None else databases
+    with _alone_in(where) as alone:
+        desk = Desk(where, servers=servers)
         _begin_with(desk, given)
+        if alone:
+            desk.sweep()
         config = uvicorn.Config(
             make_server(desk, gate, on_quit=lambda: _end(server)),
+            # Those of `connections.py`, whatever else is installed.
+            http=timed(listener),
+            loop="asyncio",
+            backlog=BACKLOG,
             log_level="error",
             access_log=False,
             server_header=False,
@@ -98,10 +114,30 @@ def open_app(  # noqa: PLR0913 - options of a command
             threading.Timer(0.3, webbrowser.open, [_page_to(address, desk)]).start()
         _start_loading()
         try:
-            server.run(sockets=[listener])
+            with desk.limits.of_process(), _temporary_files_in(desk.private / "tmp"):
+                server.run(sockets=[listener])
         finally:
             desk.end()
             say("Sfumato has ended. What is left is in " + str(desk.folder))
+
+
+@contextmanager
+def _temporary_files_in(folder: Path) -> Iterator[None]:
+    """Let this process and those it starts keep their temporary files in a private folder.
+
+    Libraries write rows there, and in the folder of the system they would outlive a killed app.
+    """
+    folder.mkdir(mode=0o700, exist_ok=True)
+    before, chosen = os.environ.get("TMPDIR"), tempfile.tempdir
+    os.environ["TMPDIR"] = tempfile.tempdir = str(folder)
+    try:
+        yield
+    finally:
+        tempfile.tempdir = chosen
+        if before is None:
+            os.environ.pop("TMPDIR", None)
+        else:
+            os.environ["TMPDIR"] = before
 
 
 def _start_loading() -> None:
@@ -172,9 +208,7 @@ def _names(host: str, port: int) -> frozenset[str]:
     return frozenset(f"{name.lower()}:{port}" for name in names)
 
 
-def _listen(host: str, port: int) -> socket.socket:
-    family = socket.AF_INET6 if ":" in host else socket.AF_INET
-    listener = socket.socket(family)
+def _listen(listener: socket.socket, host: str, port: int, backlog: int) -> None:
     listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
     try:
         listener.bind((host, port))
@@ -183,18 +217,20 @@ def _listen(host: str, port: int) -> socket.socket:
         taken = error.errno == errno.EADDRINUSE
         why = "another program has it" if taken else (error.strerror or "it cannot be had")
         raise ParameterError("port", port, "free, or left out", why=why) from None
-    listener.listen(128)
-    return listener
+    listener.listen(backlog)
 
 
 @contextmanager
-def _alone_in(folder: Path) -> Iterator[None]:
-    """Keep a second app out of the folder: two would overwrite each other's policy."""
+def _alone_in(folder: Path) -> Iterator[bool]:
+    """Keep a second app out of the folder: two would overwrite each other's policy.
+
+    Yields whether no other can be there: the lock ends with its process, however that ends.
+    """
     try:
         import fcntl
     except ImportError:
         # Where there are no such locks, it is left to the user.
-        yield
+        yield False
         return
     handle = os.open(folder, os.O_RDONLY)
     try:
@@ -205,7 +241,7 @@ def _alone_in(folder: Path) -> Iterator[None]:
                 f"another app works in {str(folder)!r} already. End it, or choose another folder "
                 "with --folder."
             ) from None
-        yield
+        yield True
     finally:
         os.close(handle)
 
@@ -215,7 +251,9 @@ def _begin_with(desk: Desk, given: str | None) -> None:
     if given is None:
         return
     path = Path(given)
-    if "://" in given:
+    if is_address(given):
+        # Who starts the app may name a table anywhere.
+        desk.limits.allow(given)
         source = Source(given, hide_passwords(given), "database")
     elif path.is_dir():
         if not is_release(path):
@@ -229,6 +267,7 @@ def _begin_with(desk: Desk, given: str | None) -> None:
     elif not path.is_file():
         raise InputError(f"there is no file {given!r}")
     else:
+        desk.limits.allow(str(path.resolve()))
         source = Source(str(path.resolve()), path.name)
     if desk.source != source:
         desk.open_source(source)

@@ -12,21 +12,22 @@ from starlette.concurrency import run_in_threadpool
 from starlette.exceptions import HTTPException
 from starlette.requests import ClientDisconnect, Request
 from starlette.responses import HTMLResponse, PlainTextResponse, RedirectResponse, Response
-from starlette.routing import Mount, Route, Router
+from starlette.routing import BaseRoute, Mount, Route, Router
 from starlette.staticfiles import StaticFiles
 from starlette.types import Receive, Scope, Send
 
 from sfumato._version import __version__
-from sfumato.app.desk import Desk, Message, Source
-from sfumato.app.equivalent import equivalents
+from sfumato.app.desk import Desk, Message
+from sfumato.app.equivalent import Equivalent, equivalents
 from sfumato.app.fields import Fields
 from sfumato.app.gate import Gate, GuardedServer
 from sfumato.app.jobs import describe_fault
 from sfumato.app.showing import difference, show_content, show_number
-from sfumato.app.status import status_of
+from sfumato.app.status import Status, status_of
 from sfumato.app.steps import ALL, Context, Step, load
 from sfumato.app.texts import choose_language, languages, translator
 from sfumato.app.tour import STOPS
+from sfumato.confinement import Confinement
 from sfumato.content import Markup as OwnMarkup
 from sfumato.content import format_cell
 from sfumato.errors import OutputError, SfumatoError, reason_of
@@ -138,11 +139,16 @@ class Pages:
             "version": __version__,
             "own_files": self.own_files,
             "tour": STOPS[step.name] if desk.settings.get("tour") == "on" else None,
-            "status": status_of(desk),
-            "equivalents": equivalents(desk, step.name),
-            "diff": difference(desk.history.before, desk.text),
+            "status": Status("empty"),
+            "equivalents": Equivalent("", ""),
+            "diff": [],
         }
         try:
+            frame |= {
+                "status": status_of(desk),
+                "equivalents": equivalents(desk, step.name),
+                "diff": difference(desk.history.before, desk.text),
+            }
             return self.render(template, asked.language, {**frame, **inner})
         except Exception as error:  # noqa: BLE001 - the last net: the other steps stay in reach
             fault = Message("error", describe_fault(error))
@@ -405,7 +411,7 @@ class Routes:
                 f"the file cannot be stored: {reason_of(error)}. Nothing of it was left behind. "
                 "Make room, or put the file into the folder of the app and open it there."
             ) from None
-        await run_in_threadpool(open_received, self._desk)
+        await run_in_threadpool(self._desk.take_received, path, "upload")
         return PlainTextResponse(self._pages.url("data"), 201)
 
     async def leave(self, request: Request) -> Response:
@@ -417,11 +423,20 @@ class Routes:
         return self._pages.render("ended.html", self._pages.language(request), {"theme": theme})
 
 
-def open_received(desk: Desk) -> None:
-    """Open what was uploaded last."""
-    desk.open_source(Source(str(desk.received), desk.received.name, "upload"))
-    desk.start_anew()
-    desk.start_reading()
+class _ConfinedServer:
+    """A server that is held to a folder, in whatever threads a request is answered."""
+
+    def __init__(self, inner: Starlette, limits: Confinement) -> None:
+        self._inner = inner
+        self._limits = limits
+
+    @property
+    def routes(self) -> list[BaseRoute]:
+        return self._inner.routes
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        with self._limits.active():
+            await self._inner(scope, receive, send)
 
 
 def make_server(
@@ -436,8 +451,8 @@ def make_server(
         code = 400 if isinstance(error, SfumatoError) else 500
         return PlainTextResponse(f"{text}\n", code)
 
-    inner = Starlette(
+    answers = Starlette(
         routes=[Mount(gate.base, routes=Routes(Pages(desk, gate), on_quit).all())],
         exception_handlers={HTTPException: refuse, SfumatoError: refuse, Exception: refuse},
     )
-    return GuardedServer(inner, gate)
+    return GuardedServer(_ConfinedServer(answers, desk.limits), gate)

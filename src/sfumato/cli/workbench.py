@@ -16,7 +16,7 @@ from sfumato.errors import InputError, reason_of
     "sfumato app release --no-browser",
     python='sf.tools.open_app("patients.csv")',
 )
-def app(
+def app(  # noqa: PLR0917 - options of a command line
     given: Annotated[
         str | None,
         typer.Argument(
@@ -48,6 +48,14 @@ def app(
         Path | None,
         typer.Option(metavar="FILE", help="A file with the password; never the password itself."),
     ] = None,
+    databases: Annotated[
+        bool | None,
+        typer.Option(
+            "--databases/--no-databases",
+            help="Let pages open tables of database servers, in your name; without it, only if "
+            "nobody but this machine can reach the app.",
+        ),
+    ] = None,
 ) -> None:
     """Open the workbench in a browser.
 
@@ -64,6 +72,7 @@ def app(
         certificate=certificate,
         key=key,
         password=_read_password(password_file),
+        databases=databases,
         browser=browser,
         say=say,
     )

@@ -15,6 +15,7 @@ from typing import Any, BinaryIO, Literal, NamedTuple, Self, TypeAlias
 import pyarrow as pa
 import rfc8785
 
+from sfumato.confinement import require_inside
 from sfumato.content import Content, Sentence
 from sfumato.dialect import Dialect
 from sfumato.errors import InputError, OutputError, reason_of, some
@@ -179,6 +180,7 @@ def read_small(path: Path, *, most: int) -> bytes:
 
 @contextmanager
 def _open_plain(path: Path) -> Iterator[tuple[BinaryIO, int]]:
+    require_inside(path)
     # A pipe would block, and a link may have come since the folder was listed.
     flags = os.O_RDONLY | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0)
     handle = os.open(path, flags | getattr(os, "O_BINARY", 0))
@@ -594,6 +596,7 @@ def read_evidence(folder: Path) -> Evidence:
 
 def write_whole(path: Path, data: bytes) -> None:
     """Write a file whole or not at all, readable as the other files of a release are."""
+    require_inside(path, OutputError)
     temporary = None
     try:
         handle, temporary = tempfile.mkstemp(prefix=f".{path.name}.", dir=path.parent)

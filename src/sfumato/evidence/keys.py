@@ -10,6 +10,7 @@ from os import PathLike
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias
 
+from sfumato.confinement import require_inside
 from sfumato.errors import (
     MissingExtraError,
     OutputError,
@@ -281,6 +282,7 @@ def write_pair(path: Path, key: SigningKey, passphrase: str | None = None) -> tu
 
 
 def _write_new(path: Path, data: bytes, mode: int) -> None:
+    require_inside(path, OutputError)
     made = False
     try:
         # Private before its first byte, and only if nothing is there.

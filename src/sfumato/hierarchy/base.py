@@ -9,6 +9,7 @@ from typing import Any, ClassVar, Self
 import numpy as np
 
 from sfumato.errors import HierarchyError, some
+from sfumato.files import in_folder
 from sfumato.text import STAR, is_missing, text_of
 from sfumato.typing import CodeArray, FloatArray, IntArray, Value
 
@@ -277,6 +278,10 @@ class HierarchyBuilder(ABC):
     labels_show_level: ClassVar[bool] = False
     """Whether a label below the top shows its level, whatever other values there are."""
 
+    names_files: ClassVar[tuple[str, ...]] = ()
+    """Its settings that name files: relative to the policy's folder, and inside of that of the
+    app where the app uses them."""
+
     @property
     def suggests(self) -> bool:
         """Whether its ranges are a suggestion: who cuts rows may join neighbouring ones."""
@@ -329,8 +334,8 @@ class HierarchyBuilder(ABC):
         return self.build(column, known, known_counts).bind(column, values)
 
     def relative_to(self, folder: str | Path) -> Self:
-        """Read files from this folder, usually the policy's; by default there are none."""
-        return self
+        """Read files from this folder, usually the policy's."""
+        return in_folder(self, self.names_files, folder)
 
     def params(self) -> dict[str, Any]:
         """Return the settings that differ from the defaults, as a policy writes them.

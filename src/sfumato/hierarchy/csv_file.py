@@ -2,7 +2,7 @@
 
 import csv
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import lru_cache
 from io import StringIO
 from pathlib import Path
@@ -15,15 +15,6 @@ from sfumato.reading import Reading, find_encoding, find_wide_encoding, tell
 from sfumato.typing import Value
 
 # Reading hierarchy files, with answers for whatever can be wrong with a file.
-
-
-def resolve_path(file: str, folder: str | Path) -> str:
-    """Return the path of a file in a folder, unless its path is a full one.
-
-    >>> Path(resolve_path("zip.csv", "policies")).as_posix()
-    'policies/zip.csv'
-    """
-    return str(Path(folder) / file)
 
 
 def read_text(file: str, encoding: str | None = None, *, hint: str = "") -> str:
@@ -103,6 +94,7 @@ class CsvHierarchy(HierarchyBuilder):
     """
 
     name: ClassVar[str] = "csv"
+    names_files: ClassVar[tuple[str, ...]] = ("file",)
 
     file: str
     delimiter: str | None = None
@@ -119,9 +111,6 @@ class CsvHierarchy(HierarchyBuilder):
             or self.delimiter in '"\r\n'
         ):
             raise ParameterError("delimiter", self.delimiter, "one character, such as ';'")
-
-    def relative_to(self, folder: str | Path) -> Self:
-        return replace(self, file=resolve_path(self.file, folder))
 
     @property
     def fixed_height(self) -> int:

@@ -2,15 +2,14 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 from copy import deepcopy
-from dataclasses import dataclass, field, replace
-from pathlib import Path
+from dataclasses import dataclass, field
 from typing import Any, ClassVar, NamedTuple, Self
 
 import yaml
 
 from sfumato.errors import HierarchyError, ParameterError, require_text
 from sfumato.hierarchy.base import Hierarchy, HierarchyBuilder
-from sfumato.hierarchy.csv_file import read_text, resolve_path
+from sfumato.hierarchy.csv_file import read_text
 from sfumato.text import STAR, text_of
 from sfumato.typing import Value
 
@@ -52,6 +51,7 @@ class Taxonomy(HierarchyBuilder):
     """
 
     name: ClassVar[str] = "taxonomy"
+    names_files: ClassVar[tuple[str, ...]] = ("file",)
 
     tree: Any = field(default=None, hash=False)
     file: str | None = None
@@ -66,9 +66,6 @@ class Taxonomy(HierarchyBuilder):
             _from_plain(self.tree)
             # The caller may go on changing the tree.
             object.__setattr__(self, "tree", deepcopy(self.tree))
-
-    def relative_to(self, folder: str | Path) -> Self:
-        return self if self.file is None else replace(self, file=resolve_path(self.file, folder))
 
     @property
     def fixed_height(self) -> int:

@@ -17,6 +17,7 @@ from hashlib import sha256
 from pathlib import Path
 from typing import NamedTuple
 
+from sfumato.confinement import require_inside
 from sfumato.errors import OutputError, reason_of
 from sfumato.files import open_to_readers
 from sfumato.ledger.chain import seal_pending
@@ -63,6 +64,7 @@ def names_in(tables: str) -> list[str]:
 
 def stage_for(target: Path, ledger_id: str, write: Callable[[Path], None]) -> Path:
     """Write a folder under a hidden name beside its target, on the disk to the last byte."""
+    require_inside(target, OutputError)
     stage = target.with_name(f".{target.name}.{ledger_id}.{_UNFINISHED}")
     try:
         target.parent.mkdir(parents=True, exist_ok=True)
@@ -132,6 +134,9 @@ def _finish_all(
 
 def _rename(stage: Path, target: Path, expected: str) -> str:
     try:
+        # Where they are is what the ledger says, and a ledger may come from elsewhere.
+        require_inside(stage, OutputError)
+        require_inside(target, OutputError)
         if target.is_dir() and folder_hash(target) == expected:
             return ""
         if not stage.is_dir() or folder_hash(stage) != expected:

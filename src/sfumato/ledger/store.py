@@ -21,6 +21,7 @@ from pathlib import Path
 from typing import Any, Final, Literal
 from urllib.parse import quote
 
+from sfumato.confinement import require_inside
 from sfumato.errors import InputError, OutputError, reason_of
 from sfumato.files import refuse_special
 from sfumato.likelihood import exact_limit
@@ -144,6 +145,7 @@ def new_ledger(path: Path, *, several: bool = False) -> Iterator[sqlite3.Connect
         path: The file to make.
         several: Whether people may have several rows.
     """
+    require_inside(path, OutputError)
     if os.path.lexists(path):
         raise OutputError(
             f"{str(path)!r} exists. Give another name, or publish new rows on that ledger."

@@ -1348,6 +1348,7 @@ class DetectionRule(Part):
     """
 
     example = "{learner: weka-ics, prior: 0.5}"
+    names_files: ClassVar[tuple[str, ...]] = ("network",)
 
     learner: "Learner | None" = setting(
         _read_learner,

@@ -6,11 +6,12 @@ from difflib import get_close_matches
 from functools import partial
 from os import PathLike
 from pathlib import Path
-from typing import Any, Self, TypeAlias, TypeVar, overload
+from typing import Any, ClassVar, Self, TypeAlias, TypeVar, overload
 
 from sfumato.dates import DateForm
 from sfumato.derivations import DERIVATIONS, Derivation, Preparation, Shift
 from sfumato.errors import ParameterError, PolicyError, SfumatoError, some, suggest
+from sfumato.files import is_address
 from sfumato.hierarchy import Automatic, Dates
 from sfumato.losses import LOSSES, Loss, NormalizedLoss
 from sfumato.models import MODELS, PrivacyModel
@@ -629,6 +630,8 @@ class Policy(Part):
         True
     """
 
+    names_files: ClassVar[tuple[str, ...]] = ("population",)
+
     version: int = setting(
         _read_version, "The version of the policy format.", {"const": 1}, default=1
     )
@@ -835,7 +838,7 @@ class Policy(Part):
         """Return the policy with the files it names in a folder."""
         columns = {name: rule.relative_to(folder) for name, rule in self.columns.items()}
         population = self.population
-        if population is not None and "://" not in population:
+        if population is not None and not is_address(population):
             population = str(folder / population)
         detect = self.detect.relative_to(folder)
         derive = tuple(step.relative_to(folder) for step in self.derive)
@@ -965,7 +968,7 @@ class Policy(Part):
     def population_table(self) -> "str | TextFile | None":
         """The population as it is opened: its cells are written as those of the data are."""
         population, cells = self.population, self.reading.of_cells
-        if population is None or "://" in population or cells == Reading():
+        if population is None or is_address(population) or cells == Reading():
             return population
         return TextFile(Path(population), cells)
 

@@ -8,10 +8,11 @@ from os import PathLike
 from pathlib import Path
 from typing import ClassVar
 
+from sfumato.confinement import Confinement
 from sfumato.counts import FrequencySet
 from sfumato.dates import Detection, iso_of, look_like_dates
 from sfumato.derivations import Preparation
-from sfumato.errors import InputError, some
+from sfumato.errors import InputError, hide_passwords, some
 from sfumato.reading import Reading, TextFile, said_of_all
 from sfumato.registry import Registry
 from sfumato.tables.base import (
@@ -48,6 +49,7 @@ __all__ = [
     "Table",
     "Window",
     "WrittenFile",
+    "confine_address",
     "count_people",
     "dates_of_people",
     "derived_table",
@@ -237,6 +239,25 @@ def _dates_in(
             )
         found[column.name] = {text: settled.read(text) or text for text in texts}
     return found
+
+
+def confine_address(text: str, limits: Confinement) -> str:
+    """Return the address of a table whose files lie in a folder, by their whole paths.
+
+    Args:
+        text: The address. In whatever letters its scheme is written, and however its path is
+            encoded, what would be opened is looked at.
+        limits: The folder.
+    """
+    if not DatabaseEngine().owns(text):
+        refuse_address(text)
+        raise InputError(
+            f"{hide_passwords(text)!r} is no address of a table. It looks like "
+            "duckdb:///clinic.db?table=people or postgres://user@server/clinic?table=people"
+        )
+    from sfumato.tables.sql import confine
+
+    return confine(text, limits)
 
 
 def find_engine(source: object) -> Engine | None:

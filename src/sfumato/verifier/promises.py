@@ -9,6 +9,7 @@ from fractions import Fraction
 from pathlib import Path
 from typing import Any, Literal, NamedTuple, TypeGuard, TypeVar, cast
 
+from sfumato.confinement import require_inside
 from sfumato.content import Badge, Content, Heading, Listing, Part, Showable, Table
 from sfumato.errors import InputError, ParameterError, UnknownNameError, some
 from sfumato.text import is_missing, text_of
@@ -556,6 +557,7 @@ KINDS: dict[str, Kind] = {}
 
 def read_manifest(path: Path) -> Manifest:
     """Read a manifest; whatever has not the right shape is an error."""
+    require_inside(path)
     if path.stat().st_size > _MOST_BYTES:
         raise _too_large()
     return _manifest(_load(path.read_bytes()))

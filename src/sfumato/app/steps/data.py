@@ -85,20 +85,13 @@ def open_file(desk: Desk, asked: Fields) -> Answer:
 def open_database(desk: Desk, asked: Fields) -> Answer:
     """Open a table of a database: of a file in the folder, or of a server by its address."""
     if "file" in asked:
-        path = desk.inside(asked.text("file"))
-        address = f"duckdb:///{path}?table={asked.text('table')}"
-        return _take(desk, Source(address, f"{path.name} · {asked.text('table')}", "database"))
-    address = asked.text("address").strip()
-    scheme, mark, rest = address.partition("://")
-    if not mark:
-        raise InputError(
-            f"{address!r} is no address of a table. It looks like duckdb:///clinic.db?table=people "
-            "or postgres://user@server/clinic?table=people"
-        )
-    if scheme == "duckdb":
-        name, _, query = rest.removeprefix("/").partition("?")
-        address = f"duckdb:///{desk.inside(name)}?{query}"
-    return _take(desk, Source(address, hide_passwords(asked.text("address").strip()), "database"))
+        from sfumato.tables.sql.database import address_in_file
+
+        path, table = desk.inside(asked.text("file")), asked.text("table")
+        address = address_in_file("duckdb", path, table)
+        return _take(desk, Source(address, f"{path.name} · {table}", "database"))
+    typed = asked.text("address").strip()
+    return _take(desk, Source(typed, hide_passwords(typed), "database"))
 
 
 @step.action("sample")
@@ -111,7 +104,8 @@ def open_sample(desk: Desk, asked: Fields) -> Answer:
     desk.settings["tour"] = "on"
     with desk.receiving("patients.csv") as path:
         pyarrow.csv.write_csv(synthetic(_PATIENTS, seed=1), path)
-    return _take(desk, Source(str(desk.received), desk.received.name, "sample"))
+    desk.take_received(path, "sample")
+    return None
 
 
 @step.action("release")
@@ -137,9 +131,7 @@ def redraft(desk: Desk, asked: Fields) -> Answer:
 
 
 def _take(desk: Desk, source: Source) -> Answer:
-    desk.open_source(source)
-    desk.start_anew()
-    desk.start_reading()
+    desk.take(source)
     return None
 
 

@@ -139,7 +139,7 @@ def _list(folder: Path) -> list[ShownFile]:
 
 def _files(desk: Desk, ending: str) -> list[Path]:
     found = [p for p in desk.folder.iterdir() if p.name.endswith(ending) and p.is_file()]
-    return sorted(path for path in found if not path.name.startswith("."))
+    return sorted(p for p in found if not p.name.startswith(".") and desk.leads_inside(p))
 
 
 def _last(paths: list[Path]) -> str:

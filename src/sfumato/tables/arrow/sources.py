@@ -19,6 +19,7 @@ import pyarrow.parquet as pq
 from pyarrow import ipc, types
 from pyarrow import types as t
 
+from sfumato.confinement import require_inside
 from sfumato.errors import InputError
 from sfumato.files import refuse_special
 from sfumato.reading import Reading, TextFile
@@ -523,6 +524,7 @@ def _open_path(path: Path, reading: Reading | None) -> Source:
 
 
 def _first_bytes(path: Path) -> bytes:
+    require_inside(path)
     try:
         with path.open("rb") as file:
             head = file.read(BYTES)

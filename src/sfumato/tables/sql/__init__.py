@@ -12,6 +12,7 @@ from os import PathLike
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
 
+from sfumato.confinement import Confinement, current, lifted
 from sfumato.errors import InputError, MissingExtraError, UnknownNameError, suggest
 from sfumato.tables.base import DatabaseTable, Engine
 
@@ -138,10 +139,7 @@ class DatabaseEngine(Engine):
 
     def _connect(self, source: Any) -> "Database":  # noqa: ANN401
         if isinstance(source, str):
-            kind = DATABASES[source.partition("://")[0].lower()]
-            from sfumato.tables.sql.database import Address
-
-            return kind.open(Address.parse(source))
+            return _open_address(source)
         if isinstance(source, tuple):
             kind = DATABASES[_library(source[0])]
             from sfumato.tables.sql.database import name_of
@@ -150,6 +148,28 @@ class DatabaseEngine(Engine):
         if _library(source) == "ibis":
             return _open_ibis(source)
         return DATABASES[_library(source)].open(source)
+
+
+def confine(text: str, limits: Confinement) -> str:
+    """Return an address whose files lie in a folder; see `database.confine`."""
+    # First what says how to install whatever is missing.
+    _ = DATABASES[text.partition("://")[0].lower()]
+    from sfumato.tables.sql import database
+
+    return database.confine(text, limits)
+
+
+def _open_address(text: str) -> "Database":
+    kind = DATABASES[text.partition("://")[0].lower()]
+    from sfumato.tables.sql.database import Address, confine
+
+    limits = current()
+    if limits is None:
+        return kind.open(Address.parse(text))
+    if text in limits.named:
+        with lifted():
+            return kind.open(Address.parse(text))
+    return kind.open(Address.parse(confine(text, limits)))
 
 
 _TABLES = {

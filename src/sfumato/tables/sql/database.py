@@ -16,6 +16,7 @@ import ibis
 import numpy as np
 import pyarrow as pa
 
+from sfumato.confinement import Confinement
 from sfumato.dialect import Dialect
 from sfumato.errors import InputError, OutputError, ParameterError, SfumatoError
 from sfumato.tables.arrow.sources import from_numpy, is_spelt_alike
@@ -98,6 +99,46 @@ class Address:
         return (
             f"{self.scheme}://{self.host or ''}{port}/{self.path}, table {format_name(self.table)}"
         )
+
+
+def address_in_file(kind: str, path: Path, table: str) -> str:
+    """Return the address of a table of a database that is a file.
+
+    >>> address_in_file("duckdb", Path("/data/50% & more.db"), "people?")
+    'duckdb:////data/50%25%20%26%20more.db?table=people%3F'
+    """
+    return f"{kind}:///{quote(path.as_posix())}?{urlencode({'table': table}, quote_via=quote)}"
+
+
+def confine(text: str, limits: Confinement) -> str:
+    """Return an address whose files lie in a folder, by their whole paths; raise if they do not.
+
+    Args:
+        text: The address; a path in it is relative to the folder.
+        limits: The folder.
+    """
+    if text in limits.named:
+        return text
+    address = Address.parse(text)
+    scheme = text.partition("://")[0].lower()
+    kind = DATABASES[scheme]
+    files = kind.files_of(address)
+    if not kind.in_file and not limits.servers:
+        raise InputError(
+            f"{kind.title} is reached over the network, in the name of who started the app, which "
+            "was not allowed to. Start it with --databases, or save the table as a file in the "
+            "folder."
+        )
+    if files is None:
+        raise InputError(
+            f"this {scheme} address may lead to any file of this machine, and the app "
+            f"opens those in its folder only. Write {kind.example}, or save the table as a file "
+            "in the folder."
+        )
+    found = [limits.path(each) for each in files]
+    if not kind.in_file:
+        return text
+    return address_in_file(scheme, found[0], format_name(address.table))
 
 
 def sibling(address: str, table: str) -> str:
@@ -229,7 +270,8 @@ class Database(ABC):
     """An address, for messages."""
 
     in_file: ClassVar[bool] = False
-    """Whether a database is a file: then one connection must do for all its tables."""
+    """Whether a database is a file, the path of its address: then one connection must do for all
+    its tables."""
 
     default_port: ClassVar[int | None] = None
     case_sensitive: ClassVar[bool] = False
@@ -275,6 +317,16 @@ class Database(ABC):
     @abstractmethod
     def open(cls, source: Any) -> Self:  # noqa: ANN401 - the driver's own types
         """Open an `Address`, a pair of connection and `Name`, or a table of the driver."""
+
+    @classmethod
+    def files_of(cls, address: Address) -> "Sequence[str] | None":
+        """Return the files of this machine that opening an address reads; None if any may be.
+
+        Where work is confined to a folder, as in the app, they must lie in it, and an address of
+        which that cannot be told is refused. A server reads none; its class says so with `()`.
+        """
+        plain = cls.in_file and not (address.host or address.user or address.options)
+        return (address.path,) if plain else None
 
     @classmethod
     def open_ibis(cls, backend: Any, select: str) -> Self:  # noqa: ANN401, ARG003

@@ -10,6 +10,7 @@ import duckdb
 import pyarrow as pa
 from pyarrow import types as t
 
+from sfumato.confinement import current
 from sfumato.dialect import Dialect
 from sfumato.errors import InputError, OutputError
 from sfumato.files import refuse_special
@@ -246,6 +247,9 @@ class DuckDB(Database):
         ]  # fmt: skip
 
     def prepare_files(self) -> None:
+        if current() is not None:
+            self._shared = True
+            return
         with self.reading(self.where):
             try:
                 self._require(replace(self._rights, files=True))
@@ -263,7 +267,9 @@ class DuckDB(Database):
         try:
             if self._shared:
                 rows = self._run(select).to_arrow_reader()
-                return _write_apart(rows, f"COPY (FROM rows) TO {name} ({options})", read)
+                return _write_apart(
+                    rows, f"COPY (FROM rows) TO {name} ({options})", read, target.parent
+                )
             self._run(f"COPY ({select}) TO {name} ({options})")
             return self.count_rows(read)
         except BaseException as error:
@@ -340,7 +346,8 @@ class _Rights:
     def settings(self) -> dict[str, Any]:
         """The arguments of a connection."""
         # With other settings than usual, no other connection of the process could write to it.
-        alone = not (self.tables or self.files)
+        # Where work is confined to a folder, nothing is read beside the file, whatever is written.
+        alone = not (self.tables or self.files) or current() is not None
         config = {"enable_external_access": "false"} if alone else {}
         return {"read_only": not self.tables, "config": config}
 
@@ -352,9 +359,12 @@ def _open_shared(relation: Callable[[_Rights], tuple[Any, Any]]) -> tuple[Any, A
     return relation(_Rights(tables=True))
 
 
-def _write_apart(rows: pa.RecordBatchReader, copy: str, read: str) -> int:
-    """Write rows by a database of its own, in memory, which may; return how many there are."""
-    with duckdb.connect() as writer:
+def _write_apart(rows: pa.RecordBatchReader, copy: str, read: str, beside: Path) -> int:
+    """Write rows by a database of its own, in memory, which may; return how many there are.
+
+    What it has no room for in memory goes beside what it writes, and not into the present folder.
+    """
+    with duckdb.connect(config={"temp_directory": str(beside)}) as writer:
         writer.register("rows", rows)
         writer.execute(copy)
         return int(writer.execute(f"SELECT count(*) FROM {read}").fetchall()[0][0])  # noqa: S608

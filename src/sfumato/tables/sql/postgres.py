@@ -216,6 +216,10 @@ class PostgreSQL(Database):
         return cls(connection, cls.dialect.quote(*table), where, table=table)
 
     @classmethod
+    def files_of(cls, address: Address) -> tuple[str, ...] | None:
+        return () if {key for key, _ in address.options} <= _OF_CONNECTION else None
+
+    @classmethod
     def open_ibis(cls, backend: Any, select: str) -> "PostgreSQL":  # noqa: ANN401
         return cls(backend.con, f"({select}) AS source", "the Ibis table")
 
@@ -340,6 +344,16 @@ class PostgreSQL(Database):
             "PostgreSQL writes files only on its own machine. Publish into a table of the same "
             "database, and fetch that with psql's \\copy or pg_dump."
         )
+
+
+_OF_CONNECTION = {
+    "application_name", "channel_binding", "client_encoding", "connect_timeout", "gssencmode",
+    "hostaddr", "keepalives", "keepalives_count", "keepalives_idle", "keepalives_interval",
+    "load_balance_hosts", "options", "require_auth", "ssl_max_protocol_version",
+    "ssl_min_protocol_version", "sslmode", "sslnegotiation", "sslsni", "target_session_attrs",
+    "tcp_user_timeout",
+}  # fmt: skip
+"""Options of a connection that name no file; those of keys, certificates and passwords do."""
 
 
 def _connect(address: Address) -> Any:  # noqa: ANN401

@@ -20,6 +20,7 @@ from pyspark.sql import functions as F  # noqa: N812 - its usual name
 from pyspark.sql import types as st
 from pyspark.sql.pandas.types import from_arrow_type, to_arrow_type
 
+from sfumato.confinement import current
 from sfumato.dialect import Dialect
 from sfumato.errors import InputError, OutputError, reason_of
 from sfumato.tables.arrow.writing import without_notes
@@ -108,7 +109,14 @@ class Spark(Database):
         session, name = source
         where = f"table {format_name(name)} of Spark"
         with cls.reading(where):
+            if current() is not None:
+                _require_table(session, name)
             return cls(session.table(cls.dialect.quote(*name)), where, table=name)
+
+    @classmethod
+    def files_of(cls, address: Address) -> tuple[str, ...] | None:
+        # A session of our own has no tables, only the files of this machine.
+        return () if address.host or SparkSession.getActiveSession() is not None else None
 
     @classmethod
     def open_ibis(cls, backend: Any, select: str) -> "Spark":  # noqa: ANN401
@@ -318,6 +326,16 @@ def _session(address: Address) -> SparkSession:
         elif SparkSession.getActiveSession() is None:
             builder = builder.master("local[*]")
         return builder.getOrCreate()
+
+
+def _require_table(session: SparkSession, name: Name) -> None:
+    """Raise if a name is no table of the catalogue: Spark takes `text.path` for a file."""
+    session.conf.set("spark.sql.runSQLOnFiles", "false")
+    if not session.catalog.tableExists(Spark.dialect.quote(*name)):
+        raise InputError(
+            f"Spark has no table {format_name(name)}. Here only tables of its catalogue are "
+            "opened, and no files by their paths."
+        )
 
 
 def _with_gaps(schema: st.StructType) -> st.StructType:
