@@ -103,3 +103,45 @@ def test_the_container_runs_without_rights():
 
 def test_every_extra_for_users_has_a_first_example():
     assert set(FIRST) == set(PROJECT["project"]["optional-dependencies"]) - OF_DEVELOPERS
+
+
+# What others make is named by its content: a tag can be moved to other code.
+
+
+@pytest.mark.parametrize("name", [path.relative_to(ROOT).as_posix() for path in WORKFLOWS])
+def test_every_action_is_pinned_by_its_commit(name):
+    used = re.findall(r"uses:\s*(.*)", text(name))
+    assert used
+    for each in used:
+        assert re.fullmatch(r"[\w.-]+/[\w./-]+@[0-9a-f]{40} # v\d+(\.\d+)+", each), each
+
+
+def test_the_action_itself_uses_no_other_that_is_not_pinned():
+    used = re.findall(r"uses:\s*(.*)", text("action.yml"))
+    assert all(re.search(r"@[0-9a-f]{40}\b", each) for each in used)
+
+
+def test_an_action_has_the_same_commit_everywhere():
+    used = {each for path in WORKFLOWS for each in re.findall(r"uses:\s*(.*)", path.read_text())}
+    names = [each.partition("@")[0] for each in used]
+    assert len(names) == len({*names})
+
+
+def test_the_base_image_is_pinned_by_its_digest():
+    images = re.findall(r"^FROM (\S+)", text("Containerfile"), re.MULTILINE)
+    assert len({*images}) == 1
+    assert re.fullmatch(r"python:3\.\d+-slim@sha256:[0-9a-f]{64}", images[0])
+
+
+@pytest.mark.parametrize(
+    ("name", "least"),
+    [
+        ("jinja2", (3, 1, 6)),
+        ("starlette", (0, 49, 1)),
+        ("h11", (0, 16, 0)),
+        ("cryptography", (44, 0, 1)),
+    ],
+)
+def test_no_lower_bound_has_a_known_vulnerability(name, least):
+    (found,) = [pin for pin in pins() if pin.startswith(f"{name}==")]
+    assert tuple(map(int, found.partition("==")[2].split("."))) >= least

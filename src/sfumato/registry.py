@@ -6,6 +6,7 @@ iterate, so a new member appears everywhere. Packages outside register through a
 entry point in the group of the family, for example `sfumato.models`.
 """
 
+import threading
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Generic, TypeVar
 
@@ -28,16 +29,26 @@ class Registry(Mapping[str, type[T]], Generic[T]):
         self._group = group
         self._members: dict[str, type[T]] = {kind.name: kind for kind in members}  # type: ignore[attr-defined]
         self._plugins_loaded = False
+        # A plug-in that is being loaded may ask for other members.
+        self._loading = threading.RLock()
 
     def _load_plugins(self) -> None:
         if self._plugins_loaded:
             return
         from importlib.metadata import entry_points
 
-        self._plugins_loaded = True
-        for point in entry_points(group=self._group):
-            kind = point.load()
-            self._members.setdefault(kind.name, kind)
+        with self._loading:
+            if self._plugins_loaded:
+                return
+            self._plugins_loaded = True
+            members = dict(self._members)
+            try:
+                for point in entry_points(group=self._group):
+                    kind = point.load()
+                    members.setdefault(kind.name, kind)
+            finally:
+                # As a whole: other threads go through the members meanwhile.
+                self._members = members
 
     def __getitem__(self, name: str) -> type[T]:
         if name not in self._members:
