@@ -380,6 +380,8 @@ class Routes:
                 self._desk.change(text, "file", "edited by hand")
             except SfumatoError as error:
                 self._desk.say("error", str(error))
+            except Exception as error:  # noqa: BLE001 - the last net: a class of a plug-in may fail
+                self._desk.say("error", describe_fault(error))
 
         await run_in_threadpool(take)
         return self._back(asked)
