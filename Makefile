@@ -18,7 +18,7 @@ unexport PYTHONDONTWRITEBYTECODE
 
 .DEFAULT_GOAL := help
 .PHONY: help install demo test test-all test-rest check lint types typed imports package extras pythons oldest \
-	few bench fuzz docs cases site papers clean
+	few bench fuzz sanitize docs cases site papers clean
 
 help:  ## List the commands
 	@grep -E '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-10s %s\n", $$1, $$2}'
@@ -147,6 +147,24 @@ SECONDS ?= 600
 fuzz: $(DEV)  ## Let the guards look for faults: make fuzz SECONDS=3600 SEED=1
 	$(BIN)/python -m tests.fuzz --seconds $(SECONDS) $(if $(SEED),--seed $(SEED))
 
+# A copy of the package, so that nobody's work meets a build that needs its runtime loaded first.
+# Leaks are not looked for: Python itself keeps memory until its end.
+CHECKED := $(VENV)-sanitize
+CHECKS  := -g -O1 -fno-omit-frame-pointer -fsanitize=address,undefined -fno-sanitize-recover=all
+sanitize: $(TEST)  ## Try the compiled loops with a build that stops at any access outside an array
+	rm -rf $(CHECKED)
+	mkdir $(CHECKED)
+	cp -R src/sfumato $(CHECKED)/sfumato
+	rm -f $(CHECKED)/sfumato/search/_kernel.*.so
+	$(CC) -shared -fPIC -std=c11 -Wall -Wextra -Werror $(CHECKS) \
+		-I$$($(BIN)/python -c "import sysconfig; print(sysconfig.get_path('include'))") \
+		-o $(CHECKED)/sfumato/search/_kernel.abi3.so src/sfumato/search/_kernel.c
+	. $(BIN)/activate && export LD_PRELOAD="$$($(CC) -print-file-name=libasan.so)" PYTHONMALLOC=malloc \
+		ASAN_OPTIONS=detect_leaks=0 PYTHONPATH=$(CHECKED) && \
+		python -c "from sfumato.search import kernel; assert '-sanitize' in kernel.COMPILED.__file__" && \
+		python -m pytest -q -n 0 --lane full -o pythonpath="$(CHECKED) ." tests/search/test_kernel.py
+	rm -rf $(CHECKED)
+
 docs: $(DEV)  ## Rewrite the reference pages from the code
 	$(BIN)/python -m docs.generate
 
@@ -161,4 +179,4 @@ papers: $(DEV)  ## Run the experiments of the literature again: make papers ADUL
 	$(BIN)/python -m docs.papers $(if $(ADULT),--adult "$(ADULT)")
 
 clean:  ## Remove the environment and caches
-	rm -rf $(VENV) $(VENV)-release $(VENV)-bare $(VENV)-typed $(VENV)-pythons $(VENV)-oldest .oldest.txt .mypy_cache .ruff_cache .pytest_cache .hypothesis dist build site
+	rm -rf $(VENV) $(VENV)-release $(VENV)-bare $(VENV)-typed $(VENV)-pythons $(VENV)-oldest $(CHECKED) .oldest.txt .mypy_cache .ruff_cache .pytest_cache .hypothesis dist build site

@@ -56,7 +56,11 @@ class KernelHook(BuildHookInterface):
                 command.run()
                 [found] = Path(place, "sfumato", "search").glob("_kernel.*")
             except (Exception, SystemExit) as error:  # noqa: BLE001 - whatever a compiler lacks
-                self.app.display_warning(f"no compiled searches, NumPy does their work: {error}")
+                self.app.display_warning(
+                    "The inner loops of searches could not be compiled, so NumPy does their work: "
+                    "results are the same, searches take longer. To compile them, install a C "
+                    f"compiler and install Sfumato again. The compiler said: {error}"
+                )
                 return None
             target = source.parent / found.name
             shutil.copyfile(found, target)

@@ -1,8 +1,11 @@
 /* The inner loops of searches, for where a C compiler is at hand.
 
    Each function does what a NumPy function of the same name in kernel.py does, bit for bit; tests
-   hold one to the other. Arrays come as buffers: contiguous, of 32-bit whole numbers unless it says
-   otherwise. What comes from outside is checked: no index is used before it was found in range. */
+   hold one to the other. Arrays come as buffers: of one dimension, contiguous, aligned, in native
+   byte order, of 32-bit whole numbers unless it says otherwise. Whatever comes from outside is
+   checked, and refused with an exception: no index is used before it was found in range, no size
+   is multiplied before the product was found to fit, and no array that is written overlaps another.
+   The loops run without the lock of the interpreter, so callers must not change arrays meanwhile. */
 
 #define PY_SSIZE_T_CLEAN
 #ifndef Py_LIMITED_API
@@ -14,6 +17,22 @@
 #include <string.h>
 
 #define MOST_GROUPS 64
+
+/* Allocate at least one element; NULL if there is no memory or if no size_t can express its size,
+   which malloc would not notice where pointers have 32 bits. */
+static void *allocate(int64_t n, size_t size)
+{
+    if (n < 0 || (uint64_t)n >= (uint64_t)PTRDIFF_MAX / size)
+        return NULL;
+    return malloc(((size_t)n + (n == 0)) * size);
+}
+
+static void *allocate_zeros(int64_t n, size_t size)
+{
+    if (n < 0 || (uint64_t)n >= (uint64_t)PTRDIFF_MAX / size)
+        return NULL;
+    return calloc((size_t)n + (n == 0), size);
+}
 
 /* Numbering keys in their order. */
 
@@ -48,17 +67,26 @@ static Found *sort_found(Found *found, Found *other, int64_t n, uint64_t largest
     return found;
 }
 
-static int64_t number_dense(const int64_t *key, int64_t n, int64_t width, int32_t *of_item,
+/* Returned in place of the number of keys. */
+#define NO_MEMORY -1
+#define OUTSIDE -2
+
+static int64_t number_dense(const uint64_t *key, int64_t n, uint64_t width, int32_t *of_item,
                             int32_t *first)
 {
-    int32_t *number = malloc((size_t)width * sizeof(int32_t));
+    int32_t *number = allocate((int64_t)width, sizeof(int32_t));
     int32_t found = 0;
     if (number == NULL)
-        return -1;
+        return NO_MEMORY;
     memset(number, 0xff, (size_t)width * sizeof(int32_t));
-    for (int64_t i = n - 1; i >= 0; i--)
+    for (int64_t i = n - 1; i >= 0; i--) {
+        if (key[i] >= width) {
+            free(number);
+            return OUTSIDE;
+        }
         number[key[i]] = (int32_t)i;
-    for (int64_t k = 0; k < width; k++)
+    }
+    for (uint64_t k = 0; k < width; k++)
         if (number[k] >= 0) {
             first[found] = number[k];
             number[k] = found++;
@@ -70,19 +98,19 @@ static int64_t number_dense(const int64_t *key, int64_t n, int64_t width, int32_
 }
 
 /* Keys of which most are different are sorted at once: hashing them would only miss the cache. */
-static int64_t number_sorted(const int64_t *key, int64_t n, int32_t *of_item, int32_t *first)
+static int64_t number_sorted(const uint64_t *key, int64_t n, int32_t *of_item, int32_t *first)
 {
-    Found *found = malloc((size_t)(n + 1) * sizeof(Found));
-    Found *other = malloc((size_t)(n + 1) * sizeof(Found));
+    Found *found = allocate(n, sizeof(Found));
+    Found *other = allocate(n, sizeof(Found));
     uint64_t largest = 0, last = 0;
     int32_t distinct = 0;
     if (found == NULL || other == NULL) {
         free(found), free(other);
-        return -1;
+        return NO_MEMORY;
     }
     for (int64_t i = 0; i < n; i++) {
-        found[i] = (Found){(uint64_t)key[i], i};
-        largest |= (uint64_t)key[i];
+        found[i] = (Found){key[i], i};
+        largest |= key[i];
     }
     const Found *sorted = sort_found(found, other, n, largest);
     for (int64_t j = 0; j < n; j++) {
@@ -99,31 +127,34 @@ static int64_t number_sorted(const int64_t *key, int64_t n, int32_t *of_item, in
 /* Items after which it is known whether most keys are different. */
 #define TRIED 65536
 
-static int64_t number_sparse(const int64_t *key, int64_t n, int32_t *of_item, int32_t *first)
+static int64_t number_sparse(const uint64_t *key, int64_t n, int32_t *of_item, int32_t *first)
 {
     int64_t size = 16, distinct = 0, room = 4096, i = 0;
     uint64_t largest = 0;
     while (size < 2 * n)
         size *= 2;
     /* A slot is the first item that has its key; small slots stay in the cache. */
-    int32_t *slots = malloc((size_t)size * sizeof(int32_t));
-    Found *found = malloc((size_t)room * sizeof(Found));
+    int32_t *slots = allocate(size, sizeof(int32_t));
+    Found *found = allocate(room, sizeof(Found));
     Found *other = NULL;
     if (slots == NULL || found == NULL)
         goto no_memory;
     memset(slots, 0xff, (size_t)size * sizeof(int32_t));
     for (; i < n; i++) {
-        uint64_t k = (uint64_t)key[i];
+        uint64_t k = key[i];
         int64_t s = (int64_t)(mix(k) & (uint64_t)(size - 1));
         if (i == TRIED && n > 2 * TRIED && distinct > TRIED / 2) {
             free(slots), free(found);
             return number_sorted(key, n, of_item, first);
         }
-        while (slots[s] >= 0 && (uint64_t)key[slots[s]] != k)
+        while (slots[s] >= 0 && key[slots[s]] != k)
             s = (s + 1) & (size - 1);
         if (slots[s] < 0) {
             if (distinct == room) {
+                /* No more than n are ever found, and `room` is at most twice that. */
                 room *= 2;
+                if ((uint64_t)room > (uint64_t)PTRDIFF_MAX / sizeof(Found))
+                    goto no_memory;
                 other = realloc(found, (size_t)room * sizeof(Found));
                 if (other == NULL)
                     goto no_memory;
@@ -138,8 +169,8 @@ static int64_t number_sparse(const int64_t *key, int64_t n, int32_t *of_item, in
     }
     free(slots);
     /* A place per item: the number of the key that was first met there. */
-    slots = malloc((size_t)(n + 1) * sizeof(int32_t));
-    other = malloc((size_t)(distinct + 1) * sizeof(Found));
+    slots = allocate(n, sizeof(int32_t));
+    other = allocate(distinct, sizeof(Found));
     if (slots == NULL || other == NULL)
         goto no_memory;
     const Found *sorted = sort_found(found, other, distinct, largest);
@@ -153,130 +184,233 @@ static int64_t number_sparse(const int64_t *key, int64_t n, int32_t *of_item, in
     return distinct;
 no_memory:
     free(slots), free(found), free(other);
-    return -1;
+    return NO_MEMORY;
 }
 
-static int64_t number_keys(const int64_t *key, int64_t n, int64_t width, int32_t *of_item,
+static int64_t number_keys(const uint64_t *key, int64_t n, uint64_t width, int32_t *of_item,
                            int32_t *first)
 {
-    if (n > INT32_MAX)
-        return -1;
-    if (width <= 4 * n + 4096)
+    int fits = 1;
+    if (width <= 4 * (uint64_t)n + 4096)
         return number_dense(key, n, width, of_item, first);
+    for (int64_t i = 0; i < n; i++)
+        fits &= key[i] < width;
+    if (!fits)
+        return OUTSIDE;
     return number_sparse(key, n, of_item, first);
 }
 
 /* Buffers of arrays. */
 
-static void *numbers(PyObject *array, Py_buffer *view, int64_t *n, int size, int writable)
+#define SIGNED 1
+#define UNSIGNED 2
+#define REAL 4
+
+/* Return what kind of numbers a format of PEP 3118 names, 0 for any other. Their size is in the
+   buffer; `=`, `<` and `>` only say that it does not depend on the compiler. */
+static int kind_of(const char *format)
 {
-    if (PyObject_GetBuffer(array, view, writable ? PyBUF_CONTIG : PyBUF_CONTIG_RO) < 0)
-        return NULL;
-    /* Codes, for which no size is given, may have 16 bits too. */
-    if (size ? view->itemsize != size : view->itemsize != 2 && view->itemsize != 4) {
-        PyErr_SetString(PyExc_TypeError, "an array has numbers of another size");
-        PyBuffer_Release(view);
+    const union {
+        uint16_t number;
+        unsigned char bytes[2];
+    } order = {1};
+    const char native = order.bytes[0] ? '<' : '>';
+    if (format == NULL)
+        return UNSIGNED;
+    if (*format == '@' || *format == '=' || *format == native || (*format == '!' && native == '>'))
+        format++;
+    if (format[0] == '\0' || format[1] != '\0')
+        return 0;
+    if (strchr("bhilqn", format[0]) != NULL)
+        return SIGNED;
+    if (strchr("BHILQN", format[0]) != NULL)
+        return UNSIGNED;
+    return strchr("efd", format[0]) != NULL ? REAL : 0;
+}
+
+/* Open an array of which the name, the kinds, the size of a number in bytes (or a second one, if it
+   is not 0) and whether it is written are given. Return its kind, 0 with an exception if it is
+   another; then there is nothing to release. */
+static int numbers(PyObject *array, const char *name, Py_buffer *view, int kinds, int size,
+                   int other, int writable)
+{
+    int flags = (writable ? PyBUF_CONTIG : PyBUF_CONTIG_RO) | PyBUF_FORMAT;
+    if (PyObject_GetBuffer(array, view, flags) < 0) {
         view->obj = NULL;
-        return NULL;
+        return 0;
     }
-    *n = (int64_t)(view->len / view->itemsize);
-    return view->buf;
+    int kind = kind_of(view->format) & kinds;
+    if (kind == 0 || (view->itemsize != size && (other == 0 || view->itemsize != other)))
+        PyErr_Format(PyExc_TypeError,
+                     "%s: needs %s numbers of %d%s bits in native byte order, not the format '%s' "
+                     "of %zd bytes",
+                     name, kinds == REAL ? "real" : "whole", size * 8, other ? " or 32" : "",
+                     view->format == NULL ? "B" : view->format, view->itemsize);
+    else if (view->ndim != 1)
+        PyErr_Format(PyExc_ValueError, "%s: needs one dimension, not %d", name, view->ndim);
+    else if (view->len > 0 && (uintptr_t)view->buf % (uintptr_t)view->itemsize != 0)
+        PyErr_Format(PyExc_ValueError, "%s: is not aligned to its numbers of %zd bytes", name,
+                     view->itemsize);
+    else
+        return kind;
+    PyBuffer_Release(view);
+    view->obj = NULL;
+    return 0;
+}
+
+static int64_t length_of(const Py_buffer *view)
+{
+    return (int64_t)(view->len / view->itemsize);
 }
 
 static void release(Py_buffer *views, int n)
 {
     for (int i = 0; i < n; i++)
-        if (views[i].obj != NULL)
-            PyBuffer_Release(&views[i]);
+        PyBuffer_Release(&views[i]);
 }
 
-/* Add to keys what a table says of codes; 0 if a code is out of range. */
-#define ADD_CODES(TYPE)                                 \
-    for (int64_t i = 0; i < n; i++) {                   \
-        uint64_t c = ((const TYPE *)codes)[i];          \
-        if (c >= (uint64_t)size)                        \
-            return 0;                                   \
-        key[i] += table[c];                             \
+/* Whether an array that is written shares memory with another: 1 with an exception if one does.
+   Those from `first` to before `last` are written. */
+static int overlap(const Py_buffer *views, int n, int first, int last)
+{
+    for (int a = first; a < last; a++)
+        for (int b = 0; b < n; b++) {
+            uintptr_t one = (uintptr_t)views[a].buf, other = (uintptr_t)views[b].buf;
+            /* Those that are written were compared with each other when the first was. */
+            if ((b >= first && b <= a) || views[a].len == 0 || views[b].len == 0)
+                continue;
+            if (one < other ? other - one < (uintptr_t)views[a].len
+                            : one - other < (uintptr_t)views[b].len) {
+                PyErr_SetString(PyExc_ValueError,
+                                "an array that is written shares memory with another");
+                return 1;
+            }
+        }
+    return 0;
+}
+
+typedef struct {
+    const void *code;
+    Py_ssize_t itemsize;
+    int kind;
+    const int64_t *table;
+    int64_t size;
+} Group;
+
+/* Add to keys what a table says of codes; 0 if a code is out of range, or if a key gets below 0 or
+   too large. The last two need no branch: whatever is added to a number that is not below 0, a sum
+   that does not fit has the sign of one below 0. */
+#define ADD_CODES(TYPE)                                      \
+    for (int64_t i = 0; i < n; i++) {                        \
+        uint64_t c = (uint64_t)(int64_t)((const TYPE *)codes)[i]; \
+        if (c >= size)                                       \
+            return 0;                                        \
+        signs |= key[i] += (uint64_t)table[c];               \
     }
 
-static int add_codes(int64_t *key, int64_t n, const void *codes, Py_ssize_t itemsize,
-                     const int64_t *table, int64_t size)
+static int add_codes(uint64_t *key, int64_t n, const Group *group)
 {
-    if (itemsize == 2)
-        ADD_CODES(uint16_t)
+    const void *codes = group->code;
+    const int64_t *table = group->table;
+    const uint64_t size = (uint64_t)group->size;
+    uint64_t signs = 0;
+    if (group->itemsize == 2) {
+        if (group->kind == SIGNED)
+            ADD_CODES(int16_t)
+        else
+            ADD_CODES(uint16_t)
+    } else if (group->kind == SIGNED)
+        ADD_CODES(int32_t)
     else
         ADD_CODES(uint32_t)
-    return 1;
+    return signs <= INT64_MAX;
 }
 
 /* group_items(codes, tables, width, rows, of_item, first, sums) -> number of groups
    Codes have 16 or 32 bits, tables 64. */
 static PyObject *group_items(PyObject *self, PyObject *args)
 {
+    static const char *const names[4] = {"rows", "of_item", "first", "sums"};
     PyObject *codes, *tables, *given[4];
     long long width;
     Py_buffer views[2 * MOST_GROUPS + 4];
-    void *code[MOST_GROUPS];
-    Py_ssize_t itemsize[MOST_GROUPS];
-    int64_t *table[MOST_GROUPS], size[MOST_GROUPS], n = 0, len, *key = NULL, found = -1;
-    int32_t *arrays[4];
-    int used = 0;
+    Group group[MOST_GROUPS];
+    int64_t n = 0, found = -1;
+    uint64_t *key = NULL;
+    int used = 0, fits = 1;
     (void)self;
     if (!PyArg_ParseTuple(args, "O!O!LOOOO", &PyTuple_Type, &codes, &PyTuple_Type, &tables, &width,
                           &given[0], &given[1], &given[2], &given[3]))
         return NULL;
     Py_ssize_t groups = PyTuple_Size(codes);
-    if (groups > MOST_GROUPS || PyTuple_Size(tables) != groups || width < 1) {
-        PyErr_SetString(PyExc_ValueError, "there is a table for every array of codes");
+    if (groups > MOST_GROUPS || PyTuple_Size(tables) != groups) {
+        PyErr_Format(PyExc_ValueError, "needs a table for each of up to %d arrays of codes, not %zd"
+                     " for %zd", MOST_GROUPS, PyTuple_Size(tables), groups);
         return NULL;
     }
-    memset(views, 0, sizeof(views));
+    if (width < 1) {
+        PyErr_Format(PyExc_ValueError, "width: must be 1 or more, not %lld", width);
+        return NULL;
+    }
     for (int a = 0; a < 4; a++) {
-        arrays[a] = numbers(given[a], &views[used], &len, 4, a > 0);
-        if (arrays[a] == NULL)
+        if (!numbers(given[a], names[a], &views[used], SIGNED, 4, 0, a > 0))
             goto end;
         used++;
         if (a == 0)
-            n = len;
-        else if (len < n)
+            n = length_of(&views[0]);
+        else if (length_of(&views[a]) < n)
             goto short_array;
+    }
+    if (n > INT32_MAX) {
+        PyErr_SetString(PyExc_ValueError, "rows: more items than 32 bits can number");
+        goto end;
     }
     for (Py_ssize_t g = 0; g < groups; g++) {
-        code[g] = numbers(PyTuple_GetItem(codes, g), &views[used], &len, 0, 0);
-        if (code[g] == NULL)
-            goto end;
-        itemsize[g] = views[used++].itemsize;
-        if (len != n)
-            goto short_array;
-        table[g] = numbers(PyTuple_GetItem(tables, g), &views[used], &size[g], 8, 0);
-        if (table[g] == NULL)
+        Py_buffer *code = &views[used], *table = code + 1;
+        group[g].kind =
+            numbers(PyTuple_GetItem(codes, g), "codes", code, SIGNED | UNSIGNED, 2, 4, 0);
+        if (!group[g].kind)
             goto end;
         used++;
+        if (length_of(code) != n)
+            goto short_array;
+        if (!numbers(PyTuple_GetItem(tables, g), "tables", table, SIGNED, 8, 0, 0))
+            goto end;
+        used++;
+        group[g].code = code->buf;
+        group[g].itemsize = code->itemsize;
+        group[g].table = table->buf;
+        group[g].size = length_of(table);
     }
-    key = calloc((size_t)(n + 1), sizeof(int64_t));
+    if (overlap(views, used, 1, 4))
+        goto end;
+    key = allocate_zeros(n, sizeof(uint64_t));
     if (key == NULL) {
         PyErr_NoMemory();
         goto end;
     }
-    int fits = 1;
+    const int32_t *rows = views[0].buf;
+    int32_t *of_item = views[1].buf, *first = views[2].buf;
+    uint32_t *sums = views[3].buf, signs = 0;
     Py_BEGIN_ALLOW_THREADS
     for (Py_ssize_t g = 0; g < groups && fits; g++)
-        fits = add_codes(key, n, code[g], itemsize[g], table[g], size[g]);
-    for (int64_t i = 0; i < n; i++)
-        fits &= (uint64_t)key[i] < (uint64_t)width;
+        fits = add_codes(key, n, &group[g]);
     if (fits) {
-        found = number_keys(key, n, width, arrays[1], arrays[2]);
-        if (found >= 0) {
-            memset(arrays[3], 0, (size_t)found * sizeof(int32_t));
+        found = number_keys(key, n, (uint64_t)width, of_item, first);
+        if (found > 0) {
+            memset(sums, 0, (size_t)found * sizeof(uint32_t));
+            /* As with keys, what does not fit has the sign of a number below 0. */
             for (int64_t i = 0; i < n; i++)
-                arrays[3][arrays[1][i]] += arrays[0][i];
+                signs |= sums[of_item[i]] += (uint32_t)rows[i];
         }
     }
     Py_END_ALLOW_THREADS
-    if (!fits)
-        PyErr_SetString(PyExc_IndexError, "a code is out of range");
+    if (!fits || found == OUTSIDE)
+        PyErr_SetString(PyExc_IndexError, "a code is outside its table, or a key outside width");
     else if (found < 0)
         PyErr_NoMemory();
+    else if (signs > INT32_MAX)
+        PyErr_SetString(PyExc_OverflowError, "rows: a sum is below 0, or has more than 32 bits");
     goto end;
 short_array:
     PyErr_SetString(PyExc_ValueError, "arrays have different lengths");
@@ -302,78 +436,129 @@ static void begin(int32_t *places, int64_t n)
    They are sorted by value, then by group, each time by counting: what is equal is then adjacent. */
 static PyObject *group_entries(PyObject *self, PyObject *args)
 {
+    static const char *const names[7] = {"of_item",   "item",      "value",   "rows",
+                                         "out_group", "out_value", "out_rows"};
     PyObject *given[7];
     long long groups, values;
     Py_buffer views[7];
-    int32_t *arrays[7], *by_value = NULL, *by_group = NULL;
-    int64_t lens[7], found = 0;
+    int32_t *by_value = NULL, *by_group = NULL;
+    int64_t found = 0;
     Entry *one = NULL, *other = NULL;
     int used = 0, fits = 1;
     (void)self;
     if (!PyArg_ParseTuple(args, "OLOOLOOOO", &given[0], &groups, &given[1], &given[2], &values,
                           &given[3], &given[4], &given[5], &given[6]))
         return NULL;
-    if (groups < 0 || values < 1 || groups > INT32_MAX || values > INT32_MAX) {
-        PyErr_SetString(PyExc_ValueError, "too many groups or values");
-        return NULL;
-    }
-    memset(views, 0, sizeof(views));
     for (int a = 0; a < 7; a++) {
-        arrays[a] = numbers(given[a], &views[used], &lens[a], 4, a > 3);
-        if (arrays[a] == NULL)
+        if (!numbers(given[a], names[a], &views[used], SIGNED, 4, 0, a > 3))
             goto end;
         used++;
     }
-    const int64_t n = lens[1];
-    if (lens[2] != n || lens[3] != n || lens[4] < n || lens[5] < n || lens[6] < n ||
-        n > INT32_MAX) {
+    const int64_t n = length_of(&views[1]), items = length_of(&views[0]);
+    if (length_of(&views[2]) != n || length_of(&views[3]) != n || length_of(&views[4]) < n ||
+        length_of(&views[5]) < n || length_of(&views[6]) < n) {
         PyErr_SetString(PyExc_ValueError, "arrays have different lengths");
         goto end;
     }
-    by_value = calloc((size_t)(values + 1), sizeof(int32_t));
-    by_group = calloc((size_t)(groups + 1), sizeof(int32_t));
-    one = malloc((size_t)(n + 1) * sizeof(Entry));
-    other = malloc((size_t)(n + 1) * sizeof(Entry));
+    if (n > INT32_MAX || items > INT32_MAX) {
+        PyErr_SetString(PyExc_ValueError, "more items or entries than 32 bits can number");
+        goto end;
+    }
+    /* No group is empty. */
+    if (groups < 0 || groups > items) {
+        PyErr_Format(PyExc_ValueError, "groups: must be 0 to %lld, the number of items, not %lld",
+                     (long long)items, groups);
+        goto end;
+    }
+    if (values < 1 || values > INT32_MAX) {
+        PyErr_Format(PyExc_ValueError, "values: must be 1 to %d, not %lld", INT32_MAX, values);
+        goto end;
+    }
+    if (overlap(views, used, 4, 7))
+        goto end;
+    by_value = allocate_zeros(values + 1, sizeof(int32_t));
+    by_group = allocate_zeros(groups + 1, sizeof(int32_t));
+    one = allocate(n, sizeof(Entry));
+    other = allocate(n, sizeof(Entry));
     if (by_value == NULL || by_group == NULL || one == NULL || other == NULL) {
         PyErr_NoMemory();
         goto end;
     }
+    const int32_t *of_item = views[0].buf, *item = views[1].buf, *value = views[2].buf;
+    const int32_t *rows = views[3].buf;
+    int32_t *out_group = views[4].buf, *out_value = views[5].buf;
+    uint32_t *out_rows = views[6].buf, signs = 0;
     Py_BEGIN_ALLOW_THREADS
     for (int64_t e = 0; e < n && fits; e++) {
-        uint32_t item = (uint32_t)arrays[1][e], value = (uint32_t)arrays[2][e];
-        fits = item < (uint64_t)lens[0] && value < (uint64_t)values &&
-               (uint32_t)arrays[0][item] < (uint64_t)groups;
+        uint32_t i = (uint32_t)item[e], v = (uint32_t)value[e];
+        fits = i < (uint64_t)items && v < (uint64_t)values &&
+               (uint32_t)of_item[i] < (uint64_t)groups;
         if (fits) {
-            by_value[value + 1]++;
-            by_group[arrays[0][item] + 1]++;
+            by_value[v + 1]++;
+            by_group[of_item[i] + 1]++;
         }
     }
     if (fits) {
         begin(by_value, values);
         begin(by_group, groups);
-        for (int64_t e = 0; e < n; e++) {
-            int32_t value = arrays[2][e];
-            one[by_value[value]++] = (Entry){arrays[0][arrays[1][e]], value, arrays[3][e]};
-        }
+        for (int64_t e = 0; e < n; e++)
+            one[by_value[value[e]]++] = (Entry){of_item[item[e]], value[e], rows[e]};
         for (int64_t e = 0; e < n; e++)
             other[by_group[one[e].group]++] = one[e];
         for (int64_t e = 0; e < n; e++) {
+            uint32_t sum = (uint32_t)other[e].rows;
             if (e == 0 || other[e].group != other[e - 1].group ||
                 other[e].value != other[e - 1].value) {
-                arrays[4][found] = other[e].group;
-                arrays[5][found] = other[e].value;
-                arrays[6][found++] = other[e].rows;
+                out_group[found] = other[e].group;
+                out_value[found++] = other[e].value;
             } else
-                arrays[6][found - 1] += other[e].rows;
+                sum += out_rows[found - 1];
+            /* What does not fit has the sign of a number below 0. */
+            signs |= out_rows[found - 1] = sum;
         }
     }
     Py_END_ALLOW_THREADS
     if (!fits)
-        PyErr_SetString(PyExc_IndexError, "an entry is out of range");
+        PyErr_SetString(PyExc_IndexError, "an entry is outside items, groups or values");
+    else if (signs > INT32_MAX)
+        PyErr_SetString(PyExc_OverflowError, "rows: a sum is below 0, or has more than 32 bits");
 end:
     free(by_value), free(by_group), free(one), free(other);
     release(views, used);
     return PyErr_Occurred() ? NULL : PyLong_FromLongLong(found);
+}
+
+/* Read the lengths of a grid that has `size` places, without those of 1, which change nothing; -1
+   with an exception if there is no such grid. As no length is below 2, there are less than 64. */
+static int read_shape(PyObject *shape, int64_t size, int64_t *lengths)
+{
+    int axes = 0;
+    int64_t product = 1;
+    for (Py_ssize_t a = 0; a < PyTuple_Size(shape); a++) {
+        int64_t length = PyLong_AsLongLong(PyTuple_GetItem(shape, a));
+        if (length == -1 && PyErr_Occurred())
+            return -1;
+        if (length < 0) {
+            PyErr_Format(PyExc_ValueError, "shape: no length can be %lld", (long long)length);
+            return -1;
+        }
+        /* A product that is too large stays so, unless a length is 0: then there is no place. */
+        if (length == 0)
+            product = 0;
+        else if (product > size / length)
+            product = size + 1;
+        else {
+            product *= length;
+            if (length > 1 && product > 0)
+                lengths[axes++] = length;
+        }
+    }
+    if (product != size) {
+        PyErr_Format(PyExc_ValueError, "shape: does not have the %lld places of the array",
+                     (long long)size);
+        return -1;
+    }
+    return axes;
 }
 
 /* sum_boxes(counts, shape, above): 32-bit floats become, in place, sums of everything at or below
@@ -383,28 +568,22 @@ static PyObject *sum_boxes(PyObject *self, PyObject *args)
     PyObject *array, *shape;
     int above;
     Py_buffer view;
+    int64_t lengths[64];
     (void)self;
     if (!PyArg_ParseTuple(args, "OO!p", &array, &PyTuple_Type, &shape, &above))
         return NULL;
-    if (PyObject_GetBuffer(array, &view, PyBUF_CONTIG) < 0)
+    if (!numbers(array, "counts", &view, REAL, 4, 0, 1))
         return NULL;
-    int64_t size = (int64_t)(view.len / 4), step = 1;
-    Py_ssize_t axes = PyTuple_Size(shape);
-    int64_t lengths[MOST_GROUPS];
-    for (Py_ssize_t a = 0; a < axes && a < MOST_GROUPS; a++) {
-        lengths[a] = PyLong_AsLongLong(PyTuple_GetItem(shape, a));
-        step *= lengths[a];
-    }
-    if (PyErr_Occurred() || view.itemsize != 4 || axes > MOST_GROUPS || step != size) {
-        if (!PyErr_Occurred())
-            PyErr_SetString(PyExc_ValueError, "the shape does not fit the array");
+    const int64_t size = length_of(&view);
+    const int axes = read_shape(shape, size, lengths);
+    if (axes < 0) {
         PyBuffer_Release(&view);
         return NULL;
     }
     float *grid = view.buf;
     Py_BEGIN_ALLOW_THREADS
-    step = 1;
-    for (Py_ssize_t a = axes - 1; a >= 0; a--) {
+    int64_t step = 1;
+    for (int a = size > 0 ? axes - 1 : -1; a >= 0; a--) {
         int64_t block = step * lengths[a];
         for (int64_t start = 0; start < size; start += block)
             if (above)
@@ -435,7 +614,7 @@ PyMODINIT_FUNC PyInit__kernel(void)
 {
     PyObject *made = PyModule_Create(&module);
     /* What was compiled from an older source is not used: kernel.py says which it needs. */
-    if (made != NULL && PyModule_AddIntConstant(made, "VERSION", 3) < 0) {
+    if (made != NULL && PyModule_AddIntConstant(made, "VERSION", 4) < 0) {
         Py_DECREF(made);
         return NULL;
     }

@@ -1,9 +1,10 @@
 """The inner loops of searches: compiled where they could be, else in NumPy.
 
-`_kernel.c` is compiled when the package is built, if there is a compiler, and nothing is said if
-there is none. Both give the same numbers, bit for bit: the functions here whose names begin with
-`numpy_` are what the compiled ones are tested against. The variable `SFUMATO_KERNEL=off` leaves the
-compiled ones out.
+`_kernel.c` is compiled when the package is built, if there is a compiler; without one the build
+succeeds all the same. Both give the same numbers, bit for bit: the functions here whose names begin
+with `numpy_` are what the compiled ones are tested against. Neither works on arrays that cannot be
+right: a code outside its table is an `IndexError`, a sum that does not fit its array an
+`OverflowError`. The variable `SFUMATO_KERNEL=off` leaves the compiled ones out.
 """
 
 import os
@@ -15,7 +16,7 @@ import numpy as np
 from sfumato.counts import Groups, group_keys, sums
 from sfumato.typing import IntArray
 
-_VERSION = 3
+_VERSION = 4
 """What `_kernel.c` says of itself; one that was compiled from an older source is left alone."""
 
 
@@ -34,6 +35,9 @@ COMPILED = _load()
 
 _MOST_ITEMS = 2**31 - 1
 """The compiled loops number items with 32 bits."""
+
+_MOST_KEYS = 2**63
+"""Keys have 64 bits, and none is below 0."""
 
 Items = tuple[np.ndarray, np.ndarray, np.ndarray]
 """The group of each item, an item of each group, and the rows of each group."""
@@ -73,15 +77,37 @@ def numpy_group_items(
     """Group items as `group_items` does."""
     key = np.zeros(len(rows), dtype=np.int64)
     for code, table in zip(codes, tables, strict=True):
+        _check_range("codes", code, len(table))
         key += table[code]
+        # A key that gets too large wraps, and is then below 0.
+        _check_range("keys", key, _MOST_KEYS)
+    _check_range("keys", key, width)
     return narrow_groups(group_keys(key, width), rows)
+
+
+def _check_range(name: str, found: np.ndarray, bound: int) -> None:
+    """Refuse an index outside a table: NumPy would count one below 0 from the end."""
+    for worst in (found.min(), found.max()) if len(found) else ():
+        if not 0 <= worst < bound:
+            msg = f"{name}: {worst} is not from 0 to below {bound}"
+            raise IndexError(msg)
 
 
 def narrow_groups(groups: Groups, rows: np.ndarray) -> Items:
     """Return groups with the sums of their rows, in 32 bits where these are enough."""
     numbers = np.int32 if len(rows) <= _MOST_ITEMS else np.int64
-    total = sums(groups.of_item, rows, groups.n).astype(rows.dtype, copy=False)
+    total = _narrow(sums(groups.of_item, rows, groups.n), rows.dtype)
     return groups.of_item.astype(numbers), groups.first.astype(numbers), total
+
+
+def _narrow(total: IntArray, numbers: np.dtype) -> np.ndarray:
+    """Return sums in as many bits as what was added up had."""
+    if len(total) and not np.can_cast(total.dtype, numbers):
+        bounds = np.iinfo(numbers)
+        if total.min() < 0 or total.max() > bounds.max:
+            msg = f"rows: a sum is below 0, or has more than {bounds.bits} bits"
+            raise OverflowError(msg)
+    return total.astype(numbers, copy=False)
 
 
 def group_entries(
@@ -119,10 +145,13 @@ def numpy_group_entries(
 ) -> EntriesOf:
     """Add up entries as `group_entries` does."""
     item, value, rows = entries
+    _check_range("items", item, len(of_item))
+    _check_range("values", value, values)
+    _check_range("groups", of_item[item], groups)
     key = of_item[item].astype(np.int64) * values + value
     found = group_keys(key, max(groups * values, 1))
     group, new = np.divmod(key[found.first], values)
-    total = sums(found.of_item, rows, found.n).astype(rows.dtype, copy=False)
+    total = _narrow(sums(found.of_item, rows, found.n), rows.dtype)
     return group.astype(of_item.dtype), new.astype(value.dtype), total
 
 
