@@ -45,11 +45,13 @@ def differences(one: Path, other: Path, *, told: Mapping[str, str] | None = None
 def differing(one: Any, other: Any, place: str = "") -> Iterator[str]:
     """Yield where two plain values differ, as deep as both have the same shape."""
     if isinstance(one, dict) and isinstance(other, dict):
-        if list(one) != list(other):
+        if set(one) != set(other):
             yield f"{place or 'keys'}: {list(one)} | {list(other)}"
             return
         for key in one:
             yield from differing(one[key], other[key], f"{place}/{key}" if place else str(key))
+        if list(one) != list(other):
+            yield f"{place or 'keys'} in another order: {list(one)} | {list(other)}"
     elif isinstance(one, list) and isinstance(other, list) and len(one) == len(other):
         for i, pair in enumerate(zip(one, other, strict=True)):
             yield from differing(*pair, f"{place}/{i}")

@@ -8,7 +8,7 @@ from tests.fuzz.mutants import Files, Ledgers, Manifests, Policies
 from tests.fuzz.readers import Readers
 from tests.fuzz.releases import Releases
 from tests.fuzz.stored import DuckdbReleases, PostgresReleases, SparkReleases
-from tests.fuzz.traces import Traces
+from tests.fuzz.traces import DuckdbTraces, Traces
 
 GUARDS: dict[str, type[Guard]] = {
     kind.name: kind
@@ -18,6 +18,7 @@ GUARDS: dict[str, type[Guard]] = {
         PostgresReleases,
         SparkReleases,
         Traces,
+        DuckdbTraces,
         Manifests,
         Ledgers,
         Policies,
