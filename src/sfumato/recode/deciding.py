@@ -637,8 +637,7 @@ def decide(
     # Every round draws the same, so that what comes of one does not depend on those before it.
     seed = int(rng.integers(2**63))
 
-    def decide_on(rows: FrequencySet, maker: "Maker | None") -> Decision:
-        within = asked if rows is counts else _with_limit(asked, _room(asked, counts, rows))
+    def decide_on(rows: FrequencySet, within: Policy, maker: "Maker | None" = None) -> Decision:
         return _decide_once(
             within if asked is policy else _with_limit(policy, within.suppression.limit),
             within,
@@ -650,14 +649,18 @@ def decide(
             lost=lost + counts.total - rows.total,
         )
 
-    first = decision = decide_on(counts, maker)
+    first = decision = decide_on(counts, asked, maker)
     part = PublishedPart(counts, np.arange(len(counts)))
     while decision.suppressed > decision.lacking:
         left = published_part(part.counts, decision.recoding)
         if not left.counts.total:
             break
         part = PublishedPart(left.counts, part.items[left.items])
-        decision = decide_on(part.counts, None)
+        try:
+            decision = decide_on(part.counts, _with_limit(asked, 0))
+        except InfeasibleError:
+            # Other hierarchies make other classes, and it may take a few rows more.
+            decision = decide_on(part.counts, _with_limit(asked, _room(asked, counts, part.counts)))
     if decision is first:
         return first
     if _is_same(first, decision, part.counts):

@@ -425,18 +425,12 @@ class DecoupledRelease(Showable):
         return found
 
     def to_dict(self) -> dict[str, Any]:
-        """Return everything as plain values that JSON can hold.
-
-        None of it depends on rows that are not published, but for their number.
-        """
-        found = {} if self.bound is None else {"bound": self.bound, "excess": self.excess}
+        """Return everything as plain values that JSON can hold."""
         return {
             "folder": None if self.folder is None else str(self.folder),
             **({} if self.place is None else {"place": self.place}),
             "warnings": list(self.warnings),
             "manifest": self.manifest.to_dict(),
-            # A bound is one of all rows.
-            **({} if self.manifest.rows.suppressed else found),
             "verdict": self.verdict.to_dict(),
         }
 
