@@ -21,6 +21,8 @@ FIELDS: dict[str, str] = {
     "their rows.",
     "columns[].upper": "`excluded` if ranges do not reach their upper ends.",
     "columns[].ranges": "The ends of what each number stands for, if it is the middle of a range.",
+    "columns[].hidden": "How many rows have no number because the value is hidden, where rows with "
+    "missing values are suppressed.",
     "columns[].order": "Its published values in their order, if they are categories that have one.",
     "columns[].level": "How far it was generalised; 0 is the raw value. Quasi-identifiers only, "
     "and only where all rows have the same.",

@@ -189,7 +189,7 @@ def _on_a_line(one: Texts, other: Texts) -> tuple[np.ndarray, np.ndarray] | None
         wide &= any(STAR not in t and number_of(t) is None for t in texts)
         if wide and 2 * len(read) > len(told):
             empty = (np.nan, np.nan, 0.0)
-            lines = [np.array([empty if s is None else s for s in side]) for side in sides]
+            lines = [np.array([empty if s is None else s[:3] for s in side]) for side in sides]
             return lines[0].reshape(-1, 3).T, lines[1].reshape(-1, 3).T
     return None
 

@@ -31,6 +31,14 @@ class Stretch(NamedTuple):
     closed: bool
     """Whether the upper end is inside too."""
 
+    after: bool = False
+    """Whether a lower end was written that is not inside, as in `>50`: `low` is the next number."""
+
+    @property
+    def begin(self) -> float:
+        """The lower end as it was written, which is what a reader can be told: 50 of `>50`."""
+        return math.nextafter(self.low, -math.inf) if self.after else self.low
+
     def holds(self, point: float) -> bool:
         """Return whether a point lies in it."""
         return self.low <= point and (point <= self.high if self.closed else point < self.high)
@@ -56,14 +64,16 @@ def stretch_of(label: str, reader: Reader) -> Stretch | None:
 
     >>> for label in ("20 to 24", "2.5 to under 5", "65 or more", "20-24", "[2.5, 5[", "<18"):
     ...     print(stretch_of(label, number_of))
-    Stretch(low=20.0, high=24.0, closed=True)
-    Stretch(low=2.5, high=5.0, closed=False)
-    Stretch(low=65.0, high=inf, closed=True)
-    Stretch(low=20.0, high=24.0, closed=True)
-    Stretch(low=2.5, high=5.0, closed=False)
-    Stretch(low=-inf, high=18.0, closed=False)
+    Stretch(low=20.0, high=24.0, closed=True, after=False)
+    Stretch(low=2.5, high=5.0, closed=False, after=False)
+    Stretch(low=65.0, high=inf, closed=True, after=False)
+    Stretch(low=20.0, high=24.0, closed=True, after=False)
+    Stretch(low=2.5, high=5.0, closed=False, after=False)
+    Stretch(low=-inf, high=18.0, closed=False, after=False)
+    >>> stretch_of(">50", number_of).begin, stretch_of(">50", number_of).holds(50)
+    (50.0, False)
     >>> stretch_of("young", number_of), stretch_of("2020-02", day_of)
-    (None, Stretch(low=737456.0, high=737485.0, closed=False))
+    (None, Stretch(low=737456.0, high=737485.0, closed=False, after=False))
     """
     text = label.strip().translate(_SIGNS)
     if reader is day_of and (unit := _unit_of(text)) is not None:
@@ -152,13 +162,15 @@ def _between(sides: _Sides, reader: Reader) -> Stretch | None:
     if (sides.low is not None and low is None) or (sides.high is not None and high is None):
         return None
     first, last, closed = -math.inf, math.inf, True
+    after = False
     if low is not None:
+        after = not sides.from_low and low.closed
         first = low.low if sides.from_low else _after(low)
     if high is not None:
         last, closed = (high.high, high.closed) if sides.to_high else (high.low, False)
     if first > last:
         return None
-    return Stretch(first, last, closed)
+    return Stretch(first, last, closed, after)
 
 
 def _end(text: str, reader: Reader) -> Stretch | None:
@@ -568,8 +580,8 @@ def meanings(ladder: Ladder) -> dict[str, Meaning]:
     that are written out where the policy asks for it.
 
     >>> from sfumato.hierarchy import Intervals, OrderedCategories
-    >>> meanings(Intervals(widths=[10]).ladder("age", [31, 38, 45]))["30 to 39"]
-    Meaning(stretch=Stretch(low=30.0, high=39.0, closed=True), members=('31', '38'))
+    >>> meanings(Intervals(widths=[10]).ladder("age", [31, 38, 45]))["30 to 39"].members
+    ('31', '38')
     >>> steps = ["never", "rarely", "often"]
     >>> meanings(OrderedCategories(steps).ladder("smokes", steps))["never to rarely"]
     Meaning(stretch=None, members=('never', 'rarely'))

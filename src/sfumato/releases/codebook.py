@@ -8,6 +8,7 @@ import csv
 import io
 import math
 import re
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date, datetime
@@ -20,6 +21,7 @@ from sfumato.content import escape_markdown
 from sfumato.decouplings.texts import code
 from sfumato.errors import InputError
 from sfumato.hierarchy.labels import Reader, Stretch, day_of, stretch_of
+from sfumato.reading import csv_rows
 from sfumato.releases.manifest import ColumnRecord, FileRecord, Manifest
 from sfumato.tables import Table
 from sfumato.tables.base import Domain
@@ -55,7 +57,8 @@ class Line(NamedTuple):
     """What stands in the cells."""
 
     low: str = ""
-    """The smallest value that it stands for; of a column, the smallest bound that it has."""
+    """The smallest value that it stands for, or the end of `>50`, which lies below all of them; of a
+    column, the smallest bound that it has."""
 
     high: str = ""
     upper: str = ""
@@ -143,8 +146,8 @@ class Codebook:
     def from_csv(cls, text: str) -> "Codebook":
         """Read what `to_csv` wrote; raise if it is something else."""
         try:
-            rows = list(csv.reader(io.StringIO(text, newline="")))
-        except csv.Error as error:
+            rows = csv_rows(text)
+        except ValueError as error:
             raise InputError(f"{CODEBOOK} cannot be read: {error}") from None
         if not rows or tuple(rows[0]) != HEADER or any(len(row) != len(HEADER) for row in rows):
             raise InputError(f"{CODEBOOK} is not the codebook of a release")
@@ -221,10 +224,14 @@ _FORMULA = ("=", "+", "-", "@", "\t", "\r", "\n", "'", "＝", "＋", "－", "＠
 def guard(text: str) -> str:
     """Return a text that no spreadsheet takes for a formula: with an apostrophe before it.
 
-    >>> [guard(text) for text in ("=1+1", "-5", "@home", "60 to 64", "'tis")]
-    ["'=1+1", '-5', "'@home", '60 to 64', "''tis"]
+    A number below zero stays one: bounds are numbers.
+
+    >>> [guard(text) for text in ("=1+1", "-5", "+1", "@home", "60 to 64", "'tis")]
+    ["'=1+1", '-5', "'+1", "'@home", '60 to 64', "''tis"]
     """
-    return f"'{text}" if text.startswith(_FORMULA) and number_of(text) is None else text
+    if text.startswith("-") and number_of(text) is not None:
+        return text
+    return f"'{text}" if text.startswith(_FORMULA) else text
 
 
 def unguard(text: str) -> str:
@@ -255,15 +262,20 @@ class ReadLabels(NamedTuple):
     @property
     def ends(self) -> tuple[float, float]:
         """The smallest and the largest bound that there is; infinite if there is none."""
-        ends = [end for each in self.stretches.values() for end in (each.low, each.high)]
+        ends = [end for each in self.stretches.values() for end in (each.begin, each.high)]
         known = [end for end in ends if math.isfinite(end)]
         return min(known, default=-math.inf), max(known, default=math.inf)
 
     @property
     def whole(self) -> bool:
         """Whether all bounds are whole numbers."""
-        ends = [end for each in self.stretches.values() for end in (each.low, each.high)]
+        ends = [end for each in self.stretches.values() for end in (each.begin, each.high)]
         return all(end.is_integer() for end in ends if math.isfinite(end))
+
+    def ends_of(self, label: str) -> tuple[float, float]:
+        """Return the two ends of a label as a reader is told them; infinite where it has none."""
+        stretch = self.stretches[label]
+        return stretch.begin, stretch.high
 
     def write(self, end: float) -> str:
         """Return a bound as text; nothing for one that is not there."""
@@ -298,12 +310,19 @@ def read_labels(labels: Iterable[str]) -> ReadLabels | None:
             stretch = _stretch(text, reader)
             if stretch is None:
                 break
-            if kind == DATES and not stretch.closed and math.isfinite(stretch.high):
-                stretch = stretch._replace(high=stretch.high - 1, closed=True)
-            found[text] = stretch
+            found[text] = _in_days(stretch) if kind == DATES else stretch
         else:
             return ReadLabels(kind, found) if found else None
     return None
+
+
+def _in_days(stretch: Stretch) -> Stretch:
+    """Return a stretch of days from its first to its last, both inside."""
+    if stretch.after:
+        stretch = stretch._replace(low=stretch.begin + 1, after=False)
+    if not stretch.closed and math.isfinite(stretch.high):
+        stretch = stretch._replace(high=stretch.high - 1, closed=True)
+    return stretch
 
 
 def _stretch(text: str, reader: Reader) -> Stretch | None:
@@ -449,7 +468,9 @@ class _Description:
         }
         if not self._is_listed(labelled):
             return []
-        counted = dict(zip(self._texts, self._rows, strict=True))
+        counted: Counter[str] = Counter()
+        for text, rows in zip(self._texts, self._rows, strict=True):
+            counted[text] += rows
         values = self._in_order()
         ranks = self._ranks(values)
         return [
@@ -509,7 +530,7 @@ class _Description:
             return {}
         stretch = self._read.stretches[text]
         return {
-            "low": self._read.write(stretch.low),
+            "low": self._read.write(stretch.begin),
             "high": self._read.write(stretch.high),
             "upper": "included" if stretch.closed else "excluded",
         }

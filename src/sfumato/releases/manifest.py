@@ -108,6 +108,10 @@ class ColumnRecord:
     ranges: Mapping[str, tuple[str, ...]] | None = None
     """The ends of what each number stands for, if its numbers are the middles of ranges."""
 
+    hidden: int | None = None
+    """How many rows have no numbers because their value is hidden, where rows with missing values
+    are suppressed; on the first of the columns that stand in place of one."""
+
     order: tuple[str, ...] | None = None
     """Its published values in their order, if they are categories that have one."""
 

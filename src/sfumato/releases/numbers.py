@@ -275,6 +275,12 @@ class NumberRows:
             columns[name] = tuple(
                 _record(*each, name, read) for each in zip(names, parts, strict=True)
             )
+            if policy.missing is Missing.SUPPRESS:
+                # Rows with missing values are gone, so an empty cell hides one; how many do is
+                # told, for otherwise nobody could tell them from missing ones.
+                empty = np.array([text is None for text in texts], dtype=np.bool_)
+                hidden = int(empty[codes].sum()) or None
+                columns[name] = (replace(columns[name][0], hidden=hidden), *columns[name][1:])
             if parts == (MIDDLE,):
                 ranges = _ranges(arrays[0].to_pylist(), texts, read)
                 columns[name] = (replace(columns[name][0], ranges=ranges),)
@@ -340,12 +346,6 @@ def _read(
         wrong = next((text for text in known if read_labels([text]) is None), known[0])
         said = f"{wrong!r} is neither a number nor a date, nor a range of such. Publish it as text."
         raise policy.error_at("columns", name, "as", text=said)
-    if policy.missing is Missing.SUPPRESS and None in texts:
-        said = (
-            "hidden values would be empty, and this policy promises that nothing is (missing: "
-            "suppress). Say missing: own-value, or publish it as text."
-        )
-        raise policy.error_at("columns", name, "as", text=said)
     return read, texts
 
 
@@ -362,7 +362,7 @@ def _arrays(
         return [
             pa.nulls(len(texts), pa.float64()) for part in _PARTS[how] if part not in OF_CLASSES
         ]
-    ends = [(math.nan, math.nan) if t is None else read.stretches[t][:2] for t in texts]
+    ends = [(math.nan, math.nan) if t is None else read.ends_of(t) for t in texts]
     low, high = (np.array(each, dtype=np.float64) for each in zip(*ends, strict=True))
     if how is not PublishAs.MIDPOINT:
         return [_array(low, read, whole=read.whole), _array(high, read, whole=read.whole)]
@@ -451,7 +451,7 @@ def _ranges(
     found: dict[str, tuple[float, float]] = {}
     for middle, text in zip(middles, texts, strict=True):
         if middle is not None and text is not None and read is not None:
-            low, high, _ = read.stretches[text]
+            low, high = read.ends_of(text)
             before = found.get(text_of(middle), (low, high))
             found[text_of(middle)] = min(low, before[0]), max(high, before[1])
     if read is None:

@@ -669,7 +669,7 @@ def _ends_of(column: Column, number: Quantity) -> FloatArray | None:
     read = read_labels([text for text in texts if text is not None])
     if read is None or read.kind != NUMBERS:
         return None
-    pairs = [(math.nan, math.nan) if t is None else read.stretches[t][:2] for t in texts]
+    pairs = [(math.nan, math.nan) if t is None else read.ends_of(t) for t in texts]
     low, high = np.array(pairs, dtype=np.float64).reshape(-1, 2).T
     least, most = map(float, number.ends)
     return np.array([np.where(np.isinf(low), least, low), np.where(np.isinf(high), most, high)])

@@ -181,7 +181,7 @@ def _ends(read: ReadLabels, texts: Sequence[str | None], *, upper: bool) -> "pa.
     """Return the end of each label: whole numbers if all are, else numbers, or days."""
     import pyarrow as pa
 
-    ends = [None if text is None else read.stretches[text][1 if upper else 0] for text in texts]
+    ends = [None if text is None else read.ends_of(text)[upper] for text in texts]
     known = [None if end is None or not np.isfinite(end) else end for end in ends]
     if read.kind == DATES:
         days = [None if end is None else int(end) - _EPOCH for end in known]

@@ -190,8 +190,8 @@ class _Axis:
             return YES if text in self._named else NO
         everything = Stretch(-math.inf, math.inf, closed=True)
         stretch = everything if text == STAR else self._stretches[text]
-        if self._whole and not stretch.closed:
-            stretch = Stretch(stretch.low, stretch.high - 1, closed=True)
+        if self._whole:
+            stretch = _round(stretch)
         clipped = _clip(stretch, *(self._star if text == STAR else self._ends))
         share = sum(_share(clipped, each, whole=self._whole) for each in self._asked)
         possible = any(overlap(stretch, each) for each in self._asked)
@@ -301,9 +301,10 @@ _HIDDEN = (
 
 def _whole(stretches: Iterable[Stretch]) -> bool:
     """Return whether labels name whole numbers: all ends are whole, and intervals hold both."""
-    for low, high, closed in stretches:
-        finite = [end for end in (low, high) if math.isfinite(end)]
-        if not all(end.is_integer() for end in finite) or (not closed and len(finite) == 2):
+    for each in stretches:
+        finite = [end for end in (each.begin, each.high) if math.isfinite(end)]
+        half_open = each.after or not each.closed
+        if not all(end.is_integer() for end in finite) or (half_open and len(finite) == 2):
             return False
     return True
 

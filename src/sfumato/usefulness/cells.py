@@ -133,7 +133,7 @@ def _middle(label: str) -> FloatArray:
     stretch = stretch_of(label, number_of)
     if stretch is None or not (math.isfinite(stretch.low) and math.isfinite(stretch.high)):
         return np.empty(0)
-    return np.array([(stretch.low + stretch.high) / 2])
+    return np.array([(stretch.begin + stretch.high) / 2])
 
 
 def _read_categories(raw: Column, shown: Column, labels: Labels) -> _Reading:

@@ -1,13 +1,13 @@
 """Check that a codebook says nothing of a release but what its rows show."""
 
-import csv
 import re
 import struct
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from decimal import Decimal, InvalidOperation
 from pathlib import Path
 from typing import NamedTuple
 
+from sfumato.reading import csv_rows
 from sfumato.text import is_missing, text_of
 from sfumato.verifier import office
 from sfumato.verifier.counting import Source, count_each
@@ -17,7 +17,11 @@ _HEADER = (
     *("table", "column", "entry", "value", "low", "high", "upper", "members", "order", "rows"),
     *("hidden", "values", "role", "type", "description", "code", "label"),
 )
-_NUMBER = re.compile(r"\d+(?:\.\d+)?(?:[eE][-+]?\d+)?")
+_NUMBERS = tuple(
+    re.compile(digits + r"(?:[eE][-+]?\d+)?") for digits in (r"\d+(?:\.\d+)?", r"\.\d+", r"\d+\.")
+)
+"""How people write numbers. A text is searched for each way by itself: `2..5` is from 2 to 5."""
+
 _DAY = re.compile(r"\d{4}-\d{2}-\d{2}")
 
 
@@ -45,8 +49,8 @@ def codebook_faults(
     """
     try:
         with path.open(encoding="utf-8", newline="") as file:
-            rows = [[_plain(cell) for cell in row] for row in csv.reader(file)]
-    except (OSError, ValueError, csv.Error) as error:
+            rows = [[_plain(cell) for cell in row] for row in csv_rows(file.read())]
+    except (OSError, ValueError) as error:
         return [f"it cannot be read: {error}"]
     if not rows or tuple(rows[0]) != _HEADER:
         return ["it has another header than codebooks have"]
@@ -141,13 +145,25 @@ def _stand_in(texts: Mapping[str, int] | Sequence[str], bounds: Sequence[str]) -
     given = [bound for bound in bounds if bound]
     if not given:
         return True
-    numbers = {_number(found) for text in texts for found in _NUMBER.findall(text)}
+    numbers = {
+        _number(found) for text in texts for form in _NUMBERS for found in form.findall(text)
+    }
     numbers |= {_shortest(number) for number in numbers if number is not None}
-    years = {found[:3] for text in texts for found in re.findall(r"\d{4}", text)}
+    years = {int(found) for text in texts for found in re.findall(r"\d{4}", text)}
     return all(
-        bound[:3] in years if _DAY.fullmatch(bound) else _number(bound.lstrip("-")) in numbers
+        _is_near(int(bound[:4]), years)
+        if _DAY.fullmatch(bound)
+        else _number(bound.lstrip("-")) in numbers
         for bound in given
     )
+
+
+def _is_near(year: int, years: Collection[int]) -> bool:
+    """Return whether a year is in the decade of one that is told, or beside one.
+
+    What is before 2020-01-01 ends in 2019, and the first week of 2020 begins there.
+    """
+    return any(year // 10 == told // 10 or abs(year - told) <= 1 for told in years)
 
 
 def _shortest(number: Decimal) -> Decimal:

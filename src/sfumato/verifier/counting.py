@@ -14,6 +14,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
+from datetime import datetime, timezone
 from fractions import Fraction
 from functools import reduce
 from itertools import islice
@@ -489,28 +490,56 @@ _TEXTUAL = (pa.string(), pa.large_string(), pa.binary(), pa.large_binary())
 def python_values(column: pa.ChunkedArray) -> list[object]:
     """Return a column as Python values, different ones staying different.
 
-    Python knows no nanoseconds, so a time that needs them stays a number.
+    Python knows neither nanoseconds nor years beyond 9999, so a time that needs them is a text. A
+    value must not depend on those beside it: other batches of the same column have others.
+
+    >>> python_values(pa.array([1_000, 1, None], pa.timestamp("ns")))
+    [datetime.datetime(1970, 1, 1, 0, 0, 0, 1), '1970-01-01 00:00:00.000000001', None]
     """
+    if not pa.types.is_temporal(column.type):
+        plain: list[object] = column.to_pylist()
+        return plain
+    coarse, fine = column, []
     if getattr(column.type, "unit", None) == "ns":
-        kind = type(column.type).__name__
+        numbers = enumerate(column.cast(pa.int64()).to_pylist())
+        fine = [at for at, number in numbers if number is not None and number % 1000]
         coarser = {
             "TimestampType": lambda: pa.timestamp("us", column.type.tz),
             "DurationType": lambda: pa.duration("us"),
             "Time64Type": lambda: pa.time64("us"),
-        }[kind]()
-        try:
-            column = column.cast(coarser)
-        except pa.ArrowInvalid:
-            column = column.cast(pa.int64())
+        }[type(column.type).__name__]()
+        coarse = column.cast(coarser, safe=False)
     try:
-        values: list[object] = column.to_pylist()
-    except (OverflowError, ValueError) as error:
-        if not pa.types.is_temporal(column.type):
-            raise
-        raise InputError(
-            "a column holds dates or times outside the years 1 to 9999, which cannot be read"
-        ) from error
-    return values
+        values = coarse.to_pylist()
+    except (OverflowError, ValueError):
+        values = [_moment(scalar) for scalar in coarse]
+    for at in fine:
+        values[at] = _written(column[at])
+    return [_in_its_hour(value) for value in values]
+
+
+def _moment(scalar: pa.Scalar) -> object:
+    try:
+        return scalar.as_py()
+    except (OverflowError, ValueError):
+        return _written(scalar)
+
+
+def _written(scalar: pa.Scalar) -> str:
+    """Return a time as Arrow writes it, or its number where Arrow cannot."""
+    text = str(scalar.cast(pa.string()).as_py())
+    if not pa.types.is_duration(scalar.type) and "out of range" not in text:
+        return text
+    number = scalar.cast(pa.int32() if pa.types.is_date32(scalar.type) else pa.int64()).as_py()
+    return f"{number} {getattr(scalar.type, 'unit', 'd')}"
+
+
+def _in_its_hour(value: object) -> object:
+    """Return a time with its distance from UTC: Python takes the hour that comes twice for one."""
+    if not isinstance(value, datetime) or value.tzinfo is None:
+        return value
+    offset = value.utcoffset()
+    return value if offset is None else value.replace(tzinfo=timezone(offset), fold=0)
 
 
 def text_key(combination: Sequence[object]) -> tuple[str | None, ...]:

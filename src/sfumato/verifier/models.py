@@ -1566,7 +1566,7 @@ def judge(table: Groups, promises: Promises, people: Groups | None = None) -> li
     checks = [*_top_checks(table, promises), *_cut_checks(table, promises)]
     checks += check_figures(sizes, promises, None if people is None else people.groups)
     if promises.missing == "suppress":
-        checks.append(_nothing_missing(table))
+        checks.append(_nothing_missing(table, promises))
     checks += _absent_classes(table, promises)
     if people is not None or not promises.counts_people:
         judged = table if people is None else people
@@ -1800,11 +1800,32 @@ def _is_near(claimed: object, found: Number) -> bool:
     return off <= _ROUNDING * max(size, Fraction(1))
 
 
-def _nothing_missing(table: Groups) -> Check:
-    lacking = [group for group in table.groups if None in group.key]
-    rows = sum(group.rows for group in lacking)
-    detail = "rows with a missing quasi-identifier should have been suppressed" if rows else ""
-    return Check("missing values", status(holds=not rows), 0, rows, detail)
+def _nothing_missing(table: Groups, promises: Promises) -> Check:
+    """Check that no row misses a quasi-identifier.
+
+    A number is empty where a range has no end, and both are where the value is hidden. How often
+    it is hidden is told: an empty cell more would be a missing value.
+    """
+    place = {name: at for at, name in enumerate(promises.quasi_identifiers)}
+    numbers = {
+        name: [place[part] for part in parts if part in place]
+        for name, (parts, _) in promises.hidden.items()
+    }
+    means = {place[mean]: [place[end] for end in ends] for mean, ends in promises.means.items()}
+    ends_of_ranges = {at for ends in numbers.values() for at in ends}
+    rows = 0
+    untold = dict.fromkeys(numbers, 0)
+    for group in table.groups:
+        empty = {at for at, value in enumerate(group.key) if value is None}
+        for name, ends in numbers.items():
+            untold[name] += group.rows if ends and empty.issuperset(ends) else 0
+        hidden = {at for at, ends in means.items() if empty.issuperset(ends)}
+        rows += group.rows if empty - ends_of_ranges - hidden else 0
+    others = [name for name, n in untold.items() if n != promises.hidden[name][1]]
+    details = ["rows with a missing quasi-identifier should have been suppressed"] if rows else []
+    details += [f"{name!r} is empty in other rows than those said to be hidden" for name in others]
+    rows += sum(abs(untold[name] - promises.hidden[name][1]) for name in others)
+    return Check("missing values", status(holds=not rows), 0, rows, "; ".join(details))
 
 
 def _absent_classes(table: Groups, promises: Promises) -> list[Check]:

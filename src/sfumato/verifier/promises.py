@@ -64,6 +64,8 @@ class Promises:
         weights: Columns that hold one number for all rows of a class, each with the step that its
             numbers are multiples of; None if they are of none.
         means: Columns that hold the mean of a class, each with those of the ends it lies between.
+        hidden: Per column that stands there as numbers, the columns of its ends or of its middle,
+            and in how many rows all of them are said to be empty because the value is hidden.
         perturbed: Columns whose values were changed, each with what changed them: the kind and its
             settings, one after the other.
         sets: Columns of several items per row, each with what stands between two of them in a cell
@@ -90,6 +92,7 @@ class Promises:
     exact: Sequence[str] = ()
     weights: Mapping[str, float | None] = field(default_factory=dict)
     means: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    hidden: Mapping[str, tuple[Sequence[str], int]] = field(default_factory=dict)
     perturbed: Mapping[str, Sequence[Mapping[str, Any]]] = field(default_factory=dict)
     sets: Mapping[str, str | None] = field(default_factory=dict)
     counts_people: bool = False
@@ -473,6 +476,9 @@ class Column:
     part: str | None = None
     """What its numbers say of those labels."""
 
+    hidden: int = 0
+    """How many rows are said to have no numbers because the value is hidden."""
+
     perturbed: tuple[Mapping[str, Any], ...] = ()
     """What is said to have changed its values, one after the other."""
 
@@ -811,6 +817,7 @@ def _column(plain: Mapping[str, Any]) -> Column:
         ranges=_lists(name, "ranges", plain.get("ranges")),
         of=None if plain.get("of") is None else _get(plain, "of", str),
         part=None if plain.get("part") is None else _get(plain, "part", str),
+        hidden=0 if plain.get("hidden") is None else _whole(plain, "hidden"),
         perturbed=() if plain.get("perturbed") is None else tuple(_objects(plain, "perturbed")),
     )
 

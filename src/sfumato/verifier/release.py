@@ -259,6 +259,7 @@ def promises_in(
         exact=[c.name for c in manifest.columns if c.exact] if exact is None else exact,
         weights={c.name: c.step for c in manifest.columns if c.role == "weight"},
         means=_means(manifest),
+        hidden=_hidden(manifest),
         perturbed={c.name: c.perturbed for c in manifest.columns if c.perturbed},
         sets={column.name: column.separator for column in manifest.columns if column.role == "set"},
         counts_people=manifest.counts_people,
@@ -276,6 +277,18 @@ def _means(manifest: Manifest) -> dict[str, tuple[str, ...]]:
         if column.part in ("mean", "median")
         and {(column.of, "low"), (column.of, "high")} <= set(ends)
     }
+
+
+def _hidden(manifest: Manifest) -> dict[str, tuple[Sequence[str], int]]:
+    """Return per column of labels the columns of their ends or middles, and the hidden rows."""
+    parts: dict[str, list[str]] = {}
+    claimed: dict[str, int] = {}
+    for column in manifest.columns:
+        if column.of is not None:
+            claimed[column.of] = claimed.get(column.of, 0) + column.hidden
+            if column.part in ("low", "high", "middle"):
+                parts.setdefault(column.of, []).append(column.name)
+    return {name: (names, claimed[name]) for name, names in parts.items()}
 
 
 def _shape_check(manifest: Manifest) -> Check:
