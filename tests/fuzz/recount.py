@@ -55,8 +55,10 @@ def text(value: object) -> str | None:
         return str(value).lower()
     if isinstance(value, float):
         return str(int(value)) if value.is_integer() and abs(value) < 1e15 else repr(value)
-    if isinstance(value, datetime) and not (value.hour or value.minute or value.second):
-        return value.date().isoformat()
+    if isinstance(value, datetime):
+        nanoseconds = getattr(value, "nanosecond", 0)  # Timestamps of pandas have them.
+        time = value.hour, value.minute, value.second, value.microsecond, nanoseconds
+        return str(value) if any(time) or value.tzinfo else value.date().isoformat()
     if isinstance(value, date):
         return value.isoformat()
     return str(value)
@@ -75,6 +77,7 @@ def read_file(path: Path) -> list[Row]:
 
 def read_csv(data: bytes) -> Iterable[Row]:
     """Read CSV with a header; an empty cell is a missing one."""
+    csv.field_size_limit(2**31 - 1)
     reader = csv.DictReader(io.StringIO(data.decode(), newline=""))
     return [{name: cell or None for name, cell in row.items()} for row in reader]
 

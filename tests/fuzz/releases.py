@@ -10,6 +10,7 @@ import gzip
 import json
 import math
 import random
+import re
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from datetime import date
@@ -19,6 +20,7 @@ from itertools import pairwise
 from pathlib import Path
 from typing import Any, ClassVar
 
+import pandas as pd
 import pyarrow as pa
 import pyarrow.csv
 import pyarrow.feather
@@ -66,6 +68,26 @@ ODD_TEXTS = [
     "1.0",
 ]
 ODD_NUMBERS = [0.0, -0.0, math.nan, 1e300, 0.1, 7.0]
+STRANGE = {
+    "bands": ["<=20", "20-50", ">50"],
+    "counts": ["4", "5", "6", ">6"],
+    "shares": ["0-10%", "11-20%", ">20%", "5 %"],
+    "numerals": [".5", "5.", "+1", "-.5", "1e3", "2..5", "007", "7", "1,000", "1.000,50", "1_000"],
+    "ends": ["under 18", "18 to 64", "65 or more", "(5, 6]", "[6, 7)", "70+", "at least 80"],
+    "stars": ["*", "**", "47*", "4**", "a*", "4711"],
+    "days": ["2020-01-01", "before 2020-01-01", "after 1990s", "2020 Q1", "2020-W01-1", "1999"],
+    "moments": ["2020-01-01 10:00:00.123456789", "2020-01-01T10:00:00Z", "2020-01-01", "10:30"],
+    "unicode": ["\uff15", "\u0663", "\u226420", "20\u201350", "\u22125", "e\u0301", "\u00e9", "\u200b",
+                "A\u00a0", "\ufb01", "\u00b2", "\U0001f600", "\ufeffx"],
+    "nothing": ["nan", "NaN", "inf", "-inf", "None", "NULL", "NA", "", " ", "\u221e"],
+    "quotes": ['"', '""', "'", "''=1", ",", ";", "\t", "a;b", "=1+1", "@x", "-1+2", "+", "\\", "|"],
+    "breaks": ["a\r\nb", "a\rb", "\n", "\u2028", "a\x0bb", "\x1b[2J", "\x85"],
+    "flags": ["true", "false", "True", "0", "1", "yes"],
+}  # fmt: skip
+"""Values that look like something else: like labels, ranges, numbers, dates, or like nothing."""
+
+LONG = 140_000
+"""How often a cell of `long` is repeated: together longer than many readers allow."""
 
 
 def marker(rng: random.Random) -> str:
@@ -80,8 +102,26 @@ AGES: list[Any] = [
     {"role": "quasi-identifier", "hierarchy": "auto"},
     {"role": "quasi-identifier"},
 ]
+BUILT = [
+    "auto",
+    "auto",
+    "masking",
+    "ordered",
+    "star",
+    "dates",
+    {"kind": "masking", "side": "left"},
+    {"kind": "intervals", "widths": [10]},
+    {"kind": "intervals", "bounds": [[20, 50]]},
+]
+"""Hierarchies that are built for the values that there are."""
+
+FORMS = ["bounds", "midpoint", "mean", "median"]
 CODE = {"role": "quasi-identifier", "hierarchy": {"kind": "masking"}}
 TAXONOMY = {"kind": "taxonomy", "tree": TREE}
+
+
+STRANGE_MAKES = [f"strange-{family}" for family in STRANGE]
+SECRETS = ["ill"] * 6 + ["outlier", "outlier", "odd", "odd", *STRANGE_MAKES[:4], "moment", "long"]
 
 
 def draw_columns(rng: random.Random) -> dict[str, dict[str, Any]]:
@@ -91,14 +131,18 @@ def draw_columns(rng: random.Random) -> dict[str, dict[str, Any]]:
         "age": {"make": "age", "rule": dict(rng.choice(AGES))},
         "code": {"make": "code", "rule": dict(CODE)},
         "more": draw_more(rng),
-        "ill": {"make": rng.choice(["ill", "ill", "ill", "outlier", "odd"]), "rule": "sensitive"},
+        "ill": {"make": rng.choice(SECRETS), "rule": "sensitive"},
         "pay": {"make": rng.choice(["pay", "float"]), "rule": "sensitive"},
         "note": {"make": "marker", "rule": rng.choice(["dropped", "plain"])},
+        "free": {
+            "make": rng.choice([*STRANGE_MAKES, "moment", "long", "odd"]),
+            "rule": rng.choice(["plain", "plain", "plain", "sensitive", "dropped", "identifier"]),
+        },
     }
     if rng.random() < 0.5:
         hierarchy = TAXONOMY if columns["ill"]["make"] == "ill" else "auto"
         columns["ill"]["rule"] = {"role": "sensitive", "hierarchy": hierarchy}
-    for name, share in (("code", 0.7), ("more", 0.6), ("pay", 0.5), ("note", 0.3)):
+    for name, share in (("code", 0.7), ("more", 0.6), ("pay", 0.5), ("note", 0.3), ("free", 0.4)):
         if rng.random() > share:
             del columns[name]
     for column in columns.values():
@@ -110,8 +154,11 @@ def draw_columns(rng: random.Random) -> dict[str, dict[str, Any]]:
 
 def draw_more(rng: random.Random) -> dict[str, Any]:
     """Draw a quasi-identifier of some other type."""
-    kind = rng.choice(["sex", "float", "bool", "day", "odd", "tree"])
+    kind = rng.choice(["sex", "float", "bool", "day", "odd", "tree", "moment", "long", "strange"])
+    kind = rng.choice(STRANGE_MAKES) if kind == "strange" else kind
     hierarchy = TAXONOMY if kind == "tree" else rng.choice([None, "auto"])
+    if kind not in ("tree", "sex", "bool") and rng.random() < 0.5:
+        hierarchy = rng.choice(BUILT)
     rule = {"role": "quasi-identifier", **({"hierarchy": hierarchy} if hierarchy else {})}
     return {"make": kind, "rule": rule}
 
@@ -123,6 +170,8 @@ def draw_settings(rng: random.Random, rule: Any) -> None:
             rule["levels"] = rng.choice([[0, 1], [1, 1], [1, 2], [1, 3]])
         if rng.random() < 0.2:
             rule["weight"] = rng.choice([0.5, 3])
+        if rng.random() < 0.15:
+            rule["as"] = rng.choice(FORMS)
 
 
 def draw_rows(rng: random.Random, columns: Mapping[str, Mapping[str, Any]]) -> list[list[Any]]:
@@ -132,6 +181,9 @@ def draw_rows(rng: random.Random, columns: Mapping[str, Mapping[str, Any]]) -> l
     codes += ["".join(rng.sample(code, 6)) for code in codes[:2]]
     gaps = rng.choice([0, 0, 0.1, 0.4])
     ages = rng.sample(range(20, 90), rng.randint(2, 30))
+    # Whole days, milliseconds, and what is below a microsecond.
+    steps = rng.sample([0, 1, 999, 1_000, 10**6, 3_600 * 10**9, 86_400 * 10**9], rng.randint(2, 4))
+    moments = [1_577_836_800_000_000_000 + step for step in steps]
     makes = {
         "marker": lambda: marker(rng),
         "age": lambda: rng.choice(ages),
@@ -145,7 +197,16 @@ def draw_rows(rng: random.Random, columns: Mapping[str, Mapping[str, Any]]) -> l
         "ill": lambda: rng.choice(ILLS[: rng.randint(1, 5)]),
         "outlier": lambda: marker(rng) if rng.random() < 0.1 else rng.choice(ILLS),
         "pay": lambda: rng.choice([1000, 2000, 2500, 9000]),
+        "moment": lambda: rng.choice(moments),
+        "long": lambda: rng.choice("uvw"),
     }
+    # Two families may meet in a column; then fewer of each.
+    for make in STRANGE_MAKES:
+        values = list(STRANGE[make.removeprefix("strange-")])
+        if rng.random() < 0.3:
+            values += rng.choice(list(STRANGE.values()))
+        few = rng.sample(values, min(len(values), rng.randint(2, 6)))
+        makes[make] = partial(rng.choice, few)
     rows = []
     for _ in range(n):
         row = []
@@ -240,6 +301,7 @@ KINDS = {
     "bool": pa.bool_(),
     "day": pa.date32(),
     "pay": pa.int64(),
+    "moment": pa.timestamp("ns"),
 }
 
 
@@ -249,11 +311,16 @@ def table_of(case: Case, rows: Sequence[Sequence[Any]] | None = None) -> pa.Tabl
     made = {}
     for i, (name, column) in enumerate(case["columns"].items()):
         kind = KINDS.get(column["make"], pa.string())
-        values = [row[i] for row in cells]
+        values = [written_out(column, row[i]) for row in cells]
         if kind == pa.date32():
             values = [None if value is None else date.fromisoformat(value) for value in values]
         made[name] = pa.array(values, kind)
     return pa.table(made)
+
+
+def written_out(column: Mapping[str, Any], cell: Any) -> Any:
+    """Return a cell as it is; a case has long ones in short."""
+    return cell * LONG if column["make"] == "long" and cell is not None else cell
 
 
 def source_of(table: pa.Table, form: str, folder: Path) -> object:
@@ -299,7 +366,7 @@ def labels_of(rule: Any, value: str | None) -> list[str | None] | None:
         return None
     if hierarchy is None:
         return [value, "*"]
-    if hierarchy == "auto":
+    if isinstance(hierarchy, str) or hierarchy in BUILT:
         return None
     if hierarchy["kind"] == "intervals":
         lows = [(int(value) // width * width, width) for width in hierarchy["widths"]]
@@ -322,7 +389,9 @@ class Releases(Guard):
     sources: ClassVar[tuple[str, ...]] = (
         "csv", "csv.gz", "parquet", "feather", "pandas", "category", "polars", "arrow", "encoded",
     )  # fmt: skip
-    outputs: ClassVar[tuple[str, ...]] = ("csv", "csv", "parquet", "feather", "memory")
+    outputs: ClassVar[tuple[str, ...]] = (
+        *("csv", "csv", "parquet", "feather", "memory") * 4, "xlsx", "sav", "dta",
+    )  # fmt: skip
     chains: ClassVar[tuple[str, ...]] = (
         "anonymize", "anonymize", "anonymize", "anonymize", "break-merge", "protect",
         "anatomy", "bucketization", "slicing", "ledger",
@@ -438,12 +507,18 @@ class Releases(Guard):
 
     def judge(self, case: Case, release: Any, policy: sf.Policy, folder: Path) -> None:
         """Count one table again, and look for markers."""
+        if case["output"] in OFFICE and release.folder is not None:
+            return self.judge_verified(case, release, policy)
         [rows] = self.tables_of(release).values()
         settings = case["policy"]
         names = list(case["columns"])
         roles = {name: role_of(case["columns"][name]["rule"]) for name in names}
+        numbers = numbers_of(case)
         quasi = [name for name in names if roles[name] == "quasi-identifier"]
         shown = [n for n in names if roles[n] in ("quasi-identifier", "sensitive", "plain")]
+        shown = [each for name in shown for each in numbers.get(name, [name])]
+        labelled = [name for name in quasi if name not in numbers]
+        quasi = [each for name in quasi for each in numbers.get(name, [name])]
         if rows and set(rows[0]) != set(shown):
             raise Fault("other columns than promised", f"{list(rows[0])}, not {shown}")
         stars = [row for row in rows if is_starred(row, quasi)]
@@ -458,20 +533,57 @@ class Releases(Guard):
             raise Fault("other rows than claimed", f"{len(kept)}: {claimed}")
         self.judge_suppression(case, kept, policy)
         raw = self.given_rows(case, folder)
-        level_of = self.judge_labels(case, release, kept, raw, quasi)
+        level_of = self.judge_labels(case, release, kept, raw, quasi, labelled)
+        self.judge_numbers(case, kept, raw, quasi, numbers)
         people = self.people(case, kept, quasi, level_of)
         models = [
             {**m, "paths": PATHS} if m.get("distance") == "hierarchical" else m
             for m in settings["models"]
         ]
-        recount(kept, quasi, models, missing=settings["missing"], people=people)
+        missing = settings["missing"]
+        if missing == "suppress" and any(row[name] is None for row in kept for name in labelled):
+            raise Fault("a row with a missing value", str(labelled))
+        recount(kept, quasi, models, missing=missing, people=people)
+        self.judge_verified(case, release, policy)
+        self.judge_order(case, rows)
+        self.judge_canaries(case, release, {"data": rows})
+        return None
+
+    def judge_verified(self, case: Case, release: Any, policy: sf.Policy) -> None:
+        """Let the verifier judge a release, as strangers have it and as its maker does."""
         # Without its policy there is no population to compare with.
         for given in (None, policy) if "others" not in case else (policy,):
             checked = sf.verify(release, given, attacks=False)
             if not checked.verdict.holds:
                 raise Fault("maker and verifier disagree", str(checked))
-        self.judge_order(case, rows)
-        self.judge_canaries(case, release, {"data": rows})
+
+    def judge_numbers(
+        self, case: Case, kept: list[Row], raw: list[Row], quasi: Sequence[str],
+        numbers: Mapping[str, Sequence[str]],
+    ) -> None:  # fmt: skip
+        """Hold the ends of each row to the rows that were given, and a mean to its ends."""
+        secret = [n for n in (kept[0] if kept else ()) if n not in quasi]
+        had: dict[tuple[Any, ...], list[Row]] = {}
+        for row in raw:
+            had.setdefault(tuple(zero(row[n]) for n in secret), []).append(row)
+        for name, parts in numbers.items():
+            ends = [part for part in parts if part.endswith(("_low", "_high"))]
+            if not ends or case["columns"][name]["make"] != "age":
+                continue
+            for row in kept:
+                low, high = (None if row[end] is None else float(row[end]) for end in ends)
+
+                def holds(cell: str | None, low: Any = low, high: Any = high) -> bool:
+                    if cell is None:
+                        return low is high is None
+                    return (low is None or low <= float(cell)) and (
+                        high is None or float(cell) <= high
+                    )
+
+                if not any(holds(each[name]) for each in had[tuple(zero(row[n]) for n in secret)]):
+                    raise Fault("ends that no row has", f"{name}: {row}")
+                if name in parts and row[name] is not None and not holds(row[name]):
+                    raise Fault("a mean beyond its ends", f"{name}: {row}")
 
     def judge_suppression(self, case: Case, kept: list[Row], policy: sf.Policy) -> None:
         n = len(case["rows"])
@@ -488,8 +600,9 @@ class Releases(Guard):
             raise Fault("more rows suppressed than allowed", f"{gone}, not {most}")
 
     def judge_labels(
-        self, case: Case, release: Any, kept: list[Row], raw: list[Row], quasi: Sequence[str]
-    ) -> dict[str, int]:
+        self, case: Case, release: Any, kept: list[Row], raw: list[Row], quasi: Sequence[str],
+        labelled: Sequence[str],
+    ) -> dict[str, int]:  # fmt: skip
         """Hold the labels to the hierarchy and its levels, and each row to one that was given."""
         levels: dict[str, int] = {}
         columns = release.manifest.to_dict()["columns"]
@@ -499,7 +612,7 @@ class Releases(Guard):
         if have - had:
             raise Fault("rows that nobody gave", str(have - had))
         full = case["policy"]["method"] == "full-domain" and case["chain"] != "protect"
-        for name in quasi:
+        for name in labelled:
             rule = case["columns"][name]["rule"]
             chains = [labels_of(rule, value) for value in {row[name] for row in raw}]
             if None in [chain for chain in chains if chain != [None]] and any(
@@ -593,6 +706,10 @@ class Releases(Guard):
     def judge_decoupled(self, case: Case, release: Any, folder: Path) -> None:
         """Count the tables of a decoupled release again."""
         manifest = release.manifest.to_dict()
+        if case["output"] in OFFICE and release.folder is not None:
+            if not sf.verify(release, attacks=False).verdict.holds:
+                raise Fault("maker and verifier disagree", str(sf.verify(release, attacks=False)))
+            return
         tables = self.tables_of(release)
         if not sf.verify(release, attacks=False).verdict.holds:
             raise Fault("maker and verifier disagree", str(sf.verify(release, attacks=False)))
@@ -720,13 +837,33 @@ class Releases(Guard):
                 raise Fault("folders and ledger do not add up", f"{sums - told} {told - sums}")
 
 
+OFFICE = ("xlsx", "sav", "dta")
+"""Formats that no reader here is sure to read as it was meant: the verifier alone judges them."""
+
+
+def numbers_of(case: Case) -> dict[str, list[str]]:
+    """Return what stands in place of each column that is published as numbers."""
+    found = {}
+    for name, column in case["columns"].items():
+        how = column["rule"].get("as") if isinstance(column["rule"], dict) else None
+        if how is not None:
+            ends = [f"{name}_low", f"{name}_high"]
+            found[name] = {"bounds": ends, "midpoint": [name]}.get(how, [name, *ends])
+    return found
+
+
 def role_of(rule: Any) -> str:
     return rule["role"] if isinstance(rule, dict) else rule
 
 
 def zero(cell: str | None) -> str | None:
-    """Return the text of a cell; zero has no sign."""
+    """Return the text of a cell; zero has no sign, and a time no digits that say nothing."""
+    if cell is not None and MOMENT.fullmatch(cell):
+        return cell.rstrip("0").rstrip(".").removesuffix(" 00:00:00")
     return "0" if cell in ("-0", "-0.0", "0.0") else cell
+
+
+MOMENT = re.compile(r"\d{4}-\d\d-\d\d \d\d:\d\d:\d\d\.\d+")
 
 
 def is_starred(row: Row, quasi: Sequence[str]) -> bool:
@@ -735,9 +872,14 @@ def is_starred(row: Row, quasi: Sequence[str]) -> bool:
 
 def comparable(case: Case) -> list[list[Any]]:
     """Return the rows with numbers as they are published: −0.0 is 0."""
-    return [
-        [0.0 if cell == 0 and cell is not False else cell for cell in row] for row in case["rows"]
-    ]
+    kinds = list(case["columns"].values())
+
+    def cell_of(column: Mapping[str, Any], cell: Any) -> Any:
+        if column["make"] == "moment" and cell is not None:
+            return pd.Timestamp(cell)
+        return 0.0 if cell == 0 and cell is not False else written_out(column, cell)
+
+    return [[cell_of(*each) for each in zip(kinds, row, strict=True)] for row in case["rows"]]
 
 
 def cells_beyond(contents: Any) -> set[int]:

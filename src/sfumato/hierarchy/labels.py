@@ -168,7 +168,7 @@ def _between(sides: _Sides, reader: Reader) -> Stretch | None:
         first = low.low if sides.from_low else _after(low)
     if high is not None:
         last, closed = (high.high, high.closed) if sides.to_high else (high.low, False)
-    if first > last:
+    if first > last or (first == last and not closed):
         return None
     return Stretch(first, last, closed, after)
 

@@ -159,11 +159,12 @@ def _stand_in(texts: Mapping[str, int] | Sequence[str], bounds: Sequence[str]) -
 
 
 def _is_near(year: int, years: Collection[int]) -> bool:
-    """Return whether a year is in the decade of one that is told, or beside one.
+    """Return whether a year is in a decade that is told, or beside it.
 
-    What is before 2020-01-01 ends in 2019, and the first week of 2020 begins there.
+    What is before 2020-01-01 ends in 2019, and what comes after the 1990s begins in 2000.
     """
-    return any(year // 10 == told // 10 or abs(year - told) <= 1 for told in years)
+    decades = {told // 10 for told in years}
+    return any(each // 10 in decades for each in (year - 1, year, year + 1))
 
 
 def _shortest(number: Decimal) -> Decimal:
