@@ -28,32 +28,6 @@ THOUSANDS = ("", ".", ",", "'", " ")
 
 QUOTES = ('"', "'", "")
 
-_CELL = re.compile(r'(?:"((?:[^"]++|"")*+)"|([^",\r\n]*+))(,|\r?\n|\Z)')
-
-
-def csv_rows(text: str) -> list[list[str]]:
-    """Read CSV as Sfumato writes it: commas, double quotes, and no line that is empty.
-
-    The reader of the standard library refuses cells of more than 131 072 characters; that limit can
-    only be raised for a whole process, which may not be ours.
-
-    >>> csv_rows('a,b\\n1,"x, ""y""\\n"\\n')
-    [['a', 'b'], ['1', 'x, "y"\\n']]
-    """
-    rows: list[list[str]] = []
-    row: list[str] = []
-    at = 0
-    while at < len(text) or row:
-        cell = _CELL.match(text, at)
-        if cell is None:
-            raise ValueError(f"a quote in row {len(rows) + 1} is not closed, or stands in a cell")
-        row.append(cell[2] if cell[1] is None else cell[1].replace('""', '"'))
-        at = cell.end()
-        if cell[3] != ",":
-            rows.append(row)
-            row = []
-    return rows
-
 
 @dataclass(frozen=True)
 class Reading:
@@ -481,3 +455,30 @@ def _is_stray(c: str, before: str, after: str) -> bool:
 
 RELEASED = Reading(encoding="utf-8", quote='"', decimal=".", thousands="none", numbers={})
 """How releases are written: nothing is found out about them, and nothing is rewritten."""
+
+
+_CELL = re.compile(r'(?:"((?:[^"]++|"")*+)"|([^",\r\n]*+))(,|\r?\n|\Z)')
+
+
+def csv_rows(text: str) -> list[list[str]]:
+    r"""Read CSV as Sfumato writes it: commas, double quotes, and no line that is empty.
+
+    The reader of the standard library refuses cells of more than 131 072 characters; that limit can
+    only be raised for a whole process, which may not be ours.
+
+    >>> csv_rows('a,b\n1,"x, ""y""\n"\n')
+    [['a', 'b'], ['1', 'x, "y"\n']]
+    """
+    rows: list[list[str]] = []
+    row: list[str] = []
+    at = 0
+    while at < len(text) or row:
+        cell = _CELL.match(text, at)
+        if cell is None:
+            raise ValueError(f"a quote in row {len(rows) + 1} is not closed, or stands in a cell")
+        row.append(cell[2] if cell[1] is None else cell[1].replace('""', '"'))
+        at = cell.end()
+        if cell[3] != ",":
+            rows.append(row)
+            row = []
+    return rows

@@ -1,4 +1,4 @@
-"""Values that look like labels, times below a microsecond, long cells, hidden numbers: published."""
+"""Values that look like labels, times below a microsecond, long cells, hidden numbers."""
 
 import csv
 import re

@@ -57,7 +57,7 @@ class Line(NamedTuple):
     """What stands in the cells."""
 
     low: str = ""
-    """The smallest value that it stands for, or the end of `>50`, which lies below all of them; of a
+    """The smallest value that it stands for; of `>50` the end, which lies below all of them; of a
     column, the smallest bound that it has."""
 
     high: str = ""
