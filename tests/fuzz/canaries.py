@@ -18,12 +18,14 @@ def unpublished(markers: Iterable[str], published: Iterable[object]) -> list[str
 
     Arrow keeps the texts of a column one after the other with nothing between them.
     """
+    markers = set(markers)
+    most = max(map(len, markers), default=0)
     texts = {cell for cell in published if isinstance(cell, str)}
-    ends = {text[-i:] for text in texts for i in range(1, len(text))}
-    starts = {text[:i] for text in texts for i in range(1, len(text))}
+    ends = {text[-i:] for text in texts for i in range(1, min(len(text), most))}
+    starts = {text[:i] for text in texts for i in range(1, min(len(text), most))}
     return sorted(
         marker
-        for marker in set(markers) - texts
+        for marker in markers - texts
         if not any(marker[:i] in ends and marker[i:] in starts for i in range(1, len(marker)))
     )
 
