@@ -13,6 +13,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from datetime import date, datetime
 from fractions import Fraction
+from functools import cache
 from itertools import combinations, product
 from pathlib import Path
 from typing import Any
@@ -42,6 +43,9 @@ from tests.models.test_t_closeness import ground_equal, ground_ordered, transpor
 from tests.tasks.test_spelling import fold_cell
 
 Row = dict[str, str | None]
+
+_fold = cache(fold_cell)
+"""Some cells are long, and folded once per class."""
 
 
 # Reading, as a stranger would.
@@ -322,13 +326,13 @@ def spelt_once(model: Mapping[str, Any], table: Counts) -> Callable[[Counts], Co
     one: dict[str, str] = {}
     # A spelling that the model names is the one it looks for.
     for text in (*_texts_in(model), *table):
-        if text is not None and (key := fold_cell(text)) is not None:
+        if text is not None and (key := _fold(text)) is not None:
             one.setdefault(key, text)
 
     def count(values: Counts) -> Counts:
         found: Counts = Counter()
         for text, rows in values.items():
-            found[one.get(fold_cell(text) or "")] += rows
+            found[one.get(_fold(text) or "")] += rows
         return found
 
     return count

@@ -198,7 +198,7 @@ def draw_rows(rng: random.Random, columns: Mapping[str, Mapping[str, Any]]) -> l
         "outlier": lambda: marker(rng) if rng.random() < 0.1 else rng.choice(ILLS),
         "pay": lambda: rng.choice([1000, 2000, 2500, 9000]),
         "moment": lambda: rng.choice(moments),
-        "long": lambda: rng.choice("uvw"),
+        "long": lambda: rng.choice("uvwwxxyy"),
     }
     # Two families may meet in a column; then fewer of each.
     for make in STRANGE_MAKES:
@@ -320,7 +320,7 @@ def table_of(case: Case, rows: Sequence[Sequence[Any]] | None = None) -> pa.Tabl
 
 def written_out(column: Mapping[str, Any], cell: Any) -> Any:
     """Return a cell as it is; a case has long ones in short."""
-    return cell * LONG if column["make"] == "long" and cell is not None else cell
+    return cell * LONG if column["make"] == "long" and cell in ("u", "v") else cell
 
 
 def source_of(table: pa.Table, form: str, folder: Path) -> object:
@@ -636,7 +636,7 @@ class Releases(Guard):
                     (c.get("level", 0) for c in columns if c["name"] == name),
                     default=0,
                 )
-            elif case["policy"]["method"] != "mondrian" and case["chain"] != "protect":
+            elif not has_intervals(case, rule) and case["chain"] != "protect":
                 allowed = {
                     chain[i] for chain in chains for i in range(low, min(high, len(chain) - 1) + 1)
                 }
@@ -850,6 +850,12 @@ def numbers_of(case: Case) -> dict[str, list[str]]:
             ends = [f"{name}_low", f"{name}_high"]
             found[name] = {"bounds": ends, "midpoint": [name]}.get(how, [name, *ends])
     return found
+
+
+def has_intervals(case: Case, rule: Any) -> bool:
+    """Return whether numbers become intervals that no hierarchy has."""
+    method = case["policy"]["method"]
+    return method == "mondrian" or (method == "mdav" and not rule.get("hierarchy"))
 
 
 def role_of(rule: Any) -> str:

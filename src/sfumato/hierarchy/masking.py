@@ -10,6 +10,10 @@ from sfumato.text import STAR, text_of
 from sfumato.typing import Value
 
 
+_MOST_CHARACTERS = 500_000_000
+"""Of all labels together; a note of thousands of characters would have as many levels."""
+
+
 @dataclass(frozen=True)
 class Masking(HierarchyBuilder):
     """Replace more and more characters: 24078 → 2407* → 240** → 24*** → 2**** → `*`.
@@ -80,6 +84,13 @@ class Masking(HierarchyBuilder):
                 f"values are longer: {some(long)}. Raise length to {longest} or leave it out."
             )
         shown = self.lengths(length)
+        if len(values) * len(shown) * length > _MOST_CHARACTERS:
+            raise HierarchyError(
+                f"masking {column!r} would make {len(shown)} levels, and labels of {length} "
+                f"characters, as many as its longest value has: too much to hold in memory. Say "
+                "how many levels there are (levels: 5), or how many characters each masks more "
+                "than the one before (step). For texts that are no codes, choose star."
+            )
 
         def path(value: Value) -> tuple[str, ...]:
             text = text_of(value)
