@@ -9,7 +9,6 @@ from sfumato.hierarchy.base import Hierarchy, HierarchyBuilder
 from sfumato.text import STAR, text_of
 from sfumato.typing import Value
 
-
 _MOST_CHARACTERS = 500_000_000
 """Of all labels together; a note of thousands of characters would have as many levels."""
 
