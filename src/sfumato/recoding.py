@@ -98,6 +98,8 @@ class FullDomainRecoding:
     def covering(self, columns: Sequence[Column]) -> "FullDomainRecoding":
         """Suppress every row that has a value which the recoding does not know.
 
+        Values that only people of a population have keep their labels: models compare with them.
+
         Args:
             columns: All values there are, of each of its columns.
 
@@ -114,8 +116,11 @@ class FullDomainRecoding:
                 continue
             code = {text_or_none(v): c for v, c in zip(known.values, known.codes, strict=True)}
             codes = [code.get(text_or_none(value), DROP) for value in column.values]
+            here = {*map(text_or_none, column.values)}
+            others = [value for value in known.values if text_or_none(value) not in here]
+            codes += [code[text_or_none(value)] for value in others]
             found = np.array(codes, dtype=np.int32)
-            covered.append(replace(known, values=column.values, codes=found))
+            covered.append(replace(known, values=(*column.values, *others), codes=found))
         return replace(self, columns=tuple(covered))
 
     def telling_apart(self, gone: BoolArray, codes: Sequence[CodeArray]) -> "FullDomainRecoding":

@@ -973,8 +973,7 @@ def decide_regionally(
     if cut is None:
         raise InfeasibleError(why_infeasible(policy, checker, node))
     outcome = cut.outcome
-    recoding = _without_people(policy, cut.checker, outcome, ready, cut.recoding())
-    recoding = recoding.covering([counts.column(name) for name in recoding.looked_at])
+    recoding = _covering(policy, cut.checker, outcome, ready, counts, cut.recoding())
     return Decision(
         recoding=recoding,
         left=cut.checker.left(outcome),
@@ -1133,6 +1132,21 @@ def _recoding(
     recoding = FullDomainRecoding.at(
         checker.grouping.ladders, outcome.node, checker.suppressed_classes(outcome)
     )
+    return _covering(policy, checker, outcome, ready, counts, recoding)
+
+
+def _covering(
+    policy: Policy,
+    checker: Checker,
+    outcome: Outcome,
+    ready: PreparedTable,
+    counts: FrequencySet,
+    recoding: FullDomainRecoding,
+) -> FullDomainRecoding:
+    """Return a recoding of the rows that were decided on as one of all, which drops the others."""
+    if policy.missing is Missing.SUPPRESS:
+        # People of a population may miss a value, and have a label then; rows have none.
+        recoding = recoding.dropping_missing()
     recoding = _without_people(policy, checker, outcome, ready, recoding)
     return recoding.covering([counts.column(name) for name in recoding.looked_at])
 
