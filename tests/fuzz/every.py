@@ -2,6 +2,7 @@
 
 import shutil
 
+from tests.fuzz.endings import Endings
 from tests.fuzz.guards import Guard
 from tests.fuzz.kills import DuckdbKills, LedgerKills, PostgresKills
 from tests.fuzz.mutants import Files, Ledgers, Manifests, Policies
@@ -27,6 +28,7 @@ GUARDS: dict[str, type[Guard]] = {
         LedgerKills,
         DuckdbKills,
         PostgresKills,
+        Endings,
     )
 }
 
