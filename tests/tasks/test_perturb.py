@@ -21,6 +21,7 @@ from sfumato.errors import InputError, PolicyError, UnknownColumnError
 from sfumato.perturbations import PERTURBATIONS
 from sfumato.releases.perturbing import perturb_counts, perturb_table
 from sfumato.tables import open_table
+from sfumato.typing import silent
 
 AGE = {"role": "quasi-identifier", "hierarchy": {"kind": "intervals", "widths": [10, 40]}}
 WHY = "a number drawn for tests"
@@ -296,7 +297,7 @@ def test_counts_are_perturbed_as_rows_are():
     table = people().select(["age", "pay", "region", "town", "smokes"])
     fixed = {"pay": {"kind": "rounding", "step": 500}, "age": {"kind": "top-coding", "above": 50}}
     rules = policy(fixed)
-    rows = perturb_table(open_table(table), rules, np.random.default_rng(0))
+    rows, _ = perturb_table(open_table(table), rules, rules, np.random.default_rng(0), silent)
     found = perturb_counts(counts_of(table), rules, np.random.default_rng(0))
     names = ("age", "pay", "region", "town", "smokes")
     assert rows_of(found, *names) == rows_of(rows.count(names), *names)

@@ -43,6 +43,14 @@ def test_a_budget_gives_a_verified_release_that_says_it_is_not_proven(columns):
     assert sum(release.levels.values()) < 3 * columns
 
 
+def test_a_wide_table_is_searched_without_suppression_too():
+    # A flag for each node of this lattice would take a terabyte.
+    few = policy(20, checks=60).replace(suppression=0)
+    release = sf.anonymize(wide(20, 400), few)
+    assert release.verdict.holds
+    assert release.suppressed == 0
+
+
 def test_a_release_says_how_far_from_the_best_it_may_be_and_publishes_it_nowhere(tmp_path):
     table = wide(6, 300)
     best = sf.anonymize(table, policy(6))

@@ -3,6 +3,7 @@
 import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from copy import deepcopy
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -635,7 +636,9 @@ def decide(
     if not policy.quasi_identifiers:
         return decide_undivided(asked, counts)
     # Every round draws the same, so that what comes of one does not depend on those before it.
-    seed = int(rng.integers(2**63))
+    # Whatever is drawn later is independent of that.
+    start = deepcopy(rng)
+    rng.bit_generator.state = rng.bit_generator.jumped().state  # type: ignore[attr-defined]
 
     def decide_on(rows: FrequencySet, within: Policy, maker: "Maker | None" = None) -> Decision:
         return _decide_once(
@@ -643,7 +646,7 @@ def decide(
             within,
             rows,
             population,
-            rng=np.random.default_rng(seed),
+            rng=deepcopy(start),
             report=report,
             maker=maker,
             lost=lost + counts.total - rows.total,

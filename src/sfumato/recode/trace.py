@@ -1,6 +1,7 @@
 """The steps of top-down local recoding: what was specialised, what passed, what was sent back."""
 
 from collections.abc import Sequence
+from copy import deepcopy
 from dataclasses import dataclass, replace
 from os import PathLike
 from pathlib import Path
@@ -17,8 +18,8 @@ from sfumato.files import write_file
 from sfumato.partition import Partition, Problem, TopDown, label_partition
 from sfumato.partition.base import Frontier
 from sfumato.partition.topdown import Round
-from sfumato.policy import Missing, Policy
-from sfumato.recode.deciding import make_problem, prepare, refuse_impossible
+from sfumato.policy import Policy
+from sfumato.recode.deciding import decide, make_problem, prepare
 from sfumato.text import join_words, text_of
 from sfumato.typing import IntArray, Progress, Value
 
@@ -554,6 +555,8 @@ def trace_top_down(
 ) -> Trace:
     """Recode a counted table top-down, and write down every step.
 
+    Where rows are suppressed, the steps are those of the rows that are left; see `decide`.
+
     Args:
         policy: What must hold, and the hierarchies.
         method: The method with its settings.
@@ -562,16 +565,13 @@ def trace_top_down(
         most: The specialisations that are written down; all are counted.
         report: Told how far it is.
     """
-    ready = prepare(policy, counts)
-    refuse_impossible(
-        policy.models,
-        ready.counts,
-        ready.sensitive,
-        ready.limit,
-        matches_any=policy.missing is Missing.MATCHES_ANY,
-        person=policy.counted_person,
-    )
-    problem = make_problem(policy, ready)
+    decision = decide(policy, policy, counts, None, rng=deepcopy(rng), report=report)
+    left, within = counts, policy
+    if decision.lacking < decision.suppressed < counts.total:
+        left = decision.published_rows(counts)
+        within = policy.replace(suppression=policy.suppression.replace(limit=0))
+    ready = prepare(within, left, lost=counts.total - left.total)
+    problem = make_problem(within, ready)
     tracer = _Tracer(problem, most)
     done: list[tuple[IntArray, IntArray, IntArray]] = []
     classes = settled = 0

@@ -28,11 +28,22 @@ _FEW_LABELS = 256
 class Pairs(NamedTuple):
     """The findings about all pairs."""
 
-    hopeless: BoolArray
-    """Which nodes are hopeless by two of their columns."""
+    shape: tuple[int, ...]
+    """The number of levels of each column of the lattice."""
+
+    boxes: list[tuple[slice, ...]]
+    """Where nodes are hopeless by two of their columns."""
 
     seen: list[tuple[Node, int]]
     """Nodes that have only these two columns, and the rows that would be suppressed there."""
+
+    @property
+    def hopeless(self) -> BoolArray:
+        """Which nodes are hopeless; only asked of lattices that are small enough to be held."""
+        marked = np.zeros(self.shape, dtype=bool)
+        for box in self.boxes:
+            marked[box] = True
+        return marked.ravel()
 
 
 def look_at_pairs(checker: Checker) -> Pairs | None:
@@ -43,7 +54,7 @@ def look_at_pairs(checker: Checker) -> Pairs | None:
     if len(lattice.shape) < 2 or grouping.person is not None or checker.matches_any:
         return None
     columns = [_Column.of(checker, attribute) for attribute in range(len(lattice.shape))]
-    marked = np.zeros(lattice.shape, dtype=bool)
+    boxes: list[tuple[slice, ...]] = []
     seen: list[tuple[Node, int]] = []
     for i, j in combinations(range(len(columns)), 2):
         for one, other, rows in _staircase(checker, columns[i], columns[j]):
@@ -53,8 +64,8 @@ def look_at_pairs(checker: Checker) -> Pairs | None:
             if rows > checker.limit:
                 box = [slice(None)] * len(lattice.shape)
                 box[i], box[j] = slice(0, one + 1), slice(0, other + 1)
-                marked[tuple(box)] = True
-    return Pairs(marked.ravel(), seen)
+                boxes.append(tuple(box))
+    return Pairs(lattice.shape, boxes, seen)
 
 
 @dataclass(frozen=True, eq=False)
