@@ -879,28 +879,26 @@ def count_each(source: Source, columns: Sequence[str]) -> dict[str, dict[object,
     >>> count_each(open_source(pa.table({"age": [3.0, None, 3.0]})), ["age"])
     {'age': {3.0: 2, None: 1}}
     """
-    found = {name: _counted_before(source, name) for name in columns}
-    tallies = {name: Tally(1) for name, values in found.items() if values is None}
+    found = _counted_before(source)
+    tallies = {name: Tally(1) for name in columns if name not in found}
     for batch in source.batches(list(tallies)) if tallies else ():
         for name, tally in tallies.items() if batch.num_rows else ():
             tally.add([batch.column(name)])
-    new = {
-        name: {value: n for (value,), n in tally.sums().items()} for name, tally in tallies.items()
-    }
-    return {name: new[name] if values is None else values for name, values in found.items()}
+    for name, tally in tallies.items():
+        found[name] = {value: n for (value,), n in tally.sums().items()}
+    return {name: found[name] for name in columns}
 
 
-def _counted_before(source: Source, column: str) -> dict[object, int] | None:
-    """Count the values of a column by the combinations they are in, if these were counted."""
+def _counted_before(source: Source) -> dict[str, dict[object, int]]:
+    """Count the values of columns by the combinations they are in, where these were counted."""
+    found: dict[str, dict[object, int]] = {}
     for columns, counts in source.counted:
-        if column in columns:
-            at = columns.index(column)
-            sums: dict[object, int] = {}
+        for at, name in enumerate(columns):
+            sums = found[name] = {}
             for combination, rows in counts.combinations.items():
                 value = combination[at]
                 sums[value] = sums.get(value, 0) + rows
-            return sums
-    return None
+    return found
 
 
 def open_countable(data: object) -> "Countable":

@@ -360,24 +360,34 @@ def _tallies(
     Values that differ only in spelling are one, but in columns that are exact.
     """
     combinations = counts.combinations
-    folds = [
-        {} if name in exact else _fold({combination[at] for combination in combinations})
-        for at, name in enumerate(columns, width)
-    ]
-    tallies: dict[Key, _Tally] = {}
-    for combination, rows in combinations.items():
-        key = combination[:width]
-        # Hashing a key takes longest, so it is looked up once.
-        tally = tallies.get(key)
-        if tally is None:
-            tally = tallies[key] = _Tally.none(columns)
-        tally.rows += rows
-        for of_value, value, fold in zip(
-            tally.values.values(), combination[width:], folds, strict=True
-        ):
-            one = fold[value] if fold else value
-            of_value[one] = of_value.get(one, 0) + rows
-    return tallies
+    if not columns:
+        sizes: dict[Key, int] = {}
+        for combination, rows in combinations.items():
+            key = combination[:width]
+            sizes[key] = sizes.get(key, 0) + rows
+        return {key: _Tally(rows, {}) for key, rows in sizes.items()}
+    every: list[Values] = []
+    for at, name in enumerate(columns, width):
+        met = {combination[at] for combination in combinations}
+        fold = (name not in exact and _fold(met)) or {value: value for value in met}
+        values: Values = {}
+        # One column after the other, with as little as possible in the innermost loop.
+        for combination, rows in combinations.items():
+            key = combination[:width]
+            of_key = values.get(key)
+            if of_key is None:
+                of_key = values[key] = {}
+            value = fold[combination[at]]
+            of_key[value] = of_key.get(value, 0) + rows
+        every.append(values)
+    # Every row has a value of the first column, perhaps that it is missing.
+    return {
+        key: _Tally(
+            sum(of_key.values()),
+            {name: values[key] for name, values in zip(columns, every, strict=True)},
+        )
+        for key, of_key in every[0].items()
+    }
 
 
 def _add_up(several: Iterable[Mapping[object, int]]) -> dict[object, int]:
@@ -427,16 +437,12 @@ def _plain_groups(
     tallies: Mapping[Key, _Tally], people: Mapping[Key, int] | None = None
 ) -> tuple[Group, ...]:
     """Return the rows of each key by themselves."""
+    found = people or {}
     return tuple(
-        Group(
-            key,
-            tally.rows,
-            tally.rows,
-            tally.values,
-            (people or {}).get(key),
-            known=tally.known,
-        )
-        for key, tally in tallies.items()
+        [
+            Group(key, tally.rows, tally.rows, tally.values, found.get(key), (), tally.known)
+            for key, tally in tallies.items()
+        ]
     )
 
 
