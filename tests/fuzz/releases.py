@@ -390,7 +390,7 @@ class Releases(Guard):
         "csv", "csv.gz", "parquet", "feather", "pandas", "category", "polars", "arrow", "encoded",
     )  # fmt: skip
     outputs: ClassVar[tuple[str, ...]] = (
-        *("csv", "csv", "parquet", "feather", "memory") * 4, "xlsx", "sav", "dta",
+        *("csv", "csv", "parquet", "feather", "memory") * 12, "xlsx", "sav", "dta",
     )  # fmt: skip
     chains: ClassVar[tuple[str, ...]] = (
         "anonymize", "anonymize", "anonymize", "anonymize", "break-merge", "protect",
