@@ -134,3 +134,11 @@ def test_values_longer_than_the_length_are_named():
 def test_refuses_settings_that_make_no_sense(settings, message):
     with pytest.raises(ParameterError, match=message):
         Masking(**settings)
+
+
+def test_masking_long_texts_is_refused_with_what_to_do_instead():
+    """A level per character, each with labels as long as the text, would not fit into memory."""
+    notes = [letter * 140_000 for letter in "abc"]
+    with pytest.raises(HierarchyError, match=r"140000 characters.*levels: 5.*star"):
+        Masking().build("note", notes)
+    assert Masking(levels=2).build("note", notes).height == 3

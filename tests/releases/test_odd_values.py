@@ -265,3 +265,30 @@ def test_a_codebook_has_no_formula(tmp_path):
     assert {"'+1", "'+2", "'=1+1"} <= {*cells}
     assert not any(cell.startswith(("+", "=")) for cell in cells)
     assert open_source(tmp_path / "r" / "data.csv").names == ("age", "odd")
+
+
+# Days.
+
+
+@pytest.mark.parametrize("how", ["bounds", "midpoint", "mean", "median"])
+def test_years_of_days_are_published_as_days(how, tmp_path):
+    """The label 2019 of a day is no number: it ends on the last day of the year."""
+    n = 40
+    born = [f"{2018 + i % 2}-{1 + i % 12:02}-{1 + i % 28:02}" for i in range(n)]
+    table = pa.table({"born": pa.array(born).cast(pa.date32()), "ill": ["flu", "gout"] * (n // 2)})
+    rule = {"role": "quasi-identifier", "as": how, "levels": [1, 1]}
+    rule["hierarchy"] = {"kind": "dates", "levels": ["year"]}
+    said = {"columns": {"born": rule, "ill": "sensitive"}, "models": K2}
+    sf.anonymize(table, said, output=tmp_path / "r", format="parquet")
+    found = pa.parquet.read_table(tmp_path / "r" / "data.parquet").to_pandas()
+    assert verify_folder(tmp_path / "r").holds
+    assert sf.verify(tmp_path / "r", attacks=False).verdict.holds
+    if how == "midpoint":
+        assert {*map(str, found["born"])} == {"2018-07-02", "2019-07-02"}
+        return
+    ends = {*zip(map(str, found["born_low"]), map(str, found["born_high"]), strict=True)}
+    assert ends == {("2018-01-01", "2018-12-31"), ("2019-01-01", "2019-12-31")}
+    if how != "bounds":
+        given = pd.Series(pd.to_datetime(born))
+        middle = getattr(given.groupby(given.dt.year), how)().dt.floor("D")
+        assert {*map(str, found["born"])} == {str(day.date()) for day in middle}

@@ -292,8 +292,12 @@ _FAR = re.compile(r"(?:-\d+|\d{5,}|0000)-\d{2}-\d{2}|-?\d+ (?:s|ms|us|ns)$")
 """A day outside the years 1 to 9999, or a time there: a number of seconds, or of parts of them."""
 
 
-def read_labels(labels: Iterable[str]) -> ReadLabels | None:
+def read_labels(labels: Iterable[str], *, days: bool = False) -> ReadLabels | None:
     """Read labels as stretches of numbers, or of days; None if some are neither. `*` is none.
+
+    Args:
+        labels: The labels of a column.
+        days: Whether they are of days, so that four digits are a year.
 
     >>> found = read_labels(["61", "[60, 65)", "*", ">=80"])
     >>> [(found.write(s.low), found.write(s.high)) for s in found.stretches.values()]
@@ -304,7 +308,7 @@ def read_labels(labels: Iterable[str]) -> ReadLabels | None:
     if any(_ZEROS.match(text) for text in texts):
         return None  # a code: as a number it would lose its zeros
     readers: tuple[tuple[str, Reader], ...] = ((NUMBERS, number_of), (DATES, day_of))
-    for kind, reader in readers:
+    for kind, reader in readers[days:]:
         found = {}
         for text in texts:
             stretch = _stretch(text, reader)

@@ -10,7 +10,7 @@ labels again.
 """
 
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import date
 from pathlib import Path
@@ -20,6 +20,7 @@ import numpy as np
 
 from sfumato.counts import Column, FrequencySet, add_up, group
 from sfumato.errors import InputError
+from sfumato.hierarchy.labels import day_of, reader_of
 from sfumato.policy import Missing, Policy, PublishAs
 from sfumato.recode.recoded import RecodedEntries, recode_entries
 from sfumato.recoding import Recoding
@@ -48,6 +49,20 @@ def columns_as_numbers(policy: Policy) -> dict[str, PublishAs]:
     return {
         name: rule.as_ for name, rule in policy.columns.items() if rule.as_ is not PublishAs.TEXT
     }
+
+
+def columns_of_days(policy: Policy, published: FrequencySet) -> list[str]:
+    """Return the columns that are published as numbers and were days.
+
+    Args:
+        policy: Which columns are published as numbers.
+        published: The published rows as they were.
+    """
+    return [
+        name
+        for name in columns_as_numbers(policy)
+        if name in published.names and reader_of(published.column(name)) is day_of
+    ]
 
 
 def require_numbers(
@@ -247,13 +262,20 @@ class NumberRows:
     name: str = "data"
 
     @classmethod
-    def of(cls, rows: "pa.Table", policy: Policy, raw: Callable[[], RawRows]) -> "NumberRows":
+    def of(
+        cls,
+        rows: "pa.Table",
+        policy: Policy,
+        raw: Callable[[], RawRows],
+        days: Collection[str] = (),
+    ) -> "NumberRows":
         """Replace labels by numbers; raise if a label has none.
 
         Args:
             rows: The rows as they are published, with labels.
             policy: Which columns are numbers, and how.
             raw: Gives the values that these rows had; asked only if there are means or medians.
+            days: The columns whose values were days: what looks like a number there is a year.
         """
         import pyarrow as pa
 
@@ -267,7 +289,7 @@ class NumberRows:
                 found[name] = rows.column(name)
                 continue
             values, codes = _distinct(rows.column(name))
-            read, texts = _read(policy, name, values)
+            read, texts = _read(policy, name, values, days=name in days)
             arrays = _arrays(policy, name, asked[name], read, texts)
             merged |= len({*zip(*(each.to_pylist() for each in arrays), strict=True)}) < len(texts)
             names = _names_of(name, asked[name])
@@ -334,14 +356,14 @@ def _distinct(column: "pa.ChunkedArray") -> tuple[list[Value], IntArray]:
 
 
 def _read(
-    policy: Policy, name: str, values: Sequence[Value]
+    policy: Policy, name: str, values: Sequence[Value], *, days: bool
 ) -> tuple[ReadLabels | None, list[str | None]]:
     """Return what labels stand for; None for those that say nothing."""
     texts = [
         None if value is None or text_of(value) == STAR else text_of(value) for value in values
     ]
     known = [text for text in texts if text is not None]
-    read = read_labels(known)
+    read = (read_labels(known, days=True) if days else None) or read_labels(known)
     if known and read is None:
         wrong = next((text for text in known if read_labels([text]) is None), known[0])
         said = f"{wrong!r} is neither a number nor a date, nor a range of such. Publish it as text."

@@ -2,7 +2,7 @@
 
 import secrets
 import warnings
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from os import PathLike
@@ -34,7 +34,13 @@ from sfumato.releases.manifest import (
     build_manifest,
     public_losses,
 )
-from sfumato.releases.numbers import NumberRows, RawRows, columns_as_numbers, require_numbers
+from sfumato.releases.numbers import (
+    NumberRows,
+    RawRows,
+    columns_as_numbers,
+    columns_of_days,
+    require_numbers,
+)
 from sfumato.releases.opening import PublishedTable, Roles, open_release
 from sfumato.releases.people import require_people
 from sfumato.releases.people_file import UnfinishedPeople, tell_people_apart, unfinished_people
@@ -362,7 +368,8 @@ def make_release(  # noqa: PLR0913 - what it is told and what it tells
         )
         if columns_as_numbers(asked):
             raw = partial(RawRows.of, counts, decision.recoding)
-            part, manifest = _with_numbers(recoded, manifest, asked, raw, report)
+            days = columns_of_days(asked, published)
+            part, manifest = _with_numbers(recoded, manifest, asked, raw, days, report)
         release = UnpublishedRelease(
             [part],
             manifest,
@@ -382,11 +389,12 @@ def _with_numbers(
     manifest: Manifest,
     policy: Policy,
     raw: Callable[[], RawRows],
+    days: Collection[str],
     report: Progress,
 ) -> tuple[NumberRows, Manifest]:
     """Replace labels by numbers; measure again what is promised if classes became one."""
     table = rows.to_memory(lambda done, total: report("publish", done, total))
-    numbers = NumberRows.of(table, policy, raw)
+    numbers = NumberRows.of(table, policy, raw, days)
     described = numbers.expand(manifest)
     if not numbers.merged:
         return numbers, described
