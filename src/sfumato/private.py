@@ -6,6 +6,7 @@ import stat
 from os import PathLike
 from pathlib import Path
 
+from sfumato.confinement import current
 from sfumato.errors import OutputError
 
 MANIFEST, EVIDENCE = "manifest.json", "evidence.json"
@@ -35,6 +36,9 @@ def is_release(folder: Path) -> bool:
     """Return whether a folder holds a release, as far as its manifest or evidence tells."""
     manifest = folder / MANIFEST
     if os.path.lexists(folder / EVIDENCE) and os.path.lexists(manifest):
+        return True
+    if current() is not None and manifest.is_symlink():
+        # It may lead out of the folder that work is confined to, so it is not read.
         return True
     try:
         is_plain = stat.S_ISREG(manifest.stat().st_mode)

@@ -50,6 +50,8 @@ class Outside:
         (self.work / "clinic.ledger").symlink_to(self.around / "clinic.ledger")
         (self.work / "linked").symlink_to(self.around)
         (self.work / "linked-release").symlink_to(self.around / "release")
+        (self.work / "hollow").mkdir()
+        (self.work / "hollow" / "manifest.json").symlink_to(self.around / "release/manifest.json")
         # With it, `x://../` is a way up that has the form of an address.
         (self.work / "x:").mkdir()
 

@@ -299,7 +299,7 @@ def test_no_name_in_any_form_leads_out_of_the_folder(attacked, outside, some):
         *spellings[:: some(6, of=1)],
         *(f"../{name}" for name in ("release", "sign.key", "clinic.ledger", "policy.yaml")),
         *(f"linked/{name}" for name in ("release", "sign.key", "clinic.ledger")),
-        *("linked-release", "link-sign.key", "clinic.ledger", "link-hierarchy.csv"),
+        *("hollow", "linked-release", "link-sign.key", "clinic.ledger", "link-hierarchy.csv"),
         *("../new", f"{outside.around}/new", "linked/new", "new/../../new", ".sfumato-app/x"),
     ]
     for name in names[:: some(2, of=1)]:
