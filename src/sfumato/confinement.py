@@ -131,7 +131,7 @@ def current() -> Confinement | None:
 
 
 @contextmanager
-def lifted() -> Iterator[None]:
+def unconfined() -> Iterator[None]:
     """Open something that was allowed as a whole, such as an address: nothing is confined."""
     before = _BLOCK.set((None,))
     try:

@@ -126,8 +126,8 @@ class FullDomainRecoding:
     def telling_apart(self, gone: BoolArray, codes: Sequence[CodeArray]) -> "FullDomainRecoding":
         """Suppress some combinations of raw values in place of classes.
 
-        Where such a combination has the labels of a class that is published, labels are numbered
-        anew: one number for each raw value.
+        Where such a combination has the labels of a class that is published, each raw value
+        gets a label code of its own.
 
         Args:
             gone: Whether each combination is suppressed.

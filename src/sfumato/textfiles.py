@@ -189,7 +189,7 @@ class ParsedText:
 
 @atexit.register
 def _close_all() -> None:
-    """Close what nobody closed: readers that a caught error or a debugger keeps alive."""
+    """Close what is still open: readers that a caught error or a debugger keeps alive."""
     for text in list(_OPEN):
         text.close()
 
@@ -203,8 +203,7 @@ class _Loan:
     """What Arrow's threads hold of Python's, by weak references.
 
     The objects that are lent do nothing when they go. So a thread that drops one keeps the
-    interpreter from beginning to end, and whoever sees that it is gone knows that the thread needs
-    the interpreter no more.
+    interpreter from beginning to end. When it is gone, the thread needs the interpreter no more.
     """
 
     def __init__(self, read: Callable[[int], bytes]) -> None:

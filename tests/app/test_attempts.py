@@ -95,7 +95,7 @@ def test_a_day_of_guessing_tries_few_passwords(attempts, clock):
 
 def test_who_came_in_once_is_not_delayed_by_the_guesses_of_others(attempts):
     assert attempts.admit("198.51.100.1") == 0.0
-    attempts.succeed("198.51.100.1")
+    attempts.note_success("198.51.100.1")
     at_once(200, lambda number: attempts.admit(f"192.0.2.{number}"))
     assert attempts.admit("203.0.113.9") > 0
     assert attempts.admit("198.51.100.1") == 0.0
@@ -118,7 +118,7 @@ def test_only_so_many_clients_are_remembered(attempts, monkeypatch):
     monkeypatch.setattr(module, "_MOST", 10)
     for number in range(100):
         attempts.admit(f"192.0.2.{number}")
-        attempts.succeed(f"192.0.2.{number}")
+        attempts.note_success(f"192.0.2.{number}")
     for number in range(100):
         attempts.admit(f"198.51.100.{number}")
     assert len(attempts._clients) <= 10

@@ -9,7 +9,7 @@ from contextlib import ExitStack, contextmanager
 import pytest
 import uvicorn
 
-from sfumato.app.connections import BACKLOG, MOST, Doing, Listener, Patience, timed
+from sfumato.app.connections import BACKLOG, MOST, Doing, Listener, Patience, timed_protocol
 from tests.app.serving import serving
 
 QUICK = Patience(header=0.4, pause=0.4, rate=1000.0)
@@ -54,7 +54,8 @@ def running(patience=QUICK, most=MOST):
     listener.bind(("127.0.0.1", 0))
     listener.listen(BACKLOG)
     config = uvicorn.Config(
-        app, http=timed(listener, patience), loop="asyncio", backlog=BACKLOG, log_level="error",
+        app, http=timed_protocol(listener, patience), loop="asyncio", backlog=BACKLOG,
+        log_level="error",
         lifespan="off", ws="none", timeout_graceful_shutdown=1,
     )  # fmt: skip
     server = uvicorn.Server(config)

@@ -222,6 +222,10 @@ def manifests(tmp_path):
         }
         ages = pa.table({"age": [1.5, 1.2, 3.4, 3.1]})
         made.append(sf.anonymize(ages, said).manifest.to_dict())
+    # A cell that a local method hides is no missing one, where rows with missing cells go.
+    hidden = {**said, "method": "top-down", "missing": "suppress"}
+    ages = pa.table({"age": [1.5, 1.2, 93.4, 193.1, 57.5]})
+    made.append(sf.anonymize(ages, hidden).manifest.to_dict())
     return [
         *made,
         refined(),

@@ -1,4 +1,4 @@
-"""Who guesses the password waits: each client for itself, and all strangers together.
+"""Waits for those who guess the password: each client for itself, and all strangers together.
 
 A guess is admitted before it is compared, and counts as wrong until it was right. So guesses that
 come at the same time are as slow as those that come one after the other.
@@ -18,7 +18,7 @@ LONGEST, LONGEST_OVER_ALL = 300.0, 30.0
 """Seconds that the delay grows to, doubled by each wrong password. None lasts for good."""
 
 _FORGOTTEN = 3600.0
-"""Seconds without a guess after which a delay begins anew."""
+"""Seconds without a guess after which a delay starts from the beginning."""
 
 _MOST = 4096
 """Clients that are remembered; the one that was not heard of for longest is forgotten first."""
@@ -98,7 +98,7 @@ class Attempts:
                 over_all.count(now)
             return 0.0
 
-    def succeed(self, client: str) -> None:
+    def note_success(self, client: str) -> None:
         """Note that what was admitted last from a client was right."""
         name = network_of(client)
         with self._lock:

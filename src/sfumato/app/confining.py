@@ -1,4 +1,4 @@
-"""What a policy names, held to the folder of the app."""
+"""Files that a policy names, held to the folder of the app."""
 
 from sfumato.confinement import Confinement
 from sfumato.decouplings import DECOUPLINGS
@@ -35,7 +35,7 @@ def _members(policy: Policy) -> list[object]:
         try:
             made.append(make())
         except SfumatoError:
-            # Whoever uses it says what is wrong with it, and opens nothing.
+            # The code that uses it says what is wrong with it, and opens nothing.
             continue
     return made
 

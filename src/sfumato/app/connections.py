@@ -54,25 +54,25 @@ class Listener(socket.socket):
     """A listening socket that keeps count of what it accepted.
 
     When there are too many connections, the oldest that waits for nothing makes room for the new
-    one; whoever asks at once is served.
+    one; a client that asks at once is served.
     """
 
     def __init__(self, family: int = socket.AF_INET, most: int = MOST) -> None:
         super().__init__(family, socket.SOCK_STREAM)
         self.most = most
         self._guard = threading.Lock()
-        self._open: dict[int, _Accepted] = {}
+        self._open: dict[int, _Connection] = {}
 
     @property
     def open_connections(self) -> int:
-        """How many connections there are."""
+        """The number of connections."""
         with self._guard:
             return len(self._open)
 
     def accept(self) -> tuple[socket.socket, Any]:
         """Accept a connection; raise `ConnectionAbortedError` if there is no room for it."""
         found, address = super().accept()
-        accepted = _Accepted(self, found)
+        accepted = _Connection(self, found)
         with self._guard:
             crowded = len(self._open) >= self.most
             victim = None if not crowded else min(self._open.values(), key=_order, default=None)
@@ -97,14 +97,14 @@ class Listener(socket.socket):
             if found is not None:
                 found.doing = doing
 
-    def forget(self, accepted: "_Accepted") -> None:
+    def forget(self, accepted: "_Connection") -> None:
         """Note that a connection is closed."""
         with self._guard:
             if self._open.get(accepted.number) is accepted:
                 del self._open[accepted.number]
 
 
-class _Accepted(socket.socket):
+class _Connection(socket.socket):
     """A connection that tells its listener when it is closed."""
 
     def __init__(self, listener: Listener, found: socket.socket) -> None:
@@ -119,7 +119,7 @@ class _Accepted(socket.socket):
         super().close()
 
     def hang_up(self) -> None:
-        """End it from outside: whoever reads from it finds its end, and closes it."""
+        """End it from outside: its reader finds the end, and closes it."""
         try:
             self.shutdown(socket.SHUT_RDWR)
         except OSError:
@@ -127,7 +127,7 @@ class _Accepted(socket.socket):
             return
 
 
-def _order(accepted: _Accepted) -> int:
+def _order(accepted: _Connection) -> int:
     # Dictionaries keep their order, and the first of equal ones is the oldest.
     return accepted.doing
 
@@ -154,7 +154,7 @@ class TimedProtocol(H11Protocol):
         self._look()
 
     def data_received(self, data: bytes) -> None:
-        """Take a part of a header or of a body."""
+        """Read a part of a header or of a body."""
         super().data_received(data)
         self._received += len(data)
         self._look(heard=True)
@@ -162,7 +162,7 @@ class TimedProtocol(H11Protocol):
     def on_response_complete(self) -> None:
         """Note that the answer is out: until the next request it waits for nothing."""
         super().on_response_complete()
-        # What it has sent of a body that nobody wants is still to come, and still timed.
+        # What it has sent of a body that is not wanted is still to come, and still timed.
         if self.conn.their_state is not h11.SEND_BODY:
             self._look()
 
@@ -179,7 +179,7 @@ class TimedProtocol(H11Protocol):
         self._stalled = self.loop.call_later(self.patience.pause, self.transport.abort)
 
     def resume_writing(self) -> None:
-        """Go on writing."""
+        """Write on."""
         if self._stalled is not None:
             self._stalled.cancel()
             self._stalled = None
@@ -234,7 +234,7 @@ class TimedProtocol(H11Protocol):
         self.transport.abort()
 
 
-def timed(listener: Listener, patience: Patience | None = None) -> type[TimedProtocol]:
+def timed_protocol(listener: Listener, patience: Patience | None = None) -> type[TimedProtocol]:
     """Return the protocol for the connections of a listener.
 
     Args:

@@ -173,7 +173,7 @@ class Desk:
             self.release = self.inside(found["release"])
         try:
             if found["source"] is not None:
-                self.source = self._checked(Source(**found["source"]))
+                self.source = self._require_inside(Source(**found["source"]))
         except (SfumatoError, TypeError):
             # It was moved, or servers are not allowed any more.
             self.say("note", "The table that was open cannot be opened any more. Open it again.")
@@ -356,7 +356,7 @@ class Desk:
 
     def open_source(self, source: Source) -> None:
         """Open another table in place of the one before; see `start_anew` for its policy."""
-        source = self._checked(source)
+        source = self._require_inside(source)
         with self.lock:
             self.jobs.end()
             self.source = source
@@ -371,7 +371,7 @@ class Desk:
             self.start_anew()
             self.start_reading()
 
-    def _checked(self, source: Source) -> Source:
+    def _require_inside(self, source: Source) -> Source:
         """Return a source that lies in the folder, or was named on the command line."""
         if source.kind == "database":
             return replace(source, address=self.inside_address(source.address))

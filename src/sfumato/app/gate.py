@@ -113,7 +113,7 @@ class Gate:
         """Return the way in for who knows the token or the password, else the way to get it."""
         client = str((scope.get("client") or ("",))[0])
         asked = parse_qs(scope["query_string"].decode("latin-1"))
-        # Nobody guesses the token, so whoever has it need not wait because of what others guess.
+        # A token cannot be guessed, so its holder does not wait because of what others guess.
         if _same(asked.get("token", [""])[0], self.token):
             strange = Headers(scope=scope).get("sec-fetch-site") in _STRANGE
             return self._let_in(asked.get("step", [""])[0], strange=strange)
@@ -130,7 +130,7 @@ class Gate:
             )
             return HTMLResponse(_ASK.format(told), 429, {"retry-after": str(wait)})
         if _same(given, self.password):
-            self.attempts.succeed(client)
+            self.attempts.note_success(client)
             return self._let_in()
         return HTMLResponse(_ASK.format("The password is not right."), 401)
 

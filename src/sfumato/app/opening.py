@@ -68,7 +68,7 @@ def open_app(  # noqa: PLR0913 - options of a command
     try:
         import uvicorn
 
-        from sfumato.app.connections import BACKLOG, Listener, timed
+        from sfumato.app.connections import BACKLOG, Listener, timed_protocol
         from sfumato.app.gate import Gate
         from sfumato.app.server import make_server
     except ImportError as error:
@@ -92,7 +92,7 @@ def open_app(  # noqa: PLR0913 - options of a command
         config = uvicorn.Config(
             make_server(desk, gate, on_quit=lambda: _end(server)),
             # Those of `connections.py`, whatever else is installed.
-            http=timed(listener),
+            http=timed_protocol(listener),
             loop="asyncio",
             backlog=BACKLOG,
             log_level="error",
@@ -123,7 +123,7 @@ def open_app(  # noqa: PLR0913 - options of a command
 
 @contextmanager
 def _temporary_files_in(folder: Path) -> Iterator[None]:
-    """Let this process and those it starts keep their temporary files in a private folder.
+    """Keep temporary files of this process and of those it starts in a private folder.
 
     Libraries write rows there, and in the folder of the system they would outlive a killed app.
     """

@@ -53,7 +53,7 @@ def app(  # noqa: PLR0917 - options of a command line
         typer.Option(
             "--databases/--no-databases",
             help="Let pages open tables of database servers, in your name; without it, only if "
-            "nobody but this machine can reach the app.",
+            "the app can be reached from this machine alone.",
         ),
     ] = None,
 ) -> None:

@@ -299,7 +299,7 @@ class NumberRows:
             )
             if policy.missing is Missing.SUPPRESS:
                 # Rows with missing values are gone, so an empty cell hides one; how many do is
-                # told, for otherwise nobody could tell them from missing ones.
+                # told, for otherwise readers could not tell them from missing ones.
                 empty = np.array([text is None for text in texts], dtype=np.bool_)
                 hidden = int(empty[codes].sum()) or None
                 columns[name] = (replace(columns[name][0], hidden=hidden), *columns[name][1:])

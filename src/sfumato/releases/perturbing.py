@@ -33,7 +33,7 @@ def perturb_table(
     The rows of these columns are held in memory. What is published must not depend on rows that
     are not: values would be exchanged with theirs, and their numbers would decide about limits. So
     it is decided on the changed table who is suppressed, and the columns are changed again without
-    those, until nobody is.
+    those, until none is suppressed.
 
     Args:
         table: The table, prepared.

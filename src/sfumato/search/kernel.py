@@ -86,7 +86,7 @@ def numpy_group_items(
 
 
 def _check_range(name: str, found: np.ndarray, bound: int) -> None:
-    """Refuse an index outside a table: NumPy would count one below 0 from the end."""
+    """Raise if an index is outside a table: NumPy would count one below 0 from the end."""
     for worst in (found.min(), found.max()) if len(found) else ():
         if not 0 <= worst < bound:
             msg = f"{name}: {worst} is not from 0 to below {bound}"

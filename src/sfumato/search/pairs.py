@@ -39,7 +39,7 @@ class Pairs(NamedTuple):
 
     @property
     def hopeless(self) -> BoolArray:
-        """Which nodes are hopeless; only asked of lattices that are small enough to be held."""
+        """A flag for each node that is hopeless; only asked of lattices that fit into memory."""
         marked = np.zeros(self.shape, dtype=bool)
         for box in self.boxes:
             marked[box] = True

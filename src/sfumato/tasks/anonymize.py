@@ -270,7 +270,7 @@ def with_unprotected(
     told = any(each.kind == "line breaks" for each in found)
     lines = () if table is None else warn_of_lines(table, told=told)
     told_of = (*told_first(rows), *repeated, *lines)
-    # From here on its rows are what its files hold, whoever may change these.
+    # From here on its rows are what its files hold, even if these change.
     return replace(made, unprotected=told_of, domains={})
 
 

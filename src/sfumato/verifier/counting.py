@@ -72,7 +72,7 @@ class Source:
 
 @contextmanager
 def without_collecting() -> Iterator[None]:
-    """Look for no cycles among objects in the block: it makes many, and none of them is in one."""
+    """Collect no cycles in the block: it makes many objects, and none of them is in one."""
     collecting = gc.isenabled()
     gc.disable()
     try:
@@ -514,7 +514,7 @@ def python_values(column: pa.ChunkedArray) -> list[object]:
     except (OverflowError, ValueError):
         values = [_moment(scalar) for scalar in coarse]
     for at in fine:
-        values[at] = _written(column[at])
+        values[at] = _text_of_scalar(column[at])
     return [_in_its_hour(value) for value in values]
 
 
@@ -522,10 +522,10 @@ def _moment(scalar: pa.Scalar) -> object:
     try:
         return scalar.as_py()
     except (OverflowError, ValueError):
-        return _written(scalar)
+        return _text_of_scalar(scalar)
 
 
-def _written(scalar: pa.Scalar) -> str:
+def _text_of_scalar(scalar: pa.Scalar) -> str:
     """Return a time as Arrow writes it, or its number where Arrow cannot."""
     text = str(scalar.cast(pa.string()).as_py())
     if not pa.types.is_duration(scalar.type) and "out of range" not in text:

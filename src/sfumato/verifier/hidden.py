@@ -196,7 +196,7 @@ class GroupDictionary:
 
     @classmethod
     def of(cls, several: Iterable[pa.Array]) -> "GroupDictionary":
-        """Look at all rows of a group, whatever they are."""
+        """Read all rows of a group, whatever they are."""
         found = cls()
         for rows in several:
             for inner in _inner_arrays(rows):
@@ -205,7 +205,7 @@ class GroupDictionary:
         return found
 
     def add(self, rows: pa.DictionaryArray) -> None:
-        """Look at some rows of the group."""
+        """Read some rows of the group."""
         entries = rows.dictionary
         if pa.types.is_nested(entries.type):
             return

@@ -259,7 +259,7 @@ def promises_in(
         exact=[c.name for c in manifest.columns if c.exact] if exact is None else exact,
         weights={c.name: c.step for c in manifest.columns if c.role == "weight"},
         means=_means(manifest),
-        hidden=_hidden(manifest),
+        hidden=_hidden_cells(manifest),
         perturbed={c.name: c.perturbed for c in manifest.columns if c.perturbed},
         sets={column.name: column.separator for column in manifest.columns if column.role == "set"},
         counts_people=manifest.counts_people,
@@ -279,7 +279,7 @@ def _means(manifest: Manifest) -> dict[str, tuple[str, ...]]:
     }
 
 
-def _hidden(manifest: Manifest) -> dict[str, tuple[Sequence[str], int]]:
+def _hidden_cells(manifest: Manifest) -> dict[str, tuple[Sequence[str], int]]:
     """Return per column of labels the columns of their ends or middles, and the hidden rows."""
     parts: dict[str, list[str]] = {}
     claimed: dict[str, int] = {}
@@ -384,7 +384,7 @@ def _content_checks(folder: Path, manifest: Manifest, promises: Promises) -> lis
             for file in files
         }
         # Rows are counted first: what is seen on the way need not be read again.
-        told = _Told.of(lambda: _content_of_rows(sources, manifest, promises))
+        told = _RowChecks.of(lambda: _content_of_rows(sources, manifest, promises))
         hidden = {
             file.name: find_hidden(folder / file.name, file.format, seen=sources[file.name].seen)
             for file in files
@@ -413,14 +413,14 @@ def _content_of_rows(
     return recompute(source, promises)
 
 
-class _Told(NamedTuple):
+class _RowChecks(NamedTuple):
     """Checks, or why they could not be made, which is told after those that could."""
 
     checks: Sequence[Check] = ()
     error: SfumatoError | None = None
 
     @classmethod
-    def of(cls, make: Callable[[], Sequence[Check]]) -> "_Told":
+    def of(cls, make: Callable[[], Sequence[Check]]) -> "_RowChecks":
         try:
             return cls(make())
         except SfumatoError as error:
