@@ -11,12 +11,12 @@ import secrets
 import struct
 from array import array
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, ItemsView, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from datetime import datetime, timezone
 from fractions import Fraction
-from functools import reduce
+from functools import cached_property, reduce
 from itertools import islice
 from pathlib import Path
 from typing import Literal, NamedTuple, TypeAlias
@@ -698,6 +698,17 @@ class Tally:
         self._spell_out()
         return self._sums
 
+    def combinations(self) -> Mapping[Combination, int]:
+        """Return the same, each combination as numbers as long as nobody asks for its values."""
+        self._number_waiting()
+        self._count()
+        if self._sums or not self._keys:
+            return self.sums()
+        if len(self._keys) > 1:
+            self._add_up()
+        [keys], [rows] = self._keys, self._rows
+        return CodedCombinations(keys, rows, [(book.values, book.bits) for book in self._books])
+
     def _pack(self, coded: "Sequence[_Coded]") -> pa.Array:
         whole: pa.Array | None = None
         shift = 0
@@ -721,15 +732,9 @@ class Tally:
         self._count()
         if len(self._keys) > 1:
             self._add_up()
+        books = [(book.values, book.bits) for book in self._books]
         for keys, rows in zip(self._keys, self._rows, strict=True):
-            columns = []
-            shift = 0
-            for book in self._books:
-                mask = _whole([(1 << book.bits) - 1])[0]
-                codes = pc.bit_wise_and(pc.shift_right(keys, _whole([shift])[0]), mask)
-                columns.append([book.values[code] for code in codes.to_pylist()])
-                shift += book.bits
-            counted = zip(zip(*columns, strict=True), rows.to_pylist(), strict=True)
+            counted = zip(_spell_out(keys, books), rows.to_pylist(), strict=True)
             if self._sums:
                 self._take(counted)
             else:
@@ -741,6 +746,111 @@ class Tally:
         sums = self._sums
         for combination, rows in counted:
             sums[combination] = sums.get(combination, 0) + rows
+
+
+_Books = Sequence[tuple[list[object], int]]
+"""Per column, the values that its bits of a number stand for, and how many bits; lowest first."""
+
+
+def _spell_out(keys: pa.Array, books: _Books) -> Iterator[Combination]:
+    """Return the combinations that whole numbers stand for."""
+    if not books:
+        return iter([()] * len(keys))
+    columns = [
+        [values[code] for code in codes]
+        for (values, _), codes in zip(books, _codes(keys, books), strict=True)
+    ]
+    return zip(*columns, strict=True)
+
+
+def _codes(keys: pa.Array, books: _Books) -> Iterator[list[int]]:
+    """Yield the number of each value, column by column."""
+    shift = 0
+    for _, bits in books:
+        mask = _whole([(1 << bits) - 1])[0]
+        yield pc.bit_wise_and(pc.shift_right(keys, _whole([shift])[0]), mask).to_pylist()
+        shift += bits
+
+
+class CodedCombinations(Mapping[Combination, int]):
+    """Combinations and their rows, as numbers as long as nobody asks for values.
+
+    Args:
+        keys: A whole number for each combination.
+        rows: How many rows it has.
+        books: What the bits of a number stand for.
+
+    Example:
+        >>> books = [(["f", "m"], 1), (["x", "y"], 1)]
+        >>> counted = CodedCombinations(_whole([0, 1, 3]), _whole([7, 5, 4]), books)
+        >>> counted
+        {('f', 'x'): 7, ('m', 'x'): 5, ('m', 'y'): 4}
+        >>> tuple(counted.split(1))
+        ([('f',), ('m',)], [0, 1, 1], [(['x', 'y'], [0, 0, 1])], [7, 5, 4])
+    """
+
+    def __init__(self, keys: pa.Array, rows: pa.Array, books: _Books) -> None:
+        self._keys = keys
+        self._rows = rows
+        self._books = books
+
+    def __len__(self) -> int:
+        return len(self._keys)
+
+    @cached_property
+    def _sums(self) -> dict[Combination, int]:
+        spelt = _spell_out(self._keys, self._books)
+        return dict(zip(spelt, self._rows.to_pylist(), strict=True))
+
+    def __getitem__(self, combination: Combination) -> int:
+        return self._sums[combination]
+
+    def __iter__(self) -> Iterator[Combination]:
+        return iter(self._sums)
+
+    def items(self) -> ItemsView[Combination, int]:
+        return self._sums.items()
+
+    def __repr__(self) -> str:
+        return repr(self._sums)
+
+    def split(self, width: int) -> "SplitCombinations":
+        """Tell apart the first columns and the others, without spelling combinations out."""
+        bits = sum(bits for _, bits in self._books[:width])
+        first = pc.bit_wise_and(self._keys, _whole([(1 << bits) - 1])[0]).dictionary_encode()
+        rest = pc.shift_right(self._keys, _whole([bits])[0])
+        others = self._books[width:]
+        return SplitCombinations(
+            list(_spell_out(first.dictionary, self._books[:width])),
+            first.indices.to_pylist(),
+            [(values, c) for (values, _), c in zip(others, _codes(rest, others), strict=True)],
+            self._rows.to_pylist(),
+        )
+
+    def count_each(self) -> Iterator[dict[object, int]]:
+        """Count the values of each column by itself, column by column."""
+        rows = self._rows.to_pylist()
+        for (values, _), codes in zip(self._books, _codes(self._keys, self._books), strict=True):
+            sums = [0] * len(values)
+            for code, n in zip(codes, rows, strict=True):
+                sums[code] += n
+            # A dictionary may have had values that no row has.
+            yield {value: n for value, n in zip(values, sums, strict=True) if n}
+
+
+class SplitCombinations(NamedTuple):
+    """Combinations in two parts: the values of some columns, which many may share, and the rest."""
+
+    keys: list[Combination]
+    """The distinct values of the first columns."""
+
+    key_of: list[int]
+    """Which of them each combination has."""
+
+    others: list[tuple[list[object], Sequence[int]]]
+    """Per other column, its values, and which of them each combination has."""
+
+    rows: list[int]
 
 
 class _Book:
@@ -825,7 +935,7 @@ def _whole(numbers: list[int]) -> pa.Array:
 class Counts(NamedTuple):
     """Every distinct combination with its number of rows."""
 
-    combinations: dict[tuple[object, ...], int]
+    combinations: Mapping[tuple[object, ...], int]
     rows: int
     starred: int
     """Rows with `*` in every starred column and nothing anywhere else."""
@@ -864,9 +974,8 @@ def count(source: "Countable", columns: Sequence[str], *, stars: Sequence[str] =
         if columns:
             tally.add([batch.column(c) for c in columns])
         forms.add(batch)
-    sums = tally.sums()
-    if not columns and rows:
-        sums[()] = rows
+    alone: dict[Combination, int] = {(): rows} if rows else {}
+    sums = tally.combinations() if columns else alone
     counts = Counts(sums, rows, starred, forms.mixed)
     if _FEWER * len(sums) <= rows:
         source.counted.append((tuple(columns), counts))
@@ -893,6 +1002,9 @@ def _counted_before(source: Source) -> dict[str, dict[object, int]]:
     """Count the values of columns by the combinations they are in, where these were counted."""
     found: dict[str, dict[object, int]] = {}
     for columns, counts in source.counted:
+        if isinstance(counts.combinations, CodedCombinations):
+            found |= zip(columns, counts.combinations.count_each(), strict=True)
+            continue
         for at, name in enumerate(columns):
             sums = found[name] = {}
             for combination, rows in counts.combinations.items():

@@ -11,8 +11,10 @@ from typing import Any, NamedTuple
 from sfumato.errors import InputError, SfumatoError, UnknownColumnError, some
 from sfumato.text import STAR, date_of, in_order, number_of, text_of
 from sfumato.verifier.counting import (
+    CodedCombinations,
     Countable,
     Counts,
+    SplitCombinations,
     count,
     count_parted,
     readable,
@@ -359,35 +361,30 @@ def _tallies(
 
     Values that differ only in spelling are one, but in columns that are exact.
     """
-    combinations = counts.combinations
-    if not columns:
-        sizes: dict[Key, int] = {}
-        for combination, rows in combinations.items():
-            key = combination[:width]
-            sizes[key] = sizes.get(key, 0) + rows
-        return {key: _Tally(rows, {}) for key, rows in sizes.items()}
-    every: list[Values] = []
-    for at, name in enumerate(columns, width):
-        met = {combination[at] for combination in combinations}
-        fold = (name not in exact and _fold(met)) or {value: value for value in met}
-        values: Values = {}
-        # One column after the other, with as little as possible in the innermost loop.
-        for combination, rows in combinations.items():
-            key = combination[:width]
-            of_key = values.get(key)
-            if of_key is None:
-                of_key = values[key] = {}
-            value = fold[combination[at]]
-            of_key[value] = of_key.get(value, 0) + rows
-        every.append(values)
-    # Every row has a value of the first column, perhaps that it is missing.
-    return {
-        key: _Tally(
-            sum(of_key.values()),
-            {name: values[key] for name, values in zip(columns, every, strict=True)},
-        )
-        for key, of_key in every[0].items()
-    }
+    keys, key_of, others, times = _split(counts.combinations, width, len(columns))
+    tallies = [_Tally.none(columns) for _ in keys]
+    for at, rows in zip(key_of, times, strict=True):
+        tallies[at].rows += rows
+    for name, (values, codes) in zip(columns, others, strict=True):
+        fold = {} if name in exact else _fold(values)
+        spelt = [fold[value] for value in values] if fold else values
+        of_key = [tally.values[name] for tally in tallies]
+        for at, code, rows in zip(key_of, codes, times, strict=True):
+            sums, value = of_key[at], spelt[code]
+            sums[value] = sums.get(value, 0) + rows
+    return dict(zip(keys, tallies, strict=True))
+
+
+def _split(combinations: Mapping[Key, int], width: int, n: int) -> SplitCombinations:
+    """Tell apart the first columns of combinations, which many may share, and n others."""
+    if isinstance(combinations, CodedCombinations):
+        return combinations.split(width)
+    number: dict[Key, int] = {}
+    key_of = [number.setdefault(each[:width], len(number)) for each in combinations]
+    # Each is a value of its own, whether it is another or not.
+    every = range(len(combinations))
+    others = [([each[at] for each in combinations], every) for at in range(width, width + n)]
+    return SplitCombinations(list(number), key_of, [*others], list(combinations.values()))
 
 
 def _add_up(several: Iterable[Mapping[object, int]]) -> dict[object, int]:
