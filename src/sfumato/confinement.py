@@ -131,7 +131,7 @@ def current() -> Confinement | None:
 
 
 @contextmanager
-def unconfined() -> Iterator[None]:
+def without_limits() -> Iterator[None]:
     """Open something that was allowed as a whole, such as an address: nothing is confined."""
     before = _BLOCK.set((None,))
     try:

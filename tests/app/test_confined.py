@@ -18,7 +18,7 @@ import pytest
 import yaml
 
 from sfumato.app.steps import ALL, load
-from sfumato.confinement import Confinement, current, require_inside, unconfined
+from sfumato.confinement import Confinement, current, require_inside, without_limits
 from sfumato.decouplings import DECOUPLINGS
 from sfumato.derivations import DERIVATIONS
 from sfumato.errors import InputError, PolicyError
@@ -565,7 +565,7 @@ def test_one_function_decides_for_readers_and_writers(tmp_path):
             with pytest.raises((InputError, OSError), match=r"lies outside|no name"):
                 act()
         write_file(folder / "own", "x")
-        with unconfined():
+        with without_limits():
             assert read_small(beside, "a file", 9) == b"x"
     assert current() is None
     assert read_small(beside, "a file", 9) == b"x"

@@ -12,7 +12,7 @@ from os import PathLike
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from sfumato.confinement import Confinement, current, unconfined
+from sfumato.confinement import Confinement, current, without_limits
 from sfumato.errors import InputError, MissingExtraError, UnknownNameError, suggest
 from sfumato.tables.base import DatabaseTable, Engine
 
@@ -167,7 +167,7 @@ def _open_address(text: str) -> "Database":
     if limits is None:
         return kind.open(Address.parse(text))
     if text in limits.named:
-        with unconfined():
+        with without_limits():
             return kind.open(Address.parse(text))
     return kind.open(Address.parse(confine(text, limits)))
 
