@@ -1,13 +1,17 @@
 """Domains: each column's values and how many rows have them, one column at a time."""
 
 from collections import Counter
+from dataclasses import replace
 
+import numpy as np
 import pyarrow as pa
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from sfumato.errors import UnknownColumnError
+from sfumato.hierarchy import Hierarchy
+from sfumato.recoding import FullDomainRecoding
 from sfumato.tables import open_table
 
 CELLS = st.one_of(st.none(), st.sampled_from(["a", "b", "", "é"]), st.text(max_size=3))
@@ -26,6 +30,45 @@ def test_every_value_is_counted_as_python_would(rows):
         assert domain.missing == counted.pop(None, 0)
         assert dict(zip(domain.values(), domain.rows.tolist(), strict=True)) == counted
         assert domain.total == len(rows)
+
+
+@pytest.mark.parametrize("form", ["parquet", "feather", "csv"])
+@pytest.mark.parametrize("counted", [True, False])
+def test_what_is_known_of_a_written_file_is_what_reading_it_finds(tmp_path, form, counted):
+    city = ["Pisa", "Rome", None, "", "a\nb", "gone"] * 3
+    table = open_table(pa.table({"city": city, "ill": ["flu", "gout", None] * 6, "n": range(18)}))
+    columns = ["city", "ill"] if counted else ["city", "ill", "n"]
+    counts = table.count(["city", "ill"])
+    labels = Hierarchy.from_paths(
+        ["Pisa", "Rome", "a\nb", "gone"], [["*"], ["*"], ["*"], ["*"]]
+    ).bind("city", counts.column("city").values)
+    recoding = FullDomainRecoding.at([labels], (0,))
+    recoding = replace(
+        recoding, suppressed=np.array([[counts.column("city").values.index("gone")]])
+    )
+    written = table.publish(
+        recoding,
+        columns,
+        tmp_path / f"out.{form}",
+        format=form,
+        suppression="remove",
+        rng=np.random.default_rng(1),
+    )
+    assert written.suppressed_rows == 3
+    read = open_table(written.path).domains(columns)
+    # A CSV file has text alone, so there nothing is known before it is read.
+    known = {"city", "ill"} if counted else {"city"}
+    assert set(written.domains) == (set() if form == "csv" else known)
+    for name, known in written.domains.items():
+        found = read[name]
+        assert type(known.values()[0]) is type(found.values()[0])
+        assert by_value(known) == by_value(found)
+        assert (known.missing, known.line_breaks) == (found.missing, found.line_breaks)
+        assert known.order == found.order
+
+
+def by_value(domain):
+    return dict(zip(domain.values(), domain.rows.tolist(), strict=True))
 
 
 def test_a_few_of_many_values_are_spread_evenly():

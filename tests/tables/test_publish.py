@@ -21,7 +21,7 @@ from hypothesis import strategies as st
 from sfumato.errors import InputError, OutputError, ParameterError, UnknownColumnError
 from sfumato.hierarchy import Hierarchy
 from sfumato.recoding import FullDomainRecoding
-from sfumato.tables import FORMATS, open_table
+from sfumato.tables import FORMATS, derived, open_table
 from sfumato.tables.arrow import publishing as counted
 from sfumato.tables.arrow import publishing as shuffle
 from sfumato.tables.arrow import writing as writers
@@ -475,7 +475,9 @@ def test_every_order_is_equally_likely(folder, tmp_path, monkeypatch):
 
 
 @pytest.mark.parametrize("at_once", [1, 100])
-def test_every_order_of_dealt_numbers_is_equally_likely(at_once):
+@pytest.mark.parametrize("sort_from", [2, 1000])
+def test_every_order_of_dealt_numbers_is_equally_likely(at_once, sort_from, monkeypatch):
+    monkeypatch.setattr(derived, "_SORTED", sort_from)
     generator = np.random.default_rng(12)
     seen = Counter()
     for _ in range(1200):
@@ -485,6 +487,25 @@ def test_every_order_of_dealt_numbers_is_equally_likely(at_once):
     assert len(seen) == 12
     # Chi-square with 11 degrees of freedom exceeds 37.4 once in ten thousand times.
     assert sum((times - 100) ** 2 / 100 for times in seen.values()) < 37.4
+
+
+def test_numbers_whose_drawn_keys_are_the_same_are_drawn_again(monkeypatch):
+    monkeypatch.setattr(derived, "_SORTED", 2)
+
+    class Generator:
+        keys = iter([[5, 5, 1], [9, 2, 4]])
+
+        def integers(self, below, size):
+            assert below > size**2
+            return np.array(next(self.keys))
+
+    [out] = in_random_order(np.array([2, 1]), Generator())
+    assert out.tolist() == [0, 1, 0]
+
+
+def test_pieces_are_of_about_one_size():
+    sizes = [len(out) for out in in_random_order(np.array([9]), rng(), size=4)]
+    assert sizes == [3, 3, 3]
 
 
 def test_rows_that_were_counted_are_not_read_again(tmp_path):

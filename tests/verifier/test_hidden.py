@@ -14,6 +14,7 @@ import pytest
 from pyarrow import ipc
 
 import sfumato as sf
+from sfumato.verifier import counting
 from sfumato.verifier.hidden import find_hidden
 
 ROLES = {"quasi_identifiers": ["age"], "sensitive": ["diag"]}
@@ -70,6 +71,46 @@ def test_a_release_folder_with_such_a_file_does_not_hold(form, tmp_path):
     found = sf.verify(release.folder, attacks=False).verdict["metadata"]
     assert found.status == "broken"
     assert "1 value that no row has" in found.detail
+
+
+def in_groups(path, groups):
+    """Write a column of text in row groups, each with the dictionary that is given for it."""
+    kind = pa.dictionary(pa.int32(), pa.string())
+    schema = pa.schema([("age", kind), ("diag", kind)])
+    with pq.ParquetWriter(path, schema, store_schema=False, write_statistics=False) as file:
+        for entries, rows in groups:
+            diag = pa.DictionaryArray.from_arrays(pa.array(rows, pa.int32()), entries)
+            age = pa.array(["30"] * len(rows)).dictionary_encode()
+            file.write_table(pa.table([age, diag], schema), row_group_size=len(rows))
+    return path
+
+
+@pytest.mark.parametrize("batch", [2, 3, 100])
+def test_a_value_counts_only_in_its_own_row_group(batch, tmp_path, monkeypatch):
+    monkeypatch.setattr(counting, "_BATCH_ROWS", batch)
+    many = [f"d{i}" for i in range(40)]
+    clean = [
+        (["flu", "gout"], [0, 0, 0, 0, 1]),
+        (["ulcer"], [0, None, 0]),
+        (many, [*range(40)] * 2),
+    ]
+    path = in_groups(tmp_path / "clean.parquet", clean)
+    assert pq.ParquetFile(path).metadata.num_row_groups == 3
+    # Where rows are counted, what is seen on the way is what a look at the file alone finds.
+    assert find_hidden(path) == []
+    assert sf.verify(path, POLICY, attacks=False).holds
+    for strange in (
+        [*clean, (["flu", "gout"], [1, 1, 1])],
+        [(["flu", "gout", "rare"], [0, 0, 0, 0, 1]), *clean],
+        [(many, [*range(39)] * 2), *clean],
+        [(many, [7, 7]), *clean],
+    ):
+        path = in_groups(tmp_path / "strange.parquet", strange)
+        [text] = find_hidden(path)
+        assert "its dictionary has" in text
+        found = sf.verify(path, POLICY, attacks=False)
+        assert found.answer == "no"
+        assert text in found.verdict["metadata"].detail
 
 
 def test_numbers_under_missing_cells_are_found(tmp_path):

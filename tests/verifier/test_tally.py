@@ -2,6 +2,7 @@
 
 import math
 from collections import Counter
+from dataclasses import replace
 
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -11,7 +12,7 @@ from hypothesis import strategies as st
 
 from sfumato.errors import InputError
 from sfumato.verifier import counting as tally
-from sfumato.verifier.counting import Tally, count, open_source
+from sfumato.verifier.counting import Tally, count, count_each, open_source
 
 ROWS = st.lists(
     st.tuples(
@@ -97,3 +98,43 @@ def test_a_broken_page_is_an_error_for_people(tmp_path):
     path.write_bytes(data)
     with pytest.raises(InputError, match=r"people.parquet cannot be read"):
         count(open_source(path), ["a"])
+
+
+@given(st.lists(ROWS, min_size=1, max_size=4), st.integers(0, 3))
+def test_combinations_in_two_parts_are_the_combinations(batches, width):
+    names = ["a", "b", "c"]
+    parts = [
+        pa.table(
+            [pa.array(c, k) for c, k in zip(zip(*rows, strict=True), KINDS, strict=True)], names
+        )
+        for rows in batches
+    ]
+    source = open_source(pa.concat_tables(parts))
+    found = count(source, names).combinations
+    literal = Counter(tuple(map(literally, row)) for rows in batches for row in rows)
+    assert len(found) == len(literal)
+    if isinstance(found, tally.CodedCombinations):
+        keys, key_of, others, times = found.split(width)
+        assert len(set(keys)) == len(keys)
+        spelt = Counter()
+        for at, (key, rows) in enumerate(zip(key_of, times, strict=True)):
+            rest = (values[codes[at]] for values, codes in others)
+            spelt[*keys[key], *rest] += rows
+        assert spelt == literal
+        each = [Counter() for _ in names]
+        for combination, rows in literal.items():
+            for sums, value in zip(each, combination, strict=True):
+                sums[value] += rows
+        assert list(found.count_each()) == each
+    assert found == literal
+
+
+def test_a_column_that_was_counted_is_not_read_again():
+    read = []
+    table = pa.table({"sex": ["f", "m"] * 40, "age": [30] * 80})
+    source = open_source(table)
+    batches = source.batches
+    source = replace(source, batches=lambda names: read.append(names) or batches(names))
+    count(source, ["sex"])
+    assert count_each(source, ["sex", "age"]) == {"sex": {"f": 40, "m": 40}, "age": {30: 80}}
+    assert read == [["sex"], ["age"]]
