@@ -2,6 +2,7 @@
 
 import base64
 import datetime as dt
+import struct
 import zipfile
 import zlib
 from pathlib import Path
@@ -132,6 +133,42 @@ _SAS = (
 
 def sas_file(path: Path) -> Path:
     path.write_bytes(zlib.decompress(base64.b85decode(_SAS)))
+    return path
+
+
+# The labels of the format SEXF, made by the C library readstat: 1, 2 and 9, which no row has.
+_SAS_CATALOGUE = (
+    "c-rmUze~eF6u|L!Z4up4iO|guXG4zEqAn7&6(L$M9Xbfb9~A^`2NCL~yOaNlvnVc({t50b`X^|R*fcdQh=aoS1L1M+-"
+    "Mw5w)|^P+!^`FVjahuUy`Ge*M}1YAHHw}swyknneNHh&@@gROsX0$fQ>?s-`-"
+    "FaI)i#3an&0rlYQxGRW2}Cx59;eyZu(+*<@DK)<Iu#YlOa+_rI#GH?CQ;h;HY!fOXNLAyN)}rb;WhGc67R3Z?V#<l>6i8z"
+    "FRx5t@z5?Z|430000000000000000000000Dv)?LAV{o_#YYL$DQiDOaK4?00000007|MnNg#vVYOKseTH8?6@Oppo7~-"
+    "7x|)29`=PbDWYr$*Rgjb2<M!8ZLJr%hM5nvgJvirE0RR910Q`0D5Q;dr"
+)
+
+
+def sas_catalogue(path: Path) -> Path:
+    path.write_bytes(zlib.decompress(base64.b85decode(_SAS_CATALOGUE)))
+    return path
+
+
+def sas_file_with_a_deleted_row(path: Path) -> Path:
+    """Write the same rows, the second of which is marked as deleted, as SAS does.
+
+    The only page says that it has such rows, the header how many, and a bit per row which.
+    """
+    data = bytearray(sas_file(path).read_bytes())
+    page, pointers, headers = 4096, 4096 + 40, 13
+    row_size = next(
+        page + at
+        for at, _ in (struct.unpack_from("<QQ", data, pointers + 24 * i) for i in range(headers))
+        if data[page + at : page + at + 4] == b"\xf7\xf7\xf7\xf7"
+    )
+    width, rows = struct.unpack_from("<QQ", data, row_size + 40)
+    struct.pack_into("<Q", data, row_size + 56, 1)
+    struct.pack_into("<Q", data, page + 24, 0)
+    struct.pack_into("<H", data, page + 32, 0x0280)
+    data[pointers + 24 * headers + width * rows] = 0b0100_0000
+    path.write_bytes(data)
     return path
 
 

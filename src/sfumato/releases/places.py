@@ -31,6 +31,7 @@ from sfumato.evidence.keys import signing_key
 from sfumato.files import open_to_readers, refuse_release, replace_folder, unfinished_folder
 from sfumato.policy import Policy
 from sfumato.private import is_release
+from sfumato.reading import Reading, saying
 from sfumato.recoding import FullDomainRecoding, Recoding
 from sfumato.releases.codebook import CODEBOOK, CODEBOOK_TEXT, WrittenTable, describe
 from sfumato.releases.evidence import attestation
@@ -493,15 +494,17 @@ def write_folder(
                 delimiter=written.delimiter,
             )
         )
-    tables = {
-        file.name: WrittenTable(open_table(file_in(folder, file)), domains[file.name])
-        for file in files
-        if file.rows
-    }
-    manifest = release.with_orders(release.manifest, tables.values())
-    manifest = replace(manifest, files=tuple(files))
-    texts = dict(release.companions(manifest))
-    codebook = describe(manifest, tables, variables)
+    # What is declared about inputs does not hold for what was written just now.
+    with saying(Reading()):
+        tables = {
+            file.name: WrittenTable(open_table(file_in(folder, file)), domains[file.name])
+            for file in files
+            if file.rows
+        }
+        manifest = release.with_orders(release.manifest, tables.values())
+        manifest = replace(manifest, files=tuple(files))
+        texts = dict(release.companions(manifest))
+        codebook = describe(manifest, tables, variables)
     texts |= {CODEBOOK: codebook.to_csv(), CODEBOOK_TEXT: codebook.to_markdown()}
     if manifest.kind is None:
         texts[README] = write_readme(manifest, codebook)

@@ -13,6 +13,7 @@ from sfumato.counts import FrequencySet
 from sfumato.dates import Detection, iso_of, look_like_dates
 from sfumato.derivations import Preparation
 from sfumato.errors import InputError, hide_passwords, some
+from sfumato.private import is_release
 from sfumato.reading import Reading, TextFile, said_of_all
 from sfumato.registry import Registry
 from sfumato.tables.base import (
@@ -91,7 +92,9 @@ def _as_said(source: str | PathLike[str], reading: Reading | None) -> str | Path
     own = source.reading if isinstance(source, TextFile) else Reading()
     if own.numbers is not None:
         return source
-    said = own.over((said_of_all() or Reading()).over(reading))
+    # What is declared about inputs does not hold for a release, which is written in its own way.
+    of_all = None if is_release(Path(str(source)).parent) else said_of_all()
+    said = own.over((of_all or Reading()).over(reading))
     return source if said == Reading() else TextFile(Path(str(source)), said)
 
 

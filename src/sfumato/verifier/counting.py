@@ -108,7 +108,7 @@ def open_source(data: object, *, form: str | None = None, delimiter: str | None 
     if isinstance(data, TextFile):
         # How it is written was found out by others, or said; nothing of it is taken on trust that
         # can be looked at.
-        reading, form = data.reading, "csv" if data.reading.sheet is None else "xlsx"
+        reading, form = data.reading, form_of_text(data)
         data = data.path
     if not isinstance(data, str | Path):
         source = _open_table(data)
@@ -133,6 +133,18 @@ def open_source(data: object, *, form: str | None = None, delimiter: str | None 
     if twice:
         raise InputError(f"a column name stands there more than once: {some(twice)}")
     return source
+
+
+def form_of_text(file: TextFile) -> str:
+    """Return the format of a file of which it is told how it is read.
+
+    Where all of that is told, it is text, whatever it begins with.
+    """
+    if file.reading.numbers is not None or not file.path.is_file():
+        return "csv"
+    with file.path.open("rb") as opened:
+        head = opened.read(100)
+    return office.form_of(head, file.path.suffix.lower()) or "csv"
 
 
 def _format_of(path: Path) -> str:

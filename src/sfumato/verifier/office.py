@@ -83,6 +83,7 @@ def _read(
         "sheet": reading.sheet,
         "skip": reading.skip,
         "missing": reading.missing,
+        "encoding": reading.encoding,
     }
     stream = read_apart(_SCRIPT, path.absolute(), request, f"{form} file")
     try:

@@ -41,19 +41,24 @@ DAY = {
     "spss": re.compile("[EASJ]?DATE[0-9]*|(QYR|MOYR|WKYR)[0-9]*"),
     "stata": re.compile("%-?t?d.*"),
     "sas": re.compile(
-        "(DATE|DAY|JULIAN|[BE]8601DA|(DDMMYY|MMDDYY|YYMMDD)[BCDNPS]?|WEEKDAT[EX]|WORDDAT[EX]|NLDATE|"
-        "DTDATE9X)[0-9]*"
+        "(DATE|DAY|DOWNAME|JUL(DAY|IAN)|MON(NAME|TH|YY)|YYMON|YEAR|QTRR?|MINGUO|NENGO|HEBDATE|"
+        "(X|)YYMMDD|(DDMMYY|MMDDYY|YYMMDD)[BCDNPS]|DDMMYY|MMDDYY|(MMYY|YYMM|YYQ|YYQR)[CDNPS]?|YYQZ|"
+        "WEEK(DAY|DATE|DATX|U|V|W)|YYWEEK[UVW]|WORDDAT[EX]|NLDATE[A-Z]*|([BE]|IS)8601DA|"
+        "EURDF(DD|DE|DN|DWN|MN|MY|WDX|WKX))[0-9]*"
     ),
 }
 MOMENT = {
     "spss": re.compile(r"(DATETIME|YMDHMS)[0-9.]*"),
     "stata": re.compile("%-?t[cC].*"),
-    "sas": re.compile("(DATETIME|[BE]8601DT|DATEAMPM|NLDATM|MDYAMPM)[0-9.]*"),
+    "sas": re.compile(
+        "(DATETIME|DATEAMPM|MDYAMPM|NLDATM[A-Z]*|EURDFDT|DTDATE|DTMONYY|DTWKDATX|DTYEAR|DTYYQC|"
+        "([BE]|IS)8601(D[NTXZ]|LX))[0-9.]*"
+    ),
 }
 TIME_OF_DAY = {
     "spss": re.compile("TIME[0-9.]*"),
     "stata": re.compile("(?!)"),
-    "sas": re.compile("(TIME|TOD|HHMM|[BE]8601TM|TIMEAMPM)[0-9.]*"),
+    "sas": re.compile("(TIME|TOD|HHMM|TIMEAMPM|NLTIME|NLTIMAP|([BE]|IS)8601(T[MXZ]|LZ))[0-9.]*"),
 }
 BEGINS = {"spss": date(1582, 10, 14), "stata": date(1960, 1, 1), "sas": date(1960, 1, 1)}
 
@@ -72,7 +77,9 @@ def statistics(request: dict[str, Any]) -> tuple[dict[str, Any], list[str], dict
         "sas7bdat": pyreadstat.read_sas7bdat,
         "xpt": pyreadstat.read_xport,
     }[form]
-    more = {} if form in ("por", "xpt") else {"user_missing": True}
+    more: dict[str, Any] = {} if form in ("por", "xpt") else {"user_missing": True}
+    if form != "por" and request.get("encoding"):
+        more["encoding"] = request["encoding"]
     cells, meta = reader(
         request["path"], output_format="dict", disable_datetime_conversion=True, **more
     )
@@ -140,9 +147,13 @@ def cells_of_type(
     import pyarrow as pa
     import pyarrow.compute as pc
 
-    form = form if program == "stata" else form.upper()
-    day, moment = DAY[program].fullmatch(form), MOMENT[program].fullmatch(form)
+    form = form if program == "stata" else form.upper().rstrip(".")
+    day = DAY[program].fullmatch(form)
+    moment = MOMENT[program].fullmatch(form) is not None
     at_a_time = TIME_OF_DAY[program].fullmatch(form)
+    if program == "sas" and re.match("TOD|TIMEAMPM", form):
+        # Both show times, and the time of moments.
+        moment = any(each is not None and each >= 86_400 for each in known)
     met = {spell(each) for each in set(known) - {None}}
     own = {code: label for code, label in labels.items() if code not in codes}
     if met and met <= set(own) and not (day or moment or at_a_time):

@@ -17,6 +17,7 @@ from sfumato.verifier.counting import (
     Source,
     count_population,
     find_mixed,
+    form_of_text,
     open_countable,
     open_source,
 )
@@ -134,7 +135,7 @@ def verify_unjudged(path: Path | TextFile, quasi_identifiers: Sequence[str]) -> 
         path: A CSV, Parquet or Feather file, whatever its name, and how it is read if others know.
         quasi_identifiers: The columns that others may know.
     """
-    form = "csv" if isinstance(path, TextFile) else form_of(path)
+    form = form_of_text(path) if isinstance(path, TextFile) else form_of(path)
     if form is None:
         return Verdict(())
     source = open_source(path, form=form)

@@ -52,21 +52,32 @@ _STATA = 3_653
 _DAYS = {
     "sav": re.compile(r"(E|A|S|J)?DATE\d*|QYR\d*|MOYR\d*|WKYR\d*"),
     "dta": re.compile(r"%-?t?d.*"),
+    # Also those that show only a month, a quarter or a weekday: the number below is a day.
     "sas": re.compile(
-        r"(B8601DA|E8601DA|DATE|DAY|DDMMYY[BCDNPS]?|MMDDYY[BCDNPS]?|YYMMDD[BCDNPS]?|JULIAN|"
-        r"WEEKDATE|WEEKDATX|WORDDATE|WORDDATX|NLDATE|DTDATE9X)\d*"
+        r"(DATE|DAY|DOWNAME|JULDAY|JULIAN|(DDMMYY|MMDDYY|YYMMDD)[BCDNPS]?|XYYMMDD|"
+        r"(MMYY|YYMM|YYQR?)[CDNPS]?|YYQZ|MONNAME|MONTH|MONYY|YYMON|QTRR?|YEAR|"
+        r"WEEKDAY|WEEKDATE|WEEKDATX|WORDDATE|WORDDATX|WEEK[UVW]|YYWEEK[UVW]|"
+        r"NLDATE[A-Z]*|EURDF(DD|DE|DN|DWN|MN|MY|WDX|WKX)|MINGUO|NENGO|HEBDATE|"
+        r"(B|E|IS)8601DA)\d*"
     ),
 }
 _MOMENTS = {
     "sav": re.compile(r"(DATETIME|YMDHMS)\d*(\.\d+)?"),
     "dta": re.compile(r"%-?t[cC].*"),
-    "sas": re.compile(r"(DATETIME|E8601DT|B8601DT|DATEAMPM|NLDATM|MDYAMPM)\d*(\.\d+)?"),
+    "sas": re.compile(
+        r"(DATETIME|DATEAMPM|MDYAMPM|DT(DATE|MONYY|WKDATX|YEAR|YYQC)|NLDATM[A-Z]*|EURDFDT|"
+        r"(B|E|IS)8601(DN|DT|DX|DZ|LX))\d*(\.\d+)?"
+    ),
 }
 _TIMES = {
     "sav": re.compile(r"TIME\d*(\.\d+)?"),
     "dta": re.compile(r"(?!)"),
-    "sas": re.compile(r"(TIME|TOD|HHMM|E8601TM|B8601TM|TIMEAMPM)\d*(\.\d+)?"),
+    "sas": re.compile(
+        r"(TIME|TOD|HHMM|TIMEAMPM|NLTIME|NLTIMAP|(B|E|IS)8601(TM|TX|TZ|LZ))\d*(\.\d+)?"
+    ),
 }
+_CLOCK = re.compile(r"(TOD|TIMEAMPM)\d*(\.\d+)?")
+"""Formats of SAS that show the time of a moment as they show a time."""
 
 
 def read_statistics(request: dict[str, Any]) -> None:
@@ -80,17 +91,21 @@ def read_statistics(request: dict[str, Any]) -> None:
     options: dict[str, Any] = {"output_format": "dict", "disable_datetime_conversion": True}
     if kind not in ("xpt", "por"):
         options["user_missing"] = True
-    if kind != "por" and request.get("encoding"):
-        options["encoding"] = request["encoding"]
+    said = {"encoding": request["encoding"]} if request.get("encoding") else {}
+    if kind != "por":
+        options |= said
+    if kind == "xpt":
+        _refuse_transport(Path(path))
     try:
         columns, found = read(path, **options)
     except MemoryError:
         refuse(_too_large(_NAMES[kind]))
     except Exception as error:  # noqa: BLE001 - whatever the library says of a damaged file
+        _refuse_encoding(error, _NAMES[kind], request.get("encoding"))
         refuse(f"cannot be read as {_NAMES[kind]}: {_words(error)}")
     labels = dict(found.variable_value_labels)
     if kind == "sas7bdat":
-        labels |= _catalogue(Path(path), found)
+        labels |= _catalogue(Path(path), found, said)
     _write(
         [
             _statistics_column(
@@ -117,7 +132,88 @@ def _words(error: BaseException) -> str:
     return f"{text or type(error).__name__}. It is damaged or cut off; export it again."
 
 
-def _catalogue(path: Path, found: Any) -> dict[str, dict[Any, str]]:  # noqa: ANN401
+def _refuse_encoding(error: BaseException, called: str, said: object) -> None:
+    """End if an error is about the encoding of texts."""
+    if "character set" in str(error):
+        refuse(
+            f"cannot be read as {called}: it declares an encoding that is not known. Save it in "
+            "the encoding UTF-8, or export it as CSV."
+        )
+    if not isinstance(error, UnicodeError) and "requested encoding" not in str(error):
+        return
+    tried = f"as {said}" if said else "in the encoding that the file declares"
+    if not said and called == _NAMES["xpt"]:
+        tried = "as UTF-8, and a transport file does not declare its encoding"
+    refuse(
+        f"cannot be read as {called}: its texts cannot be decoded {tried}. Name the encoding in "
+        "the policy, as in input: {encoding: windows-1252}, or with --input encoding=windows-1252."
+    )
+
+
+_RECORD = 80
+"""Bytes of a record, of which a transport file consists."""
+
+
+def _refuse_transport(path: Path) -> None:
+    """End if a transport file is cut off or holds several tables, which is not found out later.
+
+    Rows follow each other until the file ends, so others would be read, or fewer. The layout is the
+    one that SAS describes in its notes TS-140 (version 5) and on version 8.
+    """
+    import mmap
+
+    size = path.stat().st_size
+    if size % _RECORD:
+        refuse(
+            f"cannot be read as {_NAMES['xpt']}: it ends within a record. It is cut off; export it "
+            "again."
+        )
+    with path.open("rb") as file, mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as data:
+        members = list(_records(data, b"MEMB"))
+        if len(members) > 1:
+            # The name of a table stands in the second record after the one that begins it.
+            names = [bytes(data[at + 168 : at + 200]).split()[:1] for at in members]
+            told = ", ".join(name[0].decode("latin-1") for name in names if name)
+            refuse(f"holds {len(members)} tables: {told}. Export each into a file of its own.")
+        begun = next(_records(data, b"OBS"), None)
+        width = _row_width(data, members[0]) if members else 0
+        if begun is None or not width:
+            return  # the library says what is wrong with it
+        first = begun + _RECORD
+        rows = bytes(data[begun + 48 : begun + 63]).strip()
+        if data[begun + 20 : begun + 26] == b"OBSV8 " and rows.isdigit():
+            whole = size - first >= int(rows) * width
+        else:
+            rest = (size - first) % width
+            whole = rest < _RECORD and not bytes(data[size - rest : size]).strip(b" ")
+        if not whole:
+            refuse(
+                f"cannot be read as {_NAMES['xpt']}: it ends within its rows. It is cut off; "
+                "export it again."
+            )
+
+
+def _records(data: Any, kind: bytes) -> Iterator[int]:  # noqa: ANN401 - a file in memory
+    """Yield where a transport file has a header of a kind."""
+    at = -1
+    while (at := data.find(b"HEADER RECORD*******" + kind, at + 1)) >= 0:
+        if at % _RECORD == 0 and data[at + 28 : at + 48] == b"HEADER RECORD!!!!!!!":
+            yield at
+
+
+def _row_width(data: Any, member: int) -> int:  # noqa: ANN401 - a file in memory
+    """Return the bytes of a row of a transport file; 0 if that is not to be found out."""
+    described = next(_records(data, b"NAM"), None)
+    each, many = bytes(data[member + 74 : member + 78]), b""
+    if described is not None:
+        many = bytes(data[described + 54 : described + 58])
+    if described is None or not (each.isdigit() and many.isdigit()):
+        return 0
+    starts = [described + _RECORD + int(each) * at for at in range(int(many))]
+    return sum(int.from_bytes(data[at + 4 : at + 6], "big") for at in starts)
+
+
+def _catalogue(path: Path, found: Any, said: dict[str, str]) -> dict[str, dict[Any, str]]:  # noqa: ANN401
     """Return the value labels that SAS keeps in a file beside the data, if there is one."""
     import pyreadstat
 
@@ -125,11 +221,16 @@ def _catalogue(path: Path, found: Any) -> dict[str, dict[Any, str]]:  # noqa: AN
         if not beside.is_file():
             continue
         try:
-            _, catalogue = pyreadstat.read_sas7bcat(str(beside))
+            _, catalogue = pyreadstat.read_sas7bcat(str(beside), output_format="dict", **said)
         except Exception as error:  # noqa: BLE001 - as for the data
-            refuse(f"has value labels in {beside.name}, which cannot be read: {_words(error)}")
+            refuse(
+                f"has value labels in {beside.name}, which cannot be read: {_words(error)} To "
+                "publish codes without labels, move it into another folder."
+            )
+        known = {name.upper(): labels for name, labels in catalogue.value_labels.items()}
+        # A column names the format with its width; the name itself ends with no digit.
         formats = {
-            name: (catalogue.value_labels.get(form) or catalogue.value_labels.get(form.rstrip(".")))
+            name: known.get(re.sub(r"\d*(\.\d*)?$", "", form).upper())
             for name, form in found.original_variable_types.items()
             if form
         }
@@ -171,7 +272,8 @@ def _statistics_column(
                 for number, out in zip(numbers.tolist(), missing_here.tolist(), strict=True)
             ]
             numbers = np.where(missing_here, np.nan, numbers)
-        values = _cells_of_type(numbers, program, form.upper() if program != "dta" else form)
+        shown = form if program == "dta" else form.upper().rstrip(".")
+        values = _cells_of_type(numbers, program, shown)
     if codes is not None and not any(code is not None for code in codes):
         codes = None
     told = {
@@ -258,7 +360,10 @@ def _cells_of_type(numbers: Any, program: str, form: str) -> Any:  # noqa: ANN40
     def array(filled: Any, kind: Any) -> Any:  # noqa: ANN401
         return pa.array(filled, mask=missing).cast(kind)
 
-    if _MOMENTS[program].fullmatch(form) or _DAYS[program].fullmatch(form):
+    moment = _MOMENTS[program].fullmatch(form) is not None
+    if program == "sas" and _CLOCK.fullmatch(form):
+        moment = bool(np.any(known >= 86_400))
+    if moment or _DAYS[program].fullmatch(form):
         days = _DAYS[program].fullmatch(form) is not None
         # SPSS counts seconds, also for days.
         scale = 86_400_000 if days and program != "sav" else 1_000 if seconds else 1

@@ -1,7 +1,9 @@
 """Sources of rows that offices have: files of SPSS, Stata and SAS, and sheets of Excel."""
 
 import json
+import re
 from collections.abc import Iterator, Mapping, Sequence
+from importlib.metadata import version
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
@@ -54,7 +56,10 @@ _STARTS = {
     _OLE: "sheet",
 }
 _OLD_STATA = frozenset([102, 103, 104, 105, 108, 110, 111, 112, 113, 114, 115])
+_CPORT = b"**COMPRESSED** "
 _HEAD = 512
+_WITHOUT_DELETED = (1, 3, 6)
+"""The first version of pyreadstat that leaves out rows which SAS has only marked as deleted."""
 
 
 def office_kind(path: Path) -> str | None:
@@ -66,6 +71,11 @@ def office_kind(path: Path) -> str | None:
         head = file.read(_HEAD)
     kind = _kind_of(path, head)
     named = _SUFFIXES.get(path.suffix.lower())
+    if kind is None and head.startswith(_CPORT):
+        raise InputError(
+            f"{path} was written by PROC CPORT of SAS, which only SAS reads. Export the table with "
+            "PROC COPY and the engine XPORT, or as CSV."
+        )
     if kind is None and named is not None:
         raise InputError(
             f"{path} is not {_CALLED[named]}, whatever its name says: it does not start like one. "
@@ -144,7 +154,12 @@ class OfficeSource(FileSource):
         # The columns of codes come after all others.
         fields = self._table.schema.remove_metadata()
         self.schema = pa.schema([fields.field(at) for at in range(len(public))])
-        self._reading = Reading(sheet=told.get("sheet"), skip=said.skip, missing=said.missing)
+        self._reading = Reading(
+            sheet=told.get("sheet"),
+            skip=said.skip,
+            missing=said.missing,
+            encoding=None if kind == "sheet" else said.encoding,
+        )
         self.rows = self._table.num_rows
         self.variables = {
             name: Variable(
@@ -170,8 +185,9 @@ class OfficeSource(FileSource):
 
     @property
     def reading(self) -> Reading | None:
-        """The sheet and the rows above its header; None for what has no sheets."""
-        return self._reading if self._reading.sheet is not None else None
+        """The sheet and the rows above its header, or the encoding; None if there is neither."""
+        needed = self._reading.sheet, self._reading.encoding
+        return self._reading if any(each is not None for each in needed) else None
 
     @property
     def kinds(self) -> Mapping[str, str]:
@@ -219,3 +235,14 @@ def require_library(kind: str) -> None:
             raise MissingExtraError("python-calamine", "excel")
     elif find_spec("pyreadstat") is None:
         raise MissingExtraError("pyreadstat", "office")
+    elif kind == "sas7bdat" and _version("pyreadstat") < _WITHOUT_DELETED:
+        least = ".".join(map(str, _WITHOUT_DELETED))
+        raise InputError(
+            f"pyreadstat {version('pyreadstat')} also reads rows that were deleted from a SAS "
+            f'file. Install {least} or newer: pip install --upgrade "sfumato[office]"'
+        )
+
+
+def _version(library: str) -> tuple[int, ...]:
+    """Return the numbers that the version of a library begins with."""
+    return tuple(int(each) for each in re.findall(r"\d+", version(library))[:3])
