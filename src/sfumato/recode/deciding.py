@@ -667,7 +667,14 @@ def decide(
     if decision is first:
         return first
     if _is_same(first, decision, part.counts):
-        return replace(first, published=part.counts)
+        # What is measured is that of the published rows; what it took is that of all.
+        return replace(
+            first,
+            left=decision.left,
+            sizes=decision.sizes,
+            sensitive=decision.sensitive,
+            published=part.counts,
+        )
     return replace(
         decision,
         recoding=part.cover(decision.recoding, counts),
@@ -784,12 +791,16 @@ def _search_of_rounds(first: Decision, last: Decision) -> Mapping[str, Any] | No
     """
     if first.search is None or last.search is None:
         return last.search
-    proven = first.search["optimal"]
+    proven, bound = first.search["optimal"], last.search["bound"]
+    if not proven:
+        # Of other hierarchies, the bound of all rows says nothing.
+        heights = [[each.get("height") for each in made.columns.values()] for made in (first, last)]
+        bound = first.search["bound"] if heights[0] == heights[1] else None
     return {
         **last.search,
         "checks": first.search["checks"] + last.search["checks"],
         "optimal": proven and last.search["optimal"],
-        "bound": last.search["bound"] if proven else None,
+        "bound": bound,
     }
 
 

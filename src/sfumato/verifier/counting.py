@@ -711,7 +711,7 @@ class Tally:
         return self._sums
 
     def combinations(self) -> Mapping[Combination, int]:
-        """Return the same, each combination as numbers as long as nobody asks for its values."""
+        """Return the same, each combination as numbers until its values are asked for."""
         self._number_waiting()
         self._count()
         if self._sums or not self._keys:
@@ -785,7 +785,7 @@ def _codes(keys: pa.Array, books: _Books) -> Iterator[list[int]]:
 
 
 class CodedCombinations(Mapping[Combination, int]):
-    """Combinations and their rows, as numbers as long as nobody asks for values.
+    """Combinations and their rows, as numbers until values are asked for.
 
     Args:
         keys: A whole number for each combination.
@@ -827,7 +827,7 @@ class CodedCombinations(Mapping[Combination, int]):
         return repr(self._sums)
 
     def split(self, width: int) -> "SplitCombinations":
-        """Tell apart the first columns and the others, without spelling combinations out."""
+        """Split into the first columns and the others, without spelling combinations out."""
         bits = sum(bits for _, bits in self._books[:width])
         first = pc.bit_wise_and(self._keys, _whole([(1 << bits) - 1])[0]).dictionary_encode()
         rest = pc.shift_right(self._keys, _whole([bits])[0])

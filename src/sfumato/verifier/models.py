@@ -376,7 +376,7 @@ def _tallies(
 
 
 def _split(combinations: Mapping[Key, int], width: int, n: int) -> SplitCombinations:
-    """Tell apart the first columns of combinations, which many may share, and n others."""
+    """Split combinations into their first columns, which many may share, and n others."""
     if isinstance(combinations, CodedCombinations):
         return combinations.split(width)
     number: dict[Key, int] = {}
