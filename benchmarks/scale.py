@@ -22,8 +22,11 @@ _MEMORY = 2000.0
 """MB, at any number of rows."""
 
 _COUNT = 0.6
-_WHOLE = 3.0
+_WHOLE = 2.0
 """Times the CPU of the GROUP BY, at ten million rows."""
+
+_WHOLE_MEMORY = 600.0
+"""MB of the whole anonymize, at ten million rows."""
 
 
 def run(bench: Bench) -> Iterator[Figure]:
@@ -64,6 +67,10 @@ def _one(bench: Bench, file: Path, policy: Path, few: Path, rows: int) -> Iterat
     if find_spec("duckdb") is not None:
         work = {"group-by": (file, policy, few), **work}
     best = _best(repeats, work)
+    for name in ("anonymize", "break-merge"):
+        # What is not published costs nothing, and its figures would say so.
+        if not best[name]["verified"]:
+            raise RuntimeError(f"{at}: {name} published nothing that verifies")
     shutil.rmtree(folder)
     yield Figure(f"{at}: size of the file", file.stat().st_size / 1e6, "MB")
     beside = None
@@ -74,18 +81,23 @@ def _one(bench: Bench, file: Path, policy: Path, few: Path, rows: int) -> Iterat
     yield Figure(f"{at}: distinct combinations", best["count"]["distinct"])
     yield from _figures(f"{at}: count", best["count"], beside, _COUNT if judged else None)
     name = f"{at}: whole anonymize, published and verified"
-    yield from _figures(name, best["anonymize"], beside, _WHOLE if judged else None)
+    most = _WHOLE_MEMORY if judged else _MEMORY
+    yield from _figures(name, best["anonymize"], beside, _WHOLE if judged else None, most)
     name = f"{at}: Break-Merge of the release, published and verified"
     yield from _figures(name, best["break-merge"], beside, None)
 
 
 def _figures(
-    what: str, found: dict[str, float], beside: float | None, target: float | None
+    what: str,
+    found: dict[str, float],
+    beside: float | None,
+    target: float | None,
+    memory: float = _MEMORY,
 ) -> Iterator[Figure]:
     yield Figure(what, found["cpu"], "CPU s")
     if beside is not None:
         yield Figure(f"{what} / GROUP BY", found["cpu"] / beside, "×", target=target)
-    yield Figure(f"{what}, peak memory", found["peak"], "MB", target=_MEMORY)
+    yield Figure(f"{what}, peak memory", found["peak"], "MB", target=memory)
 
 
 def _best(repeats: int, work: dict[str, tuple[object, ...]]) -> dict[str, dict[str, float]]:
