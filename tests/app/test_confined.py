@@ -509,7 +509,10 @@ def test_a_policy_edited_by_hand_is_held_to_the_folder_too(attacked, outside):
 # Who may name what lies elsewhere.
 
 
-def test_who_starts_the_app_may_name_a_table_elsewhere_and_no_more(outside, tmp_path):
+def test_who_starts_the_app_may_name_a_table_elsewhere_and_no_more(tmp_path):
+    (tmp_path / "around").mkdir()
+    # Not the one of the attacks, which must stay unread: tests run in any order.
+    outside = Outside(tmp_path / "around")
     given = outside.around / "outside.csv"
     folder = tmp_path / "work"
     folder.mkdir()
