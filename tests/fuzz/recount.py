@@ -81,9 +81,12 @@ def read_file(path: Path) -> list[Row]:
 
 def read_csv(data: bytes) -> Iterable[Row]:
     """Read CSV with a header; an empty cell is a missing one."""
-    csv.field_size_limit(2**31 - 1)
-    reader = csv.DictReader(io.StringIO(data.decode(), newline=""))
-    return [{name: cell or None for name, cell in row.items()} for row in reader]
+    before = csv.field_size_limit(2**31 - 1)
+    try:
+        reader = csv.DictReader(io.StringIO(data.decode(), newline=""))
+        return [{name: cell or None for name, cell in row.items()} for row in reader]
+    finally:
+        csv.field_size_limit(before)
 
 
 def read_table(table: object) -> list[Row]:

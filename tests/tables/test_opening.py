@@ -144,6 +144,15 @@ def test_what_cannot_be_a_table_is_refused_when_opened(content, message, tmp_pat
         open_table(given(tmp_path, content))
 
 
+def test_a_name_that_is_too_long_is_so_whatever_limit_others_set(tmp_path):
+    before = csv.field_size_limit(2**31 - 1)
+    try:
+        with pytest.raises(InputError, match="a header that is too long"):
+            open_table(given(tmp_path, b"a" * (1 << 18) + b",b\n1,2\n"))
+    finally:
+        csv.field_size_limit(before)
+
+
 @pytest.mark.parametrize(
     ("content", "message"),
     [

@@ -42,6 +42,9 @@ _BLOCK = 1 << 22
 _SAMPLE = 1 << 20
 """Bytes looked at to find the delimiter and the header."""
 
+_LONGEST_NAME = 1 << 16
+"""Characters of a column's name. Python's reader has a limit too, which others may lift."""
+
 _LOOKED_AT = 2000
 """Records looked at to find columns of numbers."""
 
@@ -97,7 +100,7 @@ class CsvSource(FileSource):
         records, complete = self._records
         if len(records) < 2 and (complete or not records):
             self._require_closed_quotes()
-        if not records and not complete:
+        if not records and not complete or records and max(map(len, records[0])) > _LONGEST_NAME:
             raise InputError(
                 f"{self.where} has a header that is too long. Give each column a short name."
             )
