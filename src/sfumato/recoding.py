@@ -43,7 +43,28 @@ class ColumnRecoding:
     """Which label each raw value becomes; `DROP` if a row that has it is suppressed."""
 
     labels: tuple[Value, ...]
-    """The published values; None is missing. At level 0 they are the raw values themselves."""
+    """The published values; None is missing. At level 0 they are the raw values themselves.
+
+    One may have several codes, so that some of the rows that have it can be suppressed.
+    """
+
+    @cached_property
+    def published_codes(self) -> CodeArray:
+        """The code under which each label is published: rows with one label have one code.
+
+        >>> values = ("a", "b", "c")
+        >>> ColumnRecoding("x", 1, 2, values, np.arange(3), ("0", "1", "0")).published_codes
+        array([0, 1, 0], dtype=int32)
+        """
+        first: dict[Value, int] = {}
+        for code, label in enumerate(self.labels):
+            first.setdefault(label, code)
+        return np.array([first[label] for label in self.labels], dtype=np.int32)
+
+    @property
+    def is_merged(self) -> bool:
+        """Whether a label has several codes."""
+        return bool((np.diff(self.published_codes) != 1).any())
 
     @classmethod
     def at(cls, ladder: Ladder, level: int) -> "ColumnRecoding":

@@ -73,6 +73,7 @@ class Crowd(Decoupling):
 @pytest.fixture(autouse=True)
 def registered(monkeypatch):
     """Registered as a plug-in would be, with its part of the verifier."""
+    assert len(DECOUPLINGS)  # Plug-ins are there first: what they find would keep these.
     for member, like in ((Crews, "break-merge"), (Crowd, "anatomy")):
         monkeypatch.setitem(DECOUPLINGS._members, member.name, member)
         monkeypatch.setitem(KINDS, member.name, KINDS[like])

@@ -475,12 +475,14 @@ class Releases(Guard):
     # Reading it.
 
     def given_rows(self, case: Case, folder: Path) -> list[Row]:
-        """Return what was given, as a stranger reads it: in CSV, NaN is a text."""
+        """Return what was given, as a stranger reads it: in CSV, NaN is a text; blanks are none."""
         path = folder / f"given.{case['source']}"
         if path.suffix in (".csv", ".gz"):
-            return read_file(path)
-        names = list(case["columns"])
-        return [dict(zip(names, map(text, row), strict=True)) for row in comparable(case)]
+            rows = read_file(path)
+        else:
+            names = list(case["columns"])
+            rows = [dict(zip(names, map(text, row), strict=True)) for row in comparable(case)]
+        return [{name: _unless_blank(cell) for name, cell in row.items()} for row in rows]
 
     def tables_of(self, release: Any) -> dict[str, list[Row]]:
         """Read every table of a release as a stranger would, by its name in the manifest."""
@@ -886,6 +888,10 @@ def comparable(case: Case) -> list[list[Any]]:
         return 0.0 if cell == 0 and cell is not False else written_out(column, cell)
 
     return [[cell_of(*each) for each in zip(kinds, row, strict=True)] for row in case["rows"]]
+
+
+def _unless_blank(cell: str | None) -> str | None:
+    return None if cell is None or not cell.strip() else cell
 
 
 def cells_beyond(contents: Any) -> set[int]:

@@ -15,6 +15,8 @@ from tests.fuzz.recount import Row, read_table
 from tests.fuzz.releases import Releases
 from tests.tables import databases
 
+_FINE = pa.timestamp("ns")
+
 
 class Stored(Releases):
     """Releases of tables in a database, into tables of it and into folders."""
@@ -47,10 +49,23 @@ class Stored(Releases):
             if isinstance(column["rule"], dict):
                 # Rows of a database are not published as numbers.
                 column["rule"].pop("as", None)
+        if _FINE not in self.kind.types:
+            self._round_moments(case)
         return case
+
+    def _round_moments(self, case: Case) -> None:
+        """Leave only moments that the database can store, in whole microseconds."""
+        for i, column in enumerate(case["columns"].values()):
+            for row in (
+                [*case["rows"], *case.get("others", ())] if column["make"] == "moment" else ()
+            ):
+                row[i] = row[i] and row[i] // 1000 * 1000
 
     def give(self, table: pa.Table, case: Case, folder: Path) -> object:
         self.database.clear()
+        if _FINE not in self.kind.types:
+            kinds = [pa.timestamp("us") if kind == _FINE else kind for kind in table.schema.types]
+            table = table.cast(pa.schema(zip(table.schema.names, kinds, strict=True)))
         return self.database.stored(table, "given")
 
     def place(self, case: Case, folder: Path) -> dict[str, Any]:

@@ -15,7 +15,10 @@ from sfumato.perturbations import PERTURBATIONS
 from sfumato.policy import Policy
 from sfumato.recode.deciding import counted_columns, decide
 from sfumato.recode.recoded import published_part, recode_counts
+from sfumato.recoding import ColumnRecoding, FullDomainRecoding
+from sfumato.tables import open_table
 from sfumato.typing import silent
+from sfumato.weights import Averaging
 
 METHODS = [*PARTITIONERS, "full-domain", "regional"]
 ILL = ["flu", "gout", "hiv", "ulcer"]
@@ -234,3 +237,23 @@ def test_published_rows_alone_make_the_same_release(counts, policy, seed):
     assert [c.values for c in one.columns] == [c.values for c in other.columns]
     assert np.array_equal(one.codes, other.codes)
     assert np.array_equal(one.rows, other.rows)
+
+
+def test_a_label_that_tells_suppressed_rows_apart_is_published_as_one():
+    """One row with it goes and others stay, so it has several codes; readers see one class."""
+    table = pa.table({"a": [1, 2, 3, 1, 2, 3], "b": [1, 1, 1, 2, 2, 2], "w": [1.0, 2, 3, 4, 5, 6]})
+    low, high = np.zeros(3, np.int32), np.zeros(2, np.int32)
+    columns = (
+        ColumnRecoding("a", 1, 1, (1, 2, 3), low, ("*",)),
+        ColumnRecoding("b", 1, 1, (1, 2), high, ("*",)),
+    )
+    gone = np.array([True, False, False, False, False, False])
+    codes = [np.array([0, 1, 2, 0, 1, 2], np.int32), np.array([0, 0, 0, 1, 1, 1], np.int32)]
+    whole = FullDomainRecoding(columns, np.empty((0, 2), np.int64))
+    recoding = whole.telling_apart(gone, codes)
+    opened, rng = open_table(table), np.random.default_rng(0)
+    made = recode_counts(opened.count(["a", "b"]), recoding, ["a", "b"], rng)
+    assert made.rows.tolist() == [5]
+    told = {"suppression": "remove", "weights": {"w": Averaging()}, "rng": rng}
+    found = opened.publish_table(recoding, ["a", "b", "w"], **told)
+    assert found.to_pylist() == [{"a": "*", "b": "*", "w": 4.0}] * 5

@@ -347,5 +347,6 @@ def test_another_engine_may_open_what_ours_does_not(monkeypatch):
         def open(self, source):
             return "the answer"
 
+    assert len(ENGINES)  # Plug-ins are there first: what they find would keep this one.
     monkeypatch.setitem(ENGINES._members, "answer", Answer)
     assert open_table(42) == "the answer"

@@ -126,10 +126,8 @@ def published_labels(
     elif isinstance(recoding, FullDomainRecoding):
         for column in recoding.columns:
             if column.column in names:
-                codes[column.column] = (
-                    column.labels,
-                    _lookup(published.column(column.column), column),
-                )
+                found = _lookup(published.column(column.column), column)
+                codes[column.column] = column.labels, column.published_codes[found]
     return {
         name: [label for code in np.unique(each).tolist() if (label := labels[code]) is not None]
         for name, (labels, each) in codes.items()
@@ -151,7 +149,10 @@ def recode_entries(
     """Return the published rows entry by entry; see `recode_counts`."""
     if isinstance(recoding, FullDomainRecoding):
         every, stay = _by_column(counts, recoding)
-        labels = {name: (values, codes[stay]) for name, (values, codes) in every.items()}
+        published = {column.column: column.published_codes for column in recoding.columns}
+        labels = {
+            name: (values, published[name][codes[stay]]) for name, (values, codes) in every.items()
+        }
         return RecodedEntries(labels, np.flatnonzero(stay), counts.rows[stay])
     assert isinstance(recoding, LocalRecoding)  # noqa: S101 - no other is decided on counts
     item, of_class, rows = _hand_out(counts, recoding.starts, recoding.rows, decided, rng)

@@ -100,7 +100,9 @@ class CsvSource(FileSource):
         records, complete = self._records
         if len(records) < 2 and (complete or not records):
             self._require_closed_quotes()
-        if not records and not complete or records and max(map(len, records[0])) > _LONGEST_NAME:
+        if (not records and not complete) or (
+            records and max(map(len, records[0])) > _LONGEST_NAME
+        ):
             raise InputError(
                 f"{self.where} has a header that is too long. Give each column a short name."
             )

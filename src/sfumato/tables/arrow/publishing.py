@@ -376,12 +376,18 @@ class FullDomainRecoder(Recoder):
             [len(column.labels) for column in recoding.columns],
             len(recoding.suppressed),
         )
+        self._merged = {
+            column.column: column.published_codes for column in recoding.columns if column.is_merged
+        }
         self._drops = any(bool((column.codes == DROP).any()) for column in recoding.columns)
         self.suppresses = self._drops or len(self._suppressed) > 0
 
     def encode(self, batch: pa.RecordBatch) -> RecodedBatch:
         codes = {name: reader.encode(batch.column(name)) for name, reader in self._readers.items()}
-        return RecodedBatch(codes, self._inside(codes, len(batch)) if self.suppresses else None)
+        inside = self._inside(codes, len(batch)) if self.suppresses else None
+        for name, published in self._merged.items():
+            codes[name] = published[codes[name]]
+        return RecodedBatch(codes, inside)
 
     def _inside(self, codes: dict[str, CodeArray], n: int) -> BoolArray:
         inside: BoolArray = np.zeros(n, dtype=bool)
