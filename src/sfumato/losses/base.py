@@ -454,6 +454,14 @@ class CellLoss(Loss):
         """Return the weight of the attribute in the aggregate."""
         return attribute.weight
 
+    @property
+    def charges_suppressed_cells_alike(self) -> bool:
+        """Whether a suppressed cell costs as much as any other, and no less than a cell that stays.
+
+        What a cell that stays costs must not depend on how often its value occurs.
+        """
+        return False
+
     @abstractmethod
     def suppression_cost(
         self, attribute: Attribute, costs: FloatArray, removed: FloatArray
@@ -489,6 +497,15 @@ class CellLossFunction(LossFunction):
         self._latest: tuple[CheckedNode, list[FloatArray]] | None = None
         self._shares = np.concatenate([*levels, np.zeros(0)])
         self._starts = np.cumsum([0, *map(len, levels)])[:-1]
+
+    @property
+    def charges_suppressed_cells_alike(self) -> bool:
+        """Whether a suppressed cell costs as much as any other; see `CellLoss`."""
+        return self._loss.charges_suppressed_cells_alike
+
+    def costs_of(self, attribute: Attribute) -> FloatArray:
+        """Return the cost of a cell: one row per level, one column per raw value."""
+        return self._loss.costs(attribute)
 
     def of(self, judged: CheckedNode) -> float:
         return self._aggregate.of(self.per_attribute(judged), self._weights)

@@ -40,6 +40,10 @@ class NormalizedLoss(CellLoss):
         cost: FloatArray = (cells.leaves - 1.0) / max(attribute.ladder.n_leaves - 1, 1)
         return cost
 
+    @property
+    def charges_suppressed_cells_alike(self) -> bool:
+        return True
+
     def suppression_cost(
         self, attribute: Attribute, costs: FloatArray, removed: FloatArray
     ) -> FloatArray:

@@ -43,6 +43,10 @@ class Precision(CellLoss):
         cost: FloatArray = cells.level / max(attribute.ladder.height, 1)
         return cost
 
+    @property
+    def charges_suppressed_cells_alike(self) -> bool:
+        return not self.ignore_suppression
+
     def suppression_cost(
         self, attribute: Attribute, costs: FloatArray, removed: FloatArray
     ) -> FloatArray:

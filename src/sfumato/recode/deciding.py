@@ -34,6 +34,7 @@ from sfumato.recode.recoded import PublishedPart, published_part
 from sfumato.recode.regional import CutSearch, FoundCut, draw_tree, label_levels
 from sfumato.recoding import ColumnRecoding, FullDomainRecoding, Lattice, Recoding
 from sfumato.search import SEARCHES, Checker, Found, Grouping, Outcome, step_down
+from sfumato.search.wider import WiderSearch
 from sfumato.tables import Table, count_people
 from sfumato.text import text_or_none
 from sfumato.typing import IntArray, Node, Progress, Value
@@ -356,6 +357,9 @@ class Decision:
     """Rows that are not published because the policy suppresses missing values: no decision was
     made on them."""
 
+    searched: WiderSearch | None = None
+    """What the search says of the rows that are published, if it does."""
+
     published: FrequencySet | None = None
     """The published rows as they were, over the columns of the decision, if others are not
     published; see `published_rows`."""
@@ -640,7 +644,12 @@ def decide(
     start = deepcopy(rng)
     rng.bit_generator.state = rng.bit_generator.jumped().state  # type: ignore[attr-defined]
 
-    def decide_on(rows: FrequencySet, within: Policy, maker: "Maker | None" = None) -> Decision:
+    def decide_on(
+        rows: FrequencySet,
+        within: Policy,
+        maker: "Maker | None" = None,
+        searched: WiderSearch | None = None,
+    ) -> Decision:
         return _decide_once(
             within if asked is policy else _with_limit(policy, within.suppression.limit),
             within,
@@ -649,6 +658,7 @@ def decide(
             rng=deepcopy(start),
             report=report,
             maker=maker,
+            searched=searched,
             lost=lost + counts.total - rows.total,
         )
 
@@ -660,7 +670,7 @@ def decide(
             break
         part = PublishedPart(left.counts, part.items[left.items])
         try:
-            decision = decide_on(part.counts, _with_limit(asked, 0))
+            decision = decide_on(part.counts, _with_limit(asked, 0), searched=decision.searched)
         except InfeasibleError:
             # Other hierarchies make other classes, and it may take a few rows more.
             decision = decide_on(part.counts, _with_limit(asked, _room(asked, counts, part.counts)))
@@ -804,7 +814,7 @@ def _search_of_rounds(first: Decision, last: Decision) -> Mapping[str, Any] | No
     }
 
 
-def _decide_once(
+def _decide_once(  # noqa: PLR0913 - what is decided, and what was before
     policy: Policy,
     asked: Policy,
     counts: FrequencySet,
@@ -813,6 +823,7 @@ def _decide_once(
     rng: np.random.Generator,
     report: Progress,
     maker: "Maker | None",
+    searched: WiderSearch | None,
     lost: int,
 ) -> Decision:
     """Decide what becomes of a counted table, of which rows may have been suppressed before."""
@@ -829,6 +840,7 @@ def _decide_once(
             lambda checks: report("search", checks, None),
             rng=rng,
             maker=maker,
+            searched=searched,
             lost=lost,
         )
     return decide_locally(
@@ -891,11 +903,17 @@ def decide_for_columns(
     *,
     rng: np.random.Generator | None = None,
     maker: "Maker | None" = None,
+    searched: WiderSearch | None = None,
     lost: int = 0,
 ) -> Decision:
     """Decide on one lookup per column, by whichever of its methods a policy names."""
-    decide_ = decide_full_domain if policy.make_regional() is None else decide_regionally
-    return decide_(policy, counts, population, on_check, rng=rng, maker=maker, lost=lost)
+    if policy.make_regional() is not None:
+        return decide_regionally(
+            policy, counts, population, on_check, rng=rng, maker=maker, lost=lost
+        )
+    return decide_full_domain(
+        policy, counts, population, on_check, rng=rng, maker=maker, searched=searched, lost=lost
+    )
 
 
 def decide_full_domain(
@@ -906,12 +924,29 @@ def decide_full_domain(
     *,
     rng: np.random.Generator | None = None,
     maker: "Maker | None" = None,
+    searched: WiderSearch | None = None,
     lost: int = 0,
 ) -> Decision:
-    """Find the node that loses least among those that keep the promises."""
+    """Find the node that loses least among those that keep the promises.
+
+    Args:
+        policy: What must hold.
+        counts: The table.
+        population: All people the data was drawn from, if the policy names them.
+        on_check: Told how many nodes were checked.
+        rng: Draws who stays where a model leaves that to chance.
+        maker: See `prepare`.
+        searched: A search of more rows, of which these are the published ones.
+        lost: Rows that were suppressed before and are not in the counts.
+    """
     ready = prepare(policy, counts, population, maker=maker, lost=lost)
     checker = _possible_checker(policy, ready, rng)
+    taught = searched is not None and searched.teach(checker)
     found = search_levels(policy, checker, on_check)
+    if taught and not found.alone:
+        # Which of several nodes is met first must not depend on rows that are not published.
+        checker.grouping.lessons.clear()
+        found = search_levels(policy, checker, on_check)
     if found.node is None:
         raise InfeasibleError(why_infeasible(policy, checker, found))
     outcome = checker.evaluate(found.node)
@@ -931,6 +966,7 @@ def decide_full_domain(
         search=_describe_search(policy, checker, found),
         lost=_lost_by_column(checker, outcome),
         lacking=ready.lacking or 0,
+        searched=WiderSearch.of(checker, found),
     )
 
 

@@ -45,6 +45,9 @@ class Found:
     passing: tuple[Node, ...] | None = None
     """All valid nodes, from searches that find them."""
 
+    alone: bool = False
+    """Whether no other node would lose as little; only said if no row is suppressed."""
+
     @property
     def excess(self) -> float | None:
         """The share by which the loss may be above the best at most; None if that is not known.

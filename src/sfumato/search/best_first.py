@@ -632,6 +632,12 @@ class _State:
     def lesson(self, key: Hashable, best: Node | None) -> Lesson:
         """Return what was learned, for searches to come."""
         self._keep_floors()
+        whole = self._checker.lattice
+        floors = self._floors.reshape(whole.shape)
+        for outcome in self.outcomes:
+            if outcome.valid:
+                at = tuple(a - b for a, b in zip(outcome.node, whole.lowest, strict=True))
+                floors[at] = max(floors[at], outcome.loss)
         return Lesson(key, self._checker.models, best, self.hopeless, self._floors)
 
     def _first(self, score: np.ndarray) -> list[int]:
@@ -766,6 +772,8 @@ def _break_tie(checker: Checker, state: _State, best: Found) -> Found:
         float(bits[level - low])
         for bits, level, low in zip(checker.bits(), best.node, lattice.lowest, strict=True)
     )
+    if np.count_nonzero(np.abs(state.least - best.loss) <= slack) == 1:
+        best = replace(best, alone=True)
     more = np.flatnonzero(kept > own + 1e-9)
     for i in more[np.argsort(-kept[more], kind="stable")][:_MOST_TIED]:
         node = tuple(int(a) + low for a, low in zip(places[i], lattice.lowest, strict=True))

@@ -67,6 +67,17 @@ class Lessons:
         """Remember a search."""
         self._learned = [*self._learned[1 - _MOST :], lesson]
 
+    def latest(self, asked: Hashable, models: Sequence[PrivacyModel]) -> Lesson | None:
+        """Return what the latest search for just these models taught; None if there was none."""
+        for lesson in reversed(self._learned):
+            if lesson.asked == asked and lesson.models == tuple(models):
+                return lesson
+        return None
+
+    def clear(self) -> None:
+        """Forget what was searched."""
+        self._learned = []
+
     def of(
         self, asked: Hashable, models: Sequence[PrivacyModel]
     ) -> tuple[BoolArray | None, FloatArray | None]:
