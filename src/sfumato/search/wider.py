@@ -56,7 +56,7 @@ class WiderSearch:
         )
 
     def teach(self, checker: Checker) -> bool:
-        """Add what is known to what the search of a part begins with; return whether it can be used.
+        """Add what is known to what the search of a part begins with; return whether it holds.
 
         Args:
             checker: The part, of which nothing may be suppressed.
