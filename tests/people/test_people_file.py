@@ -674,3 +674,24 @@ def test_a_release_that_is_not_there_is_told_before_its_people_file(tmp_path):
     people.write_bytes(b"")
     with pytest.raises(InputError, match="there is no file"):
         sf.verify(tmp_path / "nowhere", people_file=people)
+
+
+@pytest.mark.parametrize("form", ["csv", "parquet", "feather", "sav", "dta", "xlsx"])
+@pytest.mark.parametrize("role", ["quasi-identifier", "sensitive"])
+def test_truth_values_are_recounted_in_every_format(form, role, tmp_path):
+    """SPSS and Stata have numbers for them, and the people file has not."""
+    rows = {"smokes": [True] * 4 + [False] * 4, "age": [30] * 8, "who": [1, 2, 2, 3, 4, 5, 5, 6]}
+    policy = sf.Policy(
+        columns={"smokes": role, "age": "quasi-identifier", "who": "identifier"},
+        models=[sf.models.KAnonymity(3)],
+        person="who",
+    )
+    people = tmp_path / "people.csv"
+    folder = tmp_path / "release"
+    sf.anonymize(pa.table(rows), policy, output=folder, format=form, people_file=people)
+    checks = {check.name: check for check in verify_folder(folder, people=people).checks}
+    assert checks["k-anonymity"].status == "holds"
+    found = open_release(folder, people_file=people)
+    assert {*found._people.counts.column("smokes").values} == {
+        *found.counts(["smokes"]).tables[0].column("smokes").values
+    }

@@ -274,12 +274,17 @@ def read_people(
     return PublishedPeople(weighted, person, household)
 
 
+_TRUTH = ("true", "1"), ("false", "0")
+
+
 def _as_published(counts: FrequencySet, published: FrequencySet) -> FrequencySet:
     """Return counts in which values have the form that they have in a published table."""
     values = []
     for column in counts.columns:
         own = published.column(column.name).values if column.name in published.names else ()
         known = {text_or_none(value): value for value in own}
+        # SPSS and Stata have no truth values: they are published as numbers.
+        known = {text: known[as_number] for text, as_number in _TRUTH if as_number in known} | known
         values.append([known.get(text_or_none(value), value) for value in column.values])
     return FrequencySet.from_codes(counts.names, values, counts.codes, counts.rows)
 

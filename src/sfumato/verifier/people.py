@@ -261,10 +261,13 @@ def _renumber(values: Sequence[object], codes: pa.Array) -> tuple[list[object], 
 def _plainly(text: str) -> str:
     """Return a number or a time however a program writes it: 1.50 is 1.5, midnight is the day.
 
+    SPSS and Stata have no truth values, so they are numbers there.
+
     >>> [_plainly(text) for text in ("1.50", "2020-01-31 00:00:00.000", "True")]
-    ['15e-1', '2020-01-31', 'true']
+    ['15e-1', '2020-01-31', '1']
     """
     found = folded_text(text) or ""
+    found = {"true": "1", "false": "0"}.get(found, found)
     if _TIME.match(found):
         found = re.sub(r"(\.\d*?)0+$", r"\1", found).rstrip(".")
         found = found.removesuffix("00:00:00").removesuffix("t")
