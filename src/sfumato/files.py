@@ -194,11 +194,19 @@ _REPLACED = ".replaced"
 
 
 @contextmanager
-def unfinished_folder(target: Path) -> Iterator[Path]:
+def unfinished_folder(
+    target: Path,
+    *,
+    hint: str = "Choose another output folder, or change its permissions.",
+) -> Iterator[Path]:
     """Yield a private folder beside a target, which vanishes with the block.
 
     It may be renamed in the block; then nothing vanishes. What killed runs left there before is
     removed first. Folders above the target are made, and removed again if they stay empty.
+
+    Args:
+        target: What is going to be made.
+        hint: What to do if nothing can be written there.
     """
     require_inside(target, OutputError)
     parent = target.parent
@@ -212,8 +220,7 @@ def unfinished_folder(target: Path) -> Iterator[Path]:
             stage, lock = _make_locked(target)
         except OSError as error:
             raise OutputError(
-                f"cannot write in {str(parent)!r}: {reason_of(error)}. "
-                "Choose another output folder, or change its permissions."
+                f"cannot write in {str(parent)!r}: {reason_of(error)}. {hint}"
             ) from None
         yield stage
     finally:

@@ -47,6 +47,28 @@ def test_a_publish_that_is_killed_at_any_moment(tmp_path, some):
 
 
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="needs fork and SIGKILL")
+def test_commands_that_are_killed_can_be_given_again_and_leave_nothing(tmp_path, some):
+    told = crashed("killing.py", tmp_path, some(4, of=1000))
+    assert set(told) == {"start", "increment"}
+    for found in told.values():
+        # Every step in the full lane; in the fast one some, the first and the last among them.
+        assert found["tried"] >= some(4, of=0.9 * len(found["steps"]))
+        assert 1 <= found["committed"] < found["tried"]
+
+
+def test_a_release_of_a_ledger_is_never_replaced(ledger):
+    target = ledger.with_name("out")
+    sf.Ledger(ledger).publish(table_of(NEW), output=target)
+    told = r"'.*out' exists: it is release 2 of a ledger.*sfumato ledger log"
+    with pytest.raises(OutputError, match=told) as refused:
+        sf.Ledger(ledger).publish(table_of(NEW), output=target, again=True)
+    # There is no such option.
+    assert "force" not in str(refused.value)
+    assert len(sf.Ledger(ledger).history) == 2
+    assert sf.verify(target).verdict.holds
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="needs fork and SIGKILL")
 def test_a_publish_into_a_database_that_is_killed_at_any_statement(tmp_path, some):
     imported("ibis", "duckdb")
     rounds = some(3, of=8)

@@ -23,7 +23,7 @@ from urllib.parse import quote
 
 from sfumato.confinement import require_inside
 from sfumato.errors import InputError, OutputError, reason_of
-from sfumato.files import refuse_special
+from sfumato.files import refuse_special, unfinished_folder
 from sfumato.likelihood import exact_limit
 from sfumato.text import text_of
 from sfumato.typing import Value
@@ -150,25 +150,26 @@ def new_ledger(path: Path, *, several: bool = False) -> Iterator[sqlite3.Connect
         raise OutputError(
             f"{str(path)!r} exists. Give another name, or publish new rows on that ledger."
         )
-    draft = path.with_name(f".{path.name}.{os.getpid()}.unfinished")
-    try:
-        # Private from the first byte: SQLite gives its journal the mode of the file.
-        os.close(os.open(draft, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600))
-    except OSError as error:
-        raise OutputError(
-            f"cannot write in {str(path.parent)!r}: {reason_of(error)}. "
-            "Choose another place for the ledger, or change the permissions of the folder."
-        ) from None
-    try:
+    hint = "Choose another place for the ledger, or change the permissions of the folder."
+    if not path.parent.is_dir():
+        raise OutputError(f"cannot write in {str(path.parent)!r}: there is no such folder. {hint}")
+    # In a folder of its own, which the next run removes with all that a killed one left in it:
+    # SQLite keeps a journal beside what it writes.
+    with unfinished_folder(path, hint=hint) as folder:
+        draft = folder / "draft"
+        try:
+            # Private from the first byte: SQLite gives its journal the mode of the file.
+            os.close(os.open(draft, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600))
+        except OSError as error:
+            raise OutputError(
+                f"cannot write in {str(path.parent)!r}: {reason_of(error)}. {hint}"
+            ) from None
         with _readable(path), closing(_connect(draft)) as db, _transaction(db):
             create_tables(db)
             db.execute(f"PRAGMA application_id = {MARK}")
             db.execute(f"PRAGMA user_version = {FORMAT_OF_SEVERAL if several else FORMAT}")
             yield db
         _into_place(draft, path)
-    finally:
-        with suppress(OSError):
-            draft.unlink()
 
 
 def create_tables(db: sqlite3.Connection) -> None:

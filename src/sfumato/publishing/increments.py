@@ -20,6 +20,7 @@ from sfumato.content import Table as ContentTable
 from sfumato.counts import FrequencySet, group, sums
 from sfumato.decouplings.base import GroupedTables
 from sfumato.errors import InputError, OutputError, UnknownColumnError, some
+from sfumato.files import sweep
 from sfumato.ledger import chain, pending
 from sfumato.ledger.admission import Rules
 from sfumato.ledger.epochs import coarsen
@@ -599,6 +600,8 @@ class IncrementJob:
         staged: pending.StagedRelease | None = None
         try:
             with chain.writing(self.file, wait=self.wait, head=self.head) as db:
+                # A start that was killed at its very end leaves a second name of the ledger.
+                sweep(self.file.parent)
                 problems = [*describe_access(self.file), *pending.finish(db)]
                 problems += finish_tables(db, tables.database)
                 settings = Settings.load(db)

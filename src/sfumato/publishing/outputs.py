@@ -4,6 +4,7 @@ import re
 import shutil
 import sqlite3
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import cached_property
 from hashlib import sha256
@@ -17,12 +18,13 @@ import numpy as np
 from sfumato.decouplings import BreakMerge, Parts, publish, readme, schema_sql
 from sfumato.decouplings.base import GroupedTables
 from sfumato.decouplings.guide import write_guide
-from sfumato.errors import InputError
+from sfumato.errors import InputError, OutputError
 from sfumato.evidence import SigningKey
 from sfumato.evidence.keys import Key
 from sfumato.ledger import pending
 from sfumato.ledger.pending import StagedRelease
 from sfumato.ledger.store import Settings
+from sfumato.private import is_release
 from sfumato.releases.manifest import (
     MANIFEST,
     ClassSizes,
@@ -157,11 +159,28 @@ def choose_output(
     output: str | PathLike[str] | None, tables: GivenTables, form: str | None, key: Key | None
 ) -> IncrementOutput | None:
     """Return where the release goes; raise before any work is done if it cannot be written."""
+    if output is not None:
+        _refuse_to_replace(Path(output))
     place = place_for(output, tables.first, format=form, key=key)
     if isinstance(place, Database) and tables.database is not None:
         tables.database.staging("").require_unused(place.names(["", "manifest"]))
         return TablesOutput(tables.database, place)
     return FolderOutput(place.path, form or "csv", place.key) if isinstance(place, Folder) else None
+
+
+def _refuse_to_replace(folder: Path) -> None:
+    """Raise if a release is there: readers add those of a ledger up, so each of them stays."""
+    if not folder.is_dir() or folder.is_symlink() or not is_release(folder):
+        return
+    record = None
+    with suppress(InputError, OSError):
+        record = Manifest.read_folder(folder).increment
+    what = "is a release" if record is None else f"is release {record.sequence} of a ledger"
+    raise OutputError(
+        f"{str(folder)!r} exists: it {what}, and no publish on a ledger replaces one. Nothing was "
+        "changed. If it is what you are about to publish, it is done: sfumato ledger log lists all "
+        "releases. Otherwise choose another output folder."
+    )
 
 
 def owner_of(settings: Settings) -> str:
