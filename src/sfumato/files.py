@@ -286,7 +286,7 @@ def replace_folder(stage: Path, target: Path) -> None:
         finally:
             # An interrupt may come before the renaming or after it.
             if os.path.lexists(target):
-                shutil.rmtree(old, ignore_errors=True)
+                _remove(old)
             else:
                 old.rename(target)
     finally:
@@ -321,9 +321,16 @@ def _sweep_one(path: Path, target: Path) -> None:
         if path.name.endswith(_REPLACED) and not os.path.lexists(target):
             path.rename(target)
         else:
-            shutil.rmtree(path, ignore_errors=True)
+            _remove(path)
     if lock >= 0:
         os.close(lock)
+
+
+def _remove(folder: Path) -> None:
+    """Remove a folder of ours, also one that was made read-only after it was published."""
+    with suppress(OSError):
+        folder.chmod(0o700)
+    shutil.rmtree(folder, ignore_errors=True)
 
 
 def _ours() -> re.Pattern[str]:

@@ -7,7 +7,7 @@ import tempfile
 import threading
 import webbrowser
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from ipaddress import ip_address
 from pathlib import Path
 
@@ -84,7 +84,7 @@ def open_app(  # noqa: PLR0913 - options of a command
     scheme = "http" if certificate is None else "https"
     gate = Gate(_names(host, port), scheme, password)
     servers = _is_loopback(host) if databases is None else databases
-    with _alone_in(where) as alone:
+    with closing(listener), _alone_in(where) as alone:
         desk = Desk(where, servers=servers)
         _begin_with(desk, given)
         if alone:

@@ -32,6 +32,8 @@ _NO_MEMORY = (
     "programs, or make it smaller: fewer columns, or --memory for anonymize."
 )
 
+_NO_PERMISSION = ". Change the permissions, or choose another place."
+
 INTERRUPTED = 130
 PIPE_CLOSED = 141
 
@@ -73,7 +75,8 @@ def guard(command: Callable[P, None]) -> Callable[P, None]:
         except OSError as error:
             abandon(sys.stdout)
             named = f"{error.filename}: " if error.filename else ""
-            _end(f"{named}{reason_of(error)}", WRONG)
+            hint = _NO_PERMISSION if isinstance(error, PermissionError) else ""
+            _end(f"{named}{reason_of(error)}{hint}", WRONG)
         except Exception as error:  # noqa: BLE001 - the last net: a user never sees a traceback
             if lacks_memory(error):
                 _end(_NO_MEMORY, WRONG)

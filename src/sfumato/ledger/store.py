@@ -218,10 +218,8 @@ def writing(path: str | os.PathLike[str], *, wait: float = WAIT) -> Iterator[sql
         except (sqlite3.DatabaseError, UnicodeDecodeError) as error:
             if is_damage(error) or _pretends_readonly(error, file):
                 raise damage_error(file, "it cannot be read") from None
-            if "readonly" in str(error):
-                raise OutputError(
-                    f"{str(file)!r} cannot be written. Nothing was changed."
-                ) from None
+            if _is_readonly(error):
+                raise _readonly_error(file) from None
             raise OutputError(
                 f"another publish is at work on {str(file)!r}, and did not end within {wait:g} "
                 "seconds. Nothing was changed; try again when it is done."
@@ -268,10 +266,33 @@ def is_damage(error: Exception) -> bool:
     return code == sqlite3.SQLITE_IOERR_SHORT_READ or code & 0xFF in _DAMAGE
 
 
+def _is_readonly(error: Exception) -> bool:
+    """Return whether SQLite may not write the file, or the journal that it keeps beside it."""
+    return getattr(error, "sqlite_errorcode", 0) & 0xFF == sqlite3.SQLITE_READONLY
+
+
 def _pretends_readonly(error: Exception, file: Path) -> bool:
     """Return whether only the file's own header forbids to write it."""
     code = getattr(error, "sqlite_errorcode", None)
-    return code == sqlite3.SQLITE_READONLY and os.access(file, os.W_OK)
+    return code == sqlite3.SQLITE_READONLY and _may(file, os.W_OK)
+
+
+def _may(file: Path, how: int) -> bool:
+    # It is not opened to see: to close it again would give up the locks that SQLite holds on it.
+    return os.access(file, how, effective_ids=os.access in os.supports_effective_ids)
+
+
+def _readonly_error(file: Path) -> OutputError:
+    """Describe a ledger that may be read and not written, or whose folder may not."""
+    why = (
+        f"nothing can be written in {str(file.parent)!r}, where SQLite keeps a journal meanwhile"
+        if _may(file, os.W_OK)
+        else "the file is read-only for you"
+    )
+    return OutputError(
+        f"the ledger {str(file)!r} cannot be written: {why}. Nothing was changed. Change the "
+        "permissions of the file and its folder, or publish as the user who owns them."
+    )
 
 
 def damage_error(file: Path, what: str) -> InputError:
@@ -292,6 +313,8 @@ def _readable(file: Path) -> Iterator[None]:
         # The error may quote what the file holds, so its text is shown only if it is about locks.
         if is_damage(error) or _pretends_readonly(error, file):
             raise damage_error(file, "it cannot be read") from None
+        if _is_readonly(error):
+            raise _readonly_error(file) from None
         raise OutputError(
             f"{str(file)!r} cannot be read or written just now: {error}. Nothing was changed; try "
             "again when no other program uses it and there is space."
@@ -320,7 +343,11 @@ def _open_checked(file: Path) -> sqlite3.Connection:
             ) from None
         if is_damage(error):
             raise damage_error(file, "it cannot be read") from None
-        raise InputError(f"{str(file)!r} cannot be opened: {error}") from None
+        raise InputError(
+            f"the ledger {str(file)!r} cannot be opened: "
+            f"{error if _may(file, os.R_OK) else 'Permission denied'}. "
+            "Change the permissions of the file and its folder, or ask the user who owns them."
+        ) from None
     except (sqlite3.DatabaseError, UnicodeDecodeError, MemoryError):
         # SQLite quotes what it cannot read, and Python cannot always decode that; and to open a
         # ledger takes little memory, unless its header asks for more.
