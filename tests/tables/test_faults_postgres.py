@@ -15,6 +15,8 @@ from sfumato.errors import OutputError, SfumatoError
 from sfumato.tables import open_table
 from sfumato.tables.sql.database import Database
 from sfumato.tables.sql.releases import UnfinishedRelease
+from tests.ledger.crashing import NEW
+from tests.ledger.releases import START, grouped_of, table_of
 from tests.tables.faults import Fault, counted, release, version_of
 from tests.tables.test_releases import PEOPLE, POLICY
 
@@ -124,6 +126,14 @@ def test_a_cut_connection_is_told_in_one_line_and_it_can_be_done_again(
     assert command().exit_code == 0
 
 
+def start_again(server):
+    data = server.folder / "data"
+    options = (data / "postmaster.opts").read_text().split(" ", 1)[1].replace('"', "").strip()
+    server.run("pg_ctl", "-D", data, "-o", options, "-l", server.folder / "log", "-w", "start")
+    server.connection.close()
+    server.connection = server.connect()
+
+
 def test_a_server_that_stops_leaves_nothing_and_it_can_be_done_again(server, command, monkeypatch):
     server.stored(PEOPLE, "people")
     keep = UnfinishedRelease.store_manifest
@@ -137,10 +147,7 @@ def test_a_server_that_stops_leaves_nothing_and_it_can_be_done_again(server, com
         patch.setattr(UnfinishedRelease, "store_manifest", stop_and_keep)
         ended = command()
     again = command()
-    options = (data / "postmaster.opts").read_text().split(" ", 1)[1].replace('"', "").strip()
-    server.run("pg_ctl", "-D", data, "-o", options, "-l", server.folder / "log", "-w", "start")
-    server.connection.close()
-    server.connection = server.connect()
+    start_again(server)
     for each in (ended, again):
         assert each.exit_code == 2
         assert each.stderr.startswith("sfumato: error: ")
@@ -197,3 +204,108 @@ def test_a_disk_that_fills_leaves_no_table(server):
     expected = sf.anonymize(pa.table(server.read("people")), policy)
     assert counted(server.read("released")) == counted(expected.table)
     assert again.manifest.table.rows == 11000
+
+
+def around_all(patch, server, at, bad):
+    """Let something bad happen before one of all statements; return how many there were."""
+    fault = Fault(2 * at - 1, bad)
+    fault.counting = True
+    sabotage(patch, fault, server.connection)
+    return fault
+
+
+def test_whichever_statement_of_a_command_is_cut_it_says_so_and_can_be_given_again(
+    server, cut, command, monkeypatch
+):
+    server.stored(PEOPLE, "people")
+    whole = {"people", "released", "released_manifest"}
+    at, after = 0, 0
+    while True:
+        at += 1
+        with monkeypatch.context() as patch:
+            fault = around_all(patch, server, at, cut)
+            ended = command()
+        found = server.tables()
+        if not fault.happened:
+            break
+        assert found in ({"people"}, whole), (at, ended.stderr)
+        assert ended.exit_code in (0, 2), (at, ended.stderr)
+        if ended.exit_code:
+            assert ended.stderr.startswith("sfumato: error: "), ended.stderr
+            assert ended.stderr.count("\n") == 1, ended.stderr
+            assert "s3cret" not in ended.stderr
+            assert found == {"people"} or "all of it or nothing" in ended.stderr, ended.stderr
+        else:
+            after += 1
+            assert found == whole
+            assert "the release is complete and verified" in " ".join(ended.stderr.split())
+        server.connection.execute("DROP TABLE IF EXISTS released, released_manifest")
+    assert ended.exit_code == 0
+    assert found == whole
+    # Cuts came before the release was there, and after.
+    assert at > 20
+    assert after
+
+
+@pytest.mark.parametrize("share", [0.1, 0.4, 0.7, 0.85, 0.95, 0.98])
+def test_whenever_the_server_stops_it_comes_back_with_all_or_nothing(
+    server, command, share, monkeypatch
+):
+    server.stored(PEOPLE, "people")
+    with monkeypatch.context() as patch:
+        steps = around_all(patch, server, 10**6, lambda: None)
+        assert command().exit_code == 0
+    server.connection.execute("DROP TABLE released, released_manifest")
+    stopped = []
+
+    def stop():
+        stopped.append(True)
+        server.run("pg_ctl", "-D", server.folder / "data", "-m", "immediate", "-w", "stop")
+
+    with monkeypatch.context() as patch:
+        around_all(patch, server, int(share * steps.steps / 2), stop)
+        ended = command()
+    assert stopped
+    start_again(server)
+    whole = {"people", "released", "released_manifest"}
+    if ended.exit_code:
+        assert ended.exit_code == 2
+        assert ended.stderr.startswith("sfumato: error: ")
+        assert ended.stderr.count("\n") == 1
+        assert server.tables() == {"people"}
+        assert command().exit_code == 0
+    else:
+        # It was there already, and what was still to be done is said.
+        assert share > 0.9
+        assert "the release is complete and verified" in " ".join(ended.stderr.split())
+    assert server.tables() == whole
+
+
+def test_a_publish_on_a_ledger_that_is_cut_is_made_up_for(server, cut, tmp_path, monkeypatch):
+    path = tmp_path / "x.ledger"
+    sf.Ledger.start(grouped_of(START), path, alpha=0.5, k=2)
+    server.stored(table_of(NEW), "new")
+    parts = {"{}", "{}_manifest", "{}_sensitive_ill", "{}_sensitive_pay"}
+    at, kept = 1, []
+    while True:
+        name, before = f"r{at}", len(sf.Ledger(path).history)
+        with monkeypatch.context() as patch:
+            fault = around_all(patch, server, at, cut)
+            with contextlib.suppress(SfumatoError):
+                sf.Ledger(path).publish(server.address("new"), output=f"table:{name}", again=True)
+        assert sf.Ledger(path).verify() == []
+        if len(sf.Ledger(path).history) > before:
+            kept.append(name)
+        if not fault.happened:
+            break
+        at += 7
+    # Whoever looks next gives the tables of what was recorded their names, and removes the rest.
+    sf.Ledger(path).publish(server.address("new"), output="table:last", again=True)
+    expected = {part.format(name) for name in (*kept, "last") for part in parts}
+    assert server.tables() == {"new", *expected}
+    assert len(kept) == len(sf.Ledger(path).history) - 2
+    joined = sum(entry["rows"]["joined"] for entry in sf.Ledger(path).history)
+    assert (
+        joined == sf.Ledger(path).contents().tables.total == len(START) + len(NEW) * (1 + len(kept))
+    )
+    assert at > 50

@@ -5,7 +5,7 @@ looked at here: whether one names people by itself, and how many people become r
 adversary knows one, two or three of them besides the quasi-identifiers.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from functools import cached_property
 from itertools import combinations, islice
@@ -16,7 +16,7 @@ import numpy as np
 
 from sfumato.content import Badge, Cell, Heading, Table
 from sfumato.counts import Column, FrequencySet, PackedKeys, changes, group, sums
-from sfumato.errors import some
+from sfumato.errors import InputError, some
 from sfumato.guess import identifying, naming
 from sfumato.meanings import meaning_of
 from sfumato.policy.remedies import CountPeople, GiveRole, Remedy, SayWhy
@@ -527,6 +527,31 @@ def _domain(counts: FrequencySet, name: str) -> Domain:
     missing = int(rows[column.missing]) if column.missing >= 0 else 0
     broken = [at for at, code in enumerate(known) if has_line_break(column.values[code])]
     return Domain(name, rows[known], missing, take, int(rows[known][broken].sum()))
+
+
+def look_at(
+    place: str | None, look: Callable[[], tuple[ColumnFinding, ...]]
+) -> tuple[tuple[ColumnFinding, ...], tuple[str, ...]]:
+    """Return what is found in a release that was just published, and a note if it is out of reach.
+
+    A server may be gone by then. The release is complete all the same, and an error would sound as
+    if there were none.
+
+    Args:
+        place: Where the release is, if it is in a database.
+        look: Reads the release.
+    """
+    try:
+        return look(), ()
+    except InputError as error:
+        if place is None:
+            raise
+        why = str(error).rstrip(".")
+        note = (
+            "the release is complete and verified, but it was not looked at for columns that "
+            f"nothing protects: {why}. Run sfumato verify on it"
+        )
+        return (), (note,)
 
 
 def find_odd_cells(release: PublishedTable) -> tuple[ColumnFinding, ...]:

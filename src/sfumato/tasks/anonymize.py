@@ -12,7 +12,13 @@ import numpy as np
 
 from sfumato.counts import FrequencySet
 from sfumato.drafting.policy import policy_for_columns
-from sfumato.drafting.unprotected import find_odd_cells, find_unprotected, told_first
+from sfumato.drafting.unprotected import (
+    ColumnFinding,
+    find_odd_cells,
+    find_unprotected,
+    look_at,
+    told_first,
+)
 from sfumato.errors import ParameterError, UnknownColumnError, require_int, some
 from sfumato.evidence import Key
 from sfumato.hierarchy import Automatic, HierarchyBuilder
@@ -258,20 +264,23 @@ def with_unprotected(
         repeated: What was found out about rows and people.
         table: What it was made of, and has been read.
     """
-    # Where no row is published there is no person to give away.
-    release = open_release(made, made.policy)
-    if _has_plain(made):
-        found = find_unprotected(release)
-    elif made.manifest.rows.published and isinstance(release, PublishedTable):
-        found = find_odd_cells(release)
-    else:
-        found = ()
+    found, missed = look_at(made.place, lambda: _look_at(made))
     rows = [each for each in found if each.kind != "rows"]
     told = any(each.kind == "line breaks" for each in found)
     lines = () if table is None else warn_of_lines(table, told=told)
-    told_of = (*told_first(rows), *repeated, *lines)
+    told_of = (*missed, *told_first(rows), *repeated, *lines)
     # From here on its rows are what its files hold, even if these change.
     return replace(made, unprotected=told_of, domains={})
+
+
+def _look_at(made: Release) -> tuple[ColumnFinding, ...]:
+    release = open_release(made, made.policy)
+    if _has_plain(made):
+        return find_unprotected(release)
+    # Where no row is published there is no person to give away.
+    if made.manifest.rows.published and isinstance(release, PublishedTable):
+        return find_odd_cells(release)
+    return ()
 
 
 def make_release(  # noqa: PLR0913 - what it is told and what it tells

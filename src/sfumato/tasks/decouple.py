@@ -17,7 +17,7 @@ from sfumato.decouplings.base import (
     read_together,
     split_joints,
 )
-from sfumato.drafting.unprotected import find_unprotected, told_first
+from sfumato.drafting.unprotected import find_unprotected, look_at, told_first
 from sfumato.errors import (
     InputError,
     ParameterError,
@@ -204,9 +204,10 @@ def _with_unprotected(
 ) -> DecoupledRelease:
     """Return a release that tells what nothing protects, as one in one piece does."""
     report("look", 0, None)
-    found = [each for each in find_unprotected(open_release(made, policy)) if each.columns]
+    seen, missed = look_at(made.place, lambda: find_unprotected(open_release(made, policy)))
+    found = [each for each in seen if each.columns]
     told = told_first([each for each in found if {*each.columns} <= {*plain}])
-    return replace(made, private_notes=(*made.private_notes, *told))
+    return replace(made, private_notes=(*made.private_notes, *missed, *told))
 
 
 def _join(
