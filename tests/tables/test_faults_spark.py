@@ -139,3 +139,40 @@ def test_processes_that_are_killed_change_nothing_or_leave_nothing(tmp_path):
     for moment in ("all executors", "driver", "no driver"):
         assert found[moment]["text"].startswith("sfumato: error: ")
     assert "Traceback" not in log.read_text() + str(told)
+
+
+@pytest.mark.usefixtures("pyspark")
+def test_stacks_of_java_are_in_the_log_alone(tmp_path):
+    command = [sys.executable, "-m", "tests.tables.spark_errors", str(tmp_path)]
+    with (tmp_path / "log").open("w") as errors:
+        done = subprocess.run(
+            command,
+            stdout=subprocess.PIPE,
+            stderr=errors,
+            text=True,
+            check=True,
+            cwd=Path(__file__).parents[2],
+        )
+    found = {fact.pop("what"): fact for fact in map(json.loads, done.stdout.splitlines())}
+    python = found.pop("python")
+    assert found.pop("good")["code"] == 0
+    words = {
+        "missing": "Path does not exist",
+        "cut": "cannot be read",
+        "damaged": "cannot be read",
+        "mixed": "column: [age], physicalType: INT64, logicalType: string",
+        "table": "nobody",
+        "full disk": "File too large",
+        "killed": "the connection to Spark is lost",
+    }
+    assert found.keys() == words.keys()
+    for what, told in found.items():
+        assert told["code"] == 2, told
+        assert told["text"].startswith("sfumato: error: "), told
+        assert told["text"].count("\n") == 1, told
+        assert words[what] in told["text"], told
+        assert told["text"].count("Nothing was left") <= 1, told
+    stacks = ("\tat ", "    at ", "org.apache", "java.")
+    texts = [(tmp_path / "log").read_text(), python["text"], *(t["text"] for t in found.values())]
+    assert not [mark for mark in stacks for text in texts if mark in text]
+    assert "\tat org.apache.spark" in python["log"]

@@ -1,6 +1,8 @@
 """Tables in Spark."""
 
 import logging
+import os
+import re
 import shutil
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -48,6 +50,23 @@ ERRORS = (PySparkException, Py4JError, *LOST)
 
 # What Py4J logs as a fault of the program, tracebacks and all, becomes one line for the user.
 logging.getLogger().addFilter(lambda record: record.module != "java_gateway")
+
+LOG = logging.getLogger("sfumato.spark")
+"""Told what Spark says of an error, with the stacks of Java, for those who ask for it."""
+
+
+_CLASS = re.compile(r"^(?:[a-z][\w$]*\.)+(?=[A-Z][\w$]*)(?:[\w$]+: )?")
+_AROUND = ("Exception thrown in awaitResult", "Job aborted due to stage failure")
+_GONE = "does not exist in the JVM"
+
+
+def _plain(line: str) -> str:
+    """Return what a line of Java says, without the class that says it.
+
+    >>> _plain("java.io.IOException: File too large"), _plain("java.io.EOFException")
+    ('File too large', 'EOFException')
+    """
+    return _CLASS.sub("", line).rstrip(".: ")
 
 
 class Spark(Database):
@@ -179,15 +198,29 @@ class Spark(Database):
 
     @classmethod
     def reason(cls, error: BaseException) -> str:
-        """Return Spark's first line, and the last cause it names."""
-        if isinstance(error, LOST):
+        """Return Spark's first line, and the last cause it names, without classes of Java."""
+        text = str(error)
+        if isinstance(error, LOST) or text.endswith(_GONE):
             return "the connection to Spark is lost"
-        lines = [line.strip() for line in str(error).splitlines() if line.strip()]
+        lines = [line.strip() for line in text.splitlines() if line.strip()]
         if len(lines) > 1 and lines[0].startswith("An error occurred while calling"):
             del lines[0]
-        first = lines[0].lstrip(": ").rstrip(".") if lines else type(error).__name__
+        first = _plain(lines[0].lstrip(": ")) if lines else type(error).__name__
         causes = [ln.removeprefix("Caused by: ") for ln in lines if ln.startswith("Caused by: ")]
-        return f"{first} ({causes[-1].rstrip('.')})" if causes else first
+        if not causes:
+            return first
+        cause = _plain(causes[-1])
+        return cause if first.startswith(_AROUND) else f"{first} ({cause})"
+
+    @classmethod
+    @contextmanager
+    def reading(cls, where: str) -> Iterator[None]:
+        try:
+            yield
+        except cls.errors as error:
+            LOG.debug("%s cannot be read", where, exc_info=error)
+            # Not `from error`: its text is the stack of Java, hundreds of lines of it.
+            raise InputError(f"{where} cannot be read: {cls.reason(error)}.") from None
 
     @classmethod
     @contextmanager
@@ -195,14 +228,13 @@ class Spark(Database):
         try:
             yield
         except cls.errors as error:
+            LOG.debug("%s cannot be published", where, exc_info=error)
             left = (
                 "What was begun there is removed by the next run for the same table."
                 if isinstance(error, LOST)
                 else "Nothing was left there."
             )
-            raise OutputError(
-                f"{where} cannot be published: {cls.reason(error)}. {left}"
-            ) from error
+            raise OutputError(f"{where} cannot be published: {cls.reason(error)}. {left}") from None
 
     def draw(self) -> Any:  # noqa: ANN401
         return draw_with_md5()
@@ -289,6 +321,8 @@ class Spark(Database):
                 if form == "parquet":
                     without_notes(part)
                 part.rename(target)
+        except OutputError:
+            raise
         except OSError as error:
             raise OutputError(
                 f"cannot write {target}: {reason_of(error)}. Nothing was left there."
@@ -325,7 +359,19 @@ def _session(address: Address) -> SparkSession:
             builder = builder.master(f"spark://{address.host}:{address.port or 7077}")
         elif SparkSession.getActiveSession() is None:
             builder = builder.master("local[*]")
+        if SparkSession.getActiveSession() is None and not _has_settings():
+            # Java's log goes to the terminal unless one says otherwise, with a stack for each task
+            # that fails; what matters of it is in our errors. Its progress bar goes there, too.
+            builder = builder.config("spark.log.level", "OFF")
+            builder = builder.config("spark.ui.showConsoleProgress", "false")
         return builder.getOrCreate()
+
+
+def _has_settings() -> bool:
+    """Return whether people have settings of Spark of their own, which say what is logged where."""
+    home = os.environ.get("SPARK_HOME")
+    folder = os.environ.get("SPARK_CONF_DIR") or (f"{home}/conf" if home else "")
+    return bool(folder) and Path(folder, "log4j2.properties").is_file()
 
 
 def _require_table(session: SparkSession, name: Name) -> None:

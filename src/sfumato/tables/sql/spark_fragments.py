@@ -13,7 +13,7 @@ from sfumato.errors import OutputError
 from sfumato.tables.arrow.sources import from_numpy
 from sfumato.tables.sql.counting import StoredSurvey, by_number, of_codes
 from sfumato.tables.sql.database import Name, first_line, fresh_name, temporary
-from sfumato.tables.sql.spark import ERRORS, LOST, Spark
+from sfumato.tables.sql.spark import ERRORS, LOG, LOST, Spark
 from sfumato.typing import CodeArray, IntArray
 
 Solve: TypeAlias = Callable[[pa.Table], pa.Table]
@@ -140,13 +140,14 @@ def _sweep(database: Spark, name: Name) -> None:
 def _failing() -> Iterator[None]:
     try:
         yield
-    except LOST as error:
+    except LOST:
         raise OutputError(
             "the connection to Spark is lost. What was begun there is removed by the next run for "
             "the same table."
-        ) from error
+        ) from None
     except ERRORS as error:
-        raise OutputError(f"{_why(error)} Nothing was left there.") from error
+        LOG.debug("the fragments cannot be solved", exc_info=error)
+        raise OutputError(f"{_why(error)} Nothing was left there.") from None
 
 
 _HERE = ("sfumato", "pyarrow", "numpy", "yaml")
