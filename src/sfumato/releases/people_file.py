@@ -284,7 +284,9 @@ def _as_published(counts: FrequencySet, published: FrequencySet) -> FrequencySet
         own = published.column(column.name).values if column.name in published.names else ()
         known = {text_or_none(value): value for value in own}
         # SPSS and Stata have no truth values: they are published as numbers.
-        known = {text: known[as_number] for text, as_number in _TRUTH if as_number in known} | known
+        for text, as_number in _TRUTH:
+            if as_number in known:
+                known.setdefault(text, known[as_number])
         values.append([known.get(text_or_none(value), value) for value in column.values])
     return FrequencySet.from_codes(counts.names, values, counts.codes, counts.rows)
 
