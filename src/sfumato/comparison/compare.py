@@ -27,7 +27,6 @@ from sfumato.errors import (
     require_number,
 )
 from sfumato.losses import LOSSES, NormalizedLoss
-from sfumato.partition import PARTITIONERS
 from sfumato.policy import GivenPolicy, Policy
 from sfumato.reading import TextFile
 from sfumato.recode.deciding import counted_columns
@@ -35,7 +34,8 @@ from sfumato.recode.workshop import Workshop
 from sfumato.releases.people import KnownColumns, require_people, require_single_rows
 from sfumato.releases.perturbing import columns_to_perturb
 from sfumato.releases.preparing import prepare_alike
-from sfumato.tables import count_people
+from sfumato.releases.subject import Subject
+from sfumato.tables import Table, count_people
 from sfumato.typing import Progress, silent
 
 
@@ -115,8 +115,7 @@ def compare(  # noqa: PLR0913 - all but two have a default and are named
     named = name_policies(policies, vary)
     table = prepare_alike(data, [*named.values()])
     for name, policy in named.items():
-        _check(name, policy, table.columns)
-    require_people_of(named.values(), table)
+        _check(name, policy, table)
     main, lost = choose_risk(risk, named), choose_loss(loss, named)
     counts = table.count(
         columns_of(named.values()), progress=lambda done, total: report("count", done, total)
@@ -239,12 +238,10 @@ def require_people_of(policies: Iterable[Policy], table: KnownColumns) -> None:
             require_people(table, policy)
 
 
-def _check(name: str, policy: Policy, columns: Sequence[str]) -> None:
+def _check(name: str, policy: Policy, table: Table) -> None:
     """Check that a policy is one of this table, before anything is tried."""
     try:
-        policy.check_against(columns)
-        policy.make_method(PARTITIONERS)
-        policy.make_decoupling(DECOUPLINGS)
+        Subject.of(table, policy, apart=policy.decouple is not None)
     except PolicyError as error:
         raise PolicyError(f"{name}: {error}", faults=error.faults) from None
 

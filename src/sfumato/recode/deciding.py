@@ -723,6 +723,23 @@ def decide_on_rest(
     return decide(given, within, counts, population, rng=rng, report=report, lost=lost)
 
 
+def without_rows(
+    counts: FrequencySet, left_out: str, policy: Policy
+) -> tuple[FrequencySet, Policy, int]:
+    """Return counts without the rows that are left out, what is asked of the others, and how many.
+
+    Args:
+        counts: The table, with a column that is 1 in rows which are not published.
+        left_out: That column.
+        policy: What must hold for all rows.
+    """
+    gone = counts.codes_of(left_out) != 0
+    names = [name for name in counts.names if name != left_out]
+    left = counts.without(gone).project(names).compact()
+    room = _room(policy, counts, left)
+    return left, _with_limit(policy, max(room, 0)), counts.total - left.total
+
+
 def _decide_without(
     policy: Policy,
     asked: Policy,

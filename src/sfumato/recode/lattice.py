@@ -454,7 +454,7 @@ def _nodes_at(marked: BoolArray, lattice: Lattice) -> tuple[Node, ...]:
 # Judging: few nodes each by itself; of many, what lies below a hopeless one is not looked at.
 
 
-def judge_lattice(
+def judge_lattice(  # noqa: PLR0913 - what is judged, and how
     policy: Policy,
     counts: FrequencySet,
     population: FrequencySet | None,
@@ -464,6 +464,7 @@ def judge_lattice(
     rng: np.random.Generator,
     report: Progress,
     maker: Maker | None = None,
+    lost: int = 0,
 ) -> JudgedLattice:
     """Judge every node of a policy's lattice on a counted table.
 
@@ -476,8 +477,9 @@ def judge_lattice(
         rng: Draws who stays where a model leaves that to chance.
         report: Told how far it is.
         maker: Makes hierarchies, or has them already; None makes them.
+        lost: Rows that were left out before and are not in the counts.
     """
-    ready = prepare(policy, counts, population, maker=maker)
+    ready = prepare(policy, counts, population, maker=maker, lost=lost)
     refuse_population(policy, ready)
     checker = checker_of(policy, ready, rng=rng)
     lattice = checker.lattice

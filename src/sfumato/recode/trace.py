@@ -1,6 +1,6 @@
 """The steps of top-down local recoding: what was specialised, what passed, what was sent back."""
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from copy import deepcopy
 from dataclasses import dataclass, replace
 from os import PathLike
@@ -362,15 +362,18 @@ class _Tracer:
     Args:
         problem: The table and its models.
         most: The specialisations that are written down; all are counted.
+        private: Columns that are not shown.
     """
 
-    def __init__(self, problem: Problem, most: int) -> None:
+    def __init__(self, problem: Problem, most: int, private: Collection[str]) -> None:
         self._problem = problem
         self._most = most
         self._names = [attribute.ladder.column for attribute in problem.attributes]
-        # Who has which rows is nothing to show: rows of several people are added up.
-        self._columns = [c for c in problem.counts.columns if c.name != problem.person]
-        self._texts = [[_text(value) for value in column.values] for column in self._columns]
+        # Who has which rows, and lives with whom, is nothing to show: rows are added up.
+        columns = problem.counts.columns
+        self._places = [i for i, column in enumerate(columns) if column.name not in private]
+        self.columns = [columns[i] for i in self._places]
+        self._texts = [[_text(value) for value in column.values] for column in self.columns]
         self._numbers = np.empty(0, dtype=np.int64)
         self._next = 0
         self.start: tuple[tuple[int, tuple[str, ...], int], ...] = ()
@@ -497,9 +500,9 @@ class _Tracer:
     def _members(self, items: IntArray, rows: IntArray) -> list[Members]:
         """Return the first combinations of which there are rows."""
         at = np.flatnonzero(rows)
-        codes, added = self._problem.counts.codes[: len(self._texts), items[at]], rows[at]
+        codes, added = self._problem.counts.codes[:, items[at]][self._places], rows[at]
         if self._problem.person is not None:
-            groups = group(list(codes), [len(column.values) for column in self._columns])
+            groups = group(list(codes), [len(column.values) for column in self.columns])
             added = sums(groups.of_item, added, groups.n)
             codes = codes[:, groups.first]
         return [
@@ -552,6 +555,7 @@ def trace_top_down(
     rng: np.random.Generator,
     most: int,
     report: Progress,
+    lost: int = 0,
 ) -> Trace:
     """Recode a counted table top-down, and write down every step.
 
@@ -564,15 +568,17 @@ def trace_top_down(
         rng: Draws among rows that are alike where they part ways.
         most: The specialisations that are written down; all are counted.
         report: Told how far it is.
+        lost: Rows that were left out before and are not in the counts.
     """
-    decision = decide(policy, policy, counts, None, rng=deepcopy(rng), report=report)
+    decision = decide(policy, policy, counts, None, rng=deepcopy(rng), report=report, lost=lost)
     left, within = counts, policy
     if decision.lacking < decision.suppressed < counts.total:
         left = decision.published_rows(counts)
         within = policy.replace(suppression=policy.suppression.replace(limit=0))
-    ready = prepare(within, left, lost=counts.total - left.total)
+    ready = prepare(within, left, lost=lost + counts.total - left.total)
     problem = make_problem(within, ready)
-    tracer = _Tracer(problem, most)
+    private = {policy.counted_person, policy.household} - {None}
+    tracer = _Tracer(problem, most, [str(name) for name in private])
     done: list[tuple[IntArray, IntArray, IntArray]] = []
     classes = settled = 0
     for each in method.rounds(problem, rng):
@@ -588,7 +594,7 @@ def trace_top_down(
     )
     labels = [[_text(one.names[code]) for code in one.of_class] for one in labelled.labels]
     return Trace(
-        columns=tuple(c.name for c in problem.counts.columns if c.name != problem.person),
+        columns=tuple(column.name for column in tracer.columns),
         quasi_identifiers=policy.quasi_identifiers,
         rows=counts.total,
         start=tracer.start,

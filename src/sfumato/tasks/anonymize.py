@@ -33,7 +33,6 @@ from sfumato.releases.decoupling import measure_promises
 from sfumato.releases.levels import require_levels
 from sfumato.releases.line_breaks import warn_of_lines
 from sfumato.releases.manifest import (
-    PUBLISHED,
     ClassSizes,
     Manifest,
     PublishedSets,
@@ -48,9 +47,8 @@ from sfumato.releases.numbers import (
     require_numbers,
 )
 from sfumato.releases.opening import PublishedTable, Roles, open_release
-from sfumato.releases.people import require_people
 from sfumato.releases.people_file import UnfinishedPeople, tell_people_apart, unfinished_people
-from sfumato.releases.perturbing import perturb_table, perturbation_notes
+from sfumato.releases.perturbing import perturbation_notes
 from sfumato.releases.places import (
     LabelledPopulation,
     Part,
@@ -61,11 +59,11 @@ from sfumato.releases.places import (
 )
 from sfumato.releases.preparing import open_prepared
 from sfumato.releases.release import Release
-from sfumato.releases.sets import SetRows, joined_by, recode_sets, require_sets, separators_of
+from sfumato.releases.sets import SetRows, joined_by, recode_sets, separators_of
+from sfumato.releases.subject import Subject
 from sfumato.tables import DatabaseTable, Table, open_table
 from sfumato.text import text_of
 from sfumato.typing import Progress, silent
-from sfumato.weights import require_weights
 
 if TYPE_CHECKING:
     from sfumato.leaks import Findings
@@ -182,10 +180,9 @@ def anonymize(  # noqa: PLR0913 - every one has a default and is named
         refuse_people_file(people_file)
     rng = np.random.default_rng(secrets.randbits(128) if seed is None else seed)
     with unfinished_people(people_file, output=output, force=force) as unfinished:
-        policy, repeated = require_people(table, policy)
+        subject = Subject.of(table, policy)
         made = make_release(
-            table,
-            policy,
+            subject,
             place,
             refine=refine,
             budget=budget,
@@ -194,7 +191,7 @@ def anonymize(  # noqa: PLR0913 - every one has a default and is named
             report=report,
             people_file=unfinished,
         )
-    repeated = (*repeated, *warn_of_people(made, people_file))
+    repeated = (*subject.notes, *warn_of_people(made, people_file))
     if budget is not None and isinstance(table, DatabaseTable) and _has_plain(made):
         # To hold plain columns against each other, every combination would have to come here.
         return replace(made, unprotected=(_NOT_LOOKED_AT, *repeated))
@@ -283,9 +280,8 @@ def _look_at(made: Release) -> tuple[ColumnFinding, ...]:
     return ()
 
 
-def make_release(  # noqa: PLR0913 - what it is told and what it tells
-    table: Table,
-    policy: Policy,
+def make_release(
+    subject: Subject,
     place: Place,
     *,
     refine: "Findings | Sequence[Findings] | None" = None,
@@ -298,8 +294,7 @@ def make_release(  # noqa: PLR0913 - what it is told and what it tells
     """Publish a table in a place, as `anonymize` does; equal generators make equal decisions.
 
     Args:
-        table: The table.
-        policy: What must hold.
+        subject: The table, under what must hold.
         place: Where the release goes.
         refine: What was found in earlier releases of the table.
         budget: How much memory the decision may take; None for as much as it needs.
@@ -308,26 +303,22 @@ def make_release(  # noqa: PLR0913 - what it is told and what it tells
         report: Told how far each stage is.
         people_file: Where to say who has which rows, if people are counted; None for nowhere.
     """
-    roles = policy.check_against(table.columns)
-    place.require_room(table, roles)
+    policy, roles, columns = subject.policy, subject.roles, subject.columns
+    place.require_room(subject.table, roles)
     asked = policy if refine is None else with_findings(policy, refine)
-    columns = [name for name, role in roles.items() if role in PUBLISHED]
-    table.require_single_values([name for name in columns if name not in policy.sets])
-    require_sets(table, policy)
     if policy.sets and budget is not None:
         text = (
             f"the items of {some(policy.sets)} are looked at in memory, all rows at once, so a "
             "limit of memory cannot be kept. Leave it out, or give the column the role dropped."
         )
         raise policy.error_at("columns", policy.sets[0], text=text)
-    _require_weights(table, policy)
     if policy.perturbations and budget is not None:
         text = (
             "perturbed columns are held in memory, all rows at once, so a limit of memory cannot "
             "be kept. Leave the limit out."
         )
         raise policy.error_at("columns", next(iter(policy.perturbations)), "perturb", text=text)
-    table, left_out = perturb_table(table, policy, asked, rng, report)
+    table, left_out = subject.perturb(rng, report, asked)
     require_numbers(
         policy, table, table.columns, stored=place.table is not None, limited=budget is not None
     )
@@ -469,21 +460,6 @@ def _labels_in_order(name: str, builder: HierarchyBuilder, order: Sequence[str])
             ]
             ends.setdefault(label, (members[0], members[-1]))
     return tuple(sorted(ends, key=lambda label: ends[label]))
-
-
-def _require_weights(table: Table, policy: Policy) -> None:
-    """Raise if what is called a weight is none, or cannot be published as the policy says."""
-    averagings = policy.averagings
-    noisy = [name for name, each in averagings.items() if each.noise is not None]
-    if noisy and isinstance(table, DatabaseTable):
-        text = (
-            f"noise is not drawn in a database ({table.kind}). Round the weight, as in "
-            f"{noisy[0]}: {{role: weight, round: 10}}, or publish its mean as it is."
-        )
-        raise policy.error_at("columns", noisy[0], "perturb", text=text)
-    if averagings:
-        facts = table.weigh(tuple(averagings))
-        require_weights(facts, averagings, policy.weights[0])
 
 
 def _with_sets(

@@ -1,5 +1,6 @@
 """Hierarchies: the value trees of a policy, built for the values of a table."""
 
+import secrets
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -18,7 +19,9 @@ from sfumato.files import write_folder
 from sfumato.hierarchy import Hierarchy, Suppress
 from sfumato.policy import GivenPolicy, Missing, Policy, policy_of
 from sfumato.recode.deciding import count_population, without_missing
+from sfumato.releases.perturbing import columns_to_perturb, perturb_counts
 from sfumato.releases.preparing import open_prepared
+from sfumato.releases.subject import Subject
 from sfumato.schema import Role
 from sfumato.text import STAR, join_words, text_of
 from sfumato.typing import BoolArray, IntArray, Progress, Value, silent
@@ -233,17 +236,17 @@ def hierarchies(
     if policy is None:
         raise ParameterError("policy", None, "given", why="it has the hierarchies")
     report = progress or silent
-    rules = policy_of(policy)
-    table = open_prepared(data, rules)
-    rules.check_against(table.columns)
+    subject = Subject.open(data, policy_of(policy))
+    rules, table = subject.policy, subject.table
     names = rules.quasi_identifiers
     secret = tuple(n for n in rules.sensitive if rules.columns[n].hierarchy is not None)
-    counts = table.count(
-        (*names, *secret), progress=lambda done, total: report("count", done, total)
-    )
+    columns = dict.fromkeys((*names, *secret, *columns_to_perturb(rules)))
+    counts = table.count(tuple(columns), progress=lambda done, total: report("count", done, total))
     table.require_calendar_days(counts)
     if counts.total == 0:
         raise InputError("the table has no rows: there are no values to build hierarchies for")
+    rng = np.random.default_rng(secrets.randbits(128))
+    counts = perturb_counts(counts, rules, rng).project((*names, *secret))
     if rules.missing is Missing.SUPPRESS:
         # Such rows are dropped before anything else, and no hierarchy is built for them.
         counts, _ = without_missing(counts, names)

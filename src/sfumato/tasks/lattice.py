@@ -4,11 +4,11 @@ import secrets
 
 import numpy as np
 
-from sfumato.errors import InputError, ParameterError, require_int
+from sfumato.errors import ParameterError, require_int
 from sfumato.policy import GivenPolicy, policy_of
-from sfumato.recode.deciding import count_population, counted_columns
+from sfumato.recode.deciding import count_population
 from sfumato.recode.lattice import MOST_NODES, JudgedLattice, judge_lattice
-from sfumato.releases.preparing import open_prepared
+from sfumato.releases.subject import Subject
 from sfumato.typing import Progress, silent
 
 
@@ -58,17 +58,10 @@ def lattice(
     report = progress or silent
     if policy is None:
         raise ParameterError("policy", None, "given", why="it has the hierarchies and the models")
-    rules = policy_of(policy)
-    table = open_prepared(data, rules)
-    rules.check_against(table.columns)
-    counts = table.count(
-        counted_columns(rules), progress=lambda done, total: report("count", done, total)
-    )
-    table.require_calendar_days(counts)
-    if counts.total == 0:
-        raise InputError("the table has no rows: there is no node to judge")
-    population = count_population(rules, report)
+    subject = Subject.open(data, policy_of(policy))
     rng = np.random.default_rng(secrets.randbits(128) if seed is None else seed)
+    counts, rules, lost = subject.count(rng, report, nothing="no node to judge")
+    population = count_population(rules, report)
     return judge_lattice(
-        rules, counts, population, subsets=subsets, most=most, rng=rng, report=report
+        rules, counts, population, subsets=subsets, most=most, rng=rng, report=report, lost=lost
     )

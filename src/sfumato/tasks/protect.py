@@ -24,11 +24,11 @@ from sfumato.recode.deciding import count_population, counted_columns, decide, w
 from sfumato.recode.recoded import recode_counts
 from sfumato.releases.manifest import build_manifest
 from sfumato.releases.opening import open_release
-from sfumato.releases.people import require_people
 from sfumato.releases.people_file import UnfinishedPeople, tell_people_apart, unfinished_people
 from sfumato.releases.places import Memory, Place, place_for
 from sfumato.releases.preparing import open_prepared
 from sfumato.releases.release import DecoupledRelease, Release, open_stored
+from sfumato.releases.subject import Subject
 from sfumato.tables import DatabaseTable
 from sfumato.tasks.anonymize import (
     make_release,
@@ -83,7 +83,9 @@ class Attempts:
         if person is not None:
             told = (*policy.quasi_identifiers, *policy.sensitive)
             published = published.project(told)
-            people = tell_people_apart(every, decision.recoding, told, person, rng)
+            people = tell_people_apart(
+                every, decision.recoding, told, person, rng, household=policy.household
+            )
         manifest = build_manifest(asked, roles, decision, reproducible=False)
         # Suppressed rows are not among these counts, not even as stars.
         manifest = replace(manifest, rows=replace(manifest.rows, suppression="remove"))
@@ -280,11 +282,11 @@ def protect(  # noqa: PLR0913 - all but two have a default and are named
     # One connection for all that follows: a file may not be open twice.
     opened = open_prepared(stored or data, policy, output)
     table = opened if isinstance(opened, DatabaseTable) else None
-    policy.check_against(opened.columns)
-    policy, repeated = require_people(opened, policy)
+    subject = Subject.of(opened, policy)
+    policy, repeated = subject.policy, subject.notes
     if table is not None:
         # Before anything is tried, and even if it is decoupled in the end.
-        place.require_room(table, policy.check_against(table.columns))
+        place.require_room(table, subject.roles)
         attempts = Attempts(table, policy, seed, progress or silent)
 
     rule = _detection_of(policy)
@@ -307,7 +309,7 @@ def protect(  # noqa: PLR0913 - all but two have a default and are named
     def publish(place: Place, asked: Policy, people: UnfinishedPeople | None = None) -> Release:
         rng, report = np.random.default_rng(seed), progress or silent
         return make_release(
-            opened, asked, place, refine=refine, rng=rng, report=report, people_file=people
+            subject.under(asked), place, refine=refine, rng=rng, report=report, people_file=people
         )
 
     def attempt(asked: Policy) -> Release:

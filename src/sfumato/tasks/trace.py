@@ -4,13 +4,11 @@ import secrets
 
 import numpy as np
 
-from sfumato.errors import InputError, ParameterError, require_int
+from sfumato.errors import ParameterError, require_int
 from sfumato.partition import PARTITIONERS, TopDown
 from sfumato.policy import GivenPolicy, Policy, policy_of
-from sfumato.recode.deciding import counted_columns
 from sfumato.recode.trace import Trace, trace_top_down
-from sfumato.releases.people import require_people
-from sfumato.releases.preparing import open_prepared
+from sfumato.releases.subject import Subject
 from sfumato.typing import Progress, silent
 
 
@@ -66,18 +64,10 @@ def trace(
         raise ParameterError("policy", None, "given", why="it has the hierarchies and the models")
     report = progress or silent
     rules, method = _top_down(policy_of(policy))
-    table = open_prepared(data, rules)
-    rules.check_against(table.columns)
-    if rules.counted_person is not None:
-        rules = require_people(table, rules).policy
-    counts = table.count(
-        counted_columns(rules), progress=lambda done, total: report("count", done, total)
-    )
-    table.require_calendar_days(counts)
-    if counts.total == 0:
-        raise InputError("the table has no rows: there is nothing to recode")
     rng = np.random.default_rng(secrets.randbits(128) if seed is None else seed)
-    return trace_top_down(rules, method, counts, rng=rng, most=most, report=report)
+    subject = Subject.open(data, rules)
+    counts, rules, lost = subject.count(rng, report, nothing="nothing to recode")
+    return trace_top_down(rules, method, counts, rng=rng, most=most, report=report, lost=lost)
 
 
 def _top_down(policy: Policy) -> tuple[Policy, TopDown]:
