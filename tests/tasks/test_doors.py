@@ -8,6 +8,7 @@ import pyarrow as pa
 import pytest
 
 import sfumato as sf
+from sfumato.comparison.live import LiveTable
 from sfumato.errors import SfumatoError
 
 N = 120
@@ -24,6 +25,14 @@ COLUMNS = {
 }
 TABLE = pa.table({name: list(values) for name, values in COLUMNS.items()})
 
+
+def look_live(table, policy):
+    """Look as the app does, which shows a reason where others raise an error."""
+    reason = LiveTable.open(table).look(policy).reason
+    if reason is not None:
+        raise SfumatoError(reason)
+
+
 DOORS = {
     "anonymize": lambda table, policy: sf.anonymize(table, policy, seed=1),
     "protect": lambda table, policy: sf.protect(table, policy, rounds=0),
@@ -31,6 +40,8 @@ DOORS = {
     "lattice": lambda table, policy: sf.tools.lattice(table, policy, seed=1),
     "trace": lambda table, policy: sf.tools.trace(table, policy, seed=1),
     "hierarchies": sf.tools.hierarchies,
+    "the app": look_live,
+    "a choice in the app": lambda table, policy: LiveTable.open(table).explore(policy),
 }
 
 QUASI = {"role": "quasi-identifier", "hierarchy": "auto"}

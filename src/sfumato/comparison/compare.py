@@ -31,7 +31,6 @@ from sfumato.policy import GivenPolicy, Policy
 from sfumato.reading import TextFile
 from sfumato.recode.deciding import counted_columns
 from sfumato.recode.workshop import Workshop
-from sfumato.releases.people import KnownColumns, require_people, require_single_rows
 from sfumato.releases.perturbing import columns_to_perturb
 from sfumato.releases.preparing import prepare_alike
 from sfumato.releases.subject import Subject
@@ -227,15 +226,6 @@ def _needs(policy: Policy) -> tuple[str, ...]:
     """Return what the decoupling of a policy goes by besides."""
     decoupling = policy.make_decoupling(DECOUPLINGS)
     return () if decoupling is None else decoupling.needs
-
-
-def require_people_of(policies: Iterable[Policy], table: KnownColumns) -> None:
-    """Raise if it is not said what a person is, or people cannot be counted with some policy."""
-    for policy in policies:
-        if policy.decouple is not None:
-            require_single_rows(table, policy, "a decoupling")
-        else:
-            require_people(table, policy)
 
 
 def _check(name: str, policy: Policy, table: Table) -> None:

@@ -26,7 +26,6 @@ from sfumato.comparison.compare import (
     columns_of,
     compare_counted,
     count_populations,
-    require_people_of,
 )
 from sfumato.comparison.facts import ColumnFacts, facts_of
 from sfumato.comparison.frontier import Comparison
@@ -45,18 +44,17 @@ from sfumato.reading import Reading
 from sfumato.recode.deciding import Decision, Maker, count_population, counted_columns, decide
 from sfumato.recode.workshop import Workshop, stamp, stamp_of
 from sfumato.releases.manifest import PUBLISHED, Promise
-from sfumato.releases.numbers import columns_as_numbers, require_numbers
-from sfumato.releases.people import CountedPeople, require_people
+from sfumato.releases.numbers import columns_as_numbers
 from sfumato.releases.perturbing import columns_to_perturb, perturb_counts
 from sfumato.releases.preparing import open_prepared
 from sfumato.releases.release import Release
-from sfumato.releases.sets import require_sets
+from sfumato.releases.subject import Subject
 from sfumato.tables import Domain, Table, open_table
 from sfumato.tasks.draft import draw_sample
 from sfumato.tasks.verify import accept
 from sfumato.text import STAR, join_words
 from sfumato.typing import IntArray, Progress, silent
-from sfumato.weights import WeightFacts, require_weights
+from sfumato.weights import WeightFacts
 
 Verdict = Literal["no", "not asked", "impossible"]
 
@@ -430,8 +428,7 @@ class LiveTable:
         with self._lock:
             table = self._table_of(rules)
             for each in named.values():
-                each.check_against(table.columns)
-            require_people_of(named.values(), table)
+                Subject.of(table.table, each, apart=each.decouple is not None, known=table)
         with self._lock:
             counts = table.count(columns_of(named.values()), report)
         if counts.total == 0:
@@ -483,7 +480,7 @@ class LiveTable:
         rules = policy_of(policy)
         with self._lock:
             table = self._table_of(rules)
-            rules = without_sets(self._check(rules, table)[0])
+            rules = without_sets(Subject.of(table.table, rules, known=table).policy)
             counts = self._counts(table, rules, report).project(counted_columns(rules))
         return map_levels(
             rules,
@@ -521,7 +518,8 @@ class LiveTable:
 
     def _look(self, policy: Policy, report: Progress, *, quick: bool) -> Glance:
         table = self._table_of(policy)
-        policy, counted = self._check(policy, table)
+        counted = Subject.of(table.table, policy, known=table)
+        policy = counted.policy
         rows, notes = without_sets(policy), _not_shown(policy)
         counts = whole = self._counts(table, rows, report)
         if quick:
@@ -540,19 +538,6 @@ class LiveTable:
         if quick and search is not None and not search["optimal"]:
             return replace(found, checked=search["checks"])
         return found
-
-    def _check(self, policy: Policy, table: "_CountedTable") -> tuple[Policy, CountedPeople]:
-        """Return the policy with its people; raise what `sf.anonymize` refuses at once."""
-        roles = policy.check_against(table.columns)
-        counted = require_people(table, policy)
-        policy = counted.policy
-        shown = [name for name, role in roles.items() if role in PUBLISHED]
-        table.table.require_single_values([name for name in shown if name not in policy.sets])
-        require_sets(table.table, policy)
-        if policy.averagings:
-            require_weights(table.weigh(policy), policy.averagings, policy.weights[0])
-        require_numbers(policy, table.table, table.columns, stored=False, limited=False)
-        return policy, counted
 
     def _decide(
         self, policy: Policy, counts: FrequencySet, report: Progress, whole: FrequencySet
@@ -739,9 +724,9 @@ class _CountedTable:
         found = self.domains((column,)).get(column)
         return found is not None and bool((found.rows > 1).any())
 
-    def weigh(self, policy: Policy) -> dict[str, WeightFacts]:
+    def weigh(self, columns: Sequence[str]) -> dict[str, WeightFacts]:
         """Return what is known of the columns that hold weights."""
-        names = tuple(policy.averagings)
+        names = tuple(columns)
         if names not in self._weights:
             self._weights[names] = self.table.weigh(names)
         return self._weights[names]

@@ -14,6 +14,7 @@ from sfumato.policy import Missing, Policy, Suppression
 from sfumato.releases.manifest import PUBLISHED
 from sfumato.schema import Role
 from sfumato.tables import Domain
+from sfumato.weights import WeightFacts
 
 _CLEARLY = 0.05
 """The share of values with several rows from which on rows are not people. Fewer may be
@@ -118,6 +119,9 @@ class KnownColumns(Protocol):
 
     def repeats(self, column: str, /) -> bool:
         """Return whether two rows have the same value in a column."""
+
+    def weigh(self, columns: Sequence[str], /) -> dict[str, WeightFacts]:
+        """Measure columns that hold weights."""
 
 
 class CountedPeople(NamedTuple):

@@ -14,7 +14,7 @@ from sfumato.policy import Policy
 from sfumato.recode.deciding import counted_columns, without_rows
 from sfumato.releases.manifest import PUBLISHED
 from sfumato.releases.numbers import require_numbers
-from sfumato.releases.people import require_people, require_single_rows
+from sfumato.releases.people import KnownColumns, require_people, require_single_rows
 from sfumato.releases.perturbing import PerturbedTable, perturb_table
 from sfumato.releases.preparing import open_prepared
 from sfumato.releases.sets import require_sets
@@ -55,6 +55,9 @@ class Subject:
     notes: tuple[str, ...] = ()
     """What to tell of its people."""
 
+    known: KnownColumns | None = None
+    """What was read of the table before, if that is kept."""
+
     @classmethod
     def open(
         cls, data: object, policy: Policy, output: object = None, *, lasting: bool = False
@@ -70,22 +73,26 @@ class Subject:
         return cls.of(open_prepared(data, policy, output, lasting=lasting), policy)
 
     @classmethod
-    def of(cls, table: Table, policy: Policy, *, apart: bool = False) -> Self:
+    def of(
+        cls, table: Table, policy: Policy, *, apart: bool = False, known: KnownColumns | None = None
+    ) -> Self:
         """Check a table that is open.
 
         Args:
             table: The table, prepared.
             policy: What must hold.
             apart: Whether it is decoupled as it is, which takes one row for each person.
+            known: What was read of the table before, if that is kept.
         """
+        read = known or table
         policy.check_against(table.columns)
         policy.make_method(PARTITIONERS)
         policy.make_decoupling(DECOUPLINGS)
         if apart:
-            notes = require_single_rows(table, policy, "a decoupling")
+            notes = require_single_rows(read, policy, "a decoupling")
         else:
-            policy, notes = require_people(table, policy)
-        return cls(table, policy, {}, tuple(notes)).under(policy)
+            policy, notes = require_people(read, policy)
+        return cls(table, policy, {}, tuple(notes), read).under(policy)
 
     def under(self, policy: Policy) -> Self:
         """Return the table under another policy for the same people, checked as well.
@@ -97,7 +104,7 @@ class Subject:
         found = replace(self, policy=policy, roles=roles)
         table.require_single_values([name for name in found.columns if name not in policy.sets])
         require_sets(table, policy)
-        _require_weights(table, policy)
+        _require_weights(table, self.known or table, policy)
         require_numbers(policy, table, table.columns, stored=False, limited=False)
         return found
 
@@ -142,7 +149,7 @@ class Subject:
         return DecidedOn(*without_rows(counts, left_out, self.policy))
 
 
-def _require_weights(table: Table, policy: Policy) -> None:
+def _require_weights(table: Table, known: KnownColumns, policy: Policy) -> None:
     """Raise if what is called a weight is none, or cannot be published as the policy says."""
     averagings = policy.averagings
     noisy = [name for name, each in averagings.items() if each.noise is not None]
@@ -153,5 +160,5 @@ def _require_weights(table: Table, policy: Policy) -> None:
         )
         raise policy.error_at("columns", noisy[0], "perturb", text=text)
     if averagings:
-        facts = table.weigh(tuple(averagings))
+        facts = known.weigh(tuple(averagings))
         require_weights(facts, averagings, policy.weights[0])
