@@ -175,6 +175,9 @@ class Traces(Guard):
             raise Fault(f"another decision, {self.kind_of(case)}", f"{told[0]} | {told[1]}")
         if set(before.labels) != set(after.labels):
             return "others drawn"
+        if any(is_noisy(each["rule"]) for each in case["columns"].values()):
+            # The noise of a weight is drawn for each class, in the order in which they are met.
+            return "others drawn"
         parted = before.parted
         if parted and any(
             role_of(each["rule"]) in ("weight", "set") for each in case["columns"].values()
@@ -318,6 +321,11 @@ class Traces(Guard):
         else:
             place = f"{re.sub(r'data[.][a-z]+', 'data', place)}, {self.kind_of(case)}"
         return Fault(f"a trace of suppressed rows in {place}", "\n".join(found))
+
+
+def is_noisy(rule: object) -> bool:
+    """Return whether a weight is published with noise."""
+    return role_of(rule) == "weight" and isinstance(rule, dict) and "perturb" in rule
 
 
 def nearer(case: Case) -> Iterator[Case]:
