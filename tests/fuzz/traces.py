@@ -173,16 +173,8 @@ class Traces(Guard):
             return "other rows"
         if before.classes != after.classes:
             raise Fault(f"another decision, {self.kind_of(case)}", f"{told[0]} | {told[1]}")
-        if set(before.labels) != set(after.labels):
-            return "others drawn"
-        if any(is_noisy(each["rule"]) for each in case["columns"].values()):
-            # The noise of a weight is drawn for each class, in the order in which they are met.
-            return "others drawn"
         parted = before.parted
-        if parted and any(
-            role_of(each["rule"]) in ("weight", "set") for each in case["columns"].values()
-        ):
-            # So are the mean weight of a class and the items of its sets.
+        if set(before.labels) != set(after.labels) or depends_on_chance(case, parted=parted):
             return "others drawn"
         case = {**case, "tagged": case["tagged"] or parted}
         folders = [folder / name / "release" for name in ("one", "other")]
@@ -323,9 +315,16 @@ class Traces(Guard):
         return Fault(f"a trace of suppressed rows in {place}", "\n".join(found))
 
 
-def is_noisy(rule: object) -> bool:
-    """Return whether a weight is published with noise."""
-    return role_of(rule) == "weight" and isinstance(rule, dict) and "perturb" in rule
+def depends_on_chance(case: Case, *, parted: bool) -> bool:
+    """Return whether chance decides what is published besides the order of rows.
+
+    The noise of a weight is drawn for each class, in the order in which they are met. Where rows
+    that are alike are dealt to classes, so are the mean weight and the items of each.
+    """
+    rules = [each["rule"] for each in case["columns"].values()]
+    weights = [rule for rule in rules if role_of(rule) == "weight"]
+    noisy = any(isinstance(rule, dict) and "perturb" in rule for rule in weights)
+    return noisy or (parted and any(role_of(rule) in ("weight", "set") for rule in rules))
 
 
 def nearer(case: Case) -> Iterator[Case]:
