@@ -3,6 +3,30 @@
 Every way of joining the slices of a bucket is equally likely. So is each of those tables, as far as
 it holds a person like the one that is known; some hold several, and the person is one of them.
 Everything is counted with whole numbers and fractions, by the definitions and one person at a time.
+
+Count the rows of a bucket that are like a person t by joining one slice after the other. Let m rows
+be like t so far. The next slice has `like` rows with t's sub-tuple, among `among` rows that agree
+with t in the columns which slices before it hold too; the m rows are given m of these `among`, each
+choice as likely as any other. So m' of them are still like t with the hypergeometric probability
+
+    P(m' | m) = C(like, m') C(among - like, m - m') / C(among, m),
+
+and `_ways` multiplies these up. It is enough to look at the slice before, because each slice shares
+its columns with one slice before it (`_order`, the running intersection property); where there is
+no such order, nothing is computed and nothing is promised.
+
+With m_B for the number of bucket B, independent of those of other buckets, B weighs
+
+    f(t, B)                    in the paper: the product of the shares of t's sub-tuples,
+    E[m_B]                     for a person drawn from the table who turns out to be like t,
+    E[m_B / Σ m_C; Σ m_C > 0]  for a person who is known to be in the table.
+
+The last one is a sum over pairs (m_B, the sum of all others), and sums of independent numbers have
+the product of their polynomials (`_shares`, `_times`). A factor that all buckets have, such as the
+probability that the table holds a person like t at all, cancels when beliefs are scaled to 1.
+
+Reference: "Slicing: a new approach for privacy preserving data publishing", 2012,
+doi:10.1109/TKDE.2010.236, for the first. The others are ours; `tests/slicing` lists all tables.
 """
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
