@@ -164,7 +164,7 @@ def test_parts_are_as_free_of_traces_as_the_release_they_are_made_of(kind):
 
 
 @given(st.randoms(use_true_random=False))
-@settings(max_examples=60)
+@settings(max_examples=30, derandomize=True)  # The guard `traces` of make fuzz draws new ones.
 def test_whatever_suppressed_rows_become_the_release_stays(rng):
     guard = Traces()
     case = guard.draw(rng)

@@ -659,7 +659,7 @@ def decide(
             report=report,
             maker=maker,
             searched=searched,
-            lost=lost + counts.total - rows.total,
+            lost=lost + lost_rows(policy, counts, rows),
         )
 
     first = decision = decide_on(counts, asked, maker)
@@ -737,7 +737,7 @@ def without_rows(
     names = [name for name in counts.names if name != left_out]
     left = counts.without(gone).project(names).compact()
     room = _room(policy, counts, left)
-    return left, _with_limit(policy, max(room, 0)), counts.total - left.total
+    return left, _with_limit(policy, max(room, 0)), lost_rows(policy, counts, left)
 
 
 def _decide_without(
@@ -758,7 +758,7 @@ def _decide_without(
         asked,
         part.counts,
         population,
-        lost=lost,
+        lost=lost_rows(policy, counts, part.counts),
         room=_room(policy, counts, part.counts),
         rng=rng,
         report=report,
@@ -773,6 +773,24 @@ def _decide_without(
         lacking=decision.lacking + lost,
         published=decision.published_rows(part.counts),
     )
+
+
+def lost_rows(policy: Policy, counts: FrequencySet, left: FrequencySet) -> int:
+    """Return how many rows were lost by decisions, which losses charge for.
+
+    Rows that a policy drops because they miss a value are not: no decision was made on them.
+
+    Args:
+        policy: What must hold.
+        counts: The table.
+        left: The rows that are left of it.
+    """
+    gone = counts.total - left.total
+    if not gone or policy.missing is not Missing.SUPPRESS:
+        return gone
+    names = policy.quasi_identifiers
+    whole, part = (without_missing(each, names)[0].total for each in (counts, left))
+    return whole - part
 
 
 def _room(policy: Policy, counts: FrequencySet, left: FrequencySet) -> int:

@@ -19,7 +19,7 @@ from sfumato.partition import Partition, Problem, TopDown, label_partition
 from sfumato.partition.base import Frontier
 from sfumato.partition.topdown import Round
 from sfumato.policy import Policy
-from sfumato.recode.deciding import decide, make_problem, prepare
+from sfumato.recode.deciding import decide, lost_rows, make_problem, prepare
 from sfumato.text import join_words, text_of
 from sfumato.typing import IntArray, Progress, Value
 
@@ -575,7 +575,7 @@ def trace_top_down(
     if decision.lacking < decision.suppressed < counts.total:
         left = decision.published_rows(counts)
         within = policy.replace(suppression=policy.suppression.replace(limit=0))
-    ready = prepare(within, left, lost=lost + counts.total - left.total)
+    ready = prepare(within, left, lost=lost + lost_rows(policy, counts, left))
     problem = make_problem(within, ready)
     private = {policy.counted_person, policy.household} - {None}
     tracer = _Tracer(problem, most, [str(name) for name in private])

@@ -11,7 +11,7 @@ from sfumato.errors import UnknownColumnError
 from sfumato.perturbations import Cells, Perturbation
 from sfumato.perturbations.perturbing import perturb_cells
 from sfumato.policy import Policy
-from sfumato.recode.deciding import count_population, counted_columns, decide_on_rest
+from sfumato.recode.deciding import count_population, counted_columns, decide_on_rest, lost_rows
 from sfumato.recode.recoded import published_part
 from sfumato.tables import DatabaseTable, Table
 from sfumato.typing import BoolArray, Progress
@@ -100,12 +100,13 @@ def _published(
     columns, codes = table.read(counted_columns(asked))
     if not policy.quasi_identifiers or not kept.any():
         return np.ones(int(np.count_nonzero(kept)), dtype=bool)
+    whole = FrequencySet(columns, codes, np.ones(codes.shape[1], dtype=np.int64))
     codes = codes[:, kept]
     groups = group(list(codes), [len(column.values) for column in columns], n=codes.shape[1])
     rows = np.bincount(groups.of_item, minlength=groups.n)
     counts = FrequencySet(columns, codes[:, groups.first], rows).compact()
     population = count_population(policy, report)
-    lost = int(np.count_nonzero(~kept))
+    lost = lost_rows(policy, whole, counts)
     decision = decide_on_rest(
         policy, asked, counts, population, lost=lost, room=room, rng=rng, report=report
     )
