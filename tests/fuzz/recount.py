@@ -44,7 +44,7 @@ from tests.tasks.test_spelling import fold_cell
 
 Row = dict[str, str | None]
 
-_fold = cache(fold_cell)
+fold = cache(fold_cell)
 """Some cells are long, and folded once per class."""
 
 
@@ -329,13 +329,13 @@ def spelt_once(model: Mapping[str, Any], table: Counts) -> Callable[[Counts], Co
     one: dict[str, str] = {}
     # A spelling that the model names is the one it looks for.
     for text in (*_texts_in(model), *table):
-        if text is not None and (key := _fold(text)) is not None:
+        if text is not None and (key := fold(text)) is not None:
             one.setdefault(key, text)
 
     def count(values: Counts) -> Counts:
         found: Counts = Counter()
         for text, rows in values.items():
-            found[one.get(_fold(text) or "")] += rows
+            found[one.get(fold(text) or "")] += rows
         return found
 
     return count

@@ -12,7 +12,7 @@ import math
 import random
 import re
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from datetime import date
 from fractions import Fraction
 from functools import partial
@@ -34,6 +34,7 @@ from tests.fuzz.recount import (
     CLASS_MODELS,
     PEOPLE_MODELS,
     Row,
+    fold,
     groups_of,
     read_file,
     read_table,
@@ -475,14 +476,12 @@ class Releases(Guard):
     # Reading it.
 
     def given_rows(self, case: Case, folder: Path) -> list[Row]:
-        """Return what was given, as a stranger reads it: in CSV, NaN is a text; blanks are none."""
+        """Return what was given, as a stranger reads it: in CSV, NaN is a text."""
         path = folder / f"given.{case['source']}"
         if path.suffix in (".csv", ".gz"):
-            rows = read_file(path)
-        else:
-            names = list(case["columns"])
-            rows = [dict(zip(names, map(text, row), strict=True)) for row in comparable(case)]
-        return [{name: _unless_blank(cell) for name, cell in row.items()} for row in rows]
+            return read_file(path)
+        names = list(case["columns"])
+        return [dict(zip(names, map(text, row), strict=True)) for row in comparable(case)]
 
     def tables_of(self, release: Any) -> dict[str, list[Row]]:
         """Read every table of a release as a stranger would, by its name in the manifest."""
@@ -776,6 +775,9 @@ class Releases(Guard):
     ) -> None:
         """Compute what an adversary believes of everybody, as the definition says."""
         group, count = manifest["group"], manifest["count"]
+        secret = {model["column"] for model in manifest["models"]}
+        tables = {name: spelt_in_one_way(rows, secret) for name, rows in tables.items()}
+        people = spelt_in_one_way(people, secret)
         columns = [
             [n for n in rows[0] if n not in (group, count)] for rows in tables.values() if rows
         ]
@@ -890,8 +892,12 @@ def comparable(case: Case) -> list[list[Any]]:
     return [[cell_of(*each) for each in zip(kinds, row, strict=True)] for row in case["rows"]]
 
 
-def _unless_blank(cell: str | None) -> str | None:
-    return None if cell is None or not cell.strip() else cell
+def spelt_in_one_way(rows: Sequence[Row], columns: Collection[str]) -> list[Row]:
+    """Return rows in which values that differ only in spelling are one, and blanks are none."""
+    return [
+        {name: fold(cell) or None if name in columns else cell for name, cell in row.items()}
+        for row in rows
+    ]
 
 
 def cells_beyond(contents: Any) -> set[int]:
