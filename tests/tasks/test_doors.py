@@ -1,166 +1,154 @@
-"""Every task that takes a table and a policy begins with the same subject.
+"""Short ways in: names of columns instead of a policy, and a mapping wherever a policy is taken."""
 
-What one refuses before it decides, all refuse, in the same words; and what they decide is the same.
-"""
+import warnings
 
-import numpy as np
 import pyarrow as pa
 import pytest
 
 import sfumato as sf
-from sfumato.comparison.live import LiveTable
-from sfumato.errors import SfumatoError
+from sfumato.errors import InfeasibleError, ParameterError, PolicyError
+from sfumato.models import DistinctLDiversity, KAnonymity
+from sfumato.schema import Role
 
-N = 120
-_DRAWN = np.random.default_rng(5)
-COLUMNS = {
-    "pid": np.arange(N) // 2,
-    "home": np.arange(N) // 6,
-    "age": np.repeat(_DRAWN.integers(18, 60, N // 2), 2),
-    "zip": np.repeat(_DRAWN.integers(100, 140, N // 2), 2).astype(str),
-    "items": [";".join(_DRAWN.choice([*"abcd"], 2, replace=False)) for _ in range(N)],
-    "w": _DRAWN.random(N) + 0.5,
-    "ill": _DRAWN.choice(["flu", "gout", "hiv"], N),
-    "nested": [[1, 2]] * N,
+ROWS = 40
+TABLE = pa.table({
+    "name": [f"p{i}" for i in range(ROWS)],
+    "age": [20 + i for i in range(ROWS)],
+    "sex": ["f", "m"] * (ROWS // 2),
+    "ill": ["flu", "gout", "hiv", "flu"] * (ROWS // 4),
+    "ward": ["a", "b", "c", "d", "e"] * (ROWS // 5),
+})  # fmt: skip
+PEOPLE = TABLE.select(["age", "sex", "ill"])
+MAPPING = {
+    "columns": {
+        "age": {"role": "quasi-identifier", "hierarchy": {"kind": "intervals", "widths": [5, 20]}},
+        "sex": "quasi-identifier",
+        "ill": "sensitive",
+    },
+    "models": [{"model": "k-anonymity", "k": 4}],
 }
-TABLE = pa.table({name: list(values) for name, values in COLUMNS.items()})
+POLICY = sf.Policy(**MAPPING)
 
 
-def look_live(table, policy):
-    """Look as the app does, which shows a reason where others raise an error."""
-    reason = LiveTable.open(table).look(policy).reason
-    if reason is not None:
-        raise SfumatoError(reason)
+class TestNamesInsteadOfAPolicy:
+    def test_what_is_promised_is_what_the_policy_says(self):
+        release = sf.anonymize(PEOPLE, quasi_identifiers=["age", "sex"], sensitive=["ill"], k=6)
+        assert release.policy.models == (KAnonymity(6), DistinctLDiversity("ill", 2))
+        assert release.verdict.holds
+        promised = [model.model for model in release.manifest.models]
+        assert promised == ["k-anonymity", "distinct-l-diversity"]
+        assert sf.verify(release, release.policy, attacks=False).verdict.holds
+        again = sf.anonymize(PEOPLE, sf.Policy.from_yaml(release.policy.to_yaml()))
+        assert (again.levels, again.suppressed) == (release.levels, release.suppressed)
 
+    def test_classes_have_five_people_unless_said_otherwise(self):
+        release = sf.anonymize(PEOPLE, quasi_identifiers=["age", "sex"], sensitive=["ill"])
+        assert release.policy.models[0] == KAnonymity(5)
 
-DOORS = {
-    "anonymize": lambda table, policy: sf.anonymize(table, policy, seed=1),
-    "protect": lambda table, policy: sf.protect(table, policy, rounds=0),
-    "compare": lambda table, policy: sf.compare(table, policy, seed=1),
-    "lattice": lambda table, policy: sf.tools.lattice(table, policy, seed=1),
-    "trace": lambda table, policy: sf.tools.trace(table, policy, seed=1),
-    "hierarchies": sf.tools.hierarchies,
-    "the app": look_live,
-    "a choice in the app": lambda table, policy: LiveTable.open(table).explore(policy),
-}
+    def test_columns_that_are_not_named_are_not_published_and_it_is_said(self):
+        with pytest.warns(UserWarning, match="not published, because not named: 'name', 'ward'"):
+            release = sf.anonymize(TABLE, quasi_identifiers=["age", "sex"], sensitive=["ill"])
+        assert release.table.column_names == ["age", "sex", "ill"]
+        assert "ward" not in str(release.manifest)
 
-QUASI = {"role": "quasi-identifier", "hierarchy": "auto"}
-BASE = {
-    "age": QUASI,
-    "zip": {"role": "quasi-identifier", "hierarchy": "masking"},
-    "ill": "sensitive",
-}
+    def test_what_is_harmless_is_published_as_it_is(self):
+        with pytest.warns(UserWarning, match=r"not named: 'name'\. "):
+            release = sf.anonymize(
+                TABLE, quasi_identifiers=["age", "sex"], sensitive=["ill"], plain=["ward"]
+            )
+        assert release.table.column_names == ["age", "sex", "ill", "ward"]
+        assert release.policy.with_role(Role.PLAIN) == ("ward",)
 
+    def test_nothing_is_warned_of_if_all_are_named(self):
+        with warnings.catch_warnings():
+            warnings.simplefilter("error")
+            sf.anonymize(PEOPLE, quasi_identifiers=["age", "sex"], sensitive=["ill"])
 
-def settings(columns: dict, **more) -> dict:
-    same = {"models": [sf.models.KAnonymity(3)], "other": "dropped"}
-    return {"columns": {**BASE, **columns}, **same, **more}
+    def test_a_sensitive_column_of_one_value_is_refused(self):
+        alike = PEOPLE.set_column(2, "ill", pa.array(["hiv"] * ROWS))
+        with pytest.raises(InfeasibleError, match="ill"):
+            sf.anonymize(alike, quasi_identifiers=["age", "sex"], sensitive=["ill"])
 
+    def test_many_columns_are_searched_within_a_limit(self):
+        wide = pa.table({f"c{i}": [i % 7, 1, 2, 3] * 5 for i in range(9)})
+        release = sf.anonymize(wide, quasi_identifiers=wide.column_names, k=2)
+        assert release.policy.search.options["checks"] > 0
 
-REFUSED = {
-    "a column that is not there": settings({"agee": "quasi-identifier"}),
-    "a column that is not named": settings({}, other=None),
-    "a person who is not there": settings({}, person="nobody"),
-    "a key that repeats": settings({"pid": "identifier"}),
-    "a household that is not there": settings(
-        {"pid": "identifier"}, person="pid", household="hose"
-    ),
-    "a household that is published": settings(
-        {"pid": "identifier", "home": "plain"}, person="pid", household="home"
-    ),
-    "a weight that is rounded to nothing": settings({"w": {"role": "weight", "round": 10}}),
-    "a weight that is no number": settings({"ill": {"role": "weight"}}),
-    "a list that is no set": settings({"nested": "plain"}),
-    "a list that is a quasi-identifier": settings({"nested": "quasi-identifier"}),
-    "a set of one item each": settings({"w": {"role": "set"}}),
-    "numbers of rows that are starred": settings(
-        {"age": {**QUASI, "as": "mean"}}, suppression={"limit": 0.1, "rows": "star"}
-    ),
-    "numbers where missing values match": settings(
-        {"age": {**QUASI, "as": "mean"}}, missing="matches-any"
-    ),
-    "numbers beside a weight": settings({"age": {**QUASI, "as": "mean"}, "w": {"role": "weight"}}),
-    "numbers where people are counted": settings(
-        {"age": {**QUASI, "as": "mean"}, "pid": "identifier"}, person="pid"
-    ),
-    "numbers beside a set": settings(
-        {"age": {**QUASI, "as": "mean"}, "items": {"role": "set", "separator": ";"}}
-    ),
-    "a date that is none": settings(
-        {"zip": {"role": "quasi-identifier", "hierarchy": {"kind": "dates", "format": "%d.%m.%Y"}}}
-    ),
-    "what cannot be derived": settings(
-        {"years": QUASI}, derive=[{"kind": "age", "of": "zip", "at": "2020-12-30", "into": "years"}]
-    ),
-}
-
-
-def table_for(given: dict) -> pa.Table:
-    """Give the table; without the key of its people where it is not about them."""
-    about = "pid" in given["columns"] or "person" in given
-    return TABLE if about else TABLE.drop_columns(["pid", "home"])
-
-
-def said_by(door: str, table: object, given: dict) -> str:
-    """Give what a door refuses with; its own name for a policy is no part of it."""
-    try:
-        DOORS[door](table, sf.Policy(**given))
-    except SfumatoError as error:
-        return str(error).removeprefix("policy: ")
-    return "nothing"
-
-
-@pytest.mark.parametrize("case", REFUSED)
-def test_all_doors_refuse_alike(case):
-    said = {door: said_by(door, table_for(REFUSED[case]), REFUSED[case]) for door in DOORS}
-    assert said["anonymize"] != "nothing", case
-    assert {*said.values()} == {said["anonymize"]}, said
-
-
-@pytest.mark.parametrize("door", DOORS)
-def test_no_door_opens_to_an_empty_table(door):
-    assert said_by(door, table_for(settings({})).slice(0, 0), settings({})).startswith(
-        "the table has no rows"
+    @pytest.mark.parametrize(
+        ("given", "text"),
+        [
+            ({}, "policy must be given, or quasi_identifiers instead of it, got None"),
+            ({"sensitive": ["ill"]}, "policy must be given, or quasi_identifiers"),
+            ({"quasi_identifiers": []}, "quasi_identifiers must be at least one column"),
+            ({"quasi_identifiers": "age"}, "quasi_identifiers must be a list of column names"),
+            (
+                {"quasi_identifiers": ["age"], "sensitive": ["age"]},
+                r"columns must be named once, got \['age'\]",
+            ),
+            ({"policy": POLICY, "k": 3}, "policy must be given alone"),
+            ({"policy": MAPPING, "quasi_identifiers": ["age"]}, "policy must be given alone"),
+            ({"quasi_identifiers": ["age"], "k": 1}, "k must be an integer of at least 2"),
+        ],
     )
+    def test_what_cannot_be_meant_is_refused(self, given, text):
+        with pytest.raises(ParameterError, match=text):
+            sf.anonymize(PEOPLE, **given)
+
+    def test_a_column_that_is_not_there_is_answered_with_the_nearest(self):
+        with (
+            pytest.warns(UserWarning, match="not named"),
+            pytest.raises(PolicyError, match=r"no column 'agee'\. Did you mean 'age'"),
+        ):
+            sf.anonymize(PEOPLE, quasi_identifiers=["agee"])
 
 
-FEATURES = {
-    "nothing": settings({}),
-    "rounding": settings({"age": {**QUASI, "perturb": {"kind": "rounding", "step": 10}}}),
-    "noise": settings({"age": {**QUASI, "perturb": {"kind": "noise", "sd": 15}}}),
-    "people": settings({"pid": "identifier"}, person="pid"),
-    "rows as people": settings({"pid": "identifier"}, person={"rows": "each is a visit"}),
-    "a household": settings({"pid": "identifier"}, person="pid", household="home"),
-    "a weight": settings({"w": {"role": "weight"}}),
-    "a set": settings(
-        {"items": {"role": "set", "separator": ";"}},
-        models=[sf.models.KAnonymity(3), sf.models.KmAnonymity(k=3, m=1)],
-    ),
-    "means": settings({"age": {**QUASI, "as": "mean"}}),
-    "suppression": settings({}, suppression=0.2),
-    "suppression and noise": settings(
-        {"age": {**QUASI, "perturb": {"kind": "noise", "sd": 15}}}, suppression=0.2
-    ),
-}
+class TestAMappingIsAPolicy:
+    def test_it_reads_as_the_policy(self):
+        assert sf.policy.policy_of(MAPPING) == POLICY
+        assert sf.policy.policy_of(POLICY) is POLICY
 
+    def test_it_is_taken_wherever_a_policy_is(self):
+        release = sf.anonymize(PEOPLE, MAPPING)
+        assert release.policy == POLICY
+        assert release.levels == sf.anonymize(PEOPLE, POLICY).levels
+        assert sf.verify(PEOPLE, MAPPING, attacks=False).verdict == (
+            sf.verify(PEOPLE, POLICY, attacks=False).verdict
+        )
+        assert sf.inspect(PEOPLE, policy=MAPPING) == sf.inspect(PEOPLE, policy=POLICY)
+        assert sf.detect(PEOPLE, policy=MAPPING).to_dict() == (
+            sf.detect(PEOPLE, policy=POLICY).to_dict()
+        )
+        assert sf.utility(PEOPLE, release, policy=MAPPING).to_dict() == (
+            sf.utility(PEOPLE, release, policy=POLICY).to_dict()
+        )
+        assert sf.protect(PEOPLE, MAPPING).release.policy is not None
+        person = {"age": 25, "sex": "m"}
+        assert sf.explain(release, person, policy=MAPPING).to_dict() == (
+            sf.explain(release, person, policy=POLICY).to_dict()
+        )
+        assert sf.decouple(PEOPLE, {"method": "anatomy", "l": 2}, policy=MAPPING).verdict.holds
 
-@pytest.mark.parametrize("feature", FEATURES)
-def test_all_doors_decide_alike(feature):
-    policy, table = sf.Policy(**FEATURES[feature]), table_for(FEATURES[feature])
-    release = sf.anonymize(table, policy, seed=1)
-    found = sf.tools.lattice(table, policy, seed=1)
-    if not release.suppressed:
-        # Else levels are those of the published rows, and a lattice is of all.
-        levels = dict(zip(found.columns, found.chosen, strict=True))
-        assert release.levels == levels
+    def test_policies_that_are_compared_may_be_mappings(self):
+        alone = sf.compare(PEOPLE, MAPPING, vary={"k": [2, 4]})
+        assert [point.name for point in alone.points] == ["k=2", "k=4"]
+        strict = {**MAPPING, "models": [KAnonymity(8)]}
+        both = sf.compare(PEOPLE, {"mild": MAPPING, "strict": strict})
+        assert [point.name for point in both.points] == ["mild", "strict"]
+        listed = sf.compare(PEOPLE, [MAPPING, strict])
+        assert [point.name for point in listed.points] == ["policy 1", "policy 2"]
 
+    def test_mistakes_are_told_as_in_a_file(self):
+        wrong = {"columns": {"age": "quasi-identifer"}, "models": [{"model": "k-anonimity"}]}
+        with pytest.raises(PolicyError) as error:
+            sf.anonymize(PEOPLE, wrong)
+        with pytest.raises(PolicyError) as written:
+            sf.Policy.from_yaml(
+                "columns: {age: quasi-identifer}\nmodels: [{model: k-anonimity}]", origin="policy"
+            )
+        assert error.value.faults == written.value.faults
+        assert "Did you mean 'quasi-identifier'" in str(error.value)
 
-@pytest.mark.parametrize("feature", [name for name in FEATURES if name != "means"])
-def test_the_steps_of_a_release_are_those_of_its_trace(feature):
-    table = table_for(FEATURES[feature])
-    policy = sf.Policy(**FEATURES[feature], method="top-down")
-    release = sf.anonymize(table, policy, seed=1)
-    labels = zip(*(release.table[name].to_pylist() for name in ("age", "zip")), strict=True)
-    published = {tuple(map(str, each)) for each in labels}
-    traced = sf.tools.trace(table, policy, seed=1)
-    assert {tuple(map(str, each.labels)) for each in traced.classes} == published
+    @pytest.mark.parametrize("given", [5, ["p.yaml"], {1: 2}])
+    def test_what_is_no_policy_is_refused(self, given):
+        with pytest.raises((ParameterError, PolicyError), match="policy"):
+            sf.anonymize(PEOPLE, given)
