@@ -529,8 +529,15 @@ def test_who_starts_the_app_may_name_a_table_elsewhere_and_no_more(tmp_path):
         assert "lies outside of the folder" in served.ask("GET", "/roles").text
 
 
-@pytest.mark.parametrize("address", ["postgres://127.0.0.1:1/x?table=t", "spark://h:7?table=t"])
-def test_servers_of_databases_are_asked_only_where_that_is_allowed(tmp_path, address):
+def test_servers_of_databases_are_asked_only_where_that_is_allowed(tmp_path):
+    _is_asked_only_where_that_is_allowed(tmp_path, "postgres://127.0.0.1:1/x?table=t")
+
+
+def test_spark_is_asked_only_where_that_is_allowed(tmp_path, pyspark):
+    _is_asked_only_where_that_is_allowed(tmp_path, "spark://h:7?table=t")
+
+
+def _is_asked_only_where_that_is_allowed(tmp_path, address):
     folder = tmp_path / "work"
     folder.mkdir()
     with serving(folder, tmp_path / "said.txt", "--no-databases") as served:
