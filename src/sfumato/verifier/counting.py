@@ -731,14 +731,9 @@ class Tally:
         return whole
 
     def _add_up(self) -> None:
-        """Merge what has piled up: in order, equal numbers are neighbours."""
-        keys, rows = pa.concat_arrays(self._keys), pa.concat_arrays(self._rows)
-        order = pc.sort_indices(keys)
-        runs = pc.run_end_encode(keys.take(order), run_end_type=pa.int64())
-        before = pc.cumulative_sum(rows.take(order))
-        last = before.take(pc.subtract(runs.run_ends, _whole([1])[0]))
-        first = pa.concat_arrays([_whole([0]), last.slice(0, len(last) - 1)])
-        self._keys, self._rows = [runs.values], [pc.subtract(last, first)]
+        """Merge what has piled up."""
+        keys, rows = _add_up(pa.concat_arrays(self._keys), pa.concat_arrays(self._rows))
+        self._keys, self._rows = [keys], [rows]
 
     def _spell_out(self) -> None:
         self._count()
@@ -760,6 +755,21 @@ class Tally:
             sums[combination] = sums.get(combination, 0) + rows
 
 
+def _add_up(keys: pa.Array, rows: pa.Array) -> tuple[pa.Array, pa.Array]:
+    """Return the distinct keys in order, and the sum of the rows of each.
+
+    >>> [one.to_pylist() for one in _add_up(_whole([4, 2, 4]), _whole([1, 5, 2]))]
+    [[2, 4], [5, 3]]
+    """
+    order = pc.sort_indices(keys)
+    # In order, equal numbers are neighbours.
+    runs = pc.run_end_encode(keys.take(order), run_end_type=pa.int64())
+    before = pc.cumulative_sum(rows.take(order))
+    last = before.take(pc.subtract(runs.run_ends, _whole([1])[0]))
+    first = pa.concat_arrays([_whole([0]), last.slice(0, len(last) - 1)])
+    return runs.values, pc.subtract(last, first)
+
+
 _Books = Sequence[tuple[list[object], int]]
 """Per column, the values that its bits of a number stand for, and how many bits; lowest first."""
 
@@ -769,18 +779,18 @@ def _spell_out(keys: pa.Array, books: _Books) -> Iterator[Combination]:
     if not books:
         return iter([()] * len(keys))
     columns = [
-        [values[code] for code in codes]
+        [values[code] for code in codes.to_pylist()]
         for (values, _), codes in zip(books, _codes(keys, books), strict=True)
     ]
     return zip(*columns, strict=True)
 
 
-def _codes(keys: pa.Array, books: _Books) -> Iterator[list[int]]:
+def _codes(keys: pa.Array, books: _Books) -> Iterator[pa.Array]:
     """Yield the number of each value, column by column."""
     shift = 0
     for _, bits in books:
         mask = _whole([(1 << bits) - 1])[0]
-        yield pc.bit_wise_and(pc.shift_right(keys, _whole([shift])[0]), mask).to_pylist()
+        yield pc.bit_wise_and(pc.shift_right(keys, _whole([shift])[0]), mask)
         shift += bits
 
 
@@ -835,19 +845,21 @@ class CodedCombinations(Mapping[Combination, int]):
         return SplitCombinations(
             list(_spell_out(first.dictionary, self._books[:width])),
             first.indices.to_pylist(),
-            [(values, c) for (values, _), c in zip(others, _codes(rest, others), strict=True)],
+            [
+                (values, codes.to_pylist())
+                for (values, _), codes in zip(others, _codes(rest, others), strict=True)
+            ],
             self._rows.to_pylist(),
         )
 
     def count_each(self) -> Iterator[dict[object, int]]:
         """Count the values of each column by itself, column by column."""
-        rows = self._rows.to_pylist()
         for (values, _), codes in zip(self._books, _codes(self._keys, self._books), strict=True):
-            sums = [0] * len(values)
-            for code, n in zip(codes, rows, strict=True):
-                sums[code] += n
+            met, rows = _add_up(codes, self._rows)
             # A dictionary may have had values that no row has.
-            yield {value: n for value, n in zip(values, sums, strict=True) if n}
+            yield {
+                values[code]: n for code, n in zip(met.to_pylist(), rows.to_pylist(), strict=True)
+            }
 
 
 class SplitCombinations(NamedTuple):
