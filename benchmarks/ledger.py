@@ -15,8 +15,8 @@ from benchmarks.results import Figure
 from benchmarks.workloads import FEW
 from sfumato.counts import FrequencySet
 from sfumato.decouplings.base import GroupedTables
-from sfumato.publishing.judging import judge
-from sfumato.publishing.ledger import Ledger
+from sfumato.ledger.publishing.judging import judge
+from sfumato.ledger.publishing.ledger import Ledger
 from sfumato.tables import open_table
 
 SIZE = 50

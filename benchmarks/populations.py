@@ -9,8 +9,8 @@ from benchmarks.bench import Bench
 from benchmarks.measure import cpu
 from benchmarks.results import Figure
 from sfumato import samples
+from sfumato.drafting.special_uniques import minimal_uniques
 from sfumato.populations import SampleRisk
-from sfumato.special_uniques import minimal_uniques
 from sfumato.tables import open_table
 
 _ROWS, _COLUMNS, _SIZE = 1629, 20, 4

@@ -12,7 +12,7 @@ from benchmarks.ledger import increment_of, released
 from benchmarks.measure import cpu
 from benchmarks.results import Figure
 from sfumato.ledger import chain, store
-from sfumato.publishing.ledger import Ledger
+from sfumato.ledger.publishing.ledger import Ledger
 
 ROWS = 20
 """Rows of an increment."""

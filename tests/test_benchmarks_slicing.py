@@ -12,7 +12,7 @@ import sfumato as sf
 from benchmarks.__main__ import main
 from benchmarks.literal_slicing import LiteralSlicing
 from sfumato.decouplings import Slicing
-from tests.slicing.literal import beliefs
+from tests.decouplings.slices.literal import beliefs
 
 NAMES = ("age", "zip", "sex", "ill")
 COLUMNS = (("age", "zip"), ("sex", "ill"))

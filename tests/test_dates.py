@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sfumato.dates import (
+from sfumato.derivations.dates import (
     DAY_FIRST,
     MONTH_FIRST,
     DateForm,

@@ -5,7 +5,7 @@ import os
 import pytest
 
 from sfumato.errors import OutputError
-from sfumato.private import is_open, refuse_inside_release, release_around
+from sfumato.files.private import is_open, refuse_inside_release, release_around
 
 MANIFEST = '{"sfumato": "0.1.0", "columns": [], "models": []}'
 

@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 
 import sfumato as sf
 from sfumato.counts import FrequencySet
+from sfumato.drafting.special_uniques import SpecialUniques, _alone, dis_scores, minimal_uniques
 from sfumato.populations import Sample, unique_match
-from sfumato.special_uniques import SpecialUniques, _alone, dis_scores, minimal_uniques
 
 TABLES = st.integers(1, 5).flatmap(
     lambda columns: st.lists(

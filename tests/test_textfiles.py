@@ -12,10 +12,10 @@ import weakref
 import pyarrow as pa
 import pytest
 
-from sfumato import textfiles
 from sfumato.errors import InputError
+from sfumato.files import textfiles
+from sfumato.files.textfiles import ParsedText, open_bytes
 from sfumato.tables import open_table
-from sfumato.textfiles import ParsedText, open_bytes
 from sfumato.verifier.counting import count, open_source
 
 
@@ -86,7 +86,7 @@ def test_no_thread_needs_the_interpreter_after_the_last_row(reader, tmp_path):
 ABANDONED = """
 import sys, time
 from pathlib import Path
-from sfumato.reading import Reading
+from sfumato.files.reading import Reading
 from sfumato.tables.arrow import delimited
 
 real = delimited._Utf8Stream.read
@@ -250,7 +250,7 @@ def test_what_packs_many_bytes_into_few_is_refused_at_its_real_size(reader, tmp_
 @READERS
 @pytest.mark.parametrize("encoding", ["utf-16", "windows-1252"])
 def test_a_packed_file_in_another_encoding_is_bounded_too(reader, encoding, tmp_path, monkeypatch):
-    from sfumato.reading import Reading, TextFile
+    from sfumato.files.reading import Reading, TextFile
 
     monkeypatch.setattr(textfiles, "LARGE", 1 << 20)
     path = tmp_path / "bomb.csv.gz"
@@ -263,7 +263,7 @@ def test_a_packed_file_in_another_encoding_is_bounded_too(reader, encoding, tmp_
 @READERS
 @pytest.mark.parametrize("packed", ["gz", "bz2", "zst", "lz4"])
 def test_every_way_of_packing_is_bounded(reader, packed, tmp_path, monkeypatch):
-    from sfumato.reading import Reading, TextFile
+    from sfumato.files.reading import Reading, TextFile
 
     monkeypatch.setattr(textfiles, "LARGE", 1 << 16)
     path = tmp_path / f"bomb.csv.{packed}"

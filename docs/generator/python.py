@@ -25,12 +25,12 @@ from sfumato.leaks import (
     Vulnerable,
     WantedKnowledge,
 )
+from sfumato.ledger.publishing.increments import Publication
+from sfumato.ledger.publishing.ledger import Contents, Headroom, Room
 from sfumato.policy.parts import Part
-from sfumato.publishing.increments import Publication
-from sfumato.publishing.ledger import Contents, Headroom, Room
 from sfumato.recode.lattice import JudgedLattice, JudgedNode, Sublattice
-from sfumato.recode.trace import Specialisation, Trace
 from sfumato.releases.release import DecoupledRelease
+from sfumato.study.trace import Specialisation, Trace
 from sfumato.tasks.hierarchies import ValueTree, ValueTrees
 from sfumato.tasks.protect import ProtectedRelease, Step
 from sfumato.verifier import Check, Verdict

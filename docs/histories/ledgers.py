@@ -12,7 +12,7 @@ import numpy as np
 import sfumato as sf
 from docs.histories.clinic import VALUES, Clinic, Month, Setting, policy
 from docs.papers.results import Record, say
-from sfumato.publishing.increments import Publication
+from sfumato.ledger.publishing.increments import Publication
 from sfumato.typing import IntArray
 
 K = 5

@@ -34,8 +34,8 @@ from sfumato.models import (
 )
 from sfumato.partition import Mondrian, TopDown
 from sfumato.recode.lattice import JudgedLattice, Sublattice
-from sfumato.recode.trace import Trace
 from sfumato.releases.release import DecoupledRelease
+from sfumato.study.trace import Trace
 from sfumato.tasks.hierarchies import ValueTrees
 
 TEMPLATE = HERE / "examples.template"

@@ -12,8 +12,8 @@ import ibis
 import pyarrow as pa
 from pyarrow import types as t
 
-from sfumato.dialect import Dialect
 from sfumato.errors import InputError
+from sfumato.files.dialect import Dialect
 from sfumato.tables.sql.database import Address, Database, Field, Name, format_name, fresh_name
 
 

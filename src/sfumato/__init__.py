@@ -47,8 +47,8 @@ if TYPE_CHECKING:
     from sfumato.comparison.compare import compare as compare
     from sfumato.comparison.diff import diff as diff
     from sfumato.errors import SfumatoError as SfumatoError
+    from sfumato.ledger.publishing.ledger import Ledger as Ledger
     from sfumato.policy import Policy as Policy
-    from sfumato.publishing.ledger import Ledger as Ledger
     from sfumato.releases.release import Release as Release
     from sfumato.reports.report import report as report
     from sfumato.reports.signing import sign as sign
@@ -70,7 +70,7 @@ if TYPE_CHECKING:
 # Where each public name is; a family is a module of its own. `__all__`, the import on first use
 # and the reference page follow from this table.
 _HOMES = {
-    "Ledger": "sfumato.publishing.ledger",
+    "Ledger": "sfumato.ledger.publishing.ledger",
     "Policy": "sfumato.policy",
     "Release": "sfumato.releases.release",
     "SfumatoError": "sfumato.errors",

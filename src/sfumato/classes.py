@@ -8,9 +8,9 @@ from typing import Any, TypeAlias, TypeVar
 import numpy as np
 
 from sfumato.counts import Column, FrequencySet, add_up, align, group, sums
+from sfumato.counts.people import ClassPeople
 from sfumato.errors import PolicyError, UnknownColumnError
 from sfumato.hierarchy.base import Ladder
-from sfumato.people import ClassPeople
 from sfumato.text import fold_spelling, text_of
 from sfumato.typing import BoolArray, FloatArray, IntArray, Value
 

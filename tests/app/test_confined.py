@@ -18,11 +18,11 @@ import pytest
 import yaml
 
 from sfumato.app.steps import ALL, load
-from sfumato.confinement import Confinement, current, require_inside, without_limits
 from sfumato.decouplings import DECOUPLINGS
 from sfumato.derivations import DERIVATIONS
 from sfumato.errors import InputError, PolicyError
 from sfumato.files import read_small, write_file
+from sfumato.files.confinement import Confinement, current, require_inside, without_limits
 from sfumato.hierarchy import BUILDERS, HierarchyBuilder
 from sfumato.losses import LOSSES
 from sfumato.models import MODELS

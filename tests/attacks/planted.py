@@ -6,8 +6,8 @@ import numpy as np
 import pyarrow as pa
 
 import sfumato as sf
-from sfumato.adversary.target import target_of
 from sfumato.attacks import DeFinetti, Target
+from sfumato.attacks.adversary.target import target_of
 from sfumato.counts import FrequencySet
 from sfumato.decouplings.base import GroupedTables
 from sfumato.releases.opening import open_release

@@ -20,8 +20,8 @@ from sfumato.attacks import (
     ReleaseMaker,
     Target,
 )
-from sfumato.baskets import Baskets
 from sfumato.counts import FrequencySet
+from sfumato.counts.baskets import Baskets
 from sfumato.decouplings.base import GroupedTables
 from sfumato.errors import SfumatoError, UnknownNameError
 from sfumato.harm import HarmRule, Level

@@ -8,8 +8,8 @@ import pyarrow as pa
 import pytest
 
 import sfumato as sf
-from sfumato.adversary.target import target_of
 from sfumato.attacks import ATTACKS, DeFinetti, Target
+from sfumato.attacks.adversary.target import target_of
 from sfumato.attacks.pairing import Pairing, _learn, join_groups, learn_dependence
 from sfumato.counts import FrequencySet
 from sfumato.decouplings.base import GroupedTables

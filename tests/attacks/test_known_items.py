@@ -9,8 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import sfumato as sf
-from sfumato.adversary.target import target_of
 from sfumato.attacks import KnownItems
+from sfumato.attacks.adversary.target import target_of
 from sfumato.errors import UnknownColumnError
 from sfumato.harm import HarmRule
 from sfumato.releases.opening import open_release

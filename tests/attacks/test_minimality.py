@@ -12,9 +12,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import sfumato as sf
-from sfumato.adversary.target import target_of, with_maker
 from sfumato.attacks import Minimality
 from sfumato.attacks import minimality as module
+from sfumato.attacks.adversary.target import target_of, with_maker
 from sfumato.attacks.minimality import Part, worlds_of
 from sfumato.errors import InputError, SfumatoError
 from sfumato.harm import HarmRule

@@ -26,9 +26,9 @@ from sfumato.attacks import (
 )
 from sfumato.attacks.base import ONE_ROW_EACH
 from sfumato.counts import FrequencySet
+from sfumato.counts.people import ClassPeople
 from sfumato.errors import InputError
 from sfumato.harm import HarmRule, Level
-from sfumato.people import ClassPeople
 from tests.attacks.reading import matched
 from tests.builders import hold_all
 

@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from sfumato.cli.command import Command
-from sfumato.verdicts import FORMATS
+from sfumato.reports.verdicts import FORMATS
 
 ODD = "[red]income[/] :smile:"
 
@@ -242,8 +242,8 @@ def test_a_mistyped_command_does_not_command_the_terminal(program):
 
 @given(text=st.text(st.sampled_from([*COMMANDING, *'a"\\|`*<_ #-'])))
 def test_what_is_shown_keeps_its_meaning(text):
-    from sfumato.content import escape_markdown
     from sfumato.policy.document import to_text
+    from sfumato.showing.content import escape_markdown
     from sfumato.text import visible, visible_json
 
     def clean(shown, keep=""):

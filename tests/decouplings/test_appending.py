@@ -13,10 +13,10 @@ from hypothesis import strategies as st
 import sfumato as sf
 from sfumato import samples
 from sfumato.counts import FrequencySet
-from sfumato.decouplings.appending import READINGS
 from sfumato.decouplings.base import GroupedTables
+from sfumato.decouplings.likelihood import exact
 from sfumato.errors import InputError, ParameterError, UnknownColumnError
-from sfumato.likelihood import exact
+from sfumato.study.appending import READINGS
 from tests.decouplings.tables import CENSUS, CENSUS_SENSITIVE, FIRST, PRINTED
 
 ALPHAS = st.sampled_from([0.1, 0.25, 0.3, 0.32, 0.4, 0.5, 0.6, 0.7, 0.9, 1.0])

@@ -14,12 +14,12 @@ from hypothesis import strategies as st
 import sfumato as sf
 from sfumato.counts import FrequencySet
 from sfumato.decouplings import Slicing
+from sfumato.decouplings.slices import Columns, SubTuples, beliefs, cut_into_buckets, find_exposed
 from sfumato.errors import InfeasibleError, InputError, ParameterError, UnknownColumnError
-from sfumato.slicing import Columns, SubTuples, beliefs, cut_into_buckets, find_exposed
 from sfumato.tables import open_table
 from tests.adult import LEVELS
 from tests.decouplings.tables import table
-from tests.slicing import literal
+from tests.decouplings.slices import literal
 
 NAMES = ["age", "sex", "zip", "ill"]
 ROLES = {"quasi_identifiers": NAMES[:3], "sensitive": ["ill"]}

@@ -14,7 +14,7 @@ import pytest
 import yaml
 from pyarrow import csv
 
-from sfumato.guess import guess_table
+from sfumato.drafting.guess import guess_table
 from sfumato.tables import open_table
 
 CAREFUL = yaml.safe_load(Path(__file__).with_name("careful.yaml").read_text(encoding="utf-8"))

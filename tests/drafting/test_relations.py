@@ -8,9 +8,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sfumato.guess import guess_table
-from sfumato.meanings import Kind
-from sfumato.relations import find_relations
+from sfumato.drafting.guess import guess_table
+from sfumato.drafting.relations import find_relations
+from sfumato.policy.meanings import Kind
 from sfumato.schema import Role
 from sfumato.tables import open_table
 

@@ -18,8 +18,8 @@ import yaml
 
 import sfumato as sf
 from sfumato.counts import FrequencySet
+from sfumato.files.reading import TextFile
 from sfumato.networks import Network, read_bif, tables_of, to_bif
-from sfumato.reading import TextFile
 from sfumato.releases.manifest import Manifest
 from sfumato.tables import open_table
 from sfumato.verifier.counting import count, open_source

@@ -43,7 +43,7 @@ from tests.fuzz.recount import (
     text,
 )
 from tests.ledger.releases import cells_of, counted, sums_of, sums_of_folder, worst_of
-from tests.slicing import literal as slices
+from tests.decouplings.slices import literal as slices
 
 LETTERS = "GHJKMNPQRSTVWXZ"
 """Of markers: no vowels, so they make no words, and no digits of a hash."""

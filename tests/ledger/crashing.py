@@ -22,7 +22,7 @@ from pathlib import Path
 import pyarrow as pa
 
 import sfumato as sf
-import sfumato.publishing.ledger
+import sfumato.ledger.publishing.ledger
 from sfumato.ledger.pending import staged_names
 from sfumato.ledger.store import reading
 from tests.ledger.releases import START, counted, grouped_of, sums_of, sums_of_folder

@@ -21,7 +21,7 @@ import duckdb
 import pyarrow as pa
 
 import sfumato as sf
-import sfumato.publishing.ledger
+import sfumato.ledger.publishing.ledger
 import sfumato.tasks.verify
 from sfumato.tables.sql.duckdb import DuckDB
 from sfumato.tables.sql.table import SqlTable

@@ -141,7 +141,7 @@ def test_a_folder_that_vanished_meanwhile_is_reported(ledger, monkeypatch):
 
 
 def test_a_write_that_fails_changes_nothing(ledger, monkeypatch):
-    from sfumato.publishing import outputs as increment_folder
+    from sfumato.ledger.publishing import outputs as increment_folder
 
     def full(*args, **settings):
         raise OSError(28, "No space left on device")
@@ -154,7 +154,7 @@ def test_a_write_that_fails_changes_nothing(ledger, monkeypatch):
 
 
 def test_a_start_that_fails_leaves_no_ledger(tmp_path, monkeypatch):
-    from sfumato.publishing import ledger as start_ledger
+    from sfumato.ledger.publishing import ledger as start_ledger
 
     def fail(*args):
         raise RuntimeError("no")

@@ -19,8 +19,8 @@ from pyarrow import parquet
 import sfumato as sf
 from sfumato.errors import InputError, OutputError, ParameterError, UnknownColumnError
 from sfumato.ledger import chain
+from sfumato.ledger.publishing import increments, streams
 from sfumato.ledger.streams import FORMS, Period, read_zone
-from sfumato.publishing import increments, streams
 from tests.ledger.releases import START, grouped_of
 
 NAMES = ("age", "ill", "pay")

@@ -15,7 +15,7 @@ import pytest
 
 import sfumato as sf
 from sfumato.ledger import admission, chain, corrections, increment
-from sfumato.publishing import increments
+from sfumato.ledger.publishing import increments
 from tests.ledger.worlds import (
     Group,
     count_changes,

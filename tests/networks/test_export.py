@@ -14,7 +14,7 @@ from sfumato.errors import InputError, ParameterError
 from sfumato.networks import Network, bif, tables_of, to_bif, to_dot, to_graphml
 from sfumato.networks.agrum import load_pyagrum
 from sfumato.networks.bif import from_bif, to_bif_name, to_bif_value
-from tests.drawing.reading import NASTY, survives
+from tests.showing.reading import NASTY, survives
 
 GRAPHML = "{http://graphml.graphdrawing.org/xmlns}"
 

@@ -8,8 +8,8 @@ from hypothesis import strategies as st
 
 import sfumato as sf
 from sfumato.counts import FrequencySet
+from sfumato.counts.people import ClassPeople
 from sfumato.errors import InfeasibleError, InputError
-from sfumato.people import ClassPeople
 from sfumato.recode.deciding import counted_columns, make_checker
 from tests.people.textbook import (
     NODES,

@@ -27,7 +27,7 @@ from sfumato.errors import (
 )
 from sfumato.releases.manifest import Promise
 from sfumato.releases.opening import PublishedTable, open_release
-from sfumato.verdicts import format_assessment
+from sfumato.reports.verdicts import format_assessment
 from sfumato.verifier import Promises, verify_file, verify_folder
 from tests.people.test_counting import MODELS, NAMES, ROWS, checks_of, policy_of
 from tests.people.textbook import classes_of, people_in, settle

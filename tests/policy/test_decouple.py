@@ -9,7 +9,7 @@ from sfumato.decouplings import DECOUPLINGS, Anatomy, BreakMerge, Slicing
 from sfumato.errors import ParameterError, PolicyError
 from sfumato.policy import DecouplingRule, Policy
 from sfumato.policy.parts import descriptions, is_required, member_settings, parameters
-from sfumato.slicing import Columns
+from sfumato.schema import Columns
 from tests.policy.test_reading import NAMES, small
 
 GOOD = """\

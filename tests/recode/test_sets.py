@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sfumato.baskets import Baskets, combinations_of, least_support
+from sfumato.counts.baskets import Baskets, combinations_of, least_support
 from sfumato.hierarchy import Suppress, Taxonomy
 from sfumato.recode.sets import ItemTree, RecodedSets
 

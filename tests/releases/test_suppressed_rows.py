@@ -13,12 +13,12 @@ from sfumato.losses import LOSSES
 from sfumato.partition import PARTITIONERS
 from sfumato.perturbations import PERTURBATIONS
 from sfumato.policy import Policy
+from sfumato.populations.weights import Averaging
 from sfumato.recode.deciding import counted_columns, decide
 from sfumato.recode.recoded import published_part, recode_counts
 from sfumato.recoding import ColumnRecoding, FullDomainRecoding
 from sfumato.tables import open_table
 from sfumato.typing import silent
-from sfumato.weights import Averaging
 
 METHODS = [*PARTITIONERS, "full-domain", "regional"]
 ILL = ["flu", "gout", "hiv", "ulcer"]

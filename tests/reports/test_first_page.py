@@ -9,7 +9,8 @@ from functools import cache
 import pytest
 
 import sfumato as sf
-from sfumato.content import (
+from sfumato.releases.manifest import Manifest
+from sfumato.showing.content import (
     Badge,
     Beside,
     Figures,
@@ -20,7 +21,6 @@ from sfumato.content import (
     escape_markdown,
     format_cell,
 )
-from sfumato.releases.manifest import Manifest
 from sfumato.text import percent
 from tests.reports.conftest import POLICY, read_html
 

@@ -5,7 +5,7 @@ import json
 import pytest
 
 import sfumato as sf
-from sfumato.content import (
+from sfumato.showing.content import (
     Beside,
     Drawing,
     Figures,

@@ -9,7 +9,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import sfumato as sf
-from sfumato.content import Section
 from sfumato.releases.manifest import ColumnRecord
 from sfumato.reports.dossier import open_dossier
 from sfumato.reports.sections import CHAPTERS
@@ -17,6 +16,7 @@ from sfumato.reports.sections.breaches import before_breaking
 from sfumato.reports.sections.levels import steps_from
 from sfumato.reports.sections.people import bins
 from sfumato.reports.sections.shift import Ranges, worst_class
+from sfumato.showing.content import Section
 from tests.builders import classes_of
 from tests.reports.conftest import figure, part_of
 

@@ -11,7 +11,9 @@ from hypothesis import strategies as st
 from markdown_it import MarkdownIt
 
 import sfumato as sf
-from sfumato.content import (
+from sfumato.reports import Report
+from sfumato.showing.charts import bars_svg
+from sfumato.showing.content import (
     Badge,
     Content,
     Document,
@@ -24,8 +26,6 @@ from sfumato.content import (
     Table,
     to_notebook,
 )
-from sfumato.drawing import bars_svg
-from sfumato.reports import Report
 from sfumato.text import brief, visible
 from tests.reports.conftest import read_html
 
@@ -151,7 +151,7 @@ def test_scripts_that_need_joiners_keep_them():
 
 
 def test_only_our_own_drawings_are_taken():
-    with pytest.raises(TypeError, match=r"only what sfumato.drawing made"):
+    with pytest.raises(TypeError, match=r"only what sfumato.showing made"):
         Drawing.of("<svg onload=alert(1)></svg>")
 
 

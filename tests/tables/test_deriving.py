@@ -15,8 +15,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import sfumato as sf
-from sfumato.dates import DateForm
 from sfumato.derivations import Age, Preparation, Relative, Shift
+from sfumato.derivations.dates import DateForm
 from sfumato.errors import InputError, ParameterError, PolicyError
 from sfumato.releases.preparing import open_prepared
 from sfumato.tables import open_table

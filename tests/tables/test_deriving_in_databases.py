@@ -7,8 +7,8 @@ import pyarrow as pa
 import pytest
 
 import sfumato as sf
-from sfumato.dates import DateForm
 from sfumato.derivations import Age, Preparation, Relative, Shift
+from sfumato.derivations.dates import DateForm
 from sfumato.errors import InputError
 from sfumato.tables import open_table
 from tests.tables import databases

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 import sfumato as sf
 from sfumato.errors import InputError, ParameterError, SfumatoError
-from sfumato.reading import Reading, TextFile, find_encoding, listening
+from sfumato.files.reading import Reading, TextFile, find_encoding, listening
 from sfumato.tables import open_table
 from sfumato.tables.looks import looks_like
 from sfumato.verifier.counting import count, open_source

@@ -13,7 +13,7 @@ from pyarrow import parquet
 import sfumato as sf
 from sfumato.errors import InputError, OutputError, ParameterError, VerificationError
 from sfumato.ledger import chain
-from sfumato.publishing import outputs as increment_tables
+from sfumato.ledger.publishing import outputs as increment_tables
 from sfumato.releases import places
 from sfumato.tables import open_table
 from sfumato.tables.sql.releases import Staging, UnfinishedRelease

@@ -14,7 +14,7 @@ from typer.testing import CliRunner
 
 from sfumato.cli.app import app
 from sfumato.errors import InputError
-from sfumato.reading import Reading
+from sfumato.files.reading import Reading
 from sfumato.tables import open_table
 from sfumato.tables.office import reader, source
 from sfumato.verifier import office

@@ -7,7 +7,7 @@ import pytest
 
 import sfumato as sf
 from sfumato.errors import InputError
-from sfumato.publishing.increments import IncrementJob
+from sfumato.ledger.publishing.increments import IncrementJob
 from tests.ledger.releases import START, grouped_of
 from tests.ledger.test_streams import PEOPLE, taken
 from tests.tables import databases

@@ -12,8 +12,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import sfumato as sf
+from sfumato.decouplings.slices import Correlations
 from sfumato.errors import InputError, OutputError, ParameterError, UnknownNameError
-from sfumato.slicing import Correlations
 
 NAMES = ["sex", "job", "ill"]
 ROLES = {"quasi_identifiers": ["sex", "job"], "sensitive": ["ill"]}

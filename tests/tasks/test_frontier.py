@@ -16,7 +16,7 @@ import sfumato as sf
 from sfumato.comparison.frontier import Comparison, find_front
 from sfumato.comparison.trial import RISKS, Figures, Point
 from sfumato.errors import OutputError, ParameterError, UnknownNameError
-from tests.drawing.reading import NASTY, check_drawing, children, tooltip
+from tests.showing.reading import NASTY, check_drawing, children, tooltip
 
 POLICY = sf.Policy(
     columns={"age": "quasi-identifier"}, models=[{"model": "k-anonymity", "k": 2}], other="dropped"

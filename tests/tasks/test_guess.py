@@ -6,8 +6,8 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-from sfumato.guess import guess
-from sfumato.meanings import Kind, hint_of, meaning_of, words
+from sfumato.drafting.guess import guess
+from sfumato.policy.meanings import Kind, hint_of, meaning_of, words
 from sfumato.schema import Role
 from sfumato.tables import open_table
 from sfumato.tables.variables import Variable

@@ -8,10 +8,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import sfumato as sf
-from sfumato.drawing.tree import MOST_LINES
 from sfumato.errors import HierarchyError, InputError, ParameterError, PolicyError
 from sfumato.ledger.store import is_text
-from tests.drawing.reading import NASTY, children, parse
+from sfumato.showing.tree import MOST_LINES
+from tests.showing.reading import NASTY, children, parse
 
 MARITAL = {"Been married": ["Married", "Divorced", "Widow"], "Never married": ["Single"]}
 RACE = {"Person": ["Asian", "Black", "White"]}

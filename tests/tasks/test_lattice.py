@@ -14,7 +14,7 @@ import sfumato as sf
 from sfumato.errors import InputError, ParameterError, PolicyError
 from sfumato.recode import lattice as module
 from sfumato.typing import silent
-from tests.drawing.reading import children, parse
+from tests.showing.reading import children, parse
 from tests.search.problems import COLUMNS, MISSING, Problem, literal_left, problems
 
 TREES = {

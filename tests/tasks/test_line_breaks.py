@@ -7,7 +7,7 @@ import pyarrow as pa
 import pytest
 
 import sfumato as sf
-from sfumato.publishing.ledger import start_ledger
+from sfumato.ledger.publishing.ledger import start_ledger
 from sfumato.tables import open_table
 
 POLICY = {

@@ -6,7 +6,7 @@ import pytest
 
 import sfumato as sf
 from sfumato.errors import InfeasibleError, PolicyError
-from sfumato.meanings import Key, key_of_people
+from sfumato.policy.meanings import Key, key_of_people
 
 RNG = np.random.default_rng(8)
 PEOPLE, WAVES = 60, 3

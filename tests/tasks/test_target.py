@@ -16,8 +16,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import sfumato as sf
-from sfumato.adversary.target import target_of
 from sfumato.attacks import BackgroundKnowledge, ProbabilisticInference
+from sfumato.attacks.adversary.target import target_of
 from sfumato.errors import ParameterError, SfumatoError
 from sfumato.harm import HarmRule
 from sfumato.policy import Suppression

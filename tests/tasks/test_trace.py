@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 import sfumato as sf
 from sfumato.errors import InfeasibleError, InputError, ParameterError, PolicyError
-from tests.drawing.reading import parse
+from tests.showing.reading import parse
 
 SECRECY = [
     ["Cancer", "HIV"],

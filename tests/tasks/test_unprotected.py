@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 
 import sfumato as sf
 from sfumato.counts import FrequencySet
+from sfumato.drafting.guess import identifying
 from sfumato.drafting.unprotected import KnownColumns, search_sets
-from sfumato.guess import identifying
 from sfumato.tables import open_table
 
 RNG = np.random.default_rng(20)
@@ -339,7 +339,7 @@ def test_what_is_called_like_something_sensitive_is_not_silently_plain():
 
 
 def test_every_form_of_the_answer_shows_the_columns(tmp_path):
-    from sfumato.verdicts import FORMATS, format_assessment
+    from sfumato.reports.verdicts import FORMATS, format_assessment
 
     release = sf.anonymize(TABLE, policy(name="plain", ward="plain"), output=tmp_path / "out")
     found = sf.verify(release)

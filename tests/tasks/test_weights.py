@@ -16,9 +16,9 @@ from hypothesis import strategies as st
 import sfumato as sf
 from sfumato.counts import Column
 from sfumato.errors import InputError, PolicyError
+from sfumato.populations.weights import Averaging
 from sfumato.releases.opening import open_release
 from sfumato.usefulness import Query, among
-from sfumato.weights import Averaging
 
 AGE = {"role": "quasi-identifier", "hierarchy": {"kind": "intervals", "widths": [5, 20, 40]}}
 METHODS = ("full-domain", "regional", "top-down", "mondrian", "bottom-up", "mdav")

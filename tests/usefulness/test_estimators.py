@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 from sfumato.counts import FrequencySet
 from sfumato.decouplings import MergedTables
 from sfumato.decouplings.base import GroupedTables, LinkedTables
+from sfumato.decouplings.slices.correlation import cells_in, cramers_v
 from sfumato.errors import InputError, ParameterError, UnknownColumnError
-from sfumato.slicing.correlation import cells_in, cramers_v
 from sfumato.usefulness import Estimator, Query, among
 from tests.decouplings.literal import joined
 from tests.usefulness import literal

@@ -14,9 +14,9 @@ import sfumato as sf
 from sfumato.counts import FrequencySet
 from sfumato.decouplings.base import LinkedTables
 from sfumato.hierarchy.labels import Labels
+from sfumato.populations.weights import add_weights
 from sfumato.usefulness import Cells, NumberExam
 from sfumato.usefulness.numbers import DECILES, NUMBER_LOSSES, overlap_of, regress, regress_each
-from sfumato.weights import add_weights
 
 NAMES = ["age", "pay", "size"]
 AGES = [20, 23, 25, 29, 31, 38]

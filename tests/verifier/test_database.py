@@ -10,8 +10,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sfumato.dialect import Dialect
 from sfumato.errors import InputError, ParameterError, UnknownColumnError
+from sfumato.files.dialect import Dialect
 from sfumato.verifier import Promises, Relation, verify_file, verify_folder, verify_relation
 from sfumato.verifier.counting import count_in
 from sfumato.verifier.release import verify_stored

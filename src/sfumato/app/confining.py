@@ -1,8 +1,8 @@
 """Files that a policy names, held to the folder of the app."""
 
-from sfumato.confinement import Confinement
 from sfumato.decouplings import DECOUPLINGS
 from sfumato.errors import PolicyError, SfumatoError
+from sfumato.files.confinement import Confinement
 from sfumato.partition import PARTITIONERS
 from sfumato.policy import Policy
 from sfumato.policy.named_files import NamedFile, named_files

@@ -15,12 +15,12 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 from sfumato.app.history import History
 from sfumato.app.jobs import Job, Jobs, StopWish, Work
-from sfumato.confinement import Confinement
 from sfumato.errors import InputError, OutputError, SfumatoError, reason_of
 from sfumato.files import read_small, refuse_release, sweep, write_file
+from sfumato.files.confinement import Confinement
+from sfumato.files.private import is_release
 from sfumato.policy import Policy
 from sfumato.policy.editing import edit_text
-from sfumato.private import is_release
 from sfumato.text import visible
 from sfumato.typing import Progress
 

@@ -8,8 +8,8 @@ from dataclasses import dataclass, field
 from time import monotonic
 from typing import Any, TypeAlias
 
-from sfumato.confinement import Confinement
 from sfumato.errors import SfumatoError, lacks_memory
+from sfumato.files.confinement import Confinement
 from sfumato.typing import STAGES, Progress
 
 _LOG = logging.getLogger("sfumato.app")

@@ -20,8 +20,8 @@ from sfumato.errors import (
     hide_passwords,
 )
 from sfumato.files import is_address, read_small, write_file
+from sfumato.files.private import is_release
 from sfumato.policy import Policy
-from sfumato.private import is_release
 
 _FIRST_PAGE = 2.0
 """Seconds in which the first page has come: no other work takes its time."""

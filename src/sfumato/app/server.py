@@ -27,10 +27,10 @@ from sfumato.app.status import Status, status_of
 from sfumato.app.steps import ALL, Context, Step, load
 from sfumato.app.texts import choose_language, languages, translator
 from sfumato.app.tour import STOPS
-from sfumato.confinement import Confinement
-from sfumato.content import Markup as OwnMarkup
-from sfumato.content import format_cell
 from sfumato.errors import OutputError, SfumatoError, reason_of
+from sfumato.files.confinement import Confinement
+from sfumato.showing.content import Markup as OwnMarkup
+from sfumato.showing.content import format_cell
 from sfumato.text import percent, visible
 
 _HERE = Path(__file__).parent
@@ -166,7 +166,7 @@ def _what_is_missing(step: Step, desk: Desk) -> str | None:
 
 def _as_drawing(svg: object) -> Markup:
     if not isinstance(svg, OwnMarkup):
-        raise TypeError("only what sfumato.drawing made is known to be safe")
+        raise TypeError("only what sfumato.showing made is known to be safe")
     return Markup(visible(svg))  # noqa: S704 - see above
 
 

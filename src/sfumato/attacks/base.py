@@ -10,10 +10,10 @@ import numpy as np
 from sfumato.attacks.target import Target
 from sfumato.classes import EquivalenceClasses, ValueCounts
 from sfumato.counts import add_up
+from sfumato.counts.people import ClassPeople
 from sfumato.errors import InputError
 from sfumato.harm import Chance, HarmRule, Level, Secrecy, chance_of_values
 from sfumato.models import AlphaKAnonymity
-from sfumato.people import ClassPeople
 from sfumato.policy.remedies import Promise, Remedy
 from sfumato.text import join_words, percent, text_of
 from sfumato.typing import BoolArray, FloatArray, IntArray, Value

@@ -14,6 +14,7 @@ from sfumato.attacks.target import EarlierRelease, Target
 from sfumato.classes import ValueCounts, classes_from
 from sfumato.counts import add_up
 from sfumato.decouplings.base import GroupedTables
+from sfumato.decouplings.likelihood import exact
 from sfumato.errors import (
     InputError,
     ParameterError,
@@ -24,7 +25,6 @@ from sfumato.errors import (
     some,
 )
 from sfumato.harm import HarmRule, Level
-from sfumato.likelihood import exact
 from sfumato.text import STAR, percent, text_of, text_or_none
 from sfumato.typing import BoolArray, FloatArray, IntArray, Value
 

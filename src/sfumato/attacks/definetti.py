@@ -19,11 +19,11 @@ from sfumato.attacks.pairing import (
 from sfumato.attacks.target import Target
 from sfumato.counts import Column, group
 from sfumato.decouplings.base import GroupedTables, LinkedTables
+from sfumato.decouplings.slices.correlation import bin_values
 from sfumato.errors import InputError, ParameterError, UnknownColumnError, require_text
 from sfumato.harm import HarmRule, Secrecy
 from sfumato.models import TCloseness
 from sfumato.policy.remedies import Promise, Remedy
-from sfumato.slicing.correlation import bin_values
 from sfumato.text import percent, text_of, text_or_none
 from sfumato.typing import BoolArray, CodeArray, FloatArray, IntArray, Value
 

@@ -17,10 +17,10 @@ from sfumato.attacks.base import (
 from sfumato.attacks.target import Target
 from sfumato.classes import MISSING, ValueCounts, sensitive_codes
 from sfumato.counts import FrequencySet, group, number_keys, sums
+from sfumato.counts.people import ClassPeople
 from sfumato.errors import InputError, require_text
 from sfumato.harm import HarmRule, Level, chance_of_values
 from sfumato.models import RecursiveCLDiversity
-from sfumato.people import ClassPeople
 from sfumato.policy.remedies import Promise, Remedy
 from sfumato.typing import BoolArray, FloatArray, IntArray
 

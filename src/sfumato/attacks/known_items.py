@@ -9,8 +9,8 @@ import numpy as np
 
 from sfumato.attacks.base import MOST_CASES, ONE_ROW_EACH, Attack, Case, Outcome, advise
 from sfumato.attacks.target import Target
-from sfumato.baskets import Baskets, Combinations, combinations_of
 from sfumato.counts import Column, group
+from sfumato.counts.baskets import Baskets, Combinations, combinations_of
 from sfumato.errors import InputError, UnknownColumnError, require_int
 from sfumato.harm import Chance, HarmRule, Level, chance_of_values
 from sfumato.models import KmAnonymity

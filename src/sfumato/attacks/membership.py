@@ -10,11 +10,11 @@ import numpy as np
 from sfumato.attacks.base import Attack, Case, Outcome
 from sfumato.attacks.matching import Matcher
 from sfumato.attacks.target import Target
-from sfumato.content import Content, Showable
 from sfumato.counts import FrequencySet, group
+from sfumato.counts.people import ClassPeople
 from sfumato.errors import ParameterError, require_int, require_number
 from sfumato.harm import HarmRule, Level
-from sfumato.people import ClassPeople
+from sfumato.showing.content import Content, Showable
 from sfumato.text import percent
 from sfumato.typing import BoolArray, CodeArray, FloatArray
 

@@ -19,10 +19,10 @@ from sfumato.classes import (
     sensitive_column,
 )
 from sfumato.counts import Column, FrequencySet, group, number_keys, sums
+from sfumato.counts.people import ClassPeople
 from sfumato.decouplings import kind_of
 from sfumato.decouplings.base import GroupedTables, LinkedTables
 from sfumato.hierarchy import Ladder
-from sfumato.people import ClassPeople
 from sfumato.text import STAR, text_of
 from sfumato.typing import BoolArray, CodeArray, IntArray, Value
 

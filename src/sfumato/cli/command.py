@@ -16,7 +16,7 @@ from sfumato.cli.options import InputOption, read_input
 from sfumato.cli.output import abandon, say
 from sfumato.cli.wording import option_of, with_options
 from sfumato.errors import ParameterError, SfumatoError, VerificationError, lacks_memory, reason_of
-from sfumato.reading import listening, saying, tell
+from sfumato.files.reading import listening, saying, tell
 
 BROKEN = 1
 """The promises do not hold."""

@@ -14,9 +14,9 @@ from sfumato.cli.output import clean, progress_bar, say, show
 from sfumato.errors import OutputError
 
 if TYPE_CHECKING:
-    from sfumato.content import Content, Table
     from sfumato.policy import Policy
     from sfumato.releases.release import Release
+    from sfumato.showing.content import Content, Table
 
 
 @command(
@@ -63,7 +63,7 @@ def demo(
     detected, the release is decoupled and verified. Then the patients of another hospital begin a
     ledger, and more of them are published on it.
     """
-    from sfumato.private import refuse_inside_release
+    from sfumato.files.private import refuse_inside_release
     from sfumato.releases.places import refuse_what_is_there
 
     if table is not None:
@@ -121,7 +121,7 @@ def _lost_and_kept(people: Path, published: Path, policy: "Policy") -> "Table":
     """Return what became of the cells of each column, in shares of all rows."""
     from pyarrow import csv
 
-    from sfumato.content import Share, Table
+    from sfumato.showing.content import Share, Table
     from sfumato.text import STAR, text_of
 
     before, after = csv.read_csv(people), csv.read_csv(published)
@@ -191,7 +191,7 @@ class Chain:
         from pyarrow import csv
 
         from sfumato import samples
-        from sfumato.content import Content
+        from sfumato.showing.content import Content
 
         table = samples.synthetic(self._rows, seed=_SEED)
         csv.write_csv(table, self._people)
@@ -203,8 +203,8 @@ class Chain:
         self._show(f"{self._rows} invented patients", Content(columns))
 
     def _anonymize(self) -> "Release":
-        from sfumato.content import Content
         from sfumato.policy import Policy
+        from sfumato.showing.content import Content
         from sfumato.tasks.anonymize import anonymize
         from sfumato.tasks.draft import inspect
 
@@ -226,8 +226,8 @@ class Chain:
         return release
 
     def _detect(self, release: "Release") -> None:
-        from sfumato.content import Content, Sentence
         from sfumato.leaks.findings import rules_table
+        from sfumato.showing.content import Content, Sentence
         from sfumato.tasks.detect import detect
 
         with progress_bar() as progress:
@@ -237,7 +237,7 @@ class Chain:
         self._show("What the release still tells", Content(findings.headline, (*rules, advice)))
 
     def _decouple(self, release: "Release") -> None:
-        from sfumato.content import Content, Listing
+        from sfumato.showing.content import Content, Listing
         from sfumato.tasks.breach import breach
         from sfumato.tasks.decouple import decouple
 
@@ -264,8 +264,8 @@ class Chain:
         Other people than before: a second release of the same people would tell more about them
         than each of the two.
         """
-        from sfumato.content import Content
-        from sfumato.publishing.ledger import Ledger
+        from sfumato.ledger.publishing.ledger import Ledger
+        from sfumato.showing.content import Content
         from sfumato.tasks.anonymize import anonymize
         from sfumato.tasks.decouple import decouple
 

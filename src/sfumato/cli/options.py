@@ -13,7 +13,7 @@ import typer
 
 from sfumato.cli.output import clean, say
 from sfumato.errors import InputError, OutputError, ParameterError
-from sfumato.reading import Reading
+from sfumato.files.reading import Reading
 
 if TYPE_CHECKING:
     from sfumato.evidence import SigningKey
@@ -218,8 +218,8 @@ def policy_with(policy: Path, given: Iterable[str] | None) -> "Path | Policy":
     if not given:
         return policy
     from sfumato.comparison.variations import override
+    from sfumato.files.reading import tell
     from sfumato.policy import policy_of
-    from sfumato.reading import tell
 
     before = policy_of(policy)
     changed = override(before, settings(given, "set"))
@@ -304,7 +304,7 @@ def signing_key(path: Path | None) -> "SigningKey | None":
         return None
     from sfumato.evidence import SigningKey
     from sfumato.evidence.keys import is_locked
-    from sfumato.private import is_open
+    from sfumato.files.private import is_open
 
     locked = is_locked(path)
     if not locked and is_open(path):

@@ -13,7 +13,7 @@ from sfumato.cli.wording import with_options
 from sfumato.text import visible, visible_json
 
 if TYPE_CHECKING:
-    from sfumato.content import Content
+    from sfumato.showing.content import Content
     from sfumato.typing import Progress
 
 

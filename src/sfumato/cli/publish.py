@@ -21,10 +21,10 @@ from sfumato.cli.output import clean, finish, progress_bar, say, show, write_jso
 from sfumato.errors import InputError, ParameterError
 
 if TYPE_CHECKING:
+    from sfumato.ledger.publishing.increments import Publication
+    from sfumato.ledger.publishing.ledger import OpenOptions
+    from sfumato.ledger.publishing.streams import StreamPublication
     from sfumato.ledger.store import RowsPerPerson
-    from sfumato.publishing.increments import Publication
-    from sfumato.publishing.ledger import OpenOptions
-    from sfumato.publishing.streams import StreamPublication
 
 LedgerOption = Annotated[
     Path, typer.Option("--ledger", "-l", metavar="FILE", help="The ledger; private, keep it so.")
@@ -190,7 +190,7 @@ def publish(  # noqa: PLR0917 - options of a command line
     k, and no value is more frequent among them than alpha. All others wait. The exit code is 0
     also if rows wait or are refused: deciding that is what the command is for.
     """
-    from sfumato.publishing.ledger import Ledger, start_ledger
+    from sfumato.ledger.publishing.ledger import Ledger, start_ledger
 
     settings: OpenOptions = {
         "alpha": alpha,
@@ -333,7 +333,7 @@ def _require_nothing_else(when: str, why: str = "", **given: object) -> None:
 
 
 def _warn_of_access(ledger: Path) -> None:
-    from sfumato.private import describe_access
+    from sfumato.files.private import describe_access
 
     if ledger.is_file():
         for warning in describe_access(ledger):
@@ -373,7 +373,7 @@ def headroom(
     For the likeliest combination of every group, for those asked for and those rows wait for:
     what it tells, by how much the last release raised that, and how many more rows may have it.
     """
-    from sfumato.publishing.ledger import Ledger
+    from sfumato.ledger.publishing.ledger import Ledger
 
     if draw is not None:
         refuse_existing(draw, force=force, private="the drawing")
@@ -444,8 +444,8 @@ def ledger(
 
     The exit code of verify is 1 if something is not as it was written.
     """
-    from sfumato.content import Content, Sentence
-    from sfumato.publishing.ledger import Ledger, history_content
+    from sfumato.ledger.publishing.ledger import Ledger, history_content
+    from sfumato.showing.content import Content, Sentence
 
     if draw is not None:
         refuse_existing(draw, force=force, private="the drawing")

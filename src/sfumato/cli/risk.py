@@ -31,8 +31,8 @@ from sfumato.cli.output import clean, finish, progress_bar, put, say, show, writ
 from sfumato.errors import InputError
 
 if TYPE_CHECKING:
-    from sfumato.content import Content
     from sfumato.leaks.findings import Findings, Inference
+    from sfumato.showing.content import Content
 
 
 @command(
@@ -513,8 +513,8 @@ def verify(  # noqa: PLR0917 - options of a command line
     """
     from sfumato.errors import ParameterError
     from sfumato.releases.release import public_name
+    from sfumato.reports.verdicts import FORMATS, format_assessment
     from sfumato.tasks.verify import verify as task
-    from sfumato.verdicts import FORMATS, format_assessment
 
     chosen = "json" if json else form
     if chosen is not None and chosen not in FORMATS:

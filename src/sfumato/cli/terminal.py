@@ -16,7 +16,7 @@ from rich.table import Table as RichTable
 from rich.text import Text
 
 from sfumato.cli.output import clean
-from sfumato.content import (
+from sfumato.showing.content import (
     Badge,
     Cell,
     Content,

@@ -26,9 +26,9 @@ from sfumato.errors import (
     require_int,
     require_number,
 )
+from sfumato.files.reading import TextFile
 from sfumato.losses import LOSSES, NormalizedLoss
 from sfumato.policy import GivenPolicy, Policy
-from sfumato.reading import TextFile
 from sfumato.recode.deciding import counted_columns
 from sfumato.recode.workshop import Workshop
 from sfumato.releases.perturbing import columns_to_perturb

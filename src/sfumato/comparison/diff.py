@@ -6,10 +6,10 @@ from typing import Any, Literal
 
 from sfumato.attacks import Outcome
 from sfumato.comparison.trial import ASKED
-from sfumato.content import Content, Part, Sentence, Showable, Table
 from sfumato.policy import GivenPolicy, Policy, policy_of
 from sfumato.releases.manifest import Manifest
 from sfumato.releases.opening import open_release
+from sfumato.showing.content import Content, Part, Sentence, Showable, Table
 from sfumato.tasks.utility import utility
 from sfumato.tasks.verify import Assessment, verify
 from sfumato.text import text_of

@@ -6,7 +6,7 @@ import numpy as np
 
 from sfumato.counts import FrequencySet
 from sfumato.drafting.inspection import SubsetRisk, people_alone, telling_subsets
-from sfumato.drawing.charts import histogram_svg, sketch_svg
+from sfumato.showing.charts import histogram_svg, sketch_svg
 from sfumato.tables import Domain
 from sfumato.text import date_of, number_of, text_of
 from sfumato.typing import IntArray, Value

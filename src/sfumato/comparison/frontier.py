@@ -10,11 +10,11 @@ from pathlib import Path
 from typing import Any
 
 from sfumato.comparison.trial import ASKED, AT_RISK, RISKS, Binding, Point, loss_words
-from sfumato.content import Cell, Content, Sentence, Share, Showable, Table
-from sfumato.drawing.charts import Spot, scatter_svg
 from sfumato.errors import ParameterError, UnknownNameError
 from sfumato.files import write_file
 from sfumato.losses import NormalizedLoss
+from sfumato.showing.charts import Spot, scatter_svg
+from sfumato.showing.content import Cell, Content, Sentence, Share, Showable, Table
 
 TITLES = ("suppressed", "at risk", "belief", "gain", "highest 1/n", "mean 1/n", "seconds")
 """What the columns after the loss are called."""
@@ -208,7 +208,7 @@ class Comparison(Showable):
 
     def html(self) -> str:
         """Return a page of its own: the drawing, the figures and the policies to copy."""
-        from sfumato.pages import comparison_page
+        from sfumato.showing.pages import comparison_page
 
         front = {point.name for point in self.front}
         policies = [

@@ -13,13 +13,13 @@ from typing import Any, Generic, Literal, TypeVar
 import numpy as np
 import pyarrow as pa
 
-from sfumato.adversary.trial import (
+from sfumato.attacks import Outcome
+from sfumato.attacks.adversary.trial import (
     attacks_on_classes,
     release_of_counts,
     target_of_counts,
     without_sets,
 )
-from sfumato.attacks import Outcome
 from sfumato.comparison.compare import (
     choose_loss,
     choose_risk,
@@ -33,14 +33,15 @@ from sfumato.comparison.levels import LevelMap, map_levels, within_seconds
 from sfumato.comparison.trial import ASKED, CountedTable
 from sfumato.comparison.variations import name_policies
 from sfumato.counts import FrequencySet
-from sfumato.dates import CANONICAL, look_like_dates
 from sfumato.derivations import Preparation, Shift
+from sfumato.derivations.dates import CANONICAL, look_like_dates
 from sfumato.errors import InputError, SfumatoError
+from sfumato.files.reading import Reading
 from sfumato.hierarchy import Ladder
 from sfumato.losses import NormalizedLoss
 from sfumato.partition import PARTITIONERS
 from sfumato.policy import FULL_DOMAIN, GivenPolicy, Policy, policy_of
-from sfumato.reading import Reading
+from sfumato.populations.weights import WeightFacts
 from sfumato.recode.deciding import Decision, Maker, count_population, counted_columns, decide
 from sfumato.recode.workshop import Workshop, stamp, stamp_of
 from sfumato.releases.manifest import PUBLISHED, Promise
@@ -54,7 +55,6 @@ from sfumato.tasks.draft import draw_sample
 from sfumato.tasks.verify import accept
 from sfumato.text import STAR, join_words
 from sfumato.typing import IntArray, Progress, silent
-from sfumato.weights import WeightFacts
 
 Verdict = Literal["no", "not asked", "impossible"]
 

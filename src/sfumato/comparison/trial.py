@@ -9,17 +9,17 @@ from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 
-from sfumato.adversary.target import target_of
-from sfumato.adversary.trial import as_counted, attacks_on_classes, release_of_counts
 from sfumato.attacks import ATTACKS, ClassAttack, IntervalDisclosure, Outcome, Target
+from sfumato.attacks.adversary.target import target_of
+from sfumato.attacks.adversary.trial import as_counted, attacks_on_classes, release_of_counts
 from sfumato.counts import FrequencySet
 from sfumato.decouplings import DECOUPLINGS, Decoupling
 from sfumato.errors import InfeasibleError, SfumatoError
+from sfumato.files.reading import TextFile
 from sfumato.harm import HarmRule
 from sfumato.losses import NormalizedLoss
 from sfumato.models import PrivacyModel
 from sfumato.policy import ColumnRule, Policy, harm_rule
-from sfumato.reading import TextFile
 from sfumato.recode.deciding import (
     Decision,
     Maker,

@@ -9,7 +9,7 @@ import numpy as np
 from sfumato.counts import Column, add_up, group
 from sfumato.decouplings.base import LinkedTables, free_name
 from sfumato.errors import InputError
-from sfumato.slicing.layout import Columns
+from sfumato.schema import Columns
 from sfumato.tables.derived import SLICE, Batch, DerivedColumn, DerivedTable
 from sfumato.text import text_or_none
 from sfumato.typing import FloatArray, IntArray

@@ -20,9 +20,7 @@ from sfumato.decouplings.base import (
     read_together,
 )
 from sfumato.decouplings.guide import write_guide
-from sfumato.decouplings.texts import code, quote, write_readme, write_schema
-from sfumato.errors import ParameterError, require_int, require_number, some
-from sfumato.slicing import (
+from sfumato.decouplings.slices import (
     AIMS,
     CHECKS,
     MEASURES,
@@ -38,7 +36,9 @@ from sfumato.slicing import (
     require_diverse,
     ruled_out,
 )
-from sfumato.slicing.attributes import MOST
+from sfumato.decouplings.slices.attributes import MOST
+from sfumato.decouplings.texts import code, quote, write_readme, write_schema
+from sfumato.errors import ParameterError, require_int, require_number, some
 from sfumato.tables.derived import Cells, DerivedColumn, DerivedTable
 from sfumato.text import percent
 from sfumato.typing import IntArray, Value

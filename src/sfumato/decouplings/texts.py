@@ -6,7 +6,7 @@ from datetime import date, datetime
 from typing import Any
 
 from sfumato.decouplings.base import Part, Parts
-from sfumato.dialect import Dialect
+from sfumato.files.dialect import Dialect
 from sfumato.text import visible
 from sfumato.typing import Value
 

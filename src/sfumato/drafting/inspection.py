@@ -10,7 +10,6 @@ from typing import Any, Literal
 import numpy as np
 
 from sfumato.classes import EquivalenceClasses, classes_with
-from sfumato.content import Cell, Content, Heading, Part, Sentence, Share, Showable, Table
 from sfumato.counts import (
     FrequencySet,
     PackedKeys,
@@ -20,6 +19,8 @@ from sfumato.counts import (
     number_keys,
     sums,
 )
+from sfumato.counts.people import ClassPeople
+from sfumato.drafting.special_uniques import SpecialUniques
 from sfumato.models import (
     AverageRisk,
     DeltaPresence,
@@ -33,12 +34,11 @@ from sfumato.models import (
     SampleUniqueness,
     TCloseness,
 )
-from sfumato.people import ClassPeople
 from sfumato.populations import SampleRisk
 from sfumato.releases.line_breaks import count_line_breaks, warn_of_line_breaks
 from sfumato.releases.spellings import warn_of_spellings
 from sfumato.schema import Role
-from sfumato.special_uniques import SpecialUniques
+from sfumato.showing.content import Cell, Content, Heading, Part, Sentence, Share, Showable, Table
 from sfumato.text import number_of, percent
 from sfumato.typing import FloatArray, IntArray
 

@@ -5,15 +5,13 @@ from dataclasses import dataclass
 from textwrap import wrap
 from typing import TYPE_CHECKING, Any
 
-from sfumato.content import Cell, Content, Share, Showable, Table
-from sfumato.dates import ORDERS, DateForm, Detection, iso_of, look_like_dates
+from sfumato.derivations.dates import ORDERS, DateForm, Detection, iso_of, look_like_dates
+from sfumato.drafting.guess import Guess, separator_in
 from sfumato.drafting.inspection import Inspection
 from sfumato.drafting.secrecy import guess_secrecy
 from sfumato.errors import ParameterError, names_in
-from sfumato.guess import Guess, separator_in
 from sfumato.hierarchy import Automatic, Dates, HierarchyBuilder, Intervals, Suppress
 from sfumato.hierarchy.dates import likely_days
-from sfumato.meanings import Kind
 from sfumato.models import (
     AlphaKAnonymity,
     CategoryShare,
@@ -26,9 +24,11 @@ from sfumato.models import (
 )
 from sfumato.policy import ColumnRule, Policy, SearchRule
 from sfumato.policy.document import to_text
+from sfumato.policy.meanings import Kind
 from sfumato.policy.parts import member_settings
 from sfumato.releases.people import Repetition, find_repetition, keys_of
 from sfumato.schema import Role
+from sfumato.showing.content import Cell, Content, Share, Showable, Table
 from sfumato.tables import Domain
 from sfumato.text import number_of, percent, text_of, visible
 from sfumato.typing import Value

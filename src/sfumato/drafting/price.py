@@ -4,13 +4,13 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from typing import Any, NamedTuple
 
-from sfumato.content import Cell, Content, Part, Sentence, Share, Showable, Table
 from sfumato.drafting.policy import Draft, DraftedColumn, draft_rules, smallest_class, write_draft
 from sfumato.drafting.protection import Protection, protections
-from sfumato.meanings import Kind
 from sfumato.models import PrivacyModel
 from sfumato.policy import ColumnRule, Policy
+from sfumato.policy.meanings import Kind
 from sfumato.schema import Role
+from sfumato.showing.content import Cell, Content, Part, Sentence, Share, Showable, Table
 from sfumato.tables import Domain
 from sfumato.text import percent
 

@@ -4,7 +4,7 @@ import re
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from sfumato.meanings import words
+from sfumato.policy.meanings import words
 from sfumato.text import text_of
 from sfumato.typing import Value
 

@@ -14,11 +14,10 @@ from typing import Any, Literal, NamedTuple
 
 import numpy as np
 
-from sfumato.content import Badge, Cell, Heading, Table
 from sfumato.counts import Column, FrequencySet, PackedKeys, changes, group, sums
+from sfumato.drafting.guess import identifying, naming
 from sfumato.errors import InputError, some
-from sfumato.guess import identifying, naming
-from sfumato.meanings import meaning_of
+from sfumato.policy.meanings import meaning_of
 from sfumato.policy.remedies import CountPeople, GiveRole, Remedy, SayWhy
 from sfumato.releases.codebook import WrittenTable
 from sfumato.releases.line_breaks import ADVICE, count_line_breaks, describe_line_breaks
@@ -32,6 +31,7 @@ from sfumato.releases.opening import (
 from sfumato.releases.people import find_repetition, keys_of
 from sfumato.releases.spellings import SPELLING_ADVICE, describe_spellings
 from sfumato.schema import Role
+from sfumato.showing.content import Badge, Cell, Heading, Table
 from sfumato.tables import Domain
 from sfumato.text import STAR, has_line_break, in_order
 from sfumato.typing import BoolArray, IntArray, Value

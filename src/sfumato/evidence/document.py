@@ -15,9 +15,6 @@ from typing import Any, BinaryIO, Literal, NamedTuple, Self, TypeAlias
 import pyarrow as pa
 import rfc8785
 
-from sfumato.confinement import require_inside
-from sfumato.content import Content, Sentence
-from sfumato.dialect import Dialect
 from sfumato.errors import InputError, OutputError, reason_of, some
 from sfumato.evidence.keys import (
     EVIDENCE,
@@ -27,6 +24,9 @@ from sfumato.evidence.keys import (
     has_library,
     require_library,
 )
+from sfumato.files.confinement import require_inside
+from sfumato.files.dialect import Dialect
+from sfumato.showing.content import Content, Sentence
 from sfumato.verifier import Check, Relation, Verdict
 from sfumato.verifier.promises import status
 

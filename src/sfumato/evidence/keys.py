@@ -10,7 +10,6 @@ from os import PathLike
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias
 
-from sfumato.confinement import require_inside
 from sfumato.errors import (
     MissingExtraError,
     OutputError,
@@ -19,7 +18,8 @@ from sfumato.errors import (
     require_text,
 )
 from sfumato.files import read_small
-from sfumato.private import refuse_inside_release
+from sfumato.files.confinement import require_inside
+from sfumato.files.private import refuse_inside_release
 
 if TYPE_CHECKING:
     from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey

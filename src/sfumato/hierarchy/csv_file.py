@@ -10,8 +10,8 @@ from typing import ClassVar, NamedTuple, Self
 
 from sfumato.errors import HierarchyError, ParameterError, require_text, suggest
 from sfumato.files import read_small
+from sfumato.files.reading import Reading, find_encoding, find_wide_encoding, tell
 from sfumato.hierarchy.base import Hierarchy, HierarchyBuilder
-from sfumato.reading import Reading, find_encoding, find_wide_encoding, tell
 from sfumato.typing import Value
 
 # Reading hierarchy files, with answers for whatever can be wrong with a file.

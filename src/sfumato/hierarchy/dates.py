@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from datetime import date
 from typing import ClassVar, Self
 
-from sfumato.dates import DAY_FIRST, DateForm, Detection, iso_of, look_like_dates
+from sfumato.derivations.dates import DAY_FIRST, DateForm, Detection, iso_of, look_like_dates
 from sfumato.errors import HierarchyError, ParameterError, some
 from sfumato.hierarchy.base import Hierarchy, HierarchyBuilder
 from sfumato.text import STAR, text_of

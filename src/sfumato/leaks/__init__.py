@@ -1,6 +1,14 @@
 """Leaks of a published table: rules, facts and findings, and guesses at a decoupled one."""
 
 from sfumato.decouplings.association_hiding import HiddenColumn
+from sfumato.decouplings.likelihood import (
+    ABOVE,
+    UNLIMITED,
+    increment_ratio,
+    likelihood,
+    permitted_each,
+    permitted_rows,
+)
 from sfumato.leaks.breach import Breach, Combination, Holding, Share, breach_of, holders
 from sfumato.leaks.exposure import Change, Comparison, Exposure, Spread, View, compare
 from sfumato.leaks.facts import Fact, Facts, KnownColumns, TellingFacts, find_facts
@@ -14,14 +22,6 @@ from sfumato.leaks.rules import (
     most_wanted,
     rank_rules,
     rules_of,
-)
-from sfumato.likelihood import (
-    ABOVE,
-    UNLIMITED,
-    increment_ratio,
-    likelihood,
-    permitted_each,
-    permitted_rows,
 )
 from sfumato.policy import RiskLevels
 

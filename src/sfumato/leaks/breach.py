@@ -11,14 +11,14 @@ from typing import Any
 
 import numpy as np
 
-from sfumato.content import Cell, Content, Heading, Part, Sentence, Showable, Table
-from sfumato.content import Share as ShareCell
 from sfumato.counts import Column, FrequencySet
 from sfumato.decouplings.base import GroupedTables, SensitiveTable
+from sfumato.decouplings.likelihood import ABOVE, likelihood, permitted_rows
 from sfumato.errors import InputError, ParameterError, UnknownColumnError, UnknownNameError, some
-from sfumato.likelihood import ABOVE, likelihood, permitted_rows
 from sfumato.networks.tables import code_of
 from sfumato.policy import RiskLevels
+from sfumato.showing.content import Cell, Content, Heading, Part, Sentence, Showable, Table
+from sfumato.showing.content import Share as ShareCell
 from sfumato.text import percent, text_of, text_or_none
 from sfumato.typing import Value
 

@@ -10,9 +10,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from sfumato.content import Badge, Cell, Content, Heading, Part, Share, Showable, Table
 from sfumato.counts import Column, FrequencySet, group, sums
 from sfumato.decouplings.base import GroupedTables, SensitiveTable
+from sfumato.decouplings.likelihood import likelihood, likelihoods
 from sfumato.errors import InputError, require_number
 from sfumato.leaks.breach import (
     Breach,
@@ -26,8 +26,8 @@ from sfumato.leaks.breach import (
     share_of,
     sure_cells,
 )
-from sfumato.likelihood import likelihood, likelihoods
 from sfumato.policy import RiskLevels
+from sfumato.showing.content import Badge, Cell, Content, Heading, Part, Share, Showable, Table
 from sfumato.text import percent, text_or_none
 from sfumato.typing import BoolArray, CodeArray, FloatArray, IntArray, Value
 

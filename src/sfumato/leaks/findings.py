@@ -7,18 +7,6 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from sfumato.content import (
-    MOST_ROWS,
-    Cell,
-    Content,
-    FineShare,
-    Heading,
-    Part,
-    Sentence,
-    Share,
-    Showable,
-    Table,
-)
 from sfumato.counts import FrequencySet, sums
 from sfumato.errors import InputError, UnknownNameError
 from sfumato.harm import HarmRule, Level
@@ -46,6 +34,18 @@ from sfumato.networks import (
     tables_of,
 )
 from sfumato.policy import RiskLevels, harm_rule
+from sfumato.showing.content import (
+    MOST_ROWS,
+    Cell,
+    Content,
+    FineShare,
+    Heading,
+    Part,
+    Sentence,
+    Share,
+    Showable,
+    Table,
+)
 from sfumato.text import join_words, text_or_none
 from sfumato.typing import BoolArray, IntArray, Progress, Value, silent
 

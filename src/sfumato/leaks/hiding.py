@@ -13,7 +13,6 @@ from typing import Any
 
 import numpy as np
 
-from sfumato.content import Content, Listing, Showable
 from sfumato.counts import Column, FrequencySet
 from sfumato.decouplings.association_hiding import (
     HiddenColumn,
@@ -26,6 +25,7 @@ from sfumato.hierarchy import HierarchyBuilder, Ladder
 from sfumato.leaks.breach import listing, plain
 from sfumato.leaks.rules import Entries, exceeding_entries, shares_of
 from sfumato.networks import ConditionalTable, conditional_table
+from sfumato.showing.content import Content, Listing, Showable
 from sfumato.tables import open_table
 from sfumato.text import percent
 from sfumato.typing import FloatArray

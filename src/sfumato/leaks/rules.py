@@ -14,10 +14,10 @@ from typing import Any, TypeAlias
 import numpy as np
 
 from sfumato.counts import Column, FrequencySet, group, sums
+from sfumato.counts.people import people_of
 from sfumato.harm import HarmRule, Level, Secrecy
 from sfumato.leaks.facts import Fact
 from sfumato.networks import ConditionalTable, Network, conditional_table
-from sfumato.people import people_of
 from sfumato.policy import RiskLevels, harm_rule
 from sfumato.text import percent, text_or_none
 from sfumato.typing import BoolArray, CodeArray, FloatArray, IntArray, Value

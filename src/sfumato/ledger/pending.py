@@ -17,9 +17,9 @@ from hashlib import sha256
 from pathlib import Path
 from typing import NamedTuple
 
-from sfumato.confinement import require_inside
 from sfumato.errors import OutputError, reason_of
 from sfumato.files import open_to_readers
+from sfumato.files.confinement import require_inside
 from sfumato.ledger.chain import seal_pending
 
 _UNFINISHED = "unfinished"

@@ -21,10 +21,10 @@ from pathlib import Path
 from typing import Any, Final, Literal
 from urllib.parse import quote
 
-from sfumato.confinement import require_inside
+from sfumato.decouplings.likelihood import exact_limit
 from sfumato.errors import InputError, OutputError, reason_of
 from sfumato.files import refuse_special, unfinished_folder
-from sfumato.likelihood import exact_limit
+from sfumato.files.confinement import require_inside
 from sfumato.text import text_of
 from sfumato.typing import Value
 

@@ -20,10 +20,10 @@ from sfumato.classes import (
     sensitive_codes,
 )
 from sfumato.counts import FrequencySet, KeyNumbers, add_up, group, number_keys, sums
+from sfumato.counts.people import PeopleEntries, entries_of_people, fewest_people, people_of
 from sfumato.losses import Attribute, NormalizedLoss
 from sfumato.models import PrivacyModel
 from sfumato.models.base import TableModel
-from sfumato.people import PeopleEntries, entries_of_people, fewest_people, people_of
 from sfumato.typing import BoolArray, CodeArray, FloatArray, IntArray, Node
 
 Progress: TypeAlias = Callable[[int, int | None], None]

@@ -25,8 +25,8 @@ from typing import (
     get_type_hints,
 )
 
-from sfumato.dates import DETECT, ORDERS, DateForm, given_form
 from sfumato.derivations import DERIVATIONS, Derivation
+from sfumato.derivations.dates import DETECT, ORDERS, DateForm, given_form
 from sfumato.errors import (
     ParameterError,
     SfumatoError,
@@ -35,6 +35,7 @@ from sfumato.errors import (
     require_number,
     suggest,
 )
+from sfumato.files.reading import Reading
 from sfumato.harm import HarmRule
 from sfumato.hierarchy import BUILDERS, HierarchyBuilder
 from sfumato.losses import AGGREGATES
@@ -53,10 +54,9 @@ from sfumato.policy.document import (
     show,
     type_schema,
 )
-from sfumato.reading import Reading
+from sfumato.populations.weights import Averaging
 from sfumato.schema import Role
 from sfumato.text import text_of
-from sfumato.weights import Averaging
 
 if TYPE_CHECKING:
     from sfumato.networks import Learner

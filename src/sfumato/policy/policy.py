@@ -8,10 +8,11 @@ from os import PathLike
 from pathlib import Path
 from typing import Any, ClassVar, Self, TypeAlias, TypeVar, overload
 
-from sfumato.dates import DateForm
 from sfumato.derivations import DERIVATIONS, Derivation, Preparation, Shift
+from sfumato.derivations.dates import DateForm
 from sfumato.errors import ParameterError, PolicyError, SfumatoError, some, suggest
 from sfumato.files import is_address
+from sfumato.files.reading import Reading, TextFile
 from sfumato.hierarchy import Automatic, Dates
 from sfumato.losses import LOSSES, Loss, NormalizedLoss
 from sfumato.models import MODELS, PrivacyModel
@@ -64,11 +65,9 @@ from sfumato.policy.parts import (
     setting,
 )
 from sfumato.populations import require_fraction
-from sfumato.reading import Reading, TextFile
-from sfumato.schema import Role
-from sfumato.slicing import Columns
+from sfumato.populations.weights import Averaging
+from sfumato.schema import Columns, Role
 from sfumato.text import text_of
-from sfumato.weights import Averaging
 
 T = TypeVar("T")
 

@@ -3,11 +3,11 @@
 from dataclasses import dataclass
 from typing import Self
 
-from sfumato.content import FineShare, Sentence, Table
 from sfumato.populations.base import Sample, Uniqueness
 from sfumato.populations.estimators import ESTIMATORS
 from sfumato.populations.individual import individual_risk
 from sfumato.populations.unique_match import unique_match
+from sfumato.showing.content import FineShare, Sentence, Table
 from sfumato.text import percent
 from sfumato.typing import FloatArray, IntArray
 

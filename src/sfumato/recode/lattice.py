@@ -10,10 +10,8 @@ from typing import Any, NamedTuple, NoReturn
 
 import numpy as np
 
-from sfumato.content import Cell, Content, Heading, Part, Sentence, Showable, Table
 from sfumato.counts import FrequencySet
 from sfumato.decouplings.base import file_names
-from sfumato.drawing.lattice import MOST_CELLS, DrawnNode, lattice_map_svg, lattice_svg
 from sfumato.errors import ParameterError
 from sfumato.files import write_folder
 from sfumato.policy import FULL_DOMAIN, Policy
@@ -27,6 +25,8 @@ from sfumato.recode.deciding import (
 from sfumato.recoding import Lattice
 from sfumato.search import Checker
 from sfumato.search.incognito import candidates_of, with_top
+from sfumato.showing.content import Cell, Content, Heading, Part, Sentence, Showable, Table
+from sfumato.showing.lattice import MOST_CELLS, DrawnNode, lattice_map_svg, lattice_svg
 from sfumato.text import join_words
 from sfumato.typing import BoolArray, FloatArray, IntArray, Node, Progress
 

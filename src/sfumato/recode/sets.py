@@ -14,7 +14,7 @@ from typing import NamedTuple, Self
 
 import numpy as np
 
-from sfumato.baskets import Baskets, least_support, shares_enough, spread
+from sfumato.counts.baskets import Baskets, least_support, shares_enough, spread
 from sfumato.errors import InfeasibleError
 from sfumato.hierarchy import HierarchyBuilder, Suppress
 from sfumato.text import text_of

@@ -35,8 +35,8 @@ from sfumato.evidence import (
     write_evidence,
     write_whole,
 )
+from sfumato.files.private import release_around
 from sfumato.policy import Policy
-from sfumato.private import release_around
 from sfumato.releases.codebook import CODEBOOK, CODEBOOK_TEXT, Codebook
 from sfumato.releases.manifest import (
     MANIFEST,

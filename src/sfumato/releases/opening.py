@@ -28,6 +28,7 @@ from sfumato.errors import (
     names_in,
     some,
 )
+from sfumato.files.reading import Reading, TextFile
 from sfumato.hierarchy import Ladder
 from sfumato.hierarchy.labels import Labels
 from sfumato.policy import (
@@ -40,7 +41,7 @@ from sfumato.policy import (
     Spelling,
     policy_of,
 )
-from sfumato.reading import Reading, TextFile
+from sfumato.populations.weights import add_weights
 from sfumato.releases.levels import compare_levels
 from sfumato.releases.manifest import MANIFEST, FileRecord, Manifest, Promise, promised_class_size
 from sfumato.releases.numbers import has_numbers, means_in, with_labels
@@ -74,7 +75,6 @@ from sfumato.text import STAR
 from sfumato.typing import IntArray, Value
 from sfumato.usefulness import Estimator
 from sfumato.verifier import Check, Verdict, verify_unjudged
-from sfumato.weights import add_weights
 
 if TYPE_CHECKING:
     import pyarrow as pa

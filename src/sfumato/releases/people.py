@@ -9,12 +9,12 @@ from typing import NamedTuple, NoReturn, Protocol
 
 import numpy as np
 
-from sfumato.meanings import Key, key_of_people
 from sfumato.policy import Missing, Policy, Suppression
+from sfumato.policy.meanings import Key, key_of_people
+from sfumato.populations.weights import WeightFacts
 from sfumato.releases.manifest import PUBLISHED
 from sfumato.schema import Role
 from sfumato.tables import Domain
-from sfumato.weights import WeightFacts
 
 _CLEARLY = 0.05
 """The share of values with several rows from which on rows are not people. Fewer may be

@@ -19,7 +19,7 @@ import pyarrow.csv as pa_csv
 from sfumato.counts import FrequencySet, group, sums
 from sfumato.errors import InputError, OutputError, ParameterError, reason_of
 from sfumato.files import PRIVATE, refuse_special, unfinished_folder
-from sfumato.private import refuse_inside_release
+from sfumato.files.private import refuse_inside_release
 from sfumato.recode.deciding import require_owners
 from sfumato.recode.recoded import recode_entries
 from sfumato.recoding import Recoding

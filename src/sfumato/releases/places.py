@@ -29,9 +29,10 @@ from sfumato.errors import (
 from sfumato.evidence import Key, SigningKey, write_evidence
 from sfumato.evidence.keys import signing_key
 from sfumato.files import open_to_readers, refuse_release, replace_folder, unfinished_folder
+from sfumato.files.private import is_release
+from sfumato.files.reading import Reading, saying
 from sfumato.policy import Policy
-from sfumato.private import is_release
-from sfumato.reading import Reading, saying
+from sfumato.populations.weights import Averaging
 from sfumato.recoding import FullDomainRecoding, Recoding
 from sfumato.releases.codebook import CODEBOOK, CODEBOOK_TEXT, WrittenTable, describe
 from sfumato.releases.evidence import attestation
@@ -76,7 +77,6 @@ from sfumato.verifier import (
     verify_tables,
 )
 from sfumato.verifier.release import promises_in
-from sfumato.weights import Averaging
 
 if TYPE_CHECKING:
     import pyarrow as pa

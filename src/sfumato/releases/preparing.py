@@ -10,9 +10,9 @@ from pathlib import Path
 from sfumato.derivations import Preparation, Shift
 from sfumato.errors import InputError, some
 from sfumato.files import read_small, write_file
+from sfumato.files.private import refuse_inside_release
 from sfumato.hierarchy.labels import day_of, stretch_of
 from sfumato.policy import Policy
-from sfumato.private import refuse_inside_release
 from sfumato.tables import Table, open_table
 from sfumato.text import STAR
 

@@ -12,7 +12,6 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from sfumato.content import escape_markdown
 from sfumato.counts import Column
 from sfumato.decouplings.texts import code, quote
 from sfumato.releases.codebook import (
@@ -25,6 +24,7 @@ from sfumato.releases.codebook import (
     read_labels,
 )
 from sfumato.releases.manifest import ColumnRecord, Manifest, Promise
+from sfumato.showing.content import escape_markdown
 from sfumato.tables import Table
 from sfumato.text import STAR, number_of, percent, text_of
 from sfumato.typing import FloatArray, Value

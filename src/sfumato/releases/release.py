@@ -10,16 +10,16 @@ from typing import TYPE_CHECKING, Any, Self
 import numpy as np
 from pyarrow import types as t
 
-from sfumato.content import Cell, Content, Share, Showable, Table
 from sfumato.decouplings.base import GroupedTables
 from sfumato.errors import InputError, some
+from sfumato.files.reading import RELEASED, TextFile
 from sfumato.policy import FULL_DOMAIN, REGIONAL, Policy
-from sfumato.reading import RELEASED, TextFile
 from sfumato.recoding import Recoding
 from sfumato.releases.line_breaks import count_line_breaks_of_groups, warn_of_line_breaks
 from sfumato.releases.manifest import ColumnRecord, FileRecord, LeftOut, Manifest
 from sfumato.releases.spellings import warn_of_spellings
 from sfumato.search.base import excess_of
+from sfumato.showing.content import Cell, Content, Share, Showable, Table
 from sfumato.tables import DatabaseTable, find_engine, open_table
 from sfumato.tables import Table as RowTable
 from sfumato.tables.base import Domain

@@ -11,6 +11,7 @@ from sfumato.decouplings import DECOUPLINGS
 from sfumato.errors import InputError
 from sfumato.partition import PARTITIONERS
 from sfumato.policy import Policy
+from sfumato.populations.weights import require_weights
 from sfumato.recode.deciding import counted_columns, without_rows
 from sfumato.releases.manifest import PUBLISHED
 from sfumato.releases.numbers import require_numbers
@@ -21,7 +22,6 @@ from sfumato.releases.sets import require_sets
 from sfumato.schema import Role
 from sfumato.tables import DatabaseTable, Table
 from sfumato.typing import Progress
-from sfumato.weights import require_weights
 
 
 class DecidedOn(NamedTuple):

@@ -8,8 +8,8 @@ from functools import cached_property
 from os import PathLike
 from pathlib import Path
 
-from sfumato.adversary.target import target_of
 from sfumato.attacks import Target
+from sfumato.attacks.adversary.target import target_of
 from sfumato.counts import FrequencySet
 from sfumato.errors import InputError, ParameterError, PolicyError
 from sfumato.policy import GivenPolicy, Policy, RiskLevels, policy_of

@@ -9,7 +9,15 @@ from pathlib import Path
 from typing import Any
 
 from sfumato._version import __version__
-from sfumato.content import (
+from sfumato.errors import ParameterError
+from sfumato.evidence import Key
+from sfumato.evidence.keys import signing_key
+from sfumato.files import write_file
+from sfumato.policy import GivenPolicy
+from sfumato.releases.evidence import enclose, is_inside, require_place
+from sfumato.reports.dossier import Dossier, open_dossier
+from sfumato.reports.sections import CHAPTERS
+from sfumato.showing.content import (
     Content,
     Document,
     Section,
@@ -19,14 +27,6 @@ from sfumato.content import (
     document_to_dict,
     document_to_markdown,
 )
-from sfumato.errors import ParameterError
-from sfumato.evidence import Key
-from sfumato.evidence.keys import signing_key
-from sfumato.files import write_file
-from sfumato.policy import GivenPolicy
-from sfumato.releases.evidence import enclose, is_inside, require_place
-from sfumato.reports.dossier import Dossier, open_dossier
-from sfumato.reports.sections import CHAPTERS
 from sfumato.typing import Progress, silent
 
 
@@ -53,7 +53,7 @@ class Report(Showable):
 
     def to_html(self) -> str:
         """Return it as one HTML file that fetches nothing."""
-        from sfumato.pages import report_page
+        from sfumato.showing.pages import report_page
 
         return report_page(self.document)
 

@@ -30,8 +30,8 @@ from sfumato.counts import (
     number_keys,
     sums,
 )
+from sfumato.counts.people import ClassPeople
 from sfumato.hierarchy.base import Ladder
-from sfumato.people import ClassPeople
 from sfumato.recoding import is_below
 from sfumato.search.kernel import Items, group_entries, group_items, narrow_groups
 from sfumato.search.lessons import Lessons

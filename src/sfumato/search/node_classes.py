@@ -4,7 +4,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from sfumato.people import ClassPeople
+from sfumato.counts.people import ClassPeople
 from sfumato.typing import IntArray, Node
 
 

@@ -8,13 +8,13 @@ from os import PathLike
 from pathlib import Path
 from typing import ClassVar
 
-from sfumato.confinement import Confinement
 from sfumato.counts import FrequencySet
-from sfumato.dates import Detection, iso_of, look_like_dates
 from sfumato.derivations import Preparation
+from sfumato.derivations.dates import Detection, iso_of, look_like_dates
 from sfumato.errors import InputError, hide_passwords, some
-from sfumato.private import is_release
-from sfumato.reading import Reading, TextFile, said_of_all
+from sfumato.files.confinement import Confinement
+from sfumato.files.private import is_release
+from sfumato.files.reading import Reading, TextFile, said_of_all
 from sfumato.registry import Registry
 from sfumato.tables.base import (
     FORMATS,
@@ -178,7 +178,7 @@ def count_people(
 
     Example:
         >>> import pyarrow as pa
-        >>> from sfumato.dates import DateForm
+        >>> from sfumato.derivations.dates import DateForm
         >>> people, dates = pa.table({"born": ["31.12.2001"]}), {"born": DateForm()}
         >>> count_people(people, ["born"], preparation=Preparation(dates)).columns[0].values
         ('2001-12-31',)

@@ -12,16 +12,16 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal, TypeAlias
 
 import numpy as np
 
-from sfumato.baskets import Baskets
 from sfumato.counts import Column, FrequencySet
+from sfumato.counts.baskets import Baskets
 from sfumato.derivations import Preparation
-from sfumato.dialect import Dialect
 from sfumato.errors import InputError, OutputError, ParameterError, UnknownColumnError, some
-from sfumato.reading import Reading
+from sfumato.files.dialect import Dialect
+from sfumato.files.reading import Reading
+from sfumato.populations.weights import Averaging, WeightFacts, add_weights
 from sfumato.recoding import Recoding
 from sfumato.tables.variables import PublishedVariable, Variable
 from sfumato.typing import CodeArray, FloatArray, IntArray, Value
-from sfumato.weights import Averaging, WeightFacts, add_weights
 
 if TYPE_CHECKING:
     import pyarrow as pa

@@ -21,11 +21,11 @@ from sfumato.drafting.unprotected import (
 )
 from sfumato.errors import ParameterError, UnknownColumnError, require_int, some
 from sfumato.evidence import Key
+from sfumato.files.reading import tell
 from sfumato.hierarchy import Automatic, HierarchyBuilder
 from sfumato.hierarchy.labels import meanings
 from sfumato.partition import Partitioner
 from sfumato.policy import GivenPolicy, Policy, policy_of
-from sfumato.reading import tell
 from sfumato.recode.budget import Budget
 from sfumato.recode.deciding import Decision, deciding, with_findings
 from sfumato.recode.recoded import published_labels

@@ -1,10 +1,10 @@
 """Append: Incremental Break-Merge as its source has it, on the tables of a decoupled release."""
 
-from sfumato.decouplings.appending import AppendedRows, Reading, ReadingName, append_rows
 from sfumato.decouplings.base import Kind
+from sfumato.decouplings.likelihood import exact_limit
 from sfumato.errors import InputError, UnknownColumnError
-from sfumato.likelihood import exact_limit
 from sfumato.releases.opening import PublishedGroups, open_release
+from sfumato.study.appending import AppendedRows, Reading, ReadingName, append_rows
 from sfumato.tables import open_table
 
 

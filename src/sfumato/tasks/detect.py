@@ -6,11 +6,9 @@ from typing import Any
 
 import numpy as np
 
-from sfumato.adversary.target import secrecy_of
+from sfumato.attacks.adversary.target import secrecy_of
 from sfumato.counts import FrequencySet
 from sfumato.decouplings.base import file_names
-from sfumato.drawing import heatmap_svg, network_svg
-from sfumato.drawing.heatmap import MOST_ROWS
 from sfumato.errors import (
     InputError,
     ParameterError,
@@ -47,6 +45,8 @@ from sfumato.networks.given import Given
 from sfumato.policy import DetectionRule, GivenPolicy
 from sfumato.policy.parts import member_settings
 from sfumato.releases.opening import Published, PublishedTable, open_release
+from sfumato.showing.heatmap import MOST_ROWS, heatmap_svg
+from sfumato.showing.network import network_svg
 from sfumato.text import join_words, text_of
 from sfumato.typing import Progress, Value, silent
 

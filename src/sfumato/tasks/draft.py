@@ -9,6 +9,7 @@ import numpy as np
 
 from sfumato.counts import FrequencySet
 from sfumato.derivations import Preparation
+from sfumato.drafting.guess import Guess, guess_table
 from sfumato.drafting.inspection import Inspection, inspect_counts
 from sfumato.drafting.policy import Draft, DraftedColumn, draft_columns, draft_rules
 from sfumato.drafting.price import Pricing, TrialResult
@@ -20,17 +21,16 @@ from sfumato.errors import (
     require_int,
     some,
 )
-from sfumato.guess import Guess, guess_table
 from sfumato.harm import HarmRule
 from sfumato.hierarchy import Automatic, Hierarchy, HierarchyBuilder, Ladder
 from sfumato.policy import GivenPolicy, Policy, policy_of
 from sfumato.populations import require_fraction
+from sfumato.populations.weights import Averaging
 from sfumato.recode.deciding import counted_columns, decide
 from sfumato.releases.preparing import open_as_it_is, open_prepared
 from sfumato.schema import Role
 from sfumato.tables import Domain, Table, count_people, open_table
 from sfumato.typing import Progress, Value, silent
-from sfumato.weights import Averaging
 
 
 def draft(
@@ -168,7 +168,7 @@ def _try(
     attacked: bool,
 ) -> TrialResult | None:
     """Decide as `anonymize` would, and attack the classes that would be published."""
-    from sfumato.adversary import trial
+    from sfumato.attacks.adversary import trial
 
     try:
         policy = trial.as_counted(trial.without_sets(policy), counts)

@@ -6,9 +6,9 @@ from typing import Any
 
 import numpy as np
 
-from sfumato.adversary.explanation import Belief, Explanation, Place
-from sfumato.adversary.person import Knowledge, OneOfSeveral, OnePerson, PersonSearch
-from sfumato.adversary.target import secrecy_by
+from sfumato.attacks.adversary.explanation import Belief, Explanation, Place
+from sfumato.attacks.adversary.person import Knowledge, OneOfSeveral, OnePerson, PersonSearch
+from sfumato.attacks.adversary.target import secrecy_by
 from sfumato.counts import Column
 from sfumato.errors import InputError, ParameterError, UnknownColumnError, some, suggest
 from sfumato.policy import GivenPolicy, Missing, Policy

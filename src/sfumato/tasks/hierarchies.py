@@ -10,10 +10,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from sfumato.content import Cell, Content, Heading, Sentence, Showable, Table
 from sfumato.counts import Column, align
 from sfumato.decouplings.base import file_names
-from sfumato.drawing.tree import Branch, value_tree_svg
 from sfumato.errors import InputError, ParameterError, UnknownColumnError
 from sfumato.files import write_folder
 from sfumato.hierarchy import Hierarchy, Suppress
@@ -23,6 +21,8 @@ from sfumato.releases.perturbing import columns_to_perturb, perturb_counts
 from sfumato.releases.preparing import open_prepared
 from sfumato.releases.subject import Subject
 from sfumato.schema import Role
+from sfumato.showing.content import Cell, Content, Heading, Sentence, Showable, Table
+from sfumato.showing.tree import Branch, value_tree_svg
 from sfumato.text import STAR, join_words, text_of
 from sfumato.typing import BoolArray, IntArray, Progress, Value, silent
 

@@ -6,13 +6,13 @@ from typing import Any, overload
 
 import numpy as np
 
-from sfumato.adversary.target import matcher_of
 from sfumato.attacks import Membership, Presence
-from sfumato.content import Cell, Content, FineShare, Showable, Table
+from sfumato.attacks.adversary.target import matcher_of
 from sfumato.errors import ParameterError, UnknownNameError, require_int
 from sfumato.policy import GivenPolicy, policy_of
 from sfumato.recode.deciding import ladders_of
 from sfumato.releases.opening import count_columns, open_release, require_alike
+from sfumato.showing.content import Cell, Content, FineShare, Showable, Table
 from sfumato.text import percent
 from sfumato.typing import Progress
 

@@ -9,9 +9,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from sfumato.adversary.target import target_of
 from sfumato.attacks import DeFinetti, Outcome
-from sfumato.content import Content, Heading, Listing, Part, Sentence, Share, Showable, Table
+from sfumato.attacks.adversary.target import target_of
 from sfumato.errors import InfeasibleError, InputError, PolicyError, require_int
 from sfumato.harm import Level
 from sfumato.leaks import Findings
@@ -29,6 +28,16 @@ from sfumato.releases.places import Memory, Place, place_for
 from sfumato.releases.preparing import open_prepared
 from sfumato.releases.release import DecoupledRelease, Release, open_stored
 from sfumato.releases.subject import Subject
+from sfumato.showing.content import (
+    Content,
+    Heading,
+    Listing,
+    Part,
+    Sentence,
+    Share,
+    Showable,
+    Table,
+)
 from sfumato.tables import DatabaseTable
 from sfumato.tasks.anonymize import (
     make_release,

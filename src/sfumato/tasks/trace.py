@@ -7,8 +7,8 @@ import numpy as np
 from sfumato.errors import ParameterError, require_int
 from sfumato.partition import PARTITIONERS, TopDown
 from sfumato.policy import GivenPolicy, Policy, policy_of
-from sfumato.recode.trace import Trace, trace_top_down
 from sfumato.releases.subject import Subject
+from sfumato.study.trace import Trace, trace_top_down
 from sfumato.typing import Progress, silent
 
 

@@ -8,15 +8,17 @@ from typing import Any, TypedDict, Unpack, overload
 
 import numpy as np
 
-from sfumato.content import Cell, Content, Heading, Showable, Strength, Table
 from sfumato.counts import Column, FrequencySet
 from sfumato.decouplings.base import LinkedTables
-from sfumato.drawing.heatmap import Words, heatmap_svg
+from sfumato.decouplings.slices import Correlations
+from sfumato.decouplings.slices import correlations as measured
+from sfumato.decouplings.slices.correlation import MEASURES
 from sfumato.errors import InputError, ParameterError, UnknownNameError, require_int
 from sfumato.files import write_file
 from sfumato.hierarchy import Ladder
 from sfumato.hierarchy.labels import Labels, stretch_of
 from sfumato.policy import GivenPolicy, Policy, policy_of
+from sfumato.populations.weights import add_weights
 from sfumato.recode.deciding import ladders_of
 from sfumato.releases.codebook import WrittenTable, describe
 from sfumato.releases.manifest import FileRecord
@@ -30,9 +32,8 @@ from sfumato.releases.opening import (
 from sfumato.releases.preparing import open_original
 from sfumato.releases.readme import Recipes
 from sfumato.schema import Role
-from sfumato.slicing import Correlations
-from sfumato.slicing import correlations as measured
-from sfumato.slicing.correlation import MEASURES
+from sfumato.showing.content import Cell, Content, Heading, Showable, Strength, Table
+from sfumato.showing.heatmap import Words, heatmap_svg
 from sfumato.tables import Table as Rows
 from sfumato.tables import open_table
 from sfumato.text import STAR, number_of, text_of, text_or_none
@@ -53,7 +54,6 @@ from sfumato.usefulness import (
 )
 from sfumato.usefulness.cells import is_number_column, why_not_computed
 from sfumato.usefulness.propensity import DISTINGUISHABILITY
-from sfumato.weights import add_weights
 
 
 class _Settings(TypedDict, total=False):

@@ -4,7 +4,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from typing import Any, Literal
 
-from sfumato.adversary.target import (
+from sfumato.attacks import ATTACKS, Attack, KnowledgeBreach, Linking, Outcome, Target
+from sfumato.attacks.adversary.target import (
     randomised_columns,
     target_of,
     with_earlier,
@@ -12,20 +13,7 @@ from sfumato.adversary.target import (
     with_maker,
     with_members,
 )
-from sfumato.attacks import ATTACKS, Attack, KnowledgeBreach, Linking, Outcome, Target
 from sfumato.attacks.base import ONE_ROW_EACH
-from sfumato.content import (
-    Badge,
-    Cell,
-    Content,
-    Heading,
-    Listing,
-    Part,
-    Sentence,
-    Share,
-    Showable,
-    Table,
-)
 from sfumato.drafting.unprotected import (
     ColumnFinding,
     find_unprotected,
@@ -45,16 +33,28 @@ from sfumato.harm import HarmRule
 from sfumato.policy import Acceptance, GivenPolicy, Policy, RiskLevels, Tolerance, policy_of
 from sfumato.policy.remedies import Accept, GiveRole, Remedy
 from sfumato.populations import SampleRisk
+from sfumato.populations.weights import add_weights
 from sfumato.releases.opening import Published, PublishedTable, Roles, open_release
 from sfumato.releases.people import require_people, require_unlinked
 from sfumato.releases.recompute import private_columns
 from sfumato.schema import Role
+from sfumato.showing.content import (
+    Badge,
+    Cell,
+    Content,
+    Heading,
+    Listing,
+    Part,
+    Sentence,
+    Share,
+    Showable,
+    Table,
+)
 from sfumato.tables import open_table
 from sfumato.text import join_words
 from sfumato.typing import Progress, silent
 from sfumato.verifier import Check, Verdict
 from sfumato.verifier.models import NOT_RECOUNTED
-from sfumato.weights import add_weights
 
 # May this be published? The promises and the attacks, under one answer.
 

@@ -6,8 +6,8 @@ from os import PathLike
 from pathlib import Path
 from typing import Any
 
-from sfumato.content import Content, Sentence, Showable
 from sfumato.errors import ParameterError, names_in, require_int
+from sfumato.showing.content import Content, Sentence, Showable
 from sfumato.tables import open_table
 from sfumato.text import join_words
 from sfumato.typing import Progress, silent

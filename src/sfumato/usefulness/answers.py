@@ -8,11 +8,11 @@ from typing import Any, NamedTuple, Protocol
 import numpy as np
 
 from sfumato.conditions import Line, Question, Range, fits_mask, overlap, unknown_value
-from sfumato.content import Content, Showable
 from sfumato.counts import Column, add_up
 from sfumato.errors import InputError
 from sfumato.hierarchy import Ladder
 from sfumato.hierarchy.labels import LabelReader, Stretch, day_of
+from sfumato.showing.content import Content, Showable
 from sfumato.text import STAR, text_of, text_or_none
 from sfumato.typing import BoolArray, FloatArray, IntArray, Value
 

@@ -213,12 +213,13 @@ class Estimator:
 
         Args:
             counts: The table without its weight.
-            weights: How many people each combination stands for; see `sfumato.weights.add_weights`.
+            weights: How many people each combination stands for; see
+                `sfumato.populations.weights.add_weights`.
             columns: As for the class.
             labels: As for the class.
 
         >>> from sfumato.usefulness.queries import Query, among
-        >>> from sfumato.weights import add_weights
+        >>> from sfumato.populations.weights import add_weights
         >>> rows = FrequencySet.from_rows(["sex", "w"], [("f", 20), ("m", 5), ("f", 10)])
         >>> sexes, people = add_weights(rows, "w")
         >>> survey = Estimator.of_weighted(sexes, people, sexes.columns)

@@ -8,8 +8,8 @@ from typing import Any, NamedTuple, Self
 
 import numpy as np
 
-from sfumato.content import Cell, Content, FineShare, Part, Sentence, Showable, Table
 from sfumato.counts import Column, FrequencySet, group
+from sfumato.decouplings.slices.correlation import cells_in, cramers_v
 from sfumato.errors import (
     MissingExtraError,
     ParameterError,
@@ -18,7 +18,7 @@ from sfumato.errors import (
     require_text,
 )
 from sfumato.hierarchy.labels import RawLabels
-from sfumato.slicing.correlation import cells_in, cramers_v
+from sfumato.showing.content import Cell, Content, FineShare, Part, Sentence, Showable, Table
 from sfumato.text import number_of, percent, text_of
 from sfumato.typing import FloatArray, IntArray
 from sfumato.usefulness.estimators import Estimator
@@ -275,7 +275,7 @@ class WeightedUtility:
     """How far estimates for the population are off that go by the weight of a survey.
 
     Example:
-        >>> from sfumato.weights import add_weights
+        >>> from sfumato.populations.weights import add_weights
         >>> rows = [(31, 20.0), (39, 10.0), (39, 30.0)]
         >>> counts, people = add_weights(FrequencySet.from_rows(["age", "w"], rows), "w")
         >>> truth = Estimator.of_weighted(counts, people, counts.columns)

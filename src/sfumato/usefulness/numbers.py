@@ -9,11 +9,11 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from sfumato.content import Cell, FineShare, Heading, Part, Sentence, Table
 from sfumato.counts import FrequencySet, add_up
 from sfumato.decouplings.base import LinkedTables
 from sfumato.errors import some
 from sfumato.hierarchy.labels import RawLabels
+from sfumato.showing.content import Cell, FineShare, Heading, Part, Sentence, Table
 from sfumato.text import join_words, percent
 from sfumato.typing import FloatArray
 from sfumato.usefulness.cells import Cells

@@ -7,7 +7,7 @@ from decimal import Decimal, InvalidOperation
 from pathlib import Path
 from typing import NamedTuple
 
-from sfumato.reading import csv_rows
+from sfumato.files.reading import csv_rows
 from sfumato.text import is_missing, text_of
 from sfumato.verifier import office
 from sfumato.verifier.counting import Source, count_each

@@ -24,12 +24,12 @@ from typing import Literal, NamedTuple, TypeAlias
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from sfumato.dialect import Dialect
 from sfumato.errors import InputError, ParameterError, UnknownColumnError, lacks_memory, some
 from sfumato.files import refuse_special
-from sfumato.reading import Reading, TextFile
+from sfumato.files.dialect import Dialect
+from sfumato.files.reading import Reading, TextFile
+from sfumato.files.textfiles import ParsedText, UnpackedFile, open_bytes
 from sfumato.text import STAR, is_missing, text_of
-from sfumato.textfiles import ParsedText, UnpackedFile, open_bytes
 from sfumato.verifier import office
 from sfumato.verifier.hidden import SeenGroups, telling_notes
 

@@ -14,7 +14,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from sfumato.errors import InputError, some
-from sfumato.reading import Reading
+from sfumato.files.reading import Reading
 from sfumato.text import is_missing
 from sfumato.verifier import office
 

@@ -10,8 +10,8 @@ import pyarrow as pa
 from pyarrow import ipc
 
 from sfumato.errors import InputError
-from sfumato.processes import read_apart
-from sfumato.reading import Reading
+from sfumato.files.processes import read_apart
+from sfumato.files.reading import Reading
 
 FORMATS = {"sav": (".sav", ".zsav"), "dta": (".dta",), "xlsx": (".xlsx",)}
 """Formats that releases have."""

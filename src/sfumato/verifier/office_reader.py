@@ -2,7 +2,7 @@
 
 It shares no line with what writes releases. Rows go to the standard output as a stream of Arrow. In
 the notes of its schema, as JSON, are `hidden`: what the file holds besides its rows, in words, and
-`kinds`: the codes of missing that each column has. See `sfumato.processes`.
+`kinds`: the codes of missing that each column has. See `sfumato.files.processes`.
 """
 
 import json

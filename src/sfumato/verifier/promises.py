@@ -9,9 +9,9 @@ from fractions import Fraction
 from pathlib import Path
 from typing import Any, Literal, NamedTuple, TypeGuard, TypeVar, cast
 
-from sfumato.confinement import require_inside
-from sfumato.content import Badge, Content, Heading, Listing, Part, Showable, Table
 from sfumato.errors import InputError, ParameterError, UnknownNameError, some
+from sfumato.files.confinement import require_inside
+from sfumato.showing.content import Badge, Content, Heading, Listing, Part, Showable, Table
 from sfumato.text import is_missing, text_of
 from sfumato.verifier.counting import FORMATS, Countable
 

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from sfumato.errors import InputError, SfumatoError, UnknownColumnError, some
-from sfumato.reading import TextFile
+from sfumato.files.reading import TextFile
 from sfumato.verifier import office
 from sfumato.verifier.codebook import codebook_faults
 from sfumato.verifier.counting import (
@@ -165,7 +165,7 @@ _ROW_LABELS = re.compile(r"__index_level_\d+__")
 def verify_relation(relation: Relation, promises: Promises) -> Verdict:
     """Recompute what a table of a database is said to keep; see `verify_file`.
 
-    >>> from sfumato.dialect import Dialect
+    >>> from sfumato.files.dialect import Dialect
     >>> duckdb = Dialect(text="VARCHAR", collation='"binary"')
     >>> people = Relation(("people",), {"age": "text"}, duckdb, lambda sql: [("2*", 3)])
     >>> verify_relation(people, Promises(["age"], models=[{"model": "k-anonymity", "k": 3}])).holds

@@ -52,7 +52,7 @@ def _strange_ending(source: Source | None) -> str:
 @step.part("preview")
 def preview(desk: Desk, asked: Fields) -> Context:
     """Return the first rows, the type of each column, and what is odd about the table."""
-    from sfumato.reading import listening
+    from sfumato.files.reading import listening
     from sfumato.tables import open_table
 
     source = desk.require_source()

@@ -13,7 +13,6 @@ from sfumato.app.fields import Fields
 from sfumato.app.jobs import Job
 from sfumato.app.releasing import WHOLE, Wish, decoupling_of
 from sfumato.app.steps import ALL, Answer, Context
-from sfumato.content import Content
 from sfumato.decouplings import DECOUPLINGS, Decoupling
 from sfumato.errors import InputError
 from sfumato.partition import PARTITIONERS
@@ -27,6 +26,7 @@ from sfumato.policy.parts import (
 )
 from sfumato.releases.release import DecoupledRelease
 from sfumato.schema import Role
+from sfumato.showing.content import Content
 from sfumato.typing import Progress
 
 step = ALL["decouple"]

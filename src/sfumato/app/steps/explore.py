@@ -434,7 +434,7 @@ def draw_map(desk: Desk, asked: Fields) -> Context:
 @step.action("judge")
 def judge(desk: Desk, asked: Fields) -> Answer:
     """Judge every node of the lattice, beside the pages."""
-    from sfumato.drawing.lattice import MOST_CELLS
+    from sfumato.showing.lattice import MOST_CELLS
 
     live = desk.require_live()
     policy = _with_free_levels(desk.require_policy()).relative_to(desk.folder)

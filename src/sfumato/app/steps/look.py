@@ -12,11 +12,11 @@ from sfumato.app.jobs import Job
 from sfumato.app.releasing import Wish, decoupling_of, rows_at_hand
 from sfumato.app.steps import ALL, Answer, Context
 from sfumato.comparison.before_after import BeforeAfter
-from sfumato.content import Markup
-from sfumato.drawing.charts import shares_svg
-from sfumato.drawing.heatmap import Words, heatmap_svg
 from sfumato.errors import InputError
 from sfumato.releases.release import Release
+from sfumato.showing.charts import shares_svg
+from sfumato.showing.content import Markup
+from sfumato.showing.heatmap import Words, heatmap_svg
 from sfumato.typing import Progress
 from sfumato.usefulness import Utility
 

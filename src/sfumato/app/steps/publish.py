@@ -24,7 +24,7 @@ from sfumato.errors import InputError, OutputError, ParameterError
 from sfumato.evidence import EVIDENCE, REPORT, SigningKey, keygen
 from sfumato.evidence.keys import is_locked
 from sfumato.files import replace_folder
-from sfumato.private import is_release
+from sfumato.files.private import is_release
 from sfumato.releases.codebook import CODEBOOK, CODEBOOK_TEXT
 from sfumato.releases.manifest import MANIFEST
 from sfumato.releases.opening import open_release
@@ -359,8 +359,8 @@ def _release(desk: Desk, name: str) -> Path:
 @step.part("ledger")
 def ledger(desk: Desk, asked: Fields) -> Context:
     """Return who joined when, who waits, and how many more each group takes."""
-    from sfumato.content import Markup
-    from sfumato.publishing.ledger import Ledger
+    from sfumato.ledger.publishing.ledger import Ledger
+    from sfumato.showing.content import Markup
 
     name = asked.text("ledger")
     found = Ledger.open(_ledger_file(desk, name))
@@ -386,7 +386,7 @@ def _ledger_file(desk: Desk, name: str) -> Path:
 @step.action("start-ledger")
 def start_ledger(desk: Desk, asked: Fields) -> Answer:
     """Start a ledger from a parted release."""
-    from sfumato.publishing.ledger import start_ledger as task
+    from sfumato.ledger.publishing.ledger import start_ledger as task
 
     release = _release(desk, asked.text("release"))
     name = asked.text("name").strip().removesuffix(LEDGER) + LEDGER
@@ -407,7 +407,7 @@ def start_ledger(desk: Desk, asked: Fields) -> Answer:
 @step.action("increment")
 def publish_increment(desk: Desk, asked: Fields) -> Answer:
     """Publish the next increment, or only say what would become of it."""
-    from sfumato.publishing.ledger import Ledger
+    from sfumato.ledger.publishing.ledger import Ledger
 
     path = _ledger_file(desk, asked.text("ledger"))
     rows = desk.inside(asked.text("data"))

@@ -13,12 +13,12 @@ from sfumato.app.releasing import Wish, decoupling_of, rows_at_hand
 from sfumato.app.steps import ALL, Answer, Context
 from sfumato.app.texts import Translator, translator
 from sfumato.app.wording import sentence_of
-from sfumato.content import Markup
 from sfumato.errors import InputError, SfumatoError
 from sfumato.policy import Policy
 from sfumato.policy.parts import member_settings
 from sfumato.policy.remedies import Remedy
 from sfumato.releases.release import DecoupledRelease, Release
+from sfumato.showing.content import Markup
 from sfumato.tasks.verify import Assessment, Reason
 from sfumato.typing import Progress
 

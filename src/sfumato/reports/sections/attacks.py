@@ -3,9 +3,9 @@
 from collections.abc import Sequence
 
 from sfumato.attacks import Outcome
-from sfumato.content import Cell, Heading, Listing, Part, Share, Table
 from sfumato.reports.dossier import Dossier
 from sfumato.reports.sections.base import Chapter, NotHereError
+from sfumato.showing.content import Cell, Heading, Listing, Part, Share, Table
 from sfumato.text import brief, percent
 
 _MOST_CASES = 15

@@ -3,10 +3,10 @@
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
-from sfumato.content import Badge, Part, Section, Table
 from sfumato.errors import SfumatoError
 from sfumato.harm import Level
 from sfumato.reports.dossier import Dossier
+from sfumato.showing.content import Badge, Part, Section, Table
 
 
 class NotHereError(SfumatoError):

@@ -4,7 +4,18 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from sfumato.content import (
+from sfumato.counts import Column, FrequencySet
+from sfumato.decouplings import kind_of
+from sfumato.decouplings.base import GroupedTables
+from sfumato.errors import InputError
+from sfumato.leaks import Exposure
+from sfumato.leaks.exposure import Comparison, compare
+from sfumato.policy import Missing
+from sfumato.recode.deciding import ladder_of, without_missing
+from sfumato.reports.dossier import Dossier
+from sfumato.reports.sections.base import Chapter, NotHereError, without_badges
+from sfumato.showing.charts import bars_svg
+from sfumato.showing.content import (
     Cell,
     Drawing,
     Heading,
@@ -13,17 +24,6 @@ from sfumato.content import (
     Share,
     Table,
 )
-from sfumato.counts import Column, FrequencySet
-from sfumato.decouplings import kind_of
-from sfumato.decouplings.base import GroupedTables
-from sfumato.drawing import bars_svg
-from sfumato.errors import InputError
-from sfumato.leaks import Exposure
-from sfumato.leaks.exposure import Comparison, compare
-from sfumato.policy import Missing
-from sfumato.recode.deciding import ladder_of, without_missing
-from sfumato.reports.dossier import Dossier
-from sfumato.reports.sections.base import Chapter, NotHereError, without_badges
 from sfumato.text import brief, text_of
 
 _KNOWS = Heading("who knows", "What the adversary knows of a person besides the release.")

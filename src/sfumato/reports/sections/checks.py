@@ -3,12 +3,12 @@
 from collections.abc import Sequence
 from dataclasses import replace
 
-from sfumato.content import Listing, Part, Sentence, Table
 from sfumato.decouplings.base import GroupedTables
 from sfumato.releases.opening import PublishedTables
 from sfumato.releases.release import DecoupledRelease, Release
 from sfumato.reports.dossier import Dossier
 from sfumato.reports.sections.base import Chapter
+from sfumato.showing.content import Listing, Part, Sentence, Table
 
 _CHECKS = "Checks: what the release says of itself, recomputed from its files"
 

@@ -2,10 +2,10 @@
 
 from collections.abc import Sequence
 
-from sfumato.content import Part, Sentence
 from sfumato.drafting.unprotected import findings_table
 from sfumato.reports.dossier import Dossier
 from sfumato.reports.sections.base import Chapter, NotHereError
+from sfumato.showing.content import Part, Sentence
 
 
 def _parts(dossier: Dossier) -> Sequence[Part]:

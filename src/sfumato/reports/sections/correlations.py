@@ -4,11 +4,11 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from sfumato.content import Beside, Cell, Drawing, Heading, Part, Sentence, Share, Table
 from sfumato.decouplings import kind_of
-from sfumato.drawing.heatmap import Words, heatmap_svg
 from sfumato.reports.dossier import Dossier
 from sfumato.reports.sections.base import Chapter, NotHereError
+from sfumato.showing.content import Beside, Cell, Drawing, Heading, Part, Sentence, Share, Table
+from sfumato.showing.heatmap import Words, heatmap_svg
 from sfumato.tasks.utility import correlations
 from sfumato.text import brief
 from sfumato.typing import FloatArray

@@ -2,7 +2,14 @@
 
 from collections.abc import Sequence
 
-from sfumato.content import (
+from sfumato.decouplings import kind_of
+from sfumato.leaks import Findings
+from sfumato.leaks.findings import facts_table
+from sfumato.leaks.rules import Rule
+from sfumato.networks import Network
+from sfumato.reports.dossier import Dossier
+from sfumato.reports.sections.base import Chapter, NotHereError, without_badges
+from sfumato.showing.content import (
     Badge,
     Beside,
     Cell,
@@ -15,14 +22,7 @@ from sfumato.content import (
     Share,
     Table,
 )
-from sfumato.decouplings import kind_of
-from sfumato.drawing import network_svg
-from sfumato.leaks import Findings
-from sfumato.leaks.findings import facts_table
-from sfumato.leaks.rules import Rule
-from sfumato.networks import Network
-from sfumato.reports.dossier import Dossier
-from sfumato.reports.sections.base import Chapter, NotHereError, without_badges
+from sfumato.showing.network import network_svg
 from sfumato.tasks.detect import detect, marked_edges
 from sfumato.text import brief
 

@@ -2,11 +2,11 @@
 
 from collections.abc import Sequence
 
-from sfumato.content import Cell, Drawing, Figures, Heading, Part, Share, Table
-from sfumato.drawing.charts import shares_svg
-from sfumato.publishing.ledger import Headroom, Ledger, Room
+from sfumato.ledger.publishing.ledger import Headroom, Ledger, Room
 from sfumato.reports.dossier import Dossier
 from sfumato.reports.sections.base import Chapter, NotHereError
+from sfumato.showing.charts import shares_svg
+from sfumato.showing.content import Cell, Drawing, Figures, Heading, Part, Share, Table
 from sfumato.text import brief
 
 _MOST = 20

@@ -3,17 +3,6 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from sfumato.content import (
-    Cell,
-    Drawing,
-    Figures,
-    Heading,
-    Listing,
-    Part,
-    Sentence,
-    Table,
-    format_integer,
-)
 from sfumato.errors import ParameterError, some
 from sfumato.policy import FULL_DOMAIN, Policy
 from sfumato.recode.deciding import counted_columns, make_checker
@@ -24,6 +13,17 @@ from sfumato.reports.dossier import Dossier
 from sfumato.reports.sections.base import Chapter, NotHereError
 from sfumato.search import SEARCHES, Checker
 from sfumato.search.base import Outcome, excess_of
+from sfumato.showing.content import (
+    Cell,
+    Drawing,
+    Figures,
+    Heading,
+    Listing,
+    Part,
+    Sentence,
+    Table,
+    format_integer,
+)
 from sfumato.tables import count_people
 from sfumato.tasks.lattice import lattice
 from sfumato.text import join_words

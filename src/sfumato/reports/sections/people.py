@@ -5,7 +5,12 @@ from collections.abc import Sequence
 import numpy as np
 
 from sfumato.classes import EquivalenceClasses
-from sfumato.content import (
+from sfumato.decouplings import kind_of
+from sfumato.drafting.special_uniques import SpecialUniques
+from sfumato.reports.dossier import Dossier
+from sfumato.reports.sections.base import Chapter, NotHereError, without_badges
+from sfumato.showing.charts import histogram_svg
+from sfumato.showing.content import (
     Badge,
     Cell,
     Drawing,
@@ -16,11 +21,6 @@ from sfumato.content import (
     Share,
     Table,
 )
-from sfumato.decouplings import kind_of
-from sfumato.drawing.charts import histogram_svg
-from sfumato.reports.dossier import Dossier
-from sfumato.reports.sections.base import Chapter, NotHereError, without_badges
-from sfumato.special_uniques import SpecialUniques
 from sfumato.typing import IntArray
 
 _FEW_COLUMNS = 3

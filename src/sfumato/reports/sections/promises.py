@@ -2,12 +2,12 @@
 
 from collections.abc import Mapping, Sequence
 
-from sfumato.content import Badge, Cell, Figures, Heading, Part, Sentence, Table
 from sfumato.errors import InputError
 from sfumato.evidence import EVIDENCE, read_evidence
 from sfumato.releases.manifest import Manifest
 from sfumato.reports.dossier import Dossier
 from sfumato.reports.sections.base import Chapter, NotHereError
+from sfumato.showing.content import Badge, Cell, Figures, Heading, Part, Sentence, Table
 
 
 def _parts(dossier: Dossier) -> Sequence[Part]:

@@ -8,11 +8,11 @@ import numpy as np
 
 from sfumato.attacks import Target
 from sfumato.classes import MISSING, ValueCounts
-from sfumato.content import Beside, Cell, Drawing, Heading, Part, Sentence, Share, Table
 from sfumato.counts import FrequencySet
-from sfumato.drawing.charts import shares_svg
 from sfumato.reports.dossier import Dossier
 from sfumato.reports.sections.base import Chapter, NotHereError
+from sfumato.showing.charts import shares_svg
+from sfumato.showing.content import Beside, Cell, Drawing, Heading, Part, Sentence, Share, Table
 from sfumato.text import brief, number_of, text_of
 from sfumato.typing import FloatArray, IntArray, Value
 

@@ -4,7 +4,11 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from sfumato.content import (
+from sfumato.releases.manifest import Manifest
+from sfumato.reports.dossier import Dossier
+from sfumato.reports.sections.base import Chapter, need_original
+from sfumato.showing.charts import histogram_svg
+from sfumato.showing.content import (
     Cell,
     Drawing,
     Figures,
@@ -15,10 +19,6 @@ from sfumato.content import (
     Share,
     Table,
 )
-from sfumato.drawing.charts import histogram_svg
-from sfumato.releases.manifest import Manifest
-from sfumato.reports.dossier import Dossier
-from sfumato.reports.sections.base import Chapter, need_original
 from sfumato.text import percent
 from sfumato.usefulness import Utility, WeightedUtility
 from sfumato.usefulness.numbers import (

@@ -9,7 +9,6 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
 from sfumato.attacks import Outcome
-from sfumato.content import Badge, Cell, Listing, Names, Part, Sentence, Table, format_integer
 from sfumato.counts import FrequencySet
 from sfumato.decouplings import kind_of
 from sfumato.errors import SfumatoError
@@ -21,6 +20,16 @@ from sfumato.releases.opening import PublishedTable, PublishedTables
 from sfumato.reports.dossier import Dossier
 from sfumato.reports.sections.base import Chapter
 from sfumato.reports.sections.checks import CHECKS
+from sfumato.showing.content import (
+    Badge,
+    Cell,
+    Listing,
+    Names,
+    Part,
+    Sentence,
+    Table,
+    format_integer,
+)
 from sfumato.tasks.verify import Reason
 from sfumato.text import brief, join_words, percent, text_of
 

@@ -1,7 +1,8 @@
 """Text files with a header, whatever separates their cells, and whatever they are encoded in.
 
 Cells are text, exactly as written. What is not plain about a file (its encoding, delimiter, quotes,
-notation of numbers) is found out where it is certain, and told in one line; see `sfumato.reading`.
+notation of numbers) is found out where it is certain, and told in one line; see
+`sfumato.files.reading`.
 """
 
 import codecs
@@ -18,17 +19,17 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from sfumato.errors import InputError
-from sfumato.reading import (
+from sfumato.files.reading import (
     FoundEncoding,
     Reading,
     find_encoding,
     find_wide_encoding,
     tell,
 )
+from sfumato.files.textfiles import ParsedText, UnpackedFile, open_bytes
 from sfumato.tables.arrow.numerals import Notations, Numerals, decide, may_be_numbers, rewrite
 from sfumato.tables.arrow.sources import FileSource, unreadable_error
 from sfumato.text import brief, join_words
-from sfumato.textfiles import ParsedText, UnpackedFile, open_bytes
 
 DELIMITERS = (",", ";", "\t", "|")
 """What separates cells in most files."""

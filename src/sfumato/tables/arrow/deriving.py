@@ -11,10 +11,10 @@ import pyarrow.compute as pc
 from pyarrow import types as t
 
 from sfumato.counts import Column
-from sfumato.dates import CANONICAL, DateForm, Detection, look_like_dates
 from sfumato.derivations import Age, Derivation, Preparation, Relative, Shift
+from sfumato.derivations.dates import CANONICAL, DateForm, Detection, look_like_dates
 from sfumato.errors import InputError
-from sfumato.reading import Reading, tell
+from sfumato.files.reading import Reading, tell
 from sfumato.tables.arrow.counting import Tally
 from sfumato.tables.arrow.sources import (
     Source,

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from sfumato.reading import DECIMALS, Reading
+from sfumato.files.reading import DECIMALS, Reading
 
 BLANKS = " \u00a0\u202f\u2009"
 APOSTROPHES = "'\u2019"

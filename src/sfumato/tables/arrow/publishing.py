@@ -17,6 +17,7 @@ from pyarrow import types as t
 
 from sfumato.counts import WIDEST_KEY, FrequencySet, add_up
 from sfumato.errors import InputError, some
+from sfumato.populations.weights import Averaging
 from sfumato.recoding import DROP, SUPPRESSED, FullDomainRecoding, LocalColumn, LocalRecoding
 from sfumato.tables.arrow.counting import Codebook, Combinations, Tally
 from sfumato.tables.arrow.sources import (
@@ -39,7 +40,6 @@ from sfumato.tables.base import Progress, Suppression
 from sfumato.tables.derived import in_random_order
 from sfumato.text import STAR, number_of, text_of
 from sfumato.typing import BoolArray, CodeArray, FloatArray, IntArray, Value
-from sfumato.weights import Averaging
 
 # Recoding batch by batch: raw values to codes, codes to labels.
 

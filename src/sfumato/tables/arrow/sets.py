@@ -9,8 +9,8 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from pyarrow import types as t
 
-from sfumato.baskets import Baskets
 from sfumato.counts import group
+from sfumato.counts.baskets import Baskets
 from sfumato.errors import InputError, OutputError, some
 from sfumato.tables.arrow.sources import (
     canonical,

@@ -19,10 +19,10 @@ import pyarrow.parquet as pq
 from pyarrow import ipc, types
 from pyarrow import types as t
 
-from sfumato.confinement import require_inside
 from sfumato.errors import InputError
 from sfumato.files import refuse_special
-from sfumato.reading import Reading, TextFile
+from sfumato.files.confinement import require_inside
+from sfumato.files.reading import Reading, TextFile
 from sfumato.tables.base import require_column_names
 from sfumato.tables.looks import BYTES, looks_like
 from sfumato.tables.variables import Variable

@@ -10,11 +10,12 @@ import numpy as np
 import pyarrow as pa
 from pyarrow import types as t
 
-from sfumato.baskets import Baskets
 from sfumato.counts import Column, FrequencySet, add_up
+from sfumato.counts.baskets import Baskets
 from sfumato.derivations import Preparation
 from sfumato.errors import InputError, ParameterError
-from sfumato.reading import Reading
+from sfumato.files.reading import Reading
+from sfumato.populations.weights import Averaging, WeightFacts
 from sfumato.recoding import LocalRecoding, Recoding, SolvedRecoding
 from sfumato.tables.arrow.counting import (
     MISSING,
@@ -77,7 +78,6 @@ from sfumato.tables.base import (
 from sfumato.tables.variables import PublishedVariable
 from sfumato.text import text_of
 from sfumato.typing import CodeArray, FloatArray, IntArray, Value
-from sfumato.weights import Averaging, WeightFacts
 
 
 class ArrowTable(Table):

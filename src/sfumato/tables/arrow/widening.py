@@ -8,7 +8,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from pyarrow import types as t
 
-from sfumato.dates import Detection, look_like_dates
+from sfumato.derivations.dates import Detection, look_like_dates
 from sfumato.errors import InputError, some
 from sfumato.tables.arrow.sources import (
     Source,

@@ -9,6 +9,7 @@ import pyarrow.compute as pc
 from pyarrow import types as t
 
 from sfumato.errors import InputError
+from sfumato.files.textfiles import open_bytes
 from sfumato.tables.arrow.sources import (
     Source,
     as_type,
@@ -24,7 +25,6 @@ from sfumato.tables.arrow.sources import (
 )
 from sfumato.tables.base import Extent, Order, Window
 from sfumato.text import text_of
-from sfumato.textfiles import open_bytes
 
 
 class WindowSource(Source):

@@ -1,7 +1,7 @@
 """Reads a file of SPSS, Stata, SAS or Excel, as a script in a process of its own.
 
 It imports nothing of ours. It writes the rows to its standard output as a stream of Arrow, with the
-dictionary of the file as JSON in the notes of the schema. See `sfumato.processes`.
+dictionary of the file as JSON in the notes of the schema. See `sfumato.files.processes`.
 """
 
 import json

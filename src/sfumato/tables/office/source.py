@@ -12,9 +12,9 @@ import pyarrow as pa
 from pyarrow import ipc
 
 from sfumato.errors import InputError, MissingExtraError, some
-from sfumato.private import is_release
-from sfumato.processes import read_apart
-from sfumato.reading import Reading, tell
+from sfumato.files.private import is_release
+from sfumato.files.processes import read_apart
+from sfumato.files.reading import Reading, tell
 from sfumato.tables.arrow.sources import BATCH_ROWS, FileSource, unreadable_error
 from sfumato.tables.variables import Variable
 

@@ -12,8 +12,8 @@ from os import PathLike
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from sfumato.confinement import Confinement, current, without_limits
 from sfumato.errors import InputError, MissingExtraError, UnknownNameError, suggest
+from sfumato.files.confinement import Confinement, current, without_limits
 from sfumato.tables.base import DatabaseTable, Engine
 
 if TYPE_CHECKING:

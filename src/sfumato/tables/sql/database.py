@@ -16,9 +16,9 @@ import ibis
 import numpy as np
 import pyarrow as pa
 
-from sfumato.confinement import Confinement
-from sfumato.dialect import Dialect
 from sfumato.errors import InputError, OutputError, ParameterError, SfumatoError
+from sfumato.files.confinement import Confinement
+from sfumato.files.dialect import Dialect
 from sfumato.tables.arrow.sources import from_numpy, is_spelt_alike
 from sfumato.tables.sql import DATABASES
 

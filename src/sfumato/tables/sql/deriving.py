@@ -10,10 +10,17 @@ import ibis
 import pyarrow as pa
 from pyarrow import types as t
 
-from sfumato.dates import DAY_FIRST, DETECT, YEAR_FIRST, DateForm, Detection, look_like_dates
 from sfumato.derivations import DIGITS, Age, Derivation, Preparation, Relative, Shift
+from sfumato.derivations.dates import (
+    DAY_FIRST,
+    DETECT,
+    YEAR_FIRST,
+    DateForm,
+    Detection,
+    look_like_dates,
+)
 from sfumato.errors import InputError
-from sfumato.reading import tell
+from sfumato.files.reading import tell
 from sfumato.tables.arrow.sources import is_text
 from sfumato.tables.sql.counting import FetchedCounts
 from sfumato.tables.sql.database import Database, Field

@@ -10,10 +10,10 @@ import duckdb
 import pyarrow as pa
 from pyarrow import types as t
 
-from sfumato.confinement import current
-from sfumato.dialect import Dialect
 from sfumato.errors import InputError, OutputError
 from sfumato.files import refuse_special
+from sfumato.files.confinement import current
+from sfumato.files.dialect import Dialect
 from sfumato.tables.sql.database import (
     Address,
     Database,

@@ -14,8 +14,8 @@ import pyarrow.csv as pa_csv
 from psycopg.pq import TransactionStatus
 from pyarrow import types as t
 
-from sfumato.dialect import Dialect
 from sfumato.errors import InputError, OutputError
+from sfumato.files.dialect import Dialect
 from sfumato.tables.sql.database import (
     Address,
     Answer,

@@ -10,6 +10,7 @@ import ibis
 import numpy as np
 import pyarrow as pa
 
+from sfumato.populations.weights import Averaging
 from sfumato.recoding import (
     DROP,
     ColumnRecoding,
@@ -35,7 +36,6 @@ from sfumato.tables.sql.counting import (
 from sfumato.tables.sql.database import Database
 from sfumato.text import STAR, text_of
 from sfumato.typing import BoolArray, CodeArray, IntArray, Value
-from sfumato.weights import Averaging
 
 if TYPE_CHECKING:
     from ibis.expr.types import Table as Query

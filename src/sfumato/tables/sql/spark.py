@@ -22,9 +22,9 @@ from pyspark.sql import functions as F  # noqa: N812 - its usual name
 from pyspark.sql import types as st
 from pyspark.sql.pandas.types import from_arrow_type, to_arrow_type
 
-from sfumato.confinement import current
-from sfumato.dialect import Dialect
 from sfumato.errors import InputError, OutputError, reason_of
+from sfumato.files.confinement import current
+from sfumato.files.dialect import Dialect
 from sfumato.tables.arrow.writing import without_notes
 from sfumato.tables.sql.database import (
     ROWS,

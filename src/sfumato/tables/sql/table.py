@@ -16,6 +16,7 @@ from pyarrow import types as t
 from sfumato.counts import Column, FrequencySet
 from sfumato.derivations import Preparation
 from sfumato.errors import InputError, OutputError, ParameterError
+from sfumato.populations.weights import Averaging, WeightFacts
 from sfumato.recoding import Recoding
 from sfumato.tables.arrow.counting import MISSING, Survey, count_line_breaks
 from sfumato.tables.arrow.sources import from_numpy, python_values, to_numpy
@@ -62,7 +63,6 @@ from sfumato.tables.sql.releases import (
 )
 from sfumato.text import text_of
 from sfumato.typing import CodeArray, FloatArray, IntArray, Value
-from sfumato.weights import Averaging, WeightFacts
 
 if TYPE_CHECKING:
     from sfumato.tables.sql.spark_fragments import Division, Solve

@@ -1,0 +1,741 @@
+"""A release of any kind as an adversary sees it."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cache
+from os import PathLike
+
+import numpy as np
+
+from sfumato.attacks import (
+    EarlierRelease,
+    ItemRows,
+    Matcher,
+    Outside,
+    PerturbedRows,
+    ReleaseMaker,
+    Target,
+    base,
+    matcher,
+)
+from sfumato.attacks.overlap import Face, Reading, number_items
+from sfumato.classes import MISSING, SensitiveColumn, ValueCounts, overlapping
+from sfumato.counts import Column, FrequencySet
+from sfumato.counts.people import ClassPeople
+from sfumato.decouplings.base import LinkedTables, joint_name
+from sfumato.errors import (
+    InfeasibleError,
+    InputError,
+    ParameterError,
+    SfumatoError,
+    names_in,
+    some,
+)
+from sfumato.harm import HarmRule, Secrecy
+from sfumato.hierarchy import Ladder
+from sfumato.hierarchy.labels import Labels
+from sfumato.models.categories import read_categories
+from sfumato.partition import PARTITIONERS
+from sfumato.perturbations import Perturbation
+from sfumato.policy import ColumnRule, Missing, Policy, Spelling
+from sfumato.recode.deciding import count_population, counted_columns, decide, ladders_of
+from sfumato.recode.recoded import recode_counts
+from sfumato.releases.manifest import Manifest, Promise, bind_paths
+from sfumato.releases.opening import Published, PublishedTable, count_columns, open_release
+from sfumato.releases.preparing import open_original
+from sfumato.releases.release import public_name
+from sfumato.tables import open_table
+from sfumato.text import fold_spelling, text_of
+from sfumato.typing import FloatArray, IntArray, Value, silent
+
+
+def target_of(release: Published) -> Target:
+    """Group the people of a release, or of a plain table, as it shows them.
+
+    Rows whose quasi-identifiers are all `*` are a class like others: they are of those people
+    who fit no other class. Left out are only suppressed rows that say nothing else either: those
+    of a release of ours, which says how many they are, and in a stranger's table rows of stars
+    without any sensitive value, unless all rows are like that.
+    """
+    manifest = release.manifest
+    ladders = _Ladders(release.policy, {} if manifest is None else manifest.hierarchies)
+    if manifest is not None and manifest.kind is not None:
+        _require_own(manifest, "quasi_identifiers", "quasi-identifier", release.named[0])
+        _require_own(manifest, "sensitive", "sensitive", release.named[1])
+    if isinstance(release, PublishedTable):
+        target = _table(release, ladders)
+    elif manifest is not None and not release.kind.keeps_classes:
+        shown = (*release.columns, *release.plain)
+        published = cache(lambda: release.counts(shown).fold(release.folded).join(release.together))
+        target, *others = [
+            replace(_buckets_of(release, manifest, names, ladders), published=published)
+            for names in _secrets_of(release) or [[]]
+        ]
+        others += [_buckets_of(release, manifest, n, ladders, whole=True) for n in release.together]
+        also = [_with_claims(other, release) for other in others]
+        target = replace(target, also=tuple(also))
+    else:
+        groups = release.groups.fold(release.folded)
+        columns = [table.column for table in groups.sensitive]
+        target = Target.of_grouped(release.kind.name, groups, ladders.of(columns))
+        if release.beside:
+            shown = (*release.columns, *release.plain)
+            published = cache(
+                lambda: release.counts(shown).fold(release.folded).join(release.together)
+            )
+            target = replace(target, published=published)
+        pairs = [_pair_of(release, names, ladders) for names in release.together]
+        also = [_with_claims(pair, release) for pair in pairs]
+        target = replace(target, also=tuple(also))
+    target = _with_claims(target, release)
+    target = with_items(target, release)
+    matches_any = target.counts is not None and release.missing == Missing.MATCHES_ANY.value
+    return _overlapping(target) if matches_any else target
+
+
+def with_items(target: Target, release: Published) -> Target:
+    """Attach the rows with their items, if the release has columns of several per row.
+
+    Example:
+        >>> import pyarrow as pa
+        >>> from sfumato.releases.opening import open_release
+        >>> meals = {"role": "set", "separator": ";"}
+        >>> policy = Policy(
+        ...     columns={"meals": meals}, models=[{"model": "km-anonymity", "k": 2, "m": 1}])
+        >>> release = open_release(pa.table({"meals": ["tea;ice", "tea"]}), policy)
+        >>> target_of(release).items.baskets.values
+        ('ice', 'tea')
+    """
+    if (
+        not release.sets
+        or not isinstance(release, PublishedTable)
+        or isinstance(release.data, FrequencySet)
+    ):
+        return target
+    columns, codes = release.table.read(release.columns) if release.columns else ((), None)
+    found = release.table.read_items(release.sets)
+    first, *others = found.values()
+    for other in others:
+        first = first.beside(other)
+    n = len(release.quasi_identifiers)
+    labels = np.empty((0, first.rows), dtype=np.int32) if codes is None else codes
+    sensitive = {}
+    for column, code in zip(columns[n:], labels[n:], strict=True):
+        folded = column.folded if column.name in release.folded else None
+        shown = (column, code) if folded is None else (folded.column, folded.codes[code])
+        sensitive[column.name] = shown
+    promised = [each.settings.get("m") for each in release.promises if "m" in each.settings]
+    known = max((m for m in promised if isinstance(m, int) and m > 0), default=None)
+    names = tuple(name for name, each in found.items() for _ in each.values)
+    items = ItemRows(tuple(columns[:n]), labels[:n], first, names, sensitive, known)
+    return replace(target, items=items)
+
+
+def _require_own(manifest: Manifest, name: str, role: str, given: Sequence[str] | None) -> None:
+    """Raise an error for roles that are not those by which a table was taken apart."""
+    own = list(manifest.with_role(role))
+    if given is not None and {*names_in(name, given)} != {*own}:
+        raise ParameterError(
+            name,
+            list(given),
+            f"left out, or {own}",
+            why="its roles decide how a table is decoupled",
+        )
+
+
+def _table(release: PublishedTable, ladders: "_Ladders") -> Target:
+    people = release.people
+    if people is not None:
+        # Suppressed rows are not among those of people.
+        people = people.fold(release.folded)
+        drawn = randomised_columns(release)
+        steady = tuple(name for name in release.sensitive if name not in drawn)
+        bound = ladders.of([people.column(n) for n in steady])
+        target = Target.of_table(
+            people,
+            release.quasi_identifiers,
+            steady,
+            bound,
+            person=release.person,
+            household=release.household,
+        )
+        return _with_perturbed(target, release, drawn)
+    [counts] = release.counts(release.columns).tables
+    counts = release.without_starred(counts).fold(release.folded)
+    general = release.generalised
+    counts = release.without_general_stars(counts)
+    # Labels are nodes of a hierarchy, and none is bound to them: each is judged as a value is.
+    bound = ladders.of([counts.column(n) for n in release.sensitive if n not in general])
+    drawn = randomised_columns(release)
+    steady = tuple(name for name in release.sensitive if name not in drawn)
+    bound = {name: ladder for name, ladder in bound.items() if name in steady}
+    target = Target.of_table(counts, release.quasi_identifiers, steady, bound)
+    target = _with_perturbed(target, release, drawn)
+    if release.manifest is not None or target.silent.all() or not _says_nothing(target):
+        return target
+    return target.keep(~target.silent)
+
+
+def randomised_columns(release: Published) -> dict[str, Perturbation]:
+    """Return the published columns whose values chance has changed, and how.
+
+    The manifest says so. Where there is a policy, it must say the same: else the manifest would
+    set the bar that it is judged by.
+    """
+    manifest = release.manifest
+    if manifest is None:
+        return {}
+    every = {column.name: column.perturbations for column in manifest.columns}
+    if release.policy is not None:
+        stated = release.policy.perturbations
+        every = {name: chain for name, chain in every.items() if stated.get(name, ()) == chain}
+    return {n: member for n, chain in every.items() for member in chain if member.random}
+
+
+def _with_perturbed(
+    target: Target, release: PublishedTable, drawn: Mapping[str, Perturbation]
+) -> Target:
+    """Attach the rows with the columns that chance has changed, beside the quasi-identifiers."""
+    data = release.data
+    there = data.names if isinstance(data, FrequencySet) else release.table.columns
+    names = [n for n in drawn if n in there and n not in release.quasi_identifiers]
+    if not names:
+        return target
+    [counts] = release.counts((*release.quasi_identifiers, *names)).tables
+    counts = release.without_starred(counts)
+    secret = tuple(name for name in names if name in release.sensitive)
+    values = {name: counts.column(name).values for name in secret}
+    rows = PerturbedRows(
+        counts,
+        target.class_of(counts),
+        {name: drawn[name] for name in names},
+        secret,
+        tuple(name for name in secret if name in release.unknown),
+        secrecy_of(release.policy, values) or None,
+    )
+    return replace(target, perturbed=rows)
+
+
+def _says_nothing(target: Target) -> bool:
+    """Return whether there are rows of stars, and none of them has a sensitive value."""
+    known = [target.classes.counts_of(name).known.totals for name in target.sensitive]
+    return bool(known and target.silent.any() and not any(n[target.silent].any() for n in known))
+
+
+def _texts(categories: object) -> tuple[tuple[str, ...], ...]:
+    """Write values as a manifest does: by that they are compared, and a stranger's may be any."""
+    return tuple(tuple(map(text_of, each)) for each in read_categories(categories, fewest=1))
+
+
+def _with_claims(target: Target, release: Published) -> Target:
+    """Attach the settings of values and columns, and what is promised."""
+    unknown = tuple(name for name in target.sensitive if name in release.unknown)
+    target = replace(_with_secrecy(target, release.policy), unknown=unknown)
+    return _promising(target, release.promises)
+
+
+def _promising(target: Target, models: Sequence[Promise]) -> Target:
+    """Attach what is promised, and the categories of values that promises go by."""
+    categories = {
+        (str(model.column), _texts(model.settings["categories"])): None
+        for model in models
+        if model.settings.get("categories") and model.column in target.sensitive
+    }
+    promised = tuple(model.model for model in models)
+    return replace(target, promised=promised, categories=tuple(categories))
+
+
+def _with_secrecy(target: Target, policy: Policy | None) -> Target:
+    """Attach which values of sensitive columns a policy calls secret or harmless, or alike."""
+    rules = {} if policy is None else policy.columns
+    sensitive = dict(target.classes.sensitive)
+    for name, counts in target.classes.sensitive.items():
+        if name not in rules:
+            continue
+        rule, column = rules[name], counts.column
+        if rule.secret or rule.harmless:
+            column = replace(column, secrecy=secrecy_by(column.values, rule))
+        if rule.width is not None:
+            column = replace(column, width=rule.width)
+        sensitive[name] = replace(counts, column=column)
+    return replace(target, classes=replace(target.classes, sensitive=sensitive))
+
+
+def secrecy_of(policy: Policy | None, values: Mapping[str, Sequence[Value]]) -> dict[str, IntArray]:
+    """Return how much each value of some columns is a secret, where a policy says so.
+
+    >>> from sfumato.models import KAnonymity
+    >>> ill = {"role": "sensitive", "harmless": ["none"]}
+    >>> policy = Policy(columns={"age": "quasi-identifier", "ill": ill}, models=[KAnonymity(2)])
+    >>> secrecy_of(policy, {"ill": ["hiv", "none"]})["ill"].tolist()
+    [0, -1]
+    """
+    rules = {} if policy is None else policy.columns
+    return {
+        name: secrecy_by(each, rules[name])
+        for name, each in values.items()
+        if name in rules and (rules[name].secret or rules[name].harmless)
+    }
+
+
+def secrecy_by(values: Sequence[Value], rule: ColumnRule) -> IntArray:
+    """Return the secrecy of each value, by its text as the rule says it is spelt."""
+    key = str if rule.spelling is Spelling.EXACT else fold_spelling
+    levels = {
+        **dict.fromkeys(map(key, rule.harmless), Secrecy.HARMLESS),
+        **dict.fromkeys(map(key, rule.secret), Secrecy.SECRET),
+    }
+    found = [levels.get(key(text_of(value)), Secrecy.ORDINARY) for value in values]
+    return np.array(found, dtype=np.int64)
+
+
+@dataclass(frozen=True)
+class _Ladders:
+    """Where the hierarchies of sensitive columns come from: the policy, or the release."""
+
+    policy: Policy | None
+    published: Mapping[str, Mapping[str, Sequence[str]]]
+
+    def of(self, columns: Sequence[Column]) -> dict[str, Ladder]:
+        found = {column.name: self._ladder(column) for column in columns if column.known}
+        return {name: ladder for name, ladder in found.items() if ladder is not None}
+
+    def _ladder(self, column: Column) -> Ladder | None:
+        name = column.name
+        if name in self.published:
+            folded = self.policy is None or name not in self.policy.exact
+            described = SensitiveColumn(name, column.known, folded=folded)
+            return bind_paths(self.published[name], described)
+        rule = self.policy.columns.get(name) if self.policy is not None else None
+        if rule is None or rule.hierarchy is None:
+            return None
+        return rule.hierarchy.build(name, column.known).bind(name, column.known)
+
+
+def _overlapping(target: Target) -> Target:
+    """Make the classes overlap: a missing value matches every value.
+
+    Of a person whose row has gaps the adversary may know any values there, so each class is
+    attacked where it is worst: on the fewest rows, and of each sensitive column on the
+    completion in which some value harms most.
+    """
+    absent = np.array([column.missing for column in target.columns])[:, None]
+    labels = target.labels.astype(np.int64)
+    classes = overlapping(labels, labels == absent, target.classes, own_reference=False)
+    if classes.overlap is None:
+        return target
+    sensitive = {name: classes.overlap.pick(name, _harm) for name in target.sensitive}
+    return replace(target, classes=replace(classes, sensitive=sensitive))
+
+
+def _harm(counts: ValueCounts) -> FloatArray:
+    """Return how much each entry of some counts harms: its level, and its share beside it."""
+    known = counts.value != MISSING
+    totals = counts.known.totals[counts.class_id]
+    share = np.where(known, counts.rows, 0) / np.maximum(totals, 1)
+    prior = np.append(base.priors(counts), 0.0)[counts.value]
+    secrecy = base.secrecy_of(counts, counts.value)
+    levels = HarmRule().judge(prior, share, 0, secrecy=secrecy).levels
+    found: FloatArray = np.where(known, levels + share / 2, 0.0)
+    return found
+
+
+def _secrets_of(release: Published) -> list[list[str]]:
+    """Return the sensitive columns, those that stay together in one list."""
+    whole = {name: names for names in release.together for name in names}
+    return [list(names) for names in dict.fromkeys(whole.get(n, (n,)) for n in release.sensitive)]
+
+
+def _buckets_of(
+    release: Published,
+    manifest: Manifest,
+    sensitive: Sequence[str],
+    ladders: _Ladders,
+    *,
+    whole: bool = False,
+) -> Target:
+    """Build the target of one sensitive column, of several as one, or of none.
+
+    Args:
+        release: The release.
+        manifest: Its manifest.
+        sensitive: The sensitive columns; several stay together.
+        ladders: The hierarchies of sensitive columns.
+        whole: Whether several are columns of a table in one piece, in which one tells the other.
+    """
+    needed = _columns_needed(manifest, (*release.columns, *release.plain), sensitive)
+    tables = release.counts(needed).fold([name for name in release.folded if name in needed])
+    if len(sensitive) > 1 and not whole:
+        tables, sensitive = tables.join([sensitive]), [joint_name(sensitive)]
+    found = _buckets(release.kind.name, tables, sensitive, ladders, whole=whole)
+    return _harmless(found, release.plain)
+
+
+def _pair_of(release: Published, names: Sequence[str], ladders: _Ladders) -> Target:
+    """Build the target of columns that stay together: a table in one piece, group by group."""
+    groups = release.groups
+    table = next(each for each in groups.sensitive if {*names} <= {c.name for c in each.columns})
+    codes = [*(codes[table.group] for codes in groups.labels), *map(table.codes_of, names)]
+    columns = (*groups.quasi_identifiers, *(c for c in table.columns if c.name in names))
+    counts = FrequencySet(columns, np.array(codes, dtype=np.int32), table.rows)
+    counts = counts.fold([name for name in release.folded if name in names])
+    bound = ladders.of([counts.column(name) for name in names])
+    found = Target.of_table(counts, release.quasi_identifiers, tuple(names), bound)
+    return _harmless(found, release.plain)
+
+
+def _harmless(target: Target, plain: Sequence[str]) -> Target:
+    """Return a target in which values of plain columns are known perhaps, and no secret."""
+    sensitive = dict(target.classes.sensitive)
+    for name in [name for name in sensitive if name in plain]:
+        counts = sensitive[name]
+        levels = np.full(len(counts.column.values), Secrecy.HARMLESS, dtype=np.int64)
+        sensitive[name] = replace(counts, column=replace(counts.column, secrecy=levels))
+    return replace(target, classes=replace(target.classes, sensitive=sensitive))
+
+
+def _columns_needed(
+    manifest: Manifest, names: Sequence[str], sensitive: Sequence[str]
+) -> list[str]:
+    """Return the columns in the sensitive column's table; other tables have most of the rows."""
+    tables = [set(file.columns or [str(file.column)]) for file in manifest.files]
+    beside = set().union(*(columns for columns in tables if columns & {*sensitive}))
+    beside = beside or tables[0]
+    elsewhere = {column.name for column in manifest.columns} - beside if beside else set()
+    return [name for name in names if name not in elsewhere]
+
+
+def _buckets(
+    kind: str,
+    counted: LinkedTables,
+    sensitive: Sequence[str],
+    ladders: _Ladders,
+    *,
+    whole: bool = False,
+) -> Target:
+    """Build the target from the sensitive table; a group is a bucket and quasi-identifiers."""
+    table = next(each for each in counted.tables if {*sensitive} <= {*each.names})
+    known = [each for each in counted.names(table) if each not in sensitive] if sensitive else []
+    group, count = str(counted.group), str(counted.count)
+    rows = table.rows * _whole(table.column(count))[table.codes_of(count)]
+    people = FrequencySet(table.columns, table.codes, rows).project((group, *known, *sensitive))
+    bound = ladders.of([people.column(name) for name in sensitive])
+    target = Target.of_table(people, (group, *known), tuple(sensitive), bound)
+    if whole:
+        return target
+    # What stands in one row belongs to one person only up to the sensitive column's table.
+    return replace(target, kind=kind, counts=None)
+
+
+def _whole(column: Column) -> np.ndarray:
+    """Read a column of whole numbers, which a CSV file holds as text."""
+    try:
+        return np.array([int(str(value)) for value in column.values], dtype=np.int64)
+    except (ValueError, OverflowError):
+        raise InputError(
+            f"the column {column.name!r} of a decoupled release must hold whole numbers. "
+            "See what is wrong with it: sfumato verify."
+        ) from None
+
+
+# What an adversary has besides a release: a list of people, or those who are in the data.
+
+
+def with_list(
+    target: Target,
+    release: Published,
+    people: object,
+    *,
+    names: Sequence[str] | None = None,
+) -> Target:
+    """Attach a list of people to link with the release; see `Linking`.
+
+    Args:
+        target: The release as it is attacked.
+        release: The same, opened.
+        people: A table of raw values with some of the quasi-identifiers. All its columns but the
+            sensitive ones tell who a person is.
+        names: The columns of the list that are looked at; None takes all but the sensitive ones.
+
+    Example:
+        >>> import pyarrow as pa
+        >>> from sfumato.attacks import Linking
+        >>> from sfumato.harm import HarmRule
+        >>> from sfumato.releases.opening import open_release
+        >>> table = pa.table({"zip": ["1305*", "2407*"], "ill": ["flu", "hiv"]})
+        >>> drivers = pa.table({"name": ["David", "Rajesh"], "zip": ["13053", "24078"]})
+        >>> release = open_release(table, quasi_identifiers=["zip"], sensitive=["ill"])
+        >>> target = with_list(target_of(release), release, drivers)
+        >>> print(Linking("journalist").on(target, HarmRule()).worst[1])
+        zip=2407* (1): the row is of Rajesh, 24078, 50 % before, 100 % after
+    """
+    policy = release.policy
+    # Of a list of others the cells may be written as in the data, and the file in another way.
+    given = open_table(people, None if policy is None else policy.reading.of_cells)
+    table = open_original(given, policy, target.quasi_identifiers)
+    if names is None:
+        names = [name for name in table.columns if name not in release.sensitive]
+    counts = table.count(names)
+    changed = release.perturbed
+    shared = [n for n in target.quasi_identifiers if n in names and n not in changed]
+    if not shared:
+        raise ParameterError(
+            "outside",
+            list(names),
+            f"a list with some of the columns {list(target.quasi_identifiers)}",
+        )
+    ladders = ladders_of(release.policy, counts, shared)
+    return replace(target, outside=Outside.of(counts, target, ladders, release.levels))
+
+
+def with_earlier(
+    target: Target, release: Published, earlier: Sequence[object], original: object = None
+) -> Target:
+    """Attach earlier releases of the same people, to be held against this one; see `Composition`.
+
+    Args:
+        target: The release as it is attacked.
+        release: The same, opened.
+        earlier: Releases of any kind, or tables. A plain table is read with the roles of this one.
+        original: The table they were made of, if it is known: it says what labels stand for.
+
+    Example:
+        >>> import pyarrow as pa
+        >>> from sfumato.releases.opening import open_release
+        >>> first = pa.table({"age": ["20 to 29", "30 to 39"], "ill": ["flu", "hiv"]})
+        >>> later = pa.table({"age": ["25 to 34", "25 to 34"], "ill": ["flu", "hiv"]})
+        >>> release = open_release(later, quasi_identifiers=["age"], sensitive=["ill"])
+        >>> target = with_earlier(target_of(release), release, [first])
+        >>> target.earlier[0].pairs.other.tolist()
+        [0, 1]
+    """
+    target = _with_tables(target, release)
+    known = _readings(release, original)
+    found = []
+    for number, each in enumerate(earlier, start=1):
+        opened = _open_earlier(each, release)
+        _require_values(release, opened)
+        changed = sorted(release.perturbed | opened.perturbed)
+        readings = {
+            column: replace(reading, apart=_are_apart(release, opened, column))
+            for column, reading in known.items()
+        }
+        before = _with_tables(target_of(opened), opened)
+        name = public_name(each) if isinstance(each, str | PathLike) else f"release {number}"
+        held = EarlierRelease.of(target, before, readings, name=name)
+        if changed:
+            fault = (
+                f"{some(changed)} was perturbed: which classes hold the same person is not known, "
+                "and values that are drawn twice tell more than once"
+            )
+            held = replace(held, pairs=None, fault=fault)
+        found.append(held)
+    names = [each.name for each in found]
+    if len({*names}) < len(names):
+        found = [replace(each, name=f"{each.name} ({i})") for i, each in enumerate(found, start=1)]
+    return replace(target, earlier=tuple(found))
+
+
+def _require_values(release: Published, earlier: Published) -> None:
+    """Raise if labels would have to be held against values."""
+    general = sorted({*release.generalised, *earlier.generalised})
+    if general:
+        raise InputError(
+            f"releases cannot be held against each other where {some(general)} has labels in place "
+            "of values (association-hiding): which values agree is not said. Judge each by itself, "
+            "and do not publish two of the same people."
+        )
+
+
+def _are_apart(release: Published, earlier: Published, column: str) -> bool | None:
+    """Return whether words of a column that differ are different values; None if nothing says so.
+
+    They are in releases at the same level, and where there is no level between values and `*`.
+    """
+    both = [each.manifest for each in (release, earlier) if each.manifest is not None]
+    records = [next((c for c in m.columns if c.name == column), None) for m in both]
+    heights = [None if record is None else record.height for record in records]
+    if both and all(height is not None and height <= 1 for height in heights):
+        return True
+    levels = [manifest.levels.get(column) for manifest in both]
+    if len(both) == 2 and levels[0] is not None and levels[0] == levels[1]:
+        return True
+    return None if len(both) < 2 else False
+
+
+def _open_earlier(what: object, release: Published) -> Published:
+    """Open an earlier release; a plain table has the roles of the later one."""
+    opened = open_release(what)
+    if not isinstance(opened, PublishedTable) or opened.manifest is not None:
+        return opened
+    columns = opened.table.columns
+    roles = [
+        [name for name in names if name in columns]
+        for names in (release.quasi_identifiers, release.sensitive)
+    ]
+    if not roles[1]:
+        raise ParameterError(
+            "earlier",
+            list(columns),
+            f"a release with a sensitive column of this one: {list(release.sensitive)}",
+        )
+    return open_release(what, quasi_identifiers=roles[0], sensitive=roles[1])
+
+
+def _readings(release: Published, original: object) -> dict[str, Reading]:
+    """Find out what the labels of quasi-identifiers stand for, as far as anything says so."""
+    names, policy = release.quasi_identifiers, release.policy
+    found = {name: Reading() for name in names}
+    if original is not None:
+        counts = count_columns(original, names, release.policy).project(names)
+        ladders = ladders_of(policy, counts, names)
+        return {name: Reading(counts.column(name), ladders.get(name)) for name in names}
+    columns = {} if policy is None else policy.columns
+    for name in names:
+        builder = columns[name].hierarchy if name in columns else None
+        try:
+            tree = None if builder is None else builder.build(name, [])
+        except SfumatoError:
+            continue
+        # A tree knows its values; intervals and masks are read by themselves.
+        if tree is not None and len(tree.values):
+            raw = Column(name, tuple(tree.values))
+            found[name] = Reading(raw, tree.bind(name, raw.values))
+    return found
+
+
+def _with_tables(target: Target, release: Published) -> Target:
+    """Attach what the tables of a release in buckets show of the people of each bucket."""
+    if target.looks_alike or target.tables:
+        return target
+    shown = release.counts(release.quasi_identifiers)
+    column, codes = target.columns[0], target.labels[0]
+    order = np.argsort(codes, kind="stable")
+    starts = np.searchsorted(codes[order], np.arange(len(column.values) + 1))
+    bucket_of = {text_of(value): code for code, value in enumerate(column.values)}
+    own = Face(target.columns[1:], target.labels[1:], np.arange(len(target.classes)))
+    faces = [own] if own.columns else []
+    for table in shown.tables:
+        names = shown.names(table)
+        group = table.column(str(shown.group))
+        bucket = np.array([bucket_of[text_of(v)] for v in group.values], dtype=np.int64)
+        of_row = bucket[table.codes_of(str(shown.group))]
+        at, within = number_items(np.diff(starts)[of_row])
+        faces.append(
+            Face(
+                tuple(table.column(name) for name in names),
+                np.array([table.codes_of(name)[at] for name in names], dtype=np.int32),
+                order[starts[of_row[at]] + within],
+            )
+        )
+    return replace(target, tables=tuple(faces))
+
+
+def with_members(target: Target, release: Published, original: object) -> Target:
+    """Attach the people who are in the data, for the attack on that; see `Membership`.
+
+    Args:
+        target: The release as it is attacked.
+        release: The same, opened.
+        original: The table it was made of.
+
+    Example:
+        >>> import pyarrow as pa
+        >>> from sfumato.releases.opening import open_release
+        >>> original = pa.table({"age": [31, 38], "ill": ["flu", "hiv"]})
+        >>> coarse = pa.table({"age": ["31 to 38"] * 2, "ill": ["flu", "hiv"]})
+        >>> release = open_release(coarse, quasi_identifiers=["age"], sensitive=["ill"])
+        >>> target = with_members(target_of(release), release, original)
+        >>> target.people.total, target.matcher.matches(target.people.codes).tolist()
+        (2, [1, 1])
+    """
+    changed = release.perturbed
+    names = tuple(name for name in release.quasi_identifiers if name not in changed)
+    if not names:
+        # True values of people are not held against published ones that were changed.
+        return target
+    people, members = _members(target, release, original)
+    ladders = ladders_of(release.policy, people, names)
+    # A person who fits a class is not looked for among stars, whose rows would fit fakes as well.
+    every = target.silent.all() if release.manifest is None else target.silent.any()
+    tables = release.counts(names)
+    if target.counts is not None and not every:
+        tables = _without_stars(tables)
+    found = matcher_of(people, tables, release.levels, ladders)
+    return replace(target, people=people, members=members, matcher=found)
+
+
+def _members(
+    target: Target, release: Published, original: object
+) -> tuple[FrequencySet, ClassPeople | None]:
+    """Count the people of a table by what others know of them, and who has which of it."""
+    changed = release.perturbed
+    names = tuple(name for name in release.quasi_identifiers if name not in changed)
+    policy = release.policy or getattr(release.given, "policy", None)
+    person = policy.counted_person if isinstance(policy, Policy) else None
+    if target.person is None or person is None:
+        return count_columns(original, names, release.policy).project(names), None
+    each = count_columns(original, (*names, person), policy).project((*names, person))
+    # What a person has in several rows counts once.
+    once = FrequencySet(each.columns, each.codes, np.ones_like(each.rows))
+    kinds = each.group_by(names)
+    who = each.codes_of(person).astype(np.int64)
+    return once.project(names), ClassPeople.count(who, kinds.of_item, {}, kinds.n)
+
+
+def with_maker(target: Target, release: Published, original: object) -> Target:
+    """Attach the tool with the policy of a release, to run it on candidates; see `Minimality`.
+
+    Without a policy, and for a decoupled release, nothing is attached.
+
+    Args:
+        target: The release as it is attacked.
+        release: The same, opened.
+        original: The table it was made of.
+    """
+    policy = release.policy or getattr(release.given, "policy", None)
+    if target.counts is None or release.generalised or not isinstance(policy, Policy):
+        return target
+    if policy.perturbations:
+        # Candidates would have to be changed as the table was, and chance did that.
+        return target
+    columns = counted_columns(policy)
+    names = policy.quasi_identifiers
+    if {*names} != {*target.quasi_identifiers} or not {*columns} <= {*release.columns}:
+        # It is the policy of another release.
+        return target
+    table = count_columns(original, columns, release.policy).project(columns)
+    population = count_population(policy, silent)
+
+    def run(candidate: FrequencySet, rng: np.random.Generator) -> FrequencySet | None:
+        try:
+            decision = decide(policy, policy, candidate, population, rng=rng, report=silent)
+        except InfeasibleError:
+            return None
+        return recode_counts(candidate, decision.recoding, columns, rng)
+
+    labels = Labels(ladders_of(policy, table, names), release.levels)
+    draws = policy.make_method(PARTITIONERS) is not None or any(m.draws for m in policy.models)
+    return replace(target, maker=ReleaseMaker(table, names, run, labels, draws))
+
+
+def _without_stars(tables: LinkedTables) -> LinkedTables:
+    """Remove the rows of stars."""
+    [table] = tables.tables
+    every = Target.of_table(table, table.names, ())
+    kept = every.keep(~every.silent).counts
+    return LinkedTables(() if kept is None else (kept,))
+
+
+def matcher_of(
+    people: FrequencySet,
+    shown: LinkedTables,
+    levels: Mapping[str, int],
+    ladders: Mapping[str, Ladder],
+) -> Matcher:
+    """Read the groups of a release that a row written in raw values can be held against."""
+    tables = tuple(
+        table.project([*([] if shown.group is None else [shown.group]), *shown.names(table)])
+        for table in shown.tables
+    )
+    return matcher(people, LinkedTables(tables, shown.group), Labels(ladders, levels))

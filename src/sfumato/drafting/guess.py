@@ -1,0 +1,1216 @@
+"""Guess what a column is, from its name and its values."""
+
+import re
+import unicodedata
+from collections.abc import Collection, Mapping, Sequence
+from functools import cached_property
+from itertools import pairwise
+from statistics import fmean, pstdev
+from types import MappingProxyType
+from typing import NamedTuple
+
+import numpy as np
+
+from sfumato.derivations.dates import look_like_dates, read_text
+from sfumato.drafting.relations import Relation, Relations, find_relations
+from sfumato.policy.meanings import (
+    COORDINATES,
+    FOR_NAMES,
+    LIFE_DATES,
+    NAMING,
+    Key,
+    Kind,
+    Meaning,
+    counts_up,
+    hint_of,
+    is_bare_number,
+    is_numbering,
+    is_of_a_person,
+    key_of_people,
+    meaning_of,
+    words,
+)
+from sfumato.schema import Role
+from sfumato.tables import Domain, Table
+from sfumato.tables.variables import Variable
+from sfumato.text import number_of, percent, text_of
+from sfumato.typing import Value
+
+_LOOKED_AT = 1000
+"""Values that are looked at to see of what kind they are."""
+
+_NEARLY_ALL = 0.9
+_ENOUGH = 20
+"""In fewer rows, being unique is no sign of anything."""
+
+_MANY = 100
+"""In fewer rows, whole numbers may be different in every row and mean anything."""
+
+_PATTERNS = {
+    "e-mail addresses": re.compile(r"[^@\s]+@[^@\s]+\.[^@\s]+"),
+    "account numbers (IBAN)": re.compile(r"[A-Z]{2}\d{2} ?([A-Z0-9]{4} ?){2,7}[A-Z0-9]{1,4}"),
+    "card numbers": re.compile(r"\d{4}([ -]\d{4}){3}"),
+    "social security numbers": re.compile(r"\d{3}-\d{2}-\d{4}"),
+    "national numbers of people": re.compile(
+        r"\d{8}-?[A-Z]|[XYZ]-?\d{7}-?[A-Z]"  # Spain
+        r"|[A-Z]{2} ?\d{2} ?\d{2} ?\d{2} ?[A-D]"  # United Kingdom
+        r"|[A-Z]{6}\d{2}[A-Z]\d{2}[A-Z]\d{3}[A-Z]"  # Italy
+        r"|(19|20)?\d{6}[-+A]\d{3}[0-9A-Z]"  # Sweden, Denmark, Finland
+        r"|\d{2} ?\d{6} ?[A-Z] ?\d{3}"  # Germany, pensions
+        r"|[A-Z]\d{9}"  # Germany, health insurance
+        r"|\d{2} \d{3} \d{3} \d{3}"  # Germany, taxes
+        r"|[12] \d{2} \d{2} \w{2} \d{3} \d{3}( \d{2})?"  # France
+        r"|756\.\d{4}\.\d{4}\.\d{2}"  # Switzerland
+        r"|\d{3}\.\d{3}\.\d{3}-\d{2}|\d{1,2}\.\d{3}\.\d{3}-[\dkK]"  # Brazil, Chile
+    ),
+    "unique identifiers (UUID)": re.compile(r"[0-9a-fA-F]{8}(-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}"),
+    "hashes": re.compile(r"([0-9a-f]{32}|[0-9a-f]{40}|[0-9a-f]{64})", re.IGNORECASE),
+    "internet addresses": re.compile(
+        r"\w{3,6}://\S+|www\.\S+|\d{1,3}(\.\d{1,3}){3}|([0-9a-fA-F]{0,4}:){4,7}[0-9a-fA-F]{1,4}"
+        r"|([0-9A-Fa-f]{2}[:-]){5}[0-9A-Fa-f]{2}|@\w{2,40}"
+    ),
+    "coordinates": re.compile(r"\D{0,8}[-+]?\d{1,3}\.\d{3,}\D{1,4}[-+]?\d{1,3}\.\d{3,}\D{0,3}"),
+    "telephone numbers": re.compile(
+        r"(\+\d|\(\d|00\d|0\d{1,4}[ /-])[\d ()./-]{6,20}"
+        r"|\(?\d{3}\)?[-. ]\d{3}[-. ]\d{4}|[6-9]\d{2} \d{3} \d{3}"
+    ),
+}
+"""Values that name or find a person whatever the column is called."""
+
+_FIGURE = re.compile(r"[<>~≤≥≈]? ?[-+]?\d[\d.,' ]*( ?[^\d\s]{1,5})?")
+"""A number as people write it: with a sign, with separators, with a unit."""
+
+_LIFETIME = 40
+"""Days of more years than this are days of births or deaths rather than of visits."""
+
+_FREQUENT_NAMES = """
+    aaron abdul adam adriana agnes ahmed aisha alan alberto alejandro alexander ali alice alicia
+    alvarez amanda amelia amy ana anders anderson andre andrea andreas andrew angela anita anke
+    ann anna anne annette anthony antoine antonio arthur astrid barbara bauer beatriz becker ben
+    benjamin bernard bernd bert bianchi birgit bob braun brian brigitte brown bruno camille carl
+    carla carlos carmen carol caroline catherine cecile celine charles chen chloe chris christa
+    christian christine christopher claire clara claudia claus cristina daniel daniela david
+    davis deborah denise dennis devries diana diaz diego dieter dmitri dominique donald dora
+    dorothy dubois dupont durand eduardo edward elena elisabeth elizabeth ella ellen emil emilia
+    emily emma eric erik erika ernst esther eva evelyn fatima felix fernandez fernando ferrari
+    fischer florian fournier francisco frank frans franz fred frederic friedrich fritz gabriel
+    gabriela gabriele garcia georg george gerard gerd gerhard giovanni girard gisela giulia
+    gloria gomez gonzalez grace greta guido guillaume gustav hannah hans hansen harry hartmann
+    hassan heather heidi heike heinrich heinz helen helena helga helmut henri henry herbert
+    hermann hernandez hoffmann hofmann hugo ian ibrahim ida ines inge ingrid irene iris irma
+    isabel isabelle ivan ivanov jack jacob jacqueline jacques jakob james jan jana jane janet
+    jansen jean jennifer jens jessica jill jim jimenez joan joe johan johann johannes john
+    johnson jonas jonathan jones jorge jose josef joseph juan judith julia julian julie julien
+    jurgen jutta karen karin karl kate katharina kathrin katja kaya kevin khan klaus klein koch
+    kowalski krause kristin krueger kruger kumar kurt lange larry larsen laura laurent lea
+    lefebvre lehmann lena leo leon leonie leroy linda lisa liza lopez lorenzo louis louise luca
+    lucas lucia lucy luis luisa luise lukas maier maja manfred manuel marc marcel marco margaret
+    maria marianne marie mario marion mark markus marta martha martin martina martinez mary
+    mateo mathias matteo matthew matthias max mehmet melanie meyer mia michael michel miguel
+    miller mohamed mohammed monica monika monique moore moreau morel moreno moritz mueller
+    muller nadia nancy natalia natalie neumann nguyen nicolas nicole nielsen nikolaus nina noah
+    nora novak nowak olaf olga oliver olsen oscar otto pablo pascal patel patricia patrick paul
+    paula paulina pedro perez peter petra philip philipp philippe pierre pilar rachel rafael
+    rainer rajesh ralf ramon raul rebecca regina renate richard richter rita robert roberto
+    rodriguez roger roland romero rosa rosemary rossi roux ruben rudolf ruiz russo ruth sabine
+    sally samuel sanchez sandra sara sarah schaefer schafer schmidt schneider schroder schroeder
+    schulz schwarz sebastian sergio sharma silke silvia simon simone singh smith sofia sonia
+    sophia sophie stefan stefanie stephan stephanie stephen steven susan susanne sven sylvie
+    tanja taylor teresa theo theresa thierry thomas thompson tim timothy tobias tom tomas tony
+    ulrich ulrike ursula ute uwe valentina valerie vanessa vera veronica veronique victor
+    vincent visser volker wagner walter wang weber werner wilhelm williams wilma wilson wolf
+    wolfgang xavier yasmin yilmaz yves yvonne zimmermann zoe
+"""
+_PEOPLE = frozenset(_FREQUENT_NAMES.split())
+"""Frequent names of people in the languages of `_WORDS`, as `words` spells them."""
+
+_LIKE_IDENTIFIER = "looks like an identifier"
+_NO_CHANCE = "whole numbers so close that some would be equal by chance"
+_OTHERS_MAY_KNOW = "others may know it"
+
+
+class Guess(NamedTuple):
+    """A column's role and why."""
+
+    role: Role
+    reason: str
+    certain: bool = False
+    """Whether there is little doubt: what the name says, or an empty column."""
+
+    kind: Kind = Kind.UNKNOWN
+    of: str | None = None
+    """The column of which this one is a copy or a function; None if there is none."""
+
+    missing: tuple[Value, ...] = ()
+    """Values that look like codes of a missing one, as in -9 or 999."""
+
+
+def guess(domain: Domain, variable: Variable | None = None) -> Guess:
+    """Guess the role of a column by itself; `guess_table` goes by other columns too.
+
+    A column without known words is sensitive rather than published as it is or generalised:
+    that keeps its values, and both models and attacks look at what they tell of people.
+
+    Args:
+        domain: Its name and its values.
+        variable: What the dictionary of a file says about it.
+    """
+    look = _Look(domain)
+    found = _guess(domain, look, variable)
+    codes = look.codes_of_missing({} if variable is None else variable.labels)
+    if codes and found.role not in (Role.IDENTIFIER, Role.DROPPED):
+        shown = " and ".join(text_of(code) for code in codes)
+        found = found._replace(
+            reason=f"{found.reason}. {shown} may mean that the value is missing", missing=codes
+        )
+    return found
+
+
+def _guess(domain: Domain, look: "_Look", variable: Variable | None) -> Guess:
+    facts = look.facts()
+    if not domain.rows.size:
+        reason = "every cell is missing: there is nothing to publish"
+        return Guess(Role.DROPPED, reason, certain=True, kind=Kind.NOTHING)
+    separator = separator_in(domain)
+    if separator is not None:
+        what = f"several items with {separator!r} between them"
+        return Guess(Role.SET, f"{facts}, {what}{_SOME_KNOWN}", kind=Kind.SET)
+    pattern = look.pattern()
+    if pattern:
+        reason = f"{facts}: the values look like {pattern}"
+        return Guess(Role.IDENTIFIER, reason, kind=Kind.IDENTIFIER)
+    if look.is_free_text():
+        reason = f"{facts}, long texts: free text can name people"
+        return Guess(Role.DROPPED, reason, kind=Kind.FREE_TEXT)
+    constant = _constant(domain.column, look)
+    if constant is not None:
+        return constant
+    label = "" if variable is None or variable.label is None else " ".join(variable.label.split())
+    found = _by_name(domain.column, look) or (_by_label(label, look) if label else None)
+    found = found or _by_values(look)
+    return found._replace(reason=f"{label[:80]}: {found.reason}") if label else found
+
+
+def _constant(column: str, look: "_Look") -> Guess | None:
+    """Return the guess for a column that has the same value in every row."""
+    if look.distinct != 1 or look.missing or look.known < 2:
+        return None
+    meaning, same = meaning_of(column), "the same in every row"
+    if meaning is not None and meaning.role in (Role.IDENTIFIER, Role.DROPPED):
+        reason = f"{same}, and called like {meaning.what}: nothing is lost without it"
+        return Guess(Role.DROPPED, reason, certain=True, kind=Kind.CONSTANT)
+    return Guess(Role.PLAIN, f"{same}: tells no person apart", certain=True, kind=Kind.CONSTANT)
+
+
+_SOME_KNOWN = (
+    ": others may know some of them. What people who share these items also have in common is "
+    "learned; if it must not be, leave the column out (dropped)"
+)
+
+_SEPARATORS = ";|"
+"""What items of a cell are told apart by; a comma stands in names and addresses too."""
+
+_SEVERAL = 0.1
+"""The share of cells with several items from which on a column is one of sets."""
+
+_LONGEST_ITEM = 40
+
+
+def separator_in(domain: Domain) -> str | None:
+    """Return what stands between the items of the cells of a column; None if they are no sets.
+
+    Items come again in other cells, and in another order or company: that parts a list of
+    diagnoses from a text that has a semicolon.
+
+    >>> cells = ["I10;E11", "E11", "I10;J45", "J45;E11"]
+    >>> separator_in(Domain("ill", np.array([2, 1, 1, 1]), 0, lambda at: [cells[i] for i in at]))
+    ';'
+    """
+    values = domain.values(_LOOKED_AT)
+    if not all(isinstance(value, str) for value in values):
+        return None
+    for separator in _SEPARATORS:
+        cells = [[part.strip() for part in str(value).split(separator)] for value in values]
+        several = [cell for cell in cells if len(cell) > 1]
+        if len(several) < max(2, _SEVERAL * len(cells)):
+            continue
+        items = [item for cell in cells for item in cell if item]
+        distinct = set(items)
+        if max(map(len, items)) <= _LONGEST_ITEM and 2 * len(distinct) <= len(items):
+            return separator
+    return None
+
+
+def guess_all(
+    columns: Sequence[str],
+    domains: Mapping[str, Domain],
+    lists: Collection[str] = (),
+    *,
+    variables: Mapping[str, Variable] = MappingProxyType({}),
+) -> dict[str, Guess]:
+    """Guess every column's role by itself; `lists` are those that hold lists of items."""
+    reason = "has no single value per row, so it cannot be protected"
+    nested = Guess(Role.DROPPED, reason, certain=True, kind=Kind.NOTHING)
+    several = Guess(Role.SET, f"lists of items{_SOME_KNOWN}", certain=True, kind=Kind.SET)
+    return {
+        name: guess(domains[name], variables.get(name))
+        if name in domains
+        else (several if name in lists else nested)
+        for name in columns
+    }
+
+
+def guess_table(
+    table: Table, domains: Mapping[str, Domain], lists: Collection[str] = ()
+) -> dict[str, Guess]:
+    """Guess every column's role by its name, values, labels and relation to other columns.
+
+    A copy or a function of another column is left out: published beside a generalised column it
+    would undo what was done to it, and beside a sensitive one it tells nothing more.
+
+    Args:
+        table: The table.
+        domains: The values of the columns with one value per row.
+        lists: The columns that hold lists of items.
+
+    Example:
+        >>> import pyarrow as pa
+        >>> from sfumato.tables import open_table
+        >>> ages = [20 + (7 * i) % 50 for i in range(500)]
+        >>> rows = pa.table({"age": ages, "agesq": [age * age for age in ages]})
+        >>> table = open_table(rows)
+        >>> found = guess_table(table, table.domains(table.columns))
+        >>> found["agesq"].role.value, found["agesq"].of
+        ('dropped', 'age')
+    """
+    guesses = guess_all(table.columns, domains, lists, variables=table.variables)
+    looked = [name for name, domain in domains.items() if _may_be_told(guesses[name], domain)]
+    telling = [name for name in looked if not _is_own(domains[name])]
+    total = next((domain.total for domain in domains.values()), 0)
+    relations = find_relations(table, looked, total, telling=telling)
+    flags = {name for name, domain in domains.items() if len(domain.rows) <= 2}
+    return with_few_known(with_relations(guesses, relations), relations, flags)
+
+
+def _may_be_told(found: Guess, domain: Domain) -> bool:
+    return (
+        found.role in (Role.QUASI_IDENTIFIER, Role.SENSITIVE, Role.PLAIN)
+        and len(domain.rows) + (domain.missing > 0) > 1
+    )
+
+
+def _is_own(domain: Domain) -> bool:
+    """Return whether a column is different in most of very many rows."""
+    return len(domain.rows) > max(20_000, 0.5 * domain.total)
+
+
+def with_relations(guesses: Mapping[str, Guess], relations: Relations) -> dict[str, Guess]:
+    """Return guesses that leave out what other columns tell.
+
+    What has a meaning of its own stays: who dies is told by a cause of death, and a state by a
+    city, and neither is a copy of it.
+    """
+    found = dict(guesses)
+    ranks = {name: _rank(each, at) for at, (name, each) in enumerate(guesses.items())}
+    left_out = {
+        name
+        for name, told in relations.of.items()
+        if any(_makes_needless(guesses, ranks, name, each) for each in told)
+    }
+    for name, each in guesses.items():
+        told = relations.of.get(name, ())
+        kept = [relation for relation in told if left_out.isdisjoint(relation.of)]
+        if name in left_out:
+            needless = [r for r in kept if _makes_needless(guesses, ranks, name, r)]
+            best = max(needless or told, key=lambda r: _likeness(name, r, guesses))
+            kind = Kind.COPY if best.both else Kind.FUNCTION
+            found[name] = Guess(Role.DROPPED, _told_by(best), kind=kind, of=best.of[0])
+        elif each.role in (Role.PLAIN, Role.SENSITIVE):
+            of = _known_telling(guesses, kept)
+            if of is not None and meaning_of(name) is None:
+                reason = f"a function of {of!r}, which tells it"
+                found[name] = Guess(Role.DROPPED, reason, kind=Kind.FUNCTION, of=of)
+            elif of is not None:
+                reason = f"{each.reason}. But {of!r} tells it, and {_OTHERS_MAY_KNOW}"
+                found[name] = each._replace(role=Role.QUASI_IDENTIFIER, reason=reason, of=of)
+    return found
+
+
+def with_few_known(
+    guesses: Mapping[str, Guess], relations: Relations, flags: Collection[str] = ()
+) -> dict[str, Guess]:
+    """Return guesses with no more quasi-identifiers than can be protected together.
+
+    The more there are, the less of each is left. Those whose names say most plainly what others
+    know stay; of the rest no person should learn anything.
+
+    Args:
+        guesses: The guesses.
+        relations: What tells what. A column that a quasi-identifier tells stays one.
+        flags: The columns that have two values. Those of one kind, as of origin, count as one.
+    """
+    known = [n for n, each in guesses.items() if each.role is Role.QUASI_IDENTIFIER]
+    told = {n for n in known if _known_telling(guesses, relations.of.get(n, ())) is not None}
+    sure = [n for n in known if n in told or _is_plainly_known(n, guesses[n])]
+    unsure = [n for n in known if n not in sure]
+    unsure.sort(key=lambda name: _ORDER.index(guesses[name].kind))
+    found = dict(guesses)
+    things: set[str] = set()
+    for name in (*sure, *unsure):
+        each = guesses[name]
+        thing = each.kind.value if name in flags else f"column {name}"
+        if name in sure or thing in things or len(things) < _MOST_KNOWN:
+            things.add(thing)
+            continue
+        reason = each.reason.removesuffix(f": {_OTHERS_MAY_KNOW}")
+        reason += ", but others are known better, and more are too many to protect together"
+        found[name] = each._replace(role=Role.SENSITIVE, reason=reason, certain=False)
+    return found
+
+
+_MOST_KNOWN = 8
+_ORDER = (
+    Kind.AGE, Kind.SEX, Kind.DATE, Kind.ORIGIN, Kind.PLACE, Kind.FAMILY, Kind.WORK, Kind.BODY,
+    *(kind for kind in Kind if kind.name not in "AGE SEX DATE ORIGIN PLACE FAMILY WORK BODY"),
+)  # fmt: skip
+"""Kinds of columns by how many people know them."""
+
+
+def _is_plainly_known(name: str, found: Guess) -> bool:
+    """Return whether whole words of a name, or dates, say that others know a column."""
+    meaning = meaning_of(name)
+    return found.kind is Kind.DATE or (meaning is not None and meaning.kind is found.kind)
+
+
+def _known_telling(guesses: Mapping[str, Guess], told: Sequence[Relation]) -> str | None:
+    """Return the quasi-identifier that tells a column; None if there is none.
+
+    Who knows the one knows the other. Published as it is it would narrow down a class.
+    """
+    for relation in told:
+        exact = not relation.by_gap and not relation.nearly
+        if exact and all(guesses[of].role is Role.QUASI_IDENTIFIER for of in relation.of):
+            return relation.of[0]
+    return None
+
+
+def _told_by(relation: Relation) -> str:
+    if len(relation.of) > 1:
+        return f"a sum or difference of {relation.of[0]!r} and {relation.of[1]!r}, which tell it"
+    if relation.nearly:
+        return f"nearly a copy of {relation.of[0]!r}: it would undo what is done to that"
+    if relation.both:
+        return f"a copy of {relation.of[0]!r} in other figures or words"
+    return f"a function of {relation.of[0]!r}, which tells it"
+
+
+def _rank(found: Guess, place: int) -> tuple[bool, bool, int]:
+    """Return what is compared to choose which of two copies is kept: the lower one."""
+    return (found.kind is Kind.UNKNOWN, not found.certain, place)
+
+
+def _makes_needless(
+    guesses: Mapping[str, Guess],
+    ranks: Mapping[str, tuple[bool, bool, int]],
+    name: str,
+    relation: Relation,
+) -> bool:
+    """Return whether a column need not be published because others tell it."""
+    mine, others = guesses[name], [guesses[other] for other in relation.of]
+    if len(others) > 1 and mine.kind is Kind.DATE:
+        return _is_told_date(guesses, ranks, name, relation)
+    if len(others) > 1:
+        # Any of the three is told by the other two: the one goes that means least.
+        return ranks[name] > max(ranks[other] for other in relation.of) and (
+            mine.kind is Kind.UNKNOWN or all(each.kind is mine.kind for each in others)
+        )
+    alike = mine.kind is others[0].kind
+    if relation.both:
+        return ranks[name] > ranks[relation.of[0]] and (alike or mine.kind is Kind.UNKNOWN)
+    if mine.role is Role.QUASI_IDENTIFIER and mine.kind is Kind.PLACE:
+        return False
+    return mine.kind is Kind.UNKNOWN or (alike and mine.kind is not Kind.OUTCOME)
+
+
+def _is_told_date(
+    guesses: Mapping[str, Guess],
+    ranks: Mapping[str, tuple[bool, bool, int]],
+    name: str,
+    relation: Relation,
+) -> bool:
+    """Return whether a date need not be published beside another one and the time between them.
+
+    The first date and a duration say what both dates do. A day of birth goes if there is an age.
+    """
+    dates = [of for of in relation.of if guesses[of].kind is Kind.DATE]
+    if len(dates) != 1:
+        return False
+    between = next(of for of in relation.of if of not in dates)
+    aged = guesses[between].kind is Kind.AGE
+    births = [not _BIRTHS.isdisjoint(words(each)) for each in (name, dates[0])]
+    return births[0] if aged and any(births) else ranks[name][-1] > ranks[dates[0]][-1]
+
+
+def _likeness(name: str, relation: Relation, guesses: Mapping[str, Guess]) -> tuple[float, ...]:
+    """Return how much a column looks like the one to name as what tells it."""
+    of = relation.of[0]
+    start = next((i for i, (a, b) in enumerate(zip(name, of, strict=False)) if a != b), len(of))
+    return (start, not relation.nearly, guesses[of].kind is guesses[name].kind)
+
+
+def _by_name(column: str, look: "_Look") -> Guess | None:
+    """Return the guess that a column's name leads to; None if it says nothing that is borne out."""
+    meaning, facts = meaning_of(column), look.facts()
+    named = meaning is not None and meaning.role is Role.IDENTIFIER
+    if not named and _is_numbered(column, look):
+        reason = f"{facts}, called like a running number: looks like an identifier"
+        return Guess(Role.IDENTIFIER, reason, certain=True, kind=Kind.IDENTIFIER)
+    if not COORDINATES.isdisjoint(words(column)) and look.are_coordinates():
+        reason = f"{facts}, looks like coordinates by its name: {_OTHERS_MAY_KNOW}"
+        return Guess(Role.QUASI_IDENTIFIER, reason, certain=True, kind=Kind.PLACE)
+    found = None if meaning is None else _guess_meaning(meaning, column, look, "name", certain=True)
+    if found is not None:
+        return found
+    hint = hint_of(column)
+    if hint is None or (hint.kind in _NAMED and look.distinct > _FEW and look.kind != "text"):
+        return None
+    return _guess_meaning(hint, column, look, "name", certain=hint.role is not Role.PLAIN)
+
+
+def _by_label(label: str, look: "_Look") -> Guess | None:
+    """Return the guess that the label of a column leads to; None if it says nothing known."""
+    if look.kind != "date" and not look.are_years():
+        # In a sentence, the last year is no date.
+        label = " ".join(word for word in words(label) if word not in _CALENDAR)
+    meaning = meaning_of(label)
+    if meaning is not None and meaning.role in (Role.IDENTIFIER, Role.DROPPED):
+        # Whether a person has a telephone is a question, and no number.
+        meaning = meaning if look.nearly_unique and look.known >= _ENOUGH else None
+    for each in (meaning, hint_of(label)):
+        found = None if each is None else _guess_meaning(each, label, look, "label", certain=True)
+        if found is not None:
+            return found
+    return None
+
+
+def _is_numbered(column: str, look: "_Look") -> bool:
+    """Return whether a column is called like a number that is given out, and holds such."""
+    whole = look.kind == "text" or (look.kind == "number" and look.is_whole())
+    if not whole or look.is_flag():
+        return False
+    if counts_up(column) and look.nearly_unique:
+        return True
+    # People may have several rows, but no person has two numbers.
+    of_people = key_of_people(column, identifier=False) is not Key.NONE
+    if of_people or is_numbering(column):
+        return look.distinct >= min(_ENOUGH, max(2, look.known // 2))
+    return is_bare_number(column) and look.distinct >= max(_MANY, 0.05 * look.known)
+
+
+def _guess_meaning(  # noqa: C901, PLR0911 - one for each way in which values contradict a name
+    meaning: Meaning, name: str, look: "_Look", by: str, *, certain: bool
+) -> Guess | None:
+    """Return the guess that a meaning leads to if the values bear it out; None if they do not."""
+    role, kind, facts = meaning.role, meaning.kind, look.facts()
+    reason = f"{facts}, looks like {meaning.what} by its {by}"
+
+    def found(role: Role, reason: str, kind: Kind = kind) -> Guess:
+        return Guess(role, reason, certain, kind)
+
+    if role in (Role.IDENTIFIER, Role.DROPPED):
+        if look.is_flag() or (meaning is NAMING and not look.may_name_rows()):
+            # It says whether there is one, or is a scale: pid is a party too.
+            return None
+        return found(role, reason + ": it can name people" * (role is Role.DROPPED))
+    if kind is Kind.DATE and not _may_be_date(name, look):
+        return _no_date(name, look, facts, by)
+    if role is Role.SENSITIVE and look.kind == "date":
+        what = f"{reason}, but holds dates: {_OTHERS_MAY_KNOW}"
+        return found(Role.QUASI_IDENTIFIER, what, Kind.DATE)
+    if role is Role.SENSITIVE and look.kind == "text" and look.nearly_unique_for_sure:
+        reason += ", but nearly every row has its own text, which would be a fingerprint"
+        return found(Role.DROPPED, reason)
+    if role is Role.SENSITIVE:
+        return found(role, f"{reason}: {_NOT_TO_LEARN}")
+    if kind is Kind.WEIGHT:
+        return _survey_weight(name, look, reason, certain=certain)
+    if kind is Kind.BODY:
+        return _body(name, look, reason, certain=certain)
+    if role is Role.PLAIN:
+        few = look.distinct <= _FEW and not look.nearly_unique
+        return found(role, f"{reason}: harmless") if few else None
+    if (look.is_flag() or look.counts_from_none()) and not _HOSPITALS.isdisjoint(words(name)):
+        what = f"{facts}, says by its {by} who was in hospital: {_NOT_TO_LEARN}"
+        return found(Role.SENSITIVE, what, Kind.HEALTH)
+    if kind is Kind.AGE and look.is_flag():
+        return found(role, f"{facts}, looks like a class of ages by its {by}: {_OTHERS_MAY_KNOW}")
+    return found(role, f"{reason}: {_OTHERS_MAY_KNOW}")
+
+
+_NOT_TO_LEARN = "no adversary should learn it about a person"
+_FEW = 20
+_NAMED = (Kind.SEX, Kind.ORIGIN)
+"""What has few values, unless they are names: numbers of it are scores or counts."""
+
+_GROWS = frozenset({"loss", "gain", "change", "diff", "lost", "verlust", "zunahme", "perte"})
+_OF_BODIES = frozenset({"weight", "bmi", "gewicht", "poids", "peso", "kg", "lbs"})
+_SHORT = frozenset({"wt", "wts", "wgt", "wgts", "wght"})
+"""Stand for weights of surveys and of bodies."""
+
+_DEATHS = frozenset({
+    "death", "died", "dead", "gestorben", "verstorben", "deces", "decede", "defuncion",
+    "fallecimiento", "muerte", "dod",
+})  # fmt: skip
+_STAYS = frozenset({
+    "admission", "admitted", "discharge", "discharged", "visit", "aufnahme", "entlassung",
+    "entree", "sortie",
+})  # fmt: skip
+_BIRTHS = frozenset({
+    "birth", "born", "geburt", "geboren", "naissance", "nacimiento", "dob", "birthday",
+})  # fmt: skip
+_EVENTS = _DEATHS | _STAYS | _BIRTHS
+_FIRST_DAY = 1000
+"""Numbers of days since 1900, 1960 or 1970 are larger than this."""
+
+_NAMED_DAYS = frozenset({
+    "jan", "feb", "fev", "mar", "apr", "avr", "abr", "may", "mai", "jun", "jui", "jul", "aug",
+    "aou", "ago", "sep", "oct", "okt", "nov", "dec", "dez", "dic", "ene", "mon", "tue", "wed",
+    "thu", "fri", "sat", "sun", "die", "mit", "don", "fre", "sam", "son", "lun", "mer", "jeu",
+    "ven", "dim", "mie", "jue", "vie", "sab", "dom", "win", "spr", "sum", "aut", "fal", "fru",
+    "som", "her", "pri", "ete", "inv", "ver", "oto",
+})  # fmt: skip
+"""How months, days of the week and seasons begin."""
+
+_HOSPITALS = frozenset({"hospital", "clinic", "klinik", "hopital", "ward"})
+_CALENDAR = frozenset({
+    "date", "datum", "fecha", "year", "yr", "month", "mon", "day", "jahr", "monat", "tag",
+    "annee", "mois", "jour", "ano", "mes", "dia", "timestamp", "quarter",
+})  # fmt: skip
+
+
+def _may_be_date(name: str, look: "_Look") -> bool:
+    """Return whether values may be days, years or parts of dates, as far as a name needs it."""
+    if look.kind == "date":
+        return True
+    said = frozenset(words(name))
+    if look.is_flag() or look.are_words_only():
+        return False
+    months = any(word.endswith(("month", "monat", "mois")) for word in said)
+    if months and look.numbers and 12 < look.numbers[-1] < _FIRST_DAY:
+        # How many months something took.
+        return False
+    if said.isdisjoint(_EVENTS) or not said.isdisjoint(_CALENDAR):
+        return True
+    return look.are_years() or look.are_day_numbers()
+
+
+def _no_date(name: str, look: "_Look", facts: str, by: str) -> Guess | None:
+    """Return the guess for what is called like a date of a life, and holds none."""
+    said = frozenset(words(name))
+    if not said.isdisjoint(_DEATHS):
+        reason = f"{facts}, says by its {by} who died: {_NOT_TO_LEARN}"
+        return Guess(Role.SENSITIVE, reason, certain=True, kind=Kind.OUTCOME)
+    if not said.isdisjoint(_STAYS):
+        reason = f"{facts}, looks like the use of health care by its {by}: {_NOT_TO_LEARN}"
+        return Guess(Role.SENSITIVE, reason, certain=True, kind=Kind.HEALTH)
+    if not said.isdisjoint(_BIRTHS):
+        reason = f"{facts}, is about a birth by its {by}: {_OTHERS_MAY_KNOW}"
+        return Guess(Role.QUASI_IDENTIFIER, reason, kind=Kind.ORIGIN)
+    hint = hint_of(name)
+    if hint is not None and hint.kind is not Kind.DATE:
+        return _guess_meaning(hint, name, look, by, certain=True)
+    return None
+
+
+def _survey_weight(name: str, look: "_Look", reason: str, *, certain: bool) -> Guess | None:
+    """Return the guess for what is called like a weight of a survey, by its numbers."""
+    said = frozenset(words(name))
+    if not said.isdisjoint(_GROWS) or look.is_flag():
+        return None
+    if not said.isdisjoint(_SHORT) and look.are_of_bodies():
+        reason = f"{look.facts()}, looks like weights of bodies: {_NOT_TO_LEARN}"
+        return Guess(Role.SENSITIVE, reason, certain, Kind.MEASUREMENT)
+    if look.are_weights():
+        reason += ": all rows of a class get the mean of theirs"
+        return Guess(Role.WEIGHT, reason, certain, Kind.WEIGHT)
+    if not said.isdisjoint(_SHORT):
+        return None
+    reason += f", but not all are numbers of 0 or more: {_OTHERS_MAY_KNOW}"
+    return Guess(Role.QUASI_IDENTIFIER, reason, certain, Kind.WEIGHT)
+
+
+def _body(name: str, look: "_Look", reason: str, *, certain: bool) -> Guess | None:
+    """Return the guess for what is about bodies: others see some of it, and weigh no person."""
+    said, numbers = frozenset(words(name)), look.numbers
+    if not said.isdisjoint(_OF_BODIES):
+        if numbers and "bmi" not in said and look.are_weights() and _weighs_people(numbers):
+            reason = f"{look.facts()}, a weight by its name, and spread as no bodies are: looks "
+            reason += "like one of a survey: all rows of a class get the mean of theirs"
+            return Guess(Role.WEIGHT, reason, certain, Kind.WEIGHT)
+        return Guess(Role.SENSITIVE, f"{reason}: {_NOT_TO_LEARN}", certain, Kind.MEASUREMENT)
+    if numbers and (look.is_flag() or not 0.4 <= min(numbers) <= max(numbers) <= 300):
+        return None
+    return Guess(Role.QUASI_IDENTIFIER, f"{reason}: {_OTHERS_MAY_KNOW}", certain, Kind.BODY)
+
+
+def _weighs_people(numbers: Sequence[float]) -> bool:
+    """Return whether numbers say for how many people each stands: 1 on average, or far apart.
+
+    >>> _weighs_people([0.4, 0.8, 1.8]), _weighs_people([54, 71, 96]), _weighs_people([2100, 3900])
+    (True, False, False)
+    >>> _weighs_people([150, 900, 2400, 12000])
+    True
+    """
+    mean = fmean(numbers)
+    return 0.9 <= mean <= 1.1 or (numbers[-1] > 1000 and pstdev(numbers) > 0.5 * mean)
+
+
+def _by_values(look: "_Look") -> Guess:  # noqa: PLR0911 - one for each thing that values show
+    facts = look.facts()
+    if look.is_running_number() or look.is_assigned():
+        gapless = "whole numbers without gaps: looks like a row number"
+        what = gapless if look.is_running_number() else f"{_NO_CHANCE}: {_LIKE_IDENTIFIER}"
+        return Guess(Role.IDENTIFIER, f"{facts}, {what}", kind=Kind.IDENTIFIER)
+    if look.are_names() or (look.kind == "text" and look.nearly_unique):
+        what = "the values look like names of people" if look.are_names() else _LIKE_IDENTIFIER
+        return Guess(Role.IDENTIFIER, f"{facts}: {what}", kind=Kind.IDENTIFIER)
+    if look.is_long_number() and look.nearly_unique_for_sure:
+        reason = f"{facts}, long numbers of one length: looks like an identifier"
+        return Guess(Role.IDENTIFIER, reason, kind=Kind.IDENTIFIER)
+    if look.kind == "date":
+        return Guess(Role.QUASI_IDENTIFIER, f"{facts}, dates: {_OTHERS_MAY_KNOW}", kind=Kind.DATE)
+    kind = look.said_by_values()
+    if kind is not None:
+        known = kind not in (Kind.HEALTH, Kind.BELIEF)
+        why = _OTHERS_MAY_KNOW if known else _NOT_TO_LEARN
+        role = Role.QUASI_IDENTIFIER if known else Role.SENSITIVE
+        return Guess(role, f"{facts}, looks like {kind.value} by its values: {why}", kind=kind)
+    if look.kind in ("number", "decimals") and look.nearly_unique_for_sure:
+        reason = f"{facts}, a measurement: {_NOT_TO_LEARN}"
+        return Guess(Role.SENSITIVE, reason, kind=Kind.MEASUREMENT)
+    if look.are_many_names():
+        reason = f"{facts}, codes or names of many things: to be safe, {_OTHERS_MAY_KNOW}"
+        return Guess(Role.QUASI_IDENTIFIER, reason)
+    return Guess(Role.SENSITIVE, f"{facts}, meaning unknown: to be safe, {_NOT_TO_LEARN}")
+
+
+# What finds a person by itself if it is published as it is.
+
+
+def identifying(domain: Domain) -> str | None:
+    """Return why a column names or finds people by itself as it is; None if it does not.
+
+    A role is guessed on the safe side, for a policy that is read. This answer refuses a release,
+    so it needs more than that: a name that is borne out by the values, values that speak for
+    themselves, or a value of its own for every one of many people. A measurement, a survey weight
+    or a date of a visit may be different in every row too. They single people out, but only those
+    of whom the figure is known; they are no identifiers.
+
+    >>> from sfumato.tables import open_table
+    >>> import pyarrow as pa
+    >>> table = pa.table({"x7": ["Anna Koch", "Tom Fox", "Eva May"], "dose": [0.17, 0.32, 0.55]})
+    >>> found = open_table(table).domains(["x7", "dose"])
+    >>> identifying(found["x7"]), identifying(found["dose"])
+    ('different in every row: the values look like names of people', None)
+    """
+    if not domain.rows.size:
+        return None
+    look, meaning = _Look(domain), meaning_of(domain.column)
+    signs = {
+        **_signs_of_names(domain.column, look, meaning),
+        ", whole numbers without gaps: looks like a row number": look.is_running_number(_ENOUGH),
+        **_signs_of_life(domain.column, look, meaning),
+        **_signs_of_one_each(look, named=meaning is not None),
+    }
+    return _first_of(signs, look)
+
+
+def naming(domain: Domain) -> str | None:
+    """Return why the values of a sensitive column name people; None if they do not.
+
+    A sensitive figure may be different in every row and name no person. A name may be meant as
+    something that should not become known, and is published as it is.
+
+    >>> from sfumato.tables import open_table
+    >>> import pyarrow as pa
+    >>> table = pa.table({"mail": ["ann@x.org", "bob@x.org"], "pay": [51_000, 38_500]})
+    >>> found = open_table(table).domains(["mail", "pay"])
+    >>> naming(found["mail"]), naming(found["pay"])
+    ('different in every row: the values look like e-mail addresses', None)
+    """
+    if not domain.rows.size:
+        return None
+    look, meaning = _Look(domain), meaning_of(domain.column)
+    return _first_of(_signs_of_names(domain.column, look, meaning), look)
+
+
+def _first_of(signs: Mapping[str, bool], look: "_Look") -> str | None:
+    reason = next((text for text, is_so in signs.items() if is_so), None)
+    return None if reason is None else f"{look.facts()}{reason}"
+
+
+def _signs_of_names(column: str, look: "_Look", meaning: Meaning | None) -> dict[str, bool]:
+    """Return whether values name people by what they are, or by what their column is called."""
+    pattern = look.pattern()
+    return {
+        f": the values look like {pattern}": pattern is not None,
+        ", long texts: free text can name people": look.is_free_text(),
+        ": the values look like names of people": look.are_names(surely=meaning is not None),
+        **_signs_by_name(column, look, meaning),
+    }
+
+
+def _signs_by_name(column: str, look: "_Look", meaning: Meaning | None) -> dict[str, bool]:
+    """Return what a column's name says, each with whether the values bear it out.
+
+    A column may be called phone and say whether there is one, or user and say of which kind.
+    """
+    if meaning is not None and meaning.role is Role.IDENTIFIER:
+        names = meaning.what.endswith("name") or not FOR_NAMES.isdisjoint(words(column))
+        few = 5 if names else _ENOUGH
+        many = look.distinct >= min(few, max(2, look.known // 2)) and look.kind != "date"
+        # The name or number of a hospital comes back; that of every row does not.
+        own = look.nearly_unique or is_of_a_person(column)
+        return {f", looks like {meaning.what} by its name": many and own}
+    if meaning is not None and meaning.role is Role.DROPPED:
+        notes = look.kind == "text" and look.distinct >= 0.5 * look.known and look.length >= 15
+        return {f", looks like {meaning.what} by its name: it can name people": notes}
+    whole = look.kind == "text" or (look.kind == "number" and look.is_whole())
+    numbered = look.nearly_unique and look.known >= 5 and whole
+    return {
+        ", called like a running number: looks like an identifier": counts_up(column) and numbered
+    }
+
+
+def _signs_of_life(column: str, look: "_Look", meaning: Meaning | None) -> dict[str, bool]:
+    """Return whether a column holds days of births and deaths, or places of homes."""
+    said = frozenset(words(column))
+    exact = look.distinct >= 2 and look.years is not None and look.tells_days()
+    life, place = not LIFE_DATES.isdisjoint(said), not COORDINATES.isdisjoint(said)
+    unnamed = meaning is None and exact and look.spans_lifetimes()
+    return {
+        ", exact days of births or deaths: registers and notices have them": life and exact,
+        ", exact days over many years: they look like dates of birth": unnamed,
+        ", looks like coordinates, which lead to a home": place and look.are_coordinates(),
+    }
+
+
+def _signs_of_one_each(look: "_Look", *, named: bool) -> dict[str, bool]:
+    """Return what values may be that are different in nearly every one of many rows.
+
+    Args:
+        look: What the values show.
+        named: Whether the name of the column says what it is. Then they must be codes.
+    """
+    if named or not look.nearly_unique_for_sure:
+        codes = look.known >= _MANY and look.alone == look.known and look.are_codes()
+        return {": codes, looks like an identifier": codes}
+    # Of a hundred amounts of money two are equal; those of a few dozen people may all differ.
+    many = look.known >= _MANY
+    every = many and look.alone == look.known
+    long = look.is_long_number() and (many or look.length >= 7)
+    return {
+        f", {_NO_CHANCE}: {_LIKE_IDENTIFIER}": look.is_assigned(),
+        ": looks like an identifier": look.kind == "text",
+        ", long numbers of one length: looks like an identifier": long,
+        ", whole numbers: looks like a number given to one person": every and look.is_whole(),
+    }
+
+
+class _Look:
+    """What a few values, and how often each occurs, show."""
+
+    def __init__(self, domain: Domain) -> None:
+        self.distinct = len(domain.rows)
+        self.known = int(domain.rows.sum())
+        """Rows with a value."""
+
+        self.alone = int(np.count_nonzero(domain.rows == 1))
+        """Rows with a value that no other row has."""
+
+        self._domain = domain
+        self.missing = domain.missing
+        self._sample = domain.values(_LOOKED_AT)
+        self._texts = [text_of(value) for value in self._sample]
+        self.kind = _kind(self._sample, self._texts)
+        self.nearly_unique = self.known >= 2 and self.alone >= _NEARLY_ALL * self.known
+        self.nearly_unique_for_sure = self.nearly_unique and self.known >= _ENOUGH
+
+    def facts(self) -> str:
+        """Return in a few words how the values are spread."""
+        if self.alone == self.known > 1:
+            facts = "different in every row"
+        elif self.nearly_unique:
+            share = percent(self.alone / self.known)
+            facts = f"unique for {share} of rows" if self.missing == 0 else f"{share} unique"
+        else:
+            facts = f"{self.distinct:,} distinct value{'s' * (self.distinct != 1)}"
+        if self.missing:
+            facts += f", {percent(self.missing / (self.known + self.missing))} missing"
+        return facts
+
+    def pattern(self) -> str | None:
+        """Return what most of the texts are, if it is something that names people."""
+        if self.kind == "date":
+            return None
+        for what, form in _PATTERNS.items():
+            hits = sum(form.fullmatch(text.strip()) is not None for text in self._texts)
+            if hits >= 0.8 * len(self._texts):
+                return what
+        return None
+
+    @cached_property
+    def numbers(self) -> list[float]:
+        """The numbers among some of the values, in order; empty if others are among them."""
+        found = [number_of(value) for value in self._sample]
+        return [] if None in found else sorted(n for n in found if n is not None)
+
+    @cached_property
+    def _spelt(self) -> tuple[str, ...]:
+        """Some of the values as people say them: small letters, and blanks between words."""
+        return tuple(" ".join(_LETTERS.findall(_plain(text))) for text in self._texts)
+
+    def is_flag(self) -> bool:
+        """Return whether the values say yes or no."""
+        texts = {text.strip().casefold() for text in self._texts}
+        return len(texts) <= 2 and texts <= _FLAGS
+
+    def counts_from_none(self) -> bool:
+        """Return whether whole numbers say how often something was: never, most of them."""
+        numbers = self.numbers
+        few = bool(numbers) and self.distinct <= _FEW and self.is_whole() and numbers[0] == 0
+        return few and int(self._domain.rows.max()) == self._rows_of(0)
+
+    def _rows_of(self, number: float) -> int:
+        numbers = map(number_of, self._domain.values())
+        rows = self._domain.rows.tolist()
+        return sum(n for n, each in zip(rows, numbers, strict=True) if each == number)
+
+    def are_words_only(self) -> bool:
+        """Return whether texts have no digits and name neither months nor days of the week."""
+        if self.kind != "text" or self.length < 4:
+            return False
+        dated = [
+            any(map(str.isdigit, text)) or spelt[:3] in _NAMED_DAYS
+            for text, spelt in zip(self._texts, self._spelt, strict=True)
+        ]
+        return 2 * sum(dated) < len(dated)
+
+    def may_name_rows(self) -> bool:
+        """Return whether there are enough different values to be numbers of people or things."""
+        return self.kind == "text" or self.distinct >= min(_ENOUGH, max(2, self.known // 2))
+
+    def are_years(self) -> bool:
+        """Return whether the values are years, written in four digits."""
+        numbers = self.numbers
+        whole = bool(numbers) and all(number.is_integer() for number in numbers)
+        return whole and self.distinct > 2 and 1850 <= numbers[0] <= numbers[-1] <= 2100
+
+    def are_day_numbers(self) -> bool:
+        """Return whether whole numbers may count the days since some day long ago."""
+        numbers = self.numbers
+        return self.distinct > 31 and self.is_whole() and numbers[0] >= _FIRST_DAY
+
+    def are_of_bodies(self) -> bool:
+        """Return whether numbers are spread as weights of bodies are, in kilograms or pounds."""
+        numbers = self.numbers
+        if len(numbers) < _ENOUGH or self.kind == "date":
+            return False
+        tail = len(numbers) // 20
+        middle = numbers[tail : len(numbers) - tail]
+        return 25 <= middle[0] <= middle[-1] <= 400 and 0.05 <= pstdev(middle) / fmean(middle) < 0.4
+
+    def are_many_names(self) -> bool:
+        """Return whether values are names or codes of more things than are told apart by ranks."""
+        if self.kind == "text":
+            return self.distinct > _THINGS_NAMED
+        return self.known >= _ENOUGH and self.distinct >= 10 and self.is_long_number()
+
+    def said_by_values(self) -> Kind | None:
+        """Return what the values themselves say that they are; None if they do not."""
+        if self.are_years():
+            return Kind.DATE
+        if self.kind != "text":
+            return None
+        for kind, form in _SAID.items():
+            hits = sum(form.search(text) is not None for text in self._spelt)
+            if hits >= max(2, 0.6 * len(self._spelt)):
+                return kind
+        codes = [_ICD.fullmatch(text.strip()) for text in self._texts]
+        letters = {found[0][0] for found in codes if found}
+        if len(letters) >= 2 and sum(map(bool, codes)) >= max(3, 0.8 * len(codes)):
+            return Kind.HEALTH
+        places = sum(text in _PLACES for text in self._spelt)
+        return Kind.PLACE if places >= max(2, 0.6 * len(self._spelt)) else None
+
+    def codes_of_missing(self, labels: Mapping[str, str]) -> tuple[Value, ...]:
+        """Return numbers that stand for a missing value: their labels say so, or a wide gap.
+
+        Args:
+            labels: What the dictionary of a file says of each code.
+        """
+        if self.kind != "number" or self.distinct > _LOOKED_AT:
+            return ()
+        said = {code for code, label in labels.items() if _NO_ANSWER.search(_plain(label))}
+        found = [v for v, text in zip(self._sample, self._texts, strict=True) if text in said]
+        rest = sorted({n for n in self.numbers if n not in {number_of(v) for v in found}})
+        codes = _beyond_gap(rest) if len(rest) > 2 and self.is_whole() else set()
+        return tuple(value for value in self._sample if value in found or number_of(value) in codes)
+
+    def are_weights(self) -> bool:
+        """Return whether every row has a number of 0 or more, and not all of them are 0."""
+        numbers = [number_of(value) for value in self._domain.values()]
+        known = [each for each in numbers if each is not None]
+        return not self.missing and len(known) == len(numbers) and min(known) >= 0 < max(known)
+
+    def are_codes(self) -> bool:
+        """Return whether the texts are short and have digits among other characters."""
+        digits = [any(map(str.isdigit, text)) for text in self._texts]
+        return self.kind == "text" and sum(digits) >= 0.8 * len(digits) and self.length < 30
+
+    @cached_property
+    def length(self) -> float:
+        """The average length of the texts."""
+        return fmean(len(text) for text in self._texts)
+
+    def is_free_text(self) -> bool:
+        """Return whether the texts are sentences, which are long, and few of which occur twice."""
+        if self.kind != "text" or self.distinct < 0.5 * self.known:
+            return False
+        long = self.length >= 30 and fmean(t.count(" ") for t in self._texts) >= 5
+        return self.length >= 100 or long
+
+    def are_names(self, *, surely: bool = False) -> bool:
+        """Return whether the texts are names of people, by frequent names or by their form.
+
+        Args:
+            surely: Whether nearly all must be, because the column's name says something else.
+        """
+        if self.kind != "text":
+            return False
+        # Of a sort of ketchup with a number, the word may be a name too.
+        spelt = [() if any(map(str.isdigit, text)) else words(text) for text in self._texts]
+        known = [not _PEOPLE.isdisjoint(each) for each in spelt]
+        hits = sum(known)
+        few = 3 if surely else 2
+        if hits >= max(few, (0.8 if surely else 0.5) * len(spelt)):
+            return True
+        if surely or self.known < _ENOUGH or self.distinct < 0.5 * self.known:
+            return False
+        formed = sum(_NAME.fullmatch(text.strip()) is not None for text in self._texts)
+        # Names of places or illnesses have this form too; they come back, and no Ann is there.
+        return formed >= 0.8 * len(spelt) and hits >= 0.1 * len(spelt)
+
+    def is_running_number(self, least: int = 5) -> bool:
+        """Return whether the values count the rows: each once, at steady steps.
+
+        Args:
+            least: In fewer rows it is no sign of anything.
+        """
+        if self.alone < self.known or self.known < least:
+            return False
+        numbers = _whole(self._sample)
+        if numbers is None:
+            return False
+        if self.distinct <= len(numbers):
+            gaps = {b - a for a, b in pairwise(numbers)}
+            if len(gaps) == 1:
+                return True
+        return self.known >= _ENOUGH and numbers[-1] - numbers[0] < 1.2 * self.distinct
+
+    def is_assigned(self) -> bool:
+        """Return whether whole numbers were given out one by one: by chance some would be equal.
+
+        Of n numbers that are drawn from R, however unevenly, n²/2R pairs or more are equal on
+        average. If that is ten and none is, they were not drawn.
+        """
+        numbers = _whole(self._sample) if self.alone == self.known else None
+        if numbers is None or self.known < _ENOUGH:
+            return False
+        tail = len(numbers) // 20
+        spread = numbers[len(numbers) - 1 - tail] - numbers[tail] + 1
+        return (0.9 * self.known) ** 2 >= 2 * 10 * spread
+
+    def is_whole(self) -> bool:
+        """Return whether the values are whole numbers."""
+        return _whole(self._sample) is not None
+
+    def is_long_number(self) -> bool:
+        """Return whether the values are whole numbers of many and equally many digits."""
+        lengths = set(map(len, self._texts))
+        return self.is_whole() and len(lengths) == 1 and max(lengths) >= 5
+
+    def are_coordinates(self) -> bool:
+        """Return whether the values are angles with decimals enough to find a street."""
+        numbers = [number_of(value) for value in self._sample]
+        angles = all(number is not None and abs(number) <= 180 for number in numbers)
+        exact = [len(text.partition(".")[2]) >= 3 for text in self._texts]
+        return angles and sum(exact) >= 0.5 * len(exact) and self.distinct >= 2
+
+    @cached_property
+    def years(self) -> list[int] | None:
+        """The years of the values, if they are days; None if they are not."""
+        years = [_year(value) for value in self._sample]
+        return None if None in years else [year for year in years if year is not None]
+
+    def tells_days(self) -> bool:
+        """Return whether dates tell the day: not all are the first of a month."""
+        firsts = [_first_of_month(text) for text in self._texts]
+        return sum(firsts) < 0.8 * len(firsts)
+
+    def spans_lifetimes(self) -> bool:
+        """Return whether the days are spread over more years than visits are."""
+        if self.years is None or self.distinct < _ENOUGH:
+            return False
+        years = sorted(self.years)
+        return years[-1 - len(years) // 20] - years[len(years) // 20] > _LIFETIME
+
+
+def _beyond_gap(numbers: Sequence[float]) -> set[float]:
+    """Return the codes of missing values at either end of different numbers in order.
+
+    >>> sorted(_beyond_gap([-9, 0, 1, 2])), sorted(_beyond_gap([18, 44, 71, 998, 999]))
+    ([-9], [998, 999])
+    >>> _beyond_gap([-3, -2, 0, 4]), _beyond_gap([90, 95, 99])
+    (set(), set())
+    """
+    low = [number for number in numbers if number < 0]
+    rest = [number for number in numbers if number >= 0]
+    found: set[float] = set()
+    if low and rest and _NEGATIVE_CODES.issuperset(low):
+        # A difference may be -3 too; beside many numbers above 0 it would have more company.
+        apart = rest[0] - low[-1] > rest[-1] - rest[0] or rest[-1] >= 10 * max(2, -low[-1])
+        found = set(low) if apart else set()
+    rest = [number for number in numbers if number not in found]
+    high = [number for number in rest if number in _POSITIVE_CODES]
+    below = [number for number in rest if number not in _POSITIVE_CODES]
+    if high and len(below) > 1 and high[0] - below[-1] > max(2, below[-1] - below[0]):
+        found |= set(high)
+    return found
+
+
+_NEGATIVE_CODES = frozenset({-1, -2, -3, -4, -5, -6, -7, -8, -9, -88, -97, -98, -99, -999, -9999})
+_POSITIVE_CODES = frozenset({
+    9, 97, 98, 99, 888, 996, 997, 998, 999, 8888, 9997, 9998, 9999, 99999, 999999,
+})  # fmt: skip
+_NO_ANSWER = re.compile(
+    r"missing|refus|don.?t know|dont know|no answer|not (ascertained|applicable|available|stated|"
+    r"asked)|unknown|inapplicable|keine angabe|weiss nicht|verweigert|trifft nicht zu|fehlend|"
+    r"sans reponse|ne sait pas|non reponse|no sabe|no contesta|no aplica|^n ?/? ?a$"
+)
+_FLAGS = frozenset({
+    "0", "1", "0.0", "1.0", "yes", "no", "y", "n", "true", "false", "ja", "nein", "j", "oui", "non",
+    "o", "si", "sí", "s", "t", "f",
+})  # fmt: skip
+_LETTERS = re.compile(r"[^\W\d_]+")
+_THINGS_NAMED = 30
+_ICD = re.compile(r"[A-TV-Z]\d[0-9A-Z](\.?[0-9A-Z]{1,4})?", re.IGNORECASE)
+_SAID: dict[Kind, re.Pattern[str]] = {
+    Kind.SEX: re.compile(
+        r"^(m|f|w|d|x|male|female|man|woman|men|women|boy|girl|mann|frau|maennlich|mannlich|"
+        r"weiblich|divers|homme|femme|masculin|feminin|hombre|mujer|masculino|femenino|varon)s?$"
+    ),
+    Kind.FAMILY: re.compile(
+        r"\b(un)?married|divorc|widow|separated|cohabit|^single|ledig|verheiratet|geschieden|"
+        r"verwitwet|celibataire|^marie|veuf|veuve|solter|casad|viud"
+    ),
+    Kind.ORIGIN: re.compile(
+        r"^(non )?(white|black|asian|hispanic|latin|caucas)|african|native american|pacific isl|"
+        r"mixed race|^afro"
+    ),
+    Kind.WORK: re.compile(
+        r"school|college|bachelor|master|\bdegree|university|\bphd|doctorate|diploma|graduate|"
+        r"abitur|schulabschl|realschul|hauptschul|lycee|licence|universi|primaria|secundaria|"
+        r"^(un|self )?employed|retired|housewife|homemaker|full time|part time|arbeitslos|rentner"
+    ),
+    Kind.BELIEF: re.compile(
+        r"agree|satisf|approve|oppose|favou?r|support|democrat|republican|liberal|conservativ|"
+        r"protestant|catholic|muslim|jewish|zufrieden|stimme |d accord|acuerdo"
+    ),
+    Kind.HEALTH: re.compile(
+        r"cancer|carcinoma|diabet|infection|disease|syndrome|fracture|hypertens|asthma|itis\b|"
+        r"smoker|neoplasm|circulatory|respiratory|\bhiv\b|tumou?r"
+    ),
+}
+_PLACES = frozenset(
+    """afghanistan,albania,algeria,argentina,armenia,australia,austria,bangladesh,belgium,bolivia,
+    brazil,bulgaria,cambodia,cameroon,canada,chile,china,colombia,croatia,cuba,cyprus,czechia,
+    czech republic,denmark,ecuador,egypt,england,estonia,ethiopia,finland,france,germany,ghana,
+    greece,guatemala,haiti,honduras,hungary,iceland,india,indonesia,iran,iraq,ireland,israel,italy,
+    jamaica,japan,jordan,kenya,korea,latvia,lebanon,lithuania,luxembourg,malaysia,mexico,morocco,
+    nepal,netherlands,new zealand,nigeria,norway,pakistan,peru,philippines,poland,portugal,romania,
+    russia,scotland,serbia,singapore,slovakia,slovenia,somalia,south africa,spain,sri lanka,sudan,
+    sweden,switzerland,syria,taiwan,tanzania,thailand,tunisia,turkey,uganda,ukraine,united kingdom,
+    united states,uruguay,venezuela,vietnam,wales,zimbabwe,usa,uk,
+    alabama,alaska,arizona,arkansas,california,colorado,connecticut,delaware,florida,georgia,hawaii,
+    idaho,illinois,indiana,iowa,kansas,kentucky,louisiana,maine,maryland,massachusetts,michigan,
+    minnesota,mississippi,missouri,montana,nebraska,nevada,new hampshire,new jersey,new mexico,
+    new york,north carolina,north dakota,ohio,oklahoma,oregon,pennsylvania,rhode island,
+    south carolina,south dakota,tennessee,texas,utah,vermont,virginia,washington,west virginia,
+    wisconsin,wyoming,district of columbia,
+    baden wurttemberg,bayern,berlin,brandenburg,bremen,hamburg,hessen,mecklenburg vorpommern,
+    niedersachsen,nordrhein westfalen,rheinland pfalz,saarland,sachsen,sachsen anhalt,
+    schleswig holstein,thuringen,deutschland,osterreich,schweiz,frankreich,italien,spanien,polen,
+    turkei,allemagne,espagne,italie,belgique,suisse,alemania,francia,espana,
+    north,south,east,west,northeast,northwest,southeast,southwest,midwest,central,urban,rural,
+    suburban,north central,northern,southern,eastern,western""".replace("\n    ", "").split(",")
+)
+"""Places that many tables have, as `_Look` spells them."""
+
+
+def _plain(text: str) -> str:
+    """Return a text without marks on letters, in small letters."""
+    spread = unicodedata.normalize("NFKD", text.casefold())
+    return "".join(char for char in spread if not unicodedata.combining(char))
+
+
+_CAPITAL = r"[A-Z\u00c0-\u00de][\w'’.-]*"
+_NAME = re.compile(rf"{_CAPITAL}(,? {_CAPITAL}|,? (de|von|van|del|la|di)){{1,4}}")
+"""The form of a full name."""
+
+
+def _kind(values: Sequence[Value], texts: Sequence[str]) -> str:
+    if look_like_dates(values):
+        return "date"
+    if values and all(number_of(value) is not None for value in values):
+        return "number"
+    if not all(isinstance(value, str | bytes) for value in values):
+        return "other"
+    # A laboratory writes <0.5 beside its figures, and a bill has separators and a currency.
+    figures = sum(_FIGURE.fullmatch(text.strip()) is not None for text in texts)
+    return "decimals" if figures >= _NEARLY_ALL * len(texts) > 0 and _has_marks(texts) else "text"
+
+
+def _has_marks(texts: Sequence[str]) -> bool:
+    """Return whether figures have decimals or signs, as those of measurements have."""
+    return sum(any(mark in text for mark in ".,<>") for text in texts) >= 0.5 * len(texts)
+
+
+def _year(value: Value) -> int | None:
+    """Return the year of a day, however it is written; None if it is none."""
+    found = _read_day(text_of(value))
+    return None if found is None else int(found[:4])
+
+
+def _first_of_month(text: str) -> bool:
+    found = _read_day(text)
+    return found is not None and found[8:10] in ("", "01")
+
+
+def _read_day(text: str) -> str | None:
+    """Return a date in ISO 8601, day first where that fits; None if it is none."""
+    if text.isdigit() and len(text) < _DIGITS_OF_A_DAY:
+        return None
+    found = read_text(text.strip(), pivot=29)
+    return found.day_first or found.month_first or found.year_first
+
+
+_DIGITS_OF_A_DAY = 8
+
+
+def _whole(values: Sequence[Value]) -> list[int] | None:
+    """Return the values in order if all are whole numbers."""
+    numbers = [number_of(value) for value in values]
+    if any(number is None or not number.is_integer() for number in numbers):
+        return None
+    return sorted(int(number) for number in numbers if number is not None)

@@ -1,0 +1,1 @@
+"""Ways of showing: texts and tables, pages, and drawings as SVG."""

@@ -1,0 +1,1 @@
+"""Methods that papers study, and that nothing else here needs."""
