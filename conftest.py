@@ -3,7 +3,8 @@
 The fast lane, `make test`, needs nothing but Python. The full lane, `make test-all` or
 `pytest --lane full`, adds what takes long or needs programs and data that are not part of the
 project, and whatever of these is missing there is a failure. A test is in the full lane because of
-a fixture it asks for, so nobody can forget to say so. The lane `rest` is what the fast one leaves
+a fixture it asks for, so nobody can forget to say so: `patience` if it takes more than 0.3 seconds,
+so that the fast lane takes minutes. The lane `rest` is what the fast one leaves
 out: CI runs both, one after the other. Tests that draw examples draw a tenth of them in the fast
 lane, and others, a third as many as there are, in `rest`, so that nothing is tried twice.
 """
@@ -32,6 +33,7 @@ FULL = {
     "peak_memory": "memory",
     "statistics": "statistics",
     "thorough": "more of the same",
+    "patience": "time",
 }
 """Fixtures and what they stand for: whoever asks for one is in the full lane, and so marked."""
 

@@ -112,6 +112,11 @@ def thorough():
 
 
 @pytest.fixture(scope="session")
+def patience():
+    """More than 0.3 seconds, which is all that a test of the fast lane takes."""
+
+
+@pytest.fixture(scope="session")
 def some(request):
     """How many to try: a few in the fast lane, a third of the others in the rest, all in full."""
     lane = request.config.getoption("--lane")

@@ -49,6 +49,7 @@ def test_the_many_columns_have_classes_and_nothing_to_find():
     assert all((told.levels < Level.VERY_HIGH).all() for told in found.told.values())
 
 
+@pytest.mark.usefixtures("patience")
 def test_groups_that_teach_are_learned_from():
     pairing = verdict.groups_that_teach(3000, 20, 3)
     assert pairing.people.tolist() == [20.0] * 150

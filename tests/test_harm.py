@@ -120,6 +120,7 @@ def test_rare_events_are_counted_as_poisson_did(least, expected):
     assert count_tail(least, expected) == pytest.approx(1 - below, rel=1e-6)
 
 
+@pytest.mark.usefixtures("patience")
 def test_chance_is_the_share_of_shuffled_tables_that_reach_a_level():
     rng = np.random.default_rng(3)
     reference = np.array([40, 80, 120])

@@ -41,6 +41,7 @@ def run_tests(folder, text, *more):
     return done.stdout
 
 
+@pytest.mark.usefixtures("patience")
 @pytest.mark.parametrize("more", [[], ["-n", "1"]], ids=["here", "in workers"])
 def test_a_fixture_decides_and_the_rest_is_told(tmp_path, more):
     said = run_tests(tmp_path, ASKING, *more)
@@ -68,6 +69,7 @@ def test_four(n): pass
 """
 
 
+@pytest.mark.usefixtures("patience")
 def test_the_rest_is_what_the_fast_lane_leaves_out_or_does_less_of(tmp_path):
     said = run_tests(tmp_path, RUNNING, "--lane", "rest")
     assert "3 passed, 1 deselected" in said

@@ -76,6 +76,7 @@ for _ in range(150):
 """
 
 
+@pytest.mark.usefixtures("patience")
 @pytest.mark.skipif(os.name != "posix", reason="holds the interpreter with usleep")
 @pytest.mark.parametrize("reader", ["engine", "verifier"])
 def test_no_thread_needs_the_interpreter_after_the_last_row(reader, tmp_path):
@@ -108,6 +109,7 @@ if sys.argv[1] == "failed":
 """
 
 
+@pytest.mark.usefixtures("patience")
 @pytest.mark.parametrize(("how", "code"), [("kept", 0), ("dropped", 0), ("failed", 7)])
 def test_a_reader_that_is_given_up_ends_before_the_interpreter(how, code, tmp_path):
     (tmp_path / "people.csv").write_text("age\n" + "30\n" * 40_000)
@@ -260,6 +262,7 @@ def test_a_packed_file_in_another_encoding_is_bounded_too(reader, encoding, tmp_
         reader(said, ["age"])
 
 
+@pytest.mark.usefixtures("patience")
 @READERS
 @pytest.mark.parametrize("packed", ["gz", "bz2", "zst", "lz4"])
 def test_every_way_of_packing_is_bounded(reader, packed, tmp_path, monkeypatch):
@@ -275,6 +278,7 @@ def test_every_way_of_packing_is_bounded(reader, packed, tmp_path, monkeypatch):
         reader(said, ["age"])
 
 
+@pytest.mark.usefixtures("patience")
 @READERS
 def test_a_large_packed_file_is_read_however_large(reader, tmp_path, monkeypatch):
     monkeypatch.setattr(textfiles, "LARGE", 1 << 16)

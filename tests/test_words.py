@@ -87,6 +87,7 @@ def problems(path):
 ROOMS = sorted({path.relative_to(SOURCE).parts[0] for path in SOURCE.rglob("*.py")})
 
 
+@pytest.mark.usefixtures("patience")
 @pytest.mark.parametrize("room", ROOMS)
 def test_a_room_speaks_plainly(room):
     place = SOURCE / room
@@ -117,6 +118,7 @@ def words_of_code():
         yield path, " ".join(" ".join(texts).lower().split())
 
 
+@pytest.mark.usefixtures("patience")
 def test_the_code_uses_the_words_of_the_glossary_and_no_others():
     code = list(words_of_code())
     everything = " ".join(text for _, text in code)
@@ -166,6 +168,7 @@ def problems_of_text(text):
                 yield what
 
 
+@pytest.mark.usefixtures("patience")
 @pytest.mark.parametrize("room", ROOMS)
 def test_the_messages_of_a_room_are_read_once(room):
     place = SOURCE / room

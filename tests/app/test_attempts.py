@@ -80,6 +80,7 @@ def test_a_guess_that_is_refused_does_not_make_the_delay_longer(attempts, clock)
     assert attempts.admit("192.0.2.7") == 0.0
 
 
+@pytest.mark.usefixtures("patience")
 def test_a_day_of_guessing_tries_few_passwords(attempts, clock):
     """By one client, and by as many as there are addresses."""
     tried = {1: 0, 100_000: 0}
@@ -179,6 +180,7 @@ def test_after_a_few_wrong_passwords_even_the_right_one_has_to_wait(door, clock)
     assert b"set-cookie" in headers
 
 
+@pytest.mark.usefixtures("patience")
 def test_sixty_threads_try_no_more_than_one_would(door):
     found = [
         status

@@ -109,6 +109,7 @@ def wait_until(true):
         time.sleep(0.01)
 
 
+@pytest.mark.usefixtures("patience")
 @pytest.mark.parametrize(
     "begun",
     [b"", b"G", b"GET / HTTP/1.1\r\n", b"GET / HTTP/1.1\r\nHost: x\r\nX-Y: " + b"z" * 999],
@@ -120,6 +121,7 @@ def test_a_header_that_does_not_end_ends_the_connection(begun):
         wait_until(lambda: listener.open_connections == 0)
 
 
+@pytest.mark.usefixtures("patience")
 def test_a_header_that_trickles_in_ends_the_connection():
     with running() as (_, _, port), connect(port) as line:
         line.sendall(b"GET / HTTP/1.1\r\n")
@@ -127,6 +129,7 @@ def test_a_header_that_trickles_in_ends_the_connection():
             send_for_ever(line, b"X: y\r\n")
 
 
+@pytest.mark.usefixtures("patience")
 def test_a_second_header_on_a_connection_is_timed_as_the_first_is():
     with running() as (_, _, port), connect(port) as line:
         line.sendall(b"GET / HTTP/1.1\r\nHost: x\r\n\r\n")
@@ -143,6 +146,7 @@ def test_a_body_that_does_not_come_ends_the_connection():
         assert app.bodies == []
 
 
+@pytest.mark.usefixtures("patience")
 def test_a_body_that_trickles_in_ends_the_connection():
     with running() as (app, _, port), connect(port) as line:
         line.sendall(b"POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 100000\r\n\r\n")
@@ -151,6 +155,7 @@ def test_a_body_that_trickles_in_ends_the_connection():
         assert app.cut_off.wait(_PATIENCE)
 
 
+@pytest.mark.usefixtures("patience")
 def test_a_body_that_goes_on_is_read_to_its_end():
     with (
         running(Patience(header=0.4, pause=5.0, rate=1.0)) as (app, _, port),
@@ -224,6 +229,7 @@ def is_over(accepted):
         return False
 
 
+@pytest.mark.usefixtures("patience")
 def test_four_hundred_connections_that_say_nothing_end(tmp_path):
     """The app itself, with the patience that it has."""
     folder = tmp_path / "work"

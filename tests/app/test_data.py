@@ -49,6 +49,7 @@ FORMS = {
 }
 
 
+@pytest.mark.usefixtures("patience")
 @pytest.mark.parametrize("name", FORMS)
 def test_a_file_of_the_folder_is_offered_opened_and_shown(client, name):
     FORMS[name](client.desk.folder / name)
@@ -61,6 +62,7 @@ def test_a_file_of_the_folder_is_offered_opened_and_shown(client, name):
     assert "diagnosis" in client.get("roles").text
 
 
+@pytest.mark.usefixtures("patience")
 @pytest.mark.parametrize("name", ["people.csv", "people.sav"])
 def test_a_file_that_is_dropped_is_streamed_and_opened(client, tmp_path_factory, name):
     path = tmp_path_factory.mktemp("elsewhere") / name
@@ -73,6 +75,7 @@ def test_a_file_that_is_dropped_is_streamed_and_opened(client, tmp_path_factory,
     assert client.desk.received.stat().st_mode & 0o777 == 0o600
 
 
+@pytest.mark.usefixtures("patience")
 def test_a_table_of_a_duckdb_file_is_offered_by_name_and_by_address(client):
     import duckdb
 
@@ -95,6 +98,7 @@ def test_an_address_that_leads_elsewhere_is_refused_on_the_page(client, address)
     assert client.desk.source is None
 
 
+@pytest.mark.usefixtures("patience")
 def test_a_table_that_cannot_be_read_says_why_and_another_can_be_opened(client):
     (client.desk.folder / "broken.parquet").write_bytes(b"PAR1 no")
     client.post("data/open", file="broken.parquet")
@@ -104,6 +108,7 @@ def test_a_table_that_cannot_be_read_says_why_and_another_can_be_opened(client):
     assert "Open another table" in shown
 
 
+@pytest.mark.usefixtures("patience")
 def test_an_empty_table_is_told(client):
     (client.desk.folder / "empty.csv").write_text("a,b\n")
     client.post("data/open", file="empty.csv")
@@ -112,6 +117,7 @@ def test_an_empty_table_is_told(client):
     assert client.get("roles").status == 200
 
 
+@pytest.mark.usefixtures("patience")
 def test_the_tour_begins_with_the_patients_and_can_be_ended(client):
     shown = client.post("data/sample").text
     assert "Tour." in shown

@@ -41,6 +41,7 @@ def look(client, desk):
     return job
 
 
+@pytest.mark.usefixtures("patience")
 def test_every_method_is_offered_with_a_sentence(client):
     text = client.get("decouple").text
     for method in methods():
@@ -48,6 +49,7 @@ def test_every_method_is_offered_with_a_sentence(client):
     assert {method.name for method in methods()} >= set(DECOUPLINGS)
 
 
+@pytest.mark.usefixtures("patience")
 def test_a_method_is_in_the_policy_and_undo_takes_it_back(client, desk):
     send(client, "method", method="anatomy")
     assert desk.policy.decouple.name == "anatomy"
@@ -56,6 +58,7 @@ def test_a_method_is_in_the_policy_and_undo_takes_it_back(client, desk):
     assert desk.policy.decouple is None
 
 
+@pytest.mark.usefixtures("patience")
 def test_settings_that_the_next_method_has_are_kept(client, desk):
     send(client, "method", method="slicing")
     send(client, "set", l="4")
@@ -65,6 +68,7 @@ def test_settings_that_the_next_method_has_are_kept(client, desk):
     assert desk.policy.decouple is None
 
 
+@pytest.mark.usefixtures("patience")
 def test_overlapping_slicing_is_slicing_with_a_correlation(client, desk):
     text = send(client, "method", method="overlapping-slicing")
     assert desk.policy.decouple.name == "slicing"
@@ -72,6 +76,7 @@ def test_overlapping_slicing_is_slicing_with_a_correlation(client, desk):
     assert 'value="overlapping-slicing" data-submit checked' in text
 
 
+@pytest.mark.usefixtures("patience")
 def test_a_wrong_setting_is_a_message_and_changes_nothing(client, desk):
     send(client, "method", method="anatomy")
     before = desk.text
@@ -82,6 +87,7 @@ def test_a_wrong_setting_is_a_message_and_changes_nothing(client, desk):
     assert "message error" in send(client, "set", l="many")
 
 
+@pytest.mark.usefixtures("patience")
 def test_columns_are_put_together_and_apart(client, desk):
     send(client, "method", method="break-merge")
     send(client, "move", column="pay", to="ill", at="2")
@@ -94,6 +100,7 @@ def test_columns_are_put_together_and_apart(client, desk):
     assert desk.policy.decouple.together == ()
 
 
+@pytest.mark.usefixtures("patience")
 def test_slices_are_laid_out_by_hand(client, desk):
     send(client, "method", method="slicing")
     send(client, "arrange")
@@ -106,6 +113,7 @@ def test_slices_are_laid_out_by_hand(client, desk):
     assert desk.policy.decouple.columns is None
 
 
+@pytest.mark.usefixtures("patience")
 @pytest.mark.parametrize("to", ["7", "+7", "1x", "-1"])
 def test_a_move_to_nowhere_is_refused(client, desk, to):
     send(client, "method", method="slicing")
@@ -115,6 +123,7 @@ def test_a_move_to_nowhere_is_refused(client, desk, to):
     assert desk.text == before
 
 
+@pytest.mark.usefixtures("patience")
 def test_what_is_left_to_guess_is_less_than_before(client, desk):
     send(client, "method", method="break-merge")
     job = look(client, desk)
@@ -129,6 +138,7 @@ def test_what_is_left_to_guess_is_less_than_before(client, desk):
     assert sorted(path.name for path in desk.private.iterdir() if "look" in path.name) == []
 
 
+@pytest.mark.usefixtures("patience")
 def test_a_look_follows_what_is_chosen(client, desk):
     send(client, "method", method="break-merge")
     first = look(client, desk)
@@ -139,12 +149,14 @@ def test_a_look_follows_what_is_chosen(client, desk):
     assert [sample.name for sample in second.result.samples] == ["qi", "sensitive_ill_pay"]
 
 
+@pytest.mark.usefixtures("patience")
 def test_what_cannot_be_parted_is_said(client, desk):
     send(client, "method", method="anatomy")
     assert "one column" in look(client, desk).error
     assert "one column" in client.get("decouple").text
 
 
+@pytest.mark.usefixtures("patience")
 @pytest.mark.parametrize("method", ["slicing", "overlapping-slicing", "association-hiding"])
 def test_other_methods_show_their_tables(client, desk, method):
     send(client, "method", method=method)

@@ -126,6 +126,7 @@ def test_an_upload_that_breaks_off_leaves_nothing(desk):
     assert list((desk.private / "uploads").iterdir()) == []
 
 
+@pytest.mark.usefixtures("patience")
 def test_a_policy_in_the_folder_that_fits_is_used_and_one_that_does_not_is_kept(tmp_path):
     import pyarrow.csv
 

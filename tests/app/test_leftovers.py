@@ -33,6 +33,7 @@ def kill(served):
     served.process.wait()
 
 
+@pytest.mark.usefixtures("patience")
 def test_what_a_killed_app_left_is_swept_at_the_next_start(folder, tmp_path):
     own = {"notes.part": "mine", ".hidden": "mine", ".sfumato-app.txt": "mine"}
     for name, text in own.items():
@@ -65,6 +66,7 @@ def test_what_a_killed_app_left_is_swept_at_the_next_start(folder, tmp_path):
     assert not private.exists()
 
 
+@pytest.mark.usefixtures("patience")
 def test_with_another_table_nothing_of_the_killed_app_stays(folder, tmp_path):
     (folder / "people.csv").write_bytes(PEOPLE)
     with serving(folder, tmp_path / "said.txt") as served:
@@ -74,6 +76,7 @@ def test_with_another_table_nothing_of_the_killed_app_stays(folder, tmp_path):
         assert not [name for name in private_files(folder) if "secret" in name]
 
 
+@pytest.mark.usefixtures("patience")
 def test_an_app_that_runs_is_left_alone(folder, tmp_path):
     with serving(folder, tmp_path / "said.txt") as served:
         assert served.open_table("people.csv", PEOPLE).status == 201
@@ -113,6 +116,7 @@ def test_links_are_removed_and_not_followed(folder, tmp_path):
     desk.end()
 
 
+@pytest.mark.usefixtures("patience")
 def test_temporary_files_of_libraries_lie_in_the_private_folder(folder, tmp_path, monkeypatch):
     system = tmp_path / "system"
     system.mkdir()

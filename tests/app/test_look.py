@@ -42,6 +42,7 @@ def looked(client, desk):
     return client.get("look").text
 
 
+@pytest.mark.usefixtures("patience")
 def test_rows_stand_before_and_after_and_values_command_no_browser(client, desk):
     page = looked(client, desk)
     assert "Published as it is" in page
@@ -51,6 +52,7 @@ def test_rows_stand_before_and_after_and_values_command_no_browser(client, desk)
     assert "of 4" in page
 
 
+@pytest.mark.usefixtures("patience")
 def test_rows_that_are_left_out_are_found(client, desk):
     looked(client, desk)
     told = client.get("look/rows", only="left out").text
@@ -59,6 +61,7 @@ def test_rows_that_are_left_out_are_found(client, desk):
     assert ("left out" in told) or found.pairs.left_out == 0
 
 
+@pytest.mark.usefixtures("patience")
 def test_pages_and_search(client, desk):
     looked(client, desk)
     assert "page 2 of" in client.get("look/rows", page="2").text
@@ -67,6 +70,7 @@ def test_pages_and_search(client, desk):
     assert "gout" in client.get("look/rows", text="GOUT").text
 
 
+@pytest.mark.usefixtures("patience")
 def test_distributions_associations_and_a_question(client, desk):
     page = looked(client, desk)
     assert "counting queries" in page
@@ -80,6 +84,7 @@ def test_distributions_associations_and_a_question(client, desk):
     assert "error" in client.get("look/question", column0="sex", value0="nobody has it").text
 
 
+@pytest.mark.usefixtures("patience")
 def test_another_policy_is_looked_at_anew(client, desk):
     looked(client, desk)
     first = desk.jobs.get(look.JOB)
@@ -89,6 +94,7 @@ def test_another_policy_is_looked_at_anew(client, desk):
     assert desk.jobs.get(look.JOB) is not first
 
 
+@pytest.mark.usefixtures("patience")
 def test_what_cannot_be_kept_is_said(client, desk):
     desk.change(POLICY.replace("k: 4", "k: 400"), "promises", "k")
     client.get("look")
@@ -96,6 +102,7 @@ def test_what_cannot_be_kept_is_said(client, desk):
     assert "No release can be made like this." in client.get("look").text
 
 
+@pytest.mark.usefixtures("patience")
 @pytest.mark.parametrize(
     "method", ["full-domain", "regional", "mondrian", "top-down", "bottom-up", "mdav"]
 )

@@ -33,6 +33,7 @@ def perturbed(desk):
     return Policy.from_yaml(desk.policy_file.read_text()).perturbations
 
 
+@pytest.mark.usefixtures("patience")
 @pytest.mark.parametrize("path", ["data", "roles", "hierarchies", "promises", "look", "explore",
                                   "verdict", "decouple", "publish"])  # fmt: skip
 def test_every_step_takes_it(client, desk, path):
@@ -42,6 +43,7 @@ def test_every_step_takes_it(client, desk, path):
     assert perturbed(desk) == Policy.from_yaml(POLICY).perturbations
 
 
+@pytest.mark.usefixtures("patience")
 def test_roles_say_what_changes_a_column(client):
     text = client.get("roles").text
     assert "Values are changed before all else: top-coding, noise." in text
@@ -49,6 +51,7 @@ def test_roles_say_what_changes_a_column(client):
     assert text.count("Values are changed") == 2
 
 
+@pytest.mark.usefixtures("patience")
 def test_other_changes_leave_it_and_comments_stay(client, desk):
     before = perturbed(desk)
     assert client.post("roles/set", column="disease", role="plain").status == 200
@@ -57,6 +60,7 @@ def test_other_changes_leave_it_and_comments_stay(client, desk):
     assert "# Nobody needs it to the cent." in desk.policy_file.read_text()
 
 
+@pytest.mark.usefixtures("patience")
 @pytest.mark.parametrize("role", ["plain", "quasi-identifier"])
 def test_another_role_that_takes_it_keeps_it(client, desk, role):
     before = perturbed(desk)
@@ -68,11 +72,13 @@ def test_another_role_that_takes_it_keeps_it(client, desk, role):
     assert all("town" not in model.columns for model in desk.policy.models)
 
 
+@pytest.mark.usefixtures("patience")
 def test_a_column_that_is_left_out_needs_none(client, desk):
     client.post("roles/set", column="pay", role="dropped")
     assert list(perturbed(desk)) == ["town"]
 
 
+@pytest.mark.usefixtures("patience")
 def test_no_promise_is_offered_of_drawn_values(client):
     text = client.get("promises").text
     columns = re.findall(r"<option[^>]*>\s*(\w+)\s*</option>", text)

@@ -40,6 +40,7 @@ def send(client, action, **fields):
     return answer.text
 
 
+@pytest.mark.usefixtures("patience")
 def test_each_promise_is_told_in_its_own_numbers(client):
     text = client.get("promises").text
     assert "narrowed down to fewer than 2 people" in text
@@ -47,6 +48,7 @@ def test_each_promise_is_told_in_its_own_numbers(client):
     assert "at least 2 different values of disease" in text
 
 
+@pytest.mark.usefixtures("patience")
 @pytest.mark.parametrize("name", list(MODELS))
 def test_every_model_has_a_sentence_in_every_language(name):
     example = MODELS[name].example()
@@ -69,6 +71,7 @@ def test_what_the_fields_of_a_model_hold_makes_the_same_model(name):
     assert [str(made), *made.columns] == [str(example), *example.columns] or made == example
 
 
+@pytest.mark.usefixtures("patience")
 def test_every_model_is_offered(client):
     text = client.get("promises").text
     absent = [name for name in MODELS if f'id="add-{name}"' not in text]
@@ -86,6 +89,7 @@ def test_a_slider_has_its_value_on_it(name):
             assert step > 0
 
 
+@pytest.mark.usefixtures("patience")
 def test_every_method_and_loss_can_be_chosen(client, desk):
     for name in every_method(PARTITIONERS):
         send(client, "method", method=name)
@@ -95,6 +99,7 @@ def test_every_method_and_loss_can_be_chosen(client, desk):
         assert desk.policy.loss.name == name
 
 
+@pytest.mark.usefixtures("patience")
 def test_a_slider_on_its_way_is_one_change_to_undo(client, desk):
     client.get("promises")
     for k in (3, 4, 5, 6):
@@ -104,6 +109,7 @@ def test_a_slider_on_its_way_is_one_change_to_undo(client, desk):
     assert desk.policy.models[0] == KAnonymity(2)
 
 
+@pytest.mark.usefixtures("patience")
 @pytest.mark.parametrize("wrong", ["1", "many", "-3", "2.5", ""])
 def test_a_number_that_makes_no_sense_is_refused_by_the_policy_itself(client, desk, wrong):
     before = desk.text
@@ -113,6 +119,7 @@ def test_a_number_that_makes_no_sense_is_refused_by_the_policy_itself(client, de
     assert "k-anonymity needs" in text if not wrong else "k must" in text or "must be" in text
 
 
+@pytest.mark.usefixtures("patience")
 def test_a_promise_is_added_to_a_column_and_removed(client, desk):
     send(client, "add", model="t-closeness", **{"p-column": "disease"})
     assert str(desk.policy.models[2]) == "t-closeness(disease, t=0.3, distance=equal)"
@@ -120,6 +127,7 @@ def test_a_promise_is_added_to_a_column_and_removed(client, desk):
     assert len(desk.policy.models) == 2
 
 
+@pytest.mark.usefixtures("patience")
 def test_the_last_promise_cannot_be_removed(client, desk):
     send(client, "remove", place=1, model="distinct-l-diversity")
     text = send(client, "remove", place=0, model="k-anonymity")
@@ -127,6 +135,7 @@ def test_the_last_promise_cannot_be_removed(client, desk):
     assert desk.policy.models == (KAnonymity(2),)
 
 
+@pytest.mark.usefixtures("patience")
 def test_a_promise_without_what_it_needs_says_so(client, desk):
     text = send(client, "add", model="k-map")
     assert "compares with a population and none is given" in text
@@ -135,6 +144,7 @@ def test_a_promise_without_what_it_needs_says_so(client, desk):
     assert len(desk.policy.models) == 2
 
 
+@pytest.mark.usefixtures("patience")
 def test_categories_are_lines_of_values(client, desk):
     send(
         client,
@@ -145,11 +155,13 @@ def test_categories_are_lines_of_values(client, desk):
     assert desk.policy.models[2].categories == (("flu", "gout"), ("asthma",))
 
 
+@pytest.mark.usefixtures("patience")
 def test_a_list_that_changed_in_another_window_is_not_changed_by_place(client, desk):
     text = send(client, "set", place=0, model="t-closeness", **{"p-t": "0.1"})
     assert "have changed since" in text
 
 
+@pytest.mark.usefixtures("patience")
 @pytest.mark.parametrize(
     ("text", "unit", "limit"),
     [("5", "share", 0.05), ("2,5", "share", 0.025), ("0", "share", 0)],
@@ -160,6 +172,7 @@ def test_the_limit_is_a_share_or_a_number_of_rows(client, desk, text, unit, limi
     assert desk.policy.suppression.rows == "star"
 
 
+@pytest.mark.usefixtures("patience")
 def test_the_limit_changes_its_unit(client, desk):
     send(client, "limit", limit="5", before="share", **{"as": "rows"})
     assert desk.policy.suppression.limit == 1
@@ -167,6 +180,7 @@ def test_the_limit_changes_its_unit(client, desk):
     assert desk.policy.suppression.limit == 7
 
 
+@pytest.mark.usefixtures("patience")
 def test_a_limit_that_makes_no_sense_is_refused(client, desk):
     text = send(client, "limit", limit="101", before="share", **{"as": "share"})
     assert "at most 100 %" in text
@@ -185,6 +199,7 @@ def test_what_it_costs_is_shown_by_itself(client, desk):
     assert 'hx-swap-oob="true"' in text
 
 
+@pytest.mark.usefixtures("patience")
 def test_names_of_columns_command_no_browser(make_desk):
     hostile = "<script>alert(1)</script>"
     desk = make_desk(TABLE, POLICY.replace("disease", f"'{hostile}'"))

@@ -52,6 +52,7 @@ def with_decoupling(desk, settings):
     desk.change(desk.policy.replace(decouple=settings), "decouple", "given")
 
 
+@pytest.mark.usefixtures("patience")
 @pytest.mark.parametrize(
     "settings",
     [None, {"method": "break-merge"}, {"method": "slicing", "l": 2}, "association-hiding"],
@@ -80,6 +81,7 @@ def test_a_signed_release_is_what_the_commands_on_the_page_make(
     assert check_evidence(desk.folder / "release", desk.folder / "publisher.pub").holds
 
 
+@pytest.mark.usefixtures("patience")
 def test_office_files_hold_the_same_rows(client, desk):
     for form in ("xlsx", "sav", "dta", "feather"):
         publish(client, name=f"as-{form}", format=form)
@@ -87,6 +89,7 @@ def test_office_files_hold_the_same_rows(client, desk):
         assert (desk.folder / f"as-{form}" / f"data.{form}").is_file()
 
 
+@pytest.mark.usefixtures("patience")
 def test_a_release_is_shown_with_its_files(client, desk):
     publish(client, public="1", private="1")
     text = client.get("publish").text
@@ -98,6 +101,7 @@ def test_a_release_is_shown_with_its_files(client, desk):
     assert stat.S_IMODE((desk.folder / "release-report.html").stat().st_mode) == 0o600
 
 
+@pytest.mark.usefixtures("patience")
 def test_files_are_given_to_be_saved_and_reports_without_any_right(client, desk):
     publish(client, public="1")
     found = client.get("publish/file", release="release", name="data.csv")
@@ -111,6 +115,7 @@ def test_files_are_given_to_be_saved_and_reports_without_any_right(client, desk)
     assert "allow" not in shown.headers["content-security-policy"]
 
 
+@pytest.mark.usefixtures("patience")
 @pytest.mark.parametrize(
     ("release", "name"),
     [
@@ -130,6 +135,7 @@ def test_nothing_else_is_given(client, desk, release, name):
     assert client.get("publish/report", release=release).status == 400
 
 
+@pytest.mark.usefixtures("patience")
 def test_a_release_is_not_replaced_without_asking(client, desk):
     publish(client)
     before = files_of(desk.folder / "release")
@@ -141,6 +147,7 @@ def test_a_release_is_not_replaced_without_asking(client, desk):
     assert files_of(desk.folder / "release") != before
 
 
+@pytest.mark.usefixtures("patience")
 def test_another_folder_is_never_replaced(client, desk):
     (desk.folder / "mine").mkdir()
     (desk.folder / "mine" / "thesis.txt").write_text("years of work")
@@ -149,6 +156,7 @@ def test_another_folder_is_never_replaced(client, desk):
     assert files_of(desk.folder / "mine") == {"thesis.txt": b"years of work"}
 
 
+@pytest.mark.usefixtures("patience")
 def test_a_failure_leaves_nothing_and_says_why(client, desk):
     desk.change(POLICY.replace("k: 2", "k: 200"), "promises", "too much")
     there = sorted(path.name for path in desk.folder.iterdir())
@@ -160,6 +168,7 @@ def test_a_failure_leaves_nothing_and_says_why(client, desk):
     assert [path.name for path in desk.private.iterdir() if "making" in path.name] == []
 
 
+@pytest.mark.usefixtures("patience")
 @pytest.mark.parametrize("name", ["../out", "/tmp/out", ".hidden", "a/b", "", "x\0y", "x" * 300])
 def test_only_plain_names_are_taken(client, desk, name):
     before = {path.name for path in desk.folder.parent.iterdir()}
@@ -168,6 +177,7 @@ def test_only_plain_names_are_taken(client, desk, name):
     assert not (desk.folder / ".hidden").exists()
 
 
+@pytest.mark.usefixtures("patience")
 def test_a_key_is_made_for_its_owner_only(client, desk):
     page = client.post("publish/key", name="publisher", passphrase="")
     assert "keep it to yourself" in page.text
@@ -177,6 +187,7 @@ def test_a_key_is_made_for_its_owner_only(client, desk):
     assert "cannot be made again" in again.text
 
 
+@pytest.mark.usefixtures("patience")
 def test_a_key_behind_a_passphrase_needs_it(client, desk):
     client.post("publish/key", name="publisher", passphrase="open sesame")
     page = publish(client, key="publisher.key", passphrase="wrong")
@@ -187,6 +198,7 @@ def test_a_key_behind_a_passphrase_needs_it(client, desk):
     assert "open sesame" not in "".join(path.read_text() for path in desk.private.glob("*.json"))
 
 
+@pytest.mark.usefixtures("patience")
 @pytest.mark.parametrize("key", ["../publisher.key", "people.csv", "gone.key"])
 def test_only_keys_of_the_folder_sign(client, desk, key):
     keygen(desk.folder.parent / "publisher")
@@ -195,12 +207,14 @@ def test_only_keys_of_the_folder_sign(client, desk, key):
     assert not (desk.folder / "release").exists()
 
 
+@pytest.mark.usefixtures("patience")
 def test_a_seed_is_said_to_be_no_publication(client, desk):
     assert "marked as an experiment" in publish(client).text
     assert "marked as an experiment" not in client.post("publish/set", name="x", seed="").text
     assert desk.seed is None
 
 
+@pytest.mark.usefixtures("patience")
 def test_a_ledger_takes_the_next_increment(client, desk):
     with_decoupling(desk, {"method": "break-merge"})
     publish(client, seed="")
@@ -232,6 +246,7 @@ def test_a_ledger_takes_the_next_increment(client, desk):
     assert "as it was written" in part
 
 
+@pytest.mark.usefixtures("patience")
 def test_a_ledger_never_lies_in_a_release(client, desk):
     with_decoupling(desk, {"method": "break-merge"})
     publish(client)
@@ -240,6 +255,7 @@ def test_a_ledger_never_lies_in_a_release(client, desk):
     assert client.get("publish/ledger", ledger="release/x.ledger").text.count("message error") == 1
 
 
+@pytest.mark.usefixtures("patience")
 def test_names_of_strangers_are_shown_as_text(client, desk):
     name = '<img src=x onerror="alert(1)">'
     publish(client, name=name)

@@ -36,6 +36,7 @@ CHANGES = (
 _THREADS = 30
 
 
+@pytest.mark.usefixtures("patience")
 def test_no_address_fails_while_others_are_asked(served, some):
     """Every page is shown while tables are opened and policies are changed and taken back."""
     assert served.open_table("people.csv", PEOPLE).status == 201
@@ -86,6 +87,7 @@ def race(*acts, times=300):
     return raised
 
 
+@pytest.mark.usefixtures("patience")
 @pytest.mark.parametrize("step", ALL)
 def test_the_command_of_a_page_is_told_whatever_becomes_of_the_policy(tmp_path, step):
     """A page was about a policy that was gone before its last line was made."""
@@ -101,6 +103,7 @@ def test_the_command_of_a_page_is_told_whatever_becomes_of_the_policy(tmp_path, 
     desk.end()
 
 
+@pytest.mark.usefixtures("patience")
 def test_a_history_is_read_while_it_changes(tmp_path):
     history = History(tmp_path)
     numbers = iter(range(10_000_000))
@@ -145,6 +148,7 @@ def test_uploads_of_one_name_at_the_same_time_are_two_files(tmp_path):
     desk.end()
 
 
+@pytest.mark.usefixtures("patience")
 def test_settings_are_written_while_pages_set_them(tmp_path):
     desk = Desk(tmp_path)
     numbers = iter(range(10_000_000))

@@ -40,6 +40,7 @@ def judged(client, desk, action="judge", **fields):
     return client.get("verdict").text
 
 
+@pytest.mark.usefixtures("patience")
 def test_a_no_is_mended_click_by_click_until_it_is_none(client, desk):
     page = judged(client, desk)
     assert desk.jobs.get("verdict").result.answer == "no"
@@ -56,6 +57,7 @@ def test_a_no_is_mended_click_by_click_until_it_is_none(client, desk):
     assert "answer no" not in client.get("verdict").text
 
 
+@pytest.mark.usefixtures("patience")
 def test_all_advice_at_once(client, desk):
     judged(client, desk)
     for _ in range(5):
@@ -66,12 +68,14 @@ def test_all_advice_at_once(client, desk):
     assert desk.undo()
 
 
+@pytest.mark.usefixtures("patience")
 def test_a_column_is_protected_as_a_draft_would(client, desk):
     judged(client, desk)
     judged(client, desk, "strengthen", column="ill")
     assert any(model.columns == ("ill",) for model in desk.policy.models)
 
 
+@pytest.mark.usefixtures("patience")
 def test_what_is_accepted_needs_a_reason_and_a_name(client, desk):
     judged(client, desk)
     reasons = desk.jobs.get("verdict").result.assessment.reasons
@@ -89,6 +93,7 @@ def test_what_is_accepted_needs_a_reason_and_a_name(client, desk):
     assert "on the door" in desk.text
 
 
+@pytest.mark.usefixtures("patience")
 def test_advice_on_an_older_policy_is_refused(client, desk):
     judged(client, desk)
     desk.change(POLICY.replace("k: 2", "k: 3"), "file", "edited")
@@ -97,6 +102,7 @@ def test_advice_on_an_older_policy_is_refused(client, desk):
     assert desk.text == before
 
 
+@pytest.mark.usefixtures("patience")
 def test_a_policy_that_cannot_be_kept_says_so_and_is_undone(client, desk):
     desk.change(POLICY.replace("k: 2", "k: 1000"), "file", "edited")
     client.post("verdict/judge")
@@ -106,12 +112,14 @@ def test_a_policy_that_cannot_be_kept_says_so_and_is_undone(client, desk):
     assert "history/undo" in page
 
 
+@pytest.mark.usefixtures("patience")
 def test_what_was_not_tried_is_said(client, desk):
     page = judged(client, desk)
     assert "Not tried is not withstood" in page
     assert "composition" in page
 
 
+@pytest.mark.usefixtures("patience")
 def test_one_person_is_explained(client, desk):
     judged(client, desk)
     told = client.get("verdict/person", **{"of:age": "31", "of:sex": "f"}).text
@@ -121,6 +129,7 @@ def test_one_person_is_explained(client, desk):
     assert "at least one thing" in client.get("verdict/person").text
 
 
+@pytest.mark.usefixtures("patience")
 def test_networks_are_drawn(client, desk):
     judged(client, desk)
     client.post("verdict/leaks")
@@ -132,6 +141,7 @@ def test_networks_are_drawn(client, desk):
     assert "<svg" in page
 
 
+@pytest.mark.usefixtures("patience")
 def test_a_release_of_the_folder_is_judged_by_itself(client, desk):
     import sfumato as sf
 

@@ -132,6 +132,7 @@ def test_the_value_that_grew_most(rows):
         assert finding.vulnerable[i] == (max(grown, default=0) >= Fraction(1, 4))
 
 
+@pytest.mark.usefixtures("patience")
 @pytest.mark.parametrize("n", [0, 1, 2, 3])
 @given(rows=TABLES)
 def test_any_values_ruled_out(n, rows):

@@ -235,6 +235,7 @@ def test_it_applies_to_some_kind_of_release(kind):
     assert any(kind.against(made(rows), HarmRule()) for made in [*MAKERS, grouped_often])
 
 
+@pytest.mark.usefixtures("patience")
 @given(made=RELEASES, rows=PEOPLE)
 @hold_all(ATTACKS.values())
 def test_it_is_tried_or_says_why_it_cannot_be(kind, made, rows):
@@ -249,6 +250,7 @@ def test_it_is_tried_or_says_why_it_cannot_be(kind, made, rows):
 
 
 # The worst is told of one person alone, after others of whom less is told.
+@pytest.mark.usefixtures("patience")
 @example(
     made=in_one_piece,
     rows=[("2*", "13***", ill, 1500) for ill in ("flu", "flu", "hiv")]
@@ -280,6 +282,7 @@ def test_the_figures_fit_together(kind, made, rows, threshold):
             assert rule.levels(np.array([first.prior]), np.array([first.posterior])) == first.level
 
 
+@pytest.mark.usefixtures("patience")
 @given(made=RELEASES, rows=PEOPLE)
 @hold_all(ATTACKS.values())
 def test_the_worst_come_first(kind, made, rows):
@@ -290,6 +293,7 @@ def test_the_worst_come_first(kind, made, rows):
         )
 
 
+@pytest.mark.usefixtures("patience")
 @given(made=RELEASES, rows=PEOPLE)
 @hold_all(ATTACKS.values())
 def test_it_can_be_written_as_json_and_read_by_people(kind, made, rows):
@@ -301,6 +305,7 @@ def test_it_can_be_written_as_json_and_read_by_people(kind, made, rows):
         assert all(str(case) for case in outcome.worst)
 
 
+@pytest.mark.usefixtures("patience")
 @given(made=RELEASES, rows=TWICE)
 @hold_all(ATTACKS.values())
 def test_the_order_of_rows_does_not_matter(kind, made, rows):
@@ -308,6 +313,7 @@ def test_the_order_of_rows_does_not_matter(kind, made, rows):
     assert [outcome.to_dict() for outcome in one] == [outcome.to_dict() for outcome in other]
 
 
+@pytest.mark.usefixtures("patience")
 @given(made=RELEASES, rows=PEOPLE)
 @hold_all(ATTACKS.values())
 def test_a_lower_threshold_puts_no_fewer_at_risk(kind, made, rows):
@@ -326,6 +332,7 @@ def test_nobody_is_at_risk_where_nobody_is(kind):
         assert (outcome.people, outcome.of, outcome.worst) == (0, 0, ())
 
 
+@pytest.mark.usefixtures("patience")
 @given(made=RELEASES, rows=PEOPLE)
 @hold_all(EXAMPLES)
 def test_what_does_not_apply_is_refused_and_does_not_fail(attack, made, rows):

@@ -88,6 +88,7 @@ def learn_by_hand(groups, sizes, rounds):
     return lifts
 
 
+@pytest.mark.usefixtures("patience")
 @pytest.mark.parametrize("seed", range(4))
 def test_learning_is_nearly_that_over_all_ways(seed):
     rng = np.random.default_rng(seed)
@@ -109,6 +110,7 @@ def test_learning_is_nearly_that_over_all_ways(seed):
 # What an adversary finds, against what a textbook attack was measured to find.
 
 
+@pytest.mark.usefixtures("patience")
 @pytest.mark.parametrize(
     ("size", "noise", "right"), [(6, 0.0, 0.97), (6, 0.2, 0.85), (12, 0.2, 0.82), (20, 0.2, 0.81)]
 )
@@ -125,6 +127,7 @@ def test_break_merge_teaches_which_illness_a_drug_is_for(size, noise, right):
     assert "equally likely" in outcome.note
 
 
+@pytest.mark.usefixtures("patience")
 @pytest.mark.parametrize("l", [3, 5])
 def test_anatomy_teaches_what_quasi_identifiers_tell(l):
     secret = published(
@@ -137,6 +140,7 @@ def test_anatomy_teaches_what_quasi_identifiers_tell(l):
     assert attack.on(secret.target, RULE).people >= 2800
 
 
+@pytest.mark.usefixtures("patience")
 def test_one_binary_column_tells_illnesses_of_one_sex():
     rng = np.random.default_rng(5)
     sex = rng.integers(0, 2, 3000)
@@ -151,6 +155,7 @@ def test_one_binary_column_tells_illnesses_of_one_sex():
     assert correct[sure >= 0.75].mean() >= 0.95
 
 
+@pytest.mark.usefixtures("patience")
 @pytest.mark.parametrize("l", [3, 5])
 def test_slicing_teaches_what_the_other_slice_tells(l):
     columns, told = signs(np.random.default_rng(l), 3000, 6, 6, 0.6)
@@ -164,6 +169,7 @@ def test_slicing_teaches_what_the_other_slice_tells(l):
     assert attack.on(secret.target, RULE).people > 300
 
 
+@pytest.mark.usefixtures("patience")
 def test_slices_that_overlap_are_joined_where_they_agree():
     rng = np.random.default_rng(3)
     columns, told = signs(rng, 2000, 4, 4, 0.8)
@@ -180,6 +186,7 @@ def test_slices_that_overlap_are_joined_where_they_agree():
     assert "area" in outcome.worst[0].who
 
 
+@pytest.mark.usefixtures("patience")
 def test_the_whole_verdict_is_no():
     rng = np.random.default_rng(1)
     drug, ill = drugs(rng, 3000, 6, 0.0)
@@ -219,6 +226,7 @@ def draw_independent(rng):
     return published(columns, told, settings)
 
 
+@pytest.mark.usefixtures("patience")
 def test_independent_columns_teach_nothing(some):
     wrong = []
     for seed in range(some(few=12, of=60)):
@@ -239,6 +247,7 @@ def test_what_the_share_alone_tells_is_left_to_other_attacks():
     assert DeFinetti("ill", known="drug").on(target, RULE).level == Level.LOW
 
 
+@pytest.mark.usefixtures("patience")
 def test_the_same_release_is_always_judged_alike():
     secret = break_merge(*drugs(np.random.default_rng(3), 600, 4, 0.3), 6)
     attack = DeFinetti("ill", known="drug")
@@ -246,6 +255,7 @@ def test_the_same_release_is_always_judged_alike():
     assert attack.on(secret.target, RULE) == attack.on(again, RULE)
 
 
+@pytest.mark.usefixtures("patience")
 def test_missing_values_hide_no_one():
     rng = np.random.default_rng(4)
     drug, ill = drugs(rng, 1200, 4, 0.0)
@@ -256,6 +266,7 @@ def test_missing_values_hide_no_one():
     assert not any("None" in case.believed for case in outcome.worst)
 
 
+@pytest.mark.usefixtures("patience")
 def test_a_harmless_value_harms_no_one():
     drug, ill = drugs(np.random.default_rng(6), 1200, 4, 0.0)
     rows = {"area": [f"a{at // 12}" for at in range(1200)], "drug": drug, "ill": ill}
@@ -311,12 +322,14 @@ def test_wrong_columns_are_refused():
         DeFinetti("ill", known="area").on(secret.target, RULE)
 
 
+@pytest.mark.usefixtures("patience")
 def test_the_other_table_need_not_be_named():
     secret = break_merge(*drugs(np.random.default_rng(0), 600, 4, 0.0), 10)
     assert DeFinetti("ill").on(secret.target, RULE).people == 600
     assert ATTACKS["definetti"] is DeFinetti
 
 
+@pytest.mark.usefixtures("patience")
 def test_a_release_in_a_folder_is_read_again(tmp_path):
     columns, told = signs(np.random.default_rng(0), 600, 4, 3, 0.9)
     table = pa.table({**columns, "ill": told})

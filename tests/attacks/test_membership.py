@@ -173,6 +173,7 @@ def test_a_sample_draws_fakes_only_and_its_interval_holds_its_share(release, see
         assert sample.ruled_out == exact.ruled_out
 
 
+@pytest.mark.usefixtures("patience")
 def test_the_interval_holds_the_true_share_as_often_as_it_says():
     rng = np.random.default_rng(11)
     rows = [tuple(row) for row in rng.integers(0, 8, (60, 3)).tolist()]

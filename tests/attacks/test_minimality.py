@@ -181,6 +181,7 @@ def several(n, seed):
     ]
 
 
+@pytest.mark.usefixtures("patience")
 def test_candidates_of_a_larger_table_are_sampled():
     rows = several(60, 3)
     target = target_for(rows, policy_of())
@@ -195,6 +196,7 @@ def test_candidates_of_a_larger_table_are_sampled():
     assert low == outcome.posterior <= high
 
 
+@pytest.mark.usefixtures("patience")
 def test_a_sample_comes_to_what_all_candidates_say():
     rows = [*STREETS[:8], ("21", "flu"), ("21", "cold")]
     target = target_for(rows, policy_of())
@@ -211,6 +213,7 @@ def test_a_sample_comes_to_what_all_candidates_say():
     assert by_part.shares[by_part.looked_at] == pytest.approx(exact.shares[by_part.looked_at])
 
 
+@pytest.mark.usefixtures("patience")
 @pytest.mark.parametrize("method", ["mondrian", "top-down", "bottom-up"])
 def test_methods_that_draw_can_be_run_on_candidates(method):
     rows = several(24, 5)
@@ -224,6 +227,7 @@ def test_methods_that_draw_can_be_run_on_candidates(method):
     assert 0 <= outcome.posterior <= 1
 
 
+@pytest.mark.usefixtures("patience")
 def test_values_of_suppressed_people_may_be_any():
     rows = [("11", "flu"), ("11", "hiv"), ("12", "flu"), ("12", "hiv"), ("99", "flu")]
     policy = policy_of([sf.models.KAnonymity(2), *DIVERSE], suppression=0.3)

@@ -94,6 +94,7 @@ def flat(value):
 # What all of them keep
 
 
+@pytest.mark.usefixtures("patience")
 @settings(max_examples=30)
 @given(ROWS)
 @hold_all(ATTACKS.values())
@@ -106,6 +107,7 @@ def test_people_with_one_row_each_are_rows(kind, rows):
         assert [case.believed for case in mine.worst] == [case.believed for case in theirs.worst]
 
 
+@pytest.mark.usefixtures("patience")
 @settings(max_examples=30)
 @given(ROWS)
 @hold_all(ATTACKS.values())
@@ -115,6 +117,7 @@ def test_what_a_person_has_twice_counts_once(kind, rows):
     assert [each.to_dict() for each in one] == [each.to_dict() for each in again]
 
 
+@pytest.mark.usefixtures("patience")
 @settings(max_examples=30)
 @given(ROWS)
 @hold_all(ATTACKS.values())

@@ -209,6 +209,7 @@ def test_every_kind_of_chance_can_be_linked(member, sure):
         assert found.posterior == pytest.approx(sure)
 
 
+@pytest.mark.usefixtures("patience")
 def test_many_rows_are_drawn_from_and_it_says_so():
     rng = np.random.default_rng(0)
     rows = [("A", float(each)) for each in rng.normal(0, 1, 9000).round(4)]
@@ -342,6 +343,7 @@ def test_the_verifier_says_nothing_holds_of_what_it_cannot_see():
     assert len(found.perturbed) == 2
 
 
+@pytest.mark.usefixtures("patience")
 def test_points_with_and_without_chance_stand_in_one_comparison():
     policies = {
         "as it is": sf.Policy(**policy_with(pay="sensitive")),
@@ -368,6 +370,7 @@ def test_classes_that_differ_by_chance_only_are_believed_to_be_like_all():
     assert found.posterior < 0.6
 
 
+@pytest.mark.usefixtures("patience")
 @pytest.mark.parametrize(
     "member",
     [

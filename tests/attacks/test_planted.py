@@ -101,6 +101,7 @@ def independent(rng, n=600):
     return Target.of_table(counts, ("age", "zip", "sex"), ("ill", "pay"))
 
 
+@pytest.mark.usefixtures("patience")
 def test_independent_columns_tell_nothing_but_by_chance():
     found = 0
     for seed in range(60):

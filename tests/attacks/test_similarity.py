@@ -585,6 +585,7 @@ def planted(rng):
     return label.tolist(), chosen
 
 
+@pytest.mark.usefixtures("patience")
 def test_three_quarters_and_more_of_a_category_are_found_among_any_others(some):
     """Of categories that at most 36 % of all people have: twice as likely is what it takes."""
     missed, tables = 0, some(30, of=150)
@@ -605,6 +606,7 @@ def test_three_quarters_and_more_of_a_category_are_found_among_any_others(some):
     assert missed <= 0.04 * tables
 
 
+@pytest.mark.usefixtures("patience")
 def test_three_quarters_and_more_of_a_range_are_found_among_any_others(some):
     missed, tables = 0, some(30, of=150)
     for seed in range(tables):
@@ -625,6 +627,7 @@ def test_three_quarters_and_more_of_a_range_are_found_among_any_others(some):
     assert missed <= 0.04 * tables
 
 
+@pytest.mark.usefixtures("patience")
 @pytest.mark.parametrize("size", [3, 5, 10, 30, 100])
 def test_independent_numbers_put_no_person_at_risk_in_classes_of_any_size(size, some):
     for seed in range(some(2, of=12)):

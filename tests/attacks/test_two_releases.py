@@ -85,6 +85,7 @@ def textbook(one, other):
     }
 
 
+@pytest.mark.usefixtures("patience")
 @settings(max_examples=150, deadline=None)
 @given(PEOPLE, WAYS, WAYS)
 @example([(25, "130", "cold"), (35, "130", "cold")], ("decades", "none"), ("shifted", "none"))
@@ -178,6 +179,7 @@ def test_who_joined_or_left_is_looked_up_among_the_few():
     assert left.worst[0].believed == "who left has ill = e (20 % by one release alone)"
 
 
+@pytest.mark.usefixtures("patience")
 def test_releases_of_any_kind_can_be_compared():
     names = ("age", "zip", "ill")
     people = [(20 + i, f"13{i % 7}{i % 10}", "abcdef"[i * 5 % 6]) for i in range(60)]

@@ -52,6 +52,7 @@ def folder(tmp_path, monkeypatch):
     return tmp_path
 
 
+@pytest.mark.usefixtures("patience")
 @pytest.mark.parametrize("command", COMMANDS, ids=lambda each: " ".join(each[:5]))
 def test_no_command_shows_the_password_of_a_mistyped_address(folder, run, command):
     for address in ADDRESSES:

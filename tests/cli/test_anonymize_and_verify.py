@@ -18,6 +18,7 @@ def release(patients, run):
     return patients / "release"
 
 
+@pytest.mark.usefixtures("patience")
 def test_anonymize_writes_a_release_and_shows_it(patients, run):
     result = run("anonymize", "patients.csv", "-p", "policy.yaml", "-o", "release/")
     assert result.exit_code == 0
@@ -58,6 +59,7 @@ def test_quiet_says_nothing(patients, run):
     assert (patients / "r" / "manifest.json").is_file()
 
 
+@pytest.mark.usefixtures("patience")
 @pytest.mark.parametrize("form", ["csv", "parquet", "feather"])
 def test_the_release_has_the_format_that_was_asked_for(patients, run, form):
     args = ("anonymize", "patients.csv", "-p", "policy.yaml", "-o", "r", "--format", form)
@@ -89,6 +91,7 @@ def test_verify_of_a_changed_release_ends_with_1(release, run):
     assert "Broken: 5 of 9 checks do not hold." in result.stdout
 
 
+@pytest.mark.usefixtures("patience")
 def test_verify_gives_json_whatever_it_finds(release, run):
     assert json.loads(run("verify", release, "--json").stdout)["holds"] is True
     (release / "extra.txt").write_text("?")
@@ -105,6 +108,7 @@ def test_verify_holds_a_plain_file_to_a_policy(patients, run):
     assert "fails in 4 of 4 classes" in result.stdout
 
 
+@pytest.mark.usefixtures("patience")
 def test_verify_holds_earlier_releases_against_this_one(folder, run):
     zips = [("*", z, ill) for z, ills in (("130**", "abc"), ("240**", "def")) for ill in ills]
     ages = [(a, "*", ill) for a, ills in (("2*", "cde"), ("3*", "abf")) for ill in ills]
@@ -126,6 +130,7 @@ def test_verify_holds_earlier_releases_against_this_one(folder, run):
     assert "May it be published? No." in shown
 
 
+@pytest.mark.usefixtures("patience")
 def test_verify_runs_the_tool_on_candidates(patients, run):
     asked = ("verify", "release", "-p", "policy.yaml", "--attack", "minimality", "--json")
     assert run("anonymize", "patients.csv", "-p", "policy.yaml", "-o", "release").exit_code == 0
@@ -135,6 +140,7 @@ def test_verify_runs_the_tool_on_candidates(patients, run):
     assert outcome["tried"]
 
 
+@pytest.mark.usefixtures("patience")
 def test_verify_of_an_unchecked_promise_ends_with_1(patients, run):
     (patients / "people.csv").write_text("age,zip\n" + "21,4711\n24,4712\n35,4811\n38,4812\n" * 2)
     policy = (patients / "policy.yaml").read_text().replace("k-anonymity", "k-map")
@@ -150,6 +156,7 @@ def test_verify_of_an_unchecked_promise_ends_with_1(patients, run):
     assert (half.exit_code, "k=1" in half.stdout) == (1, True)
 
 
+@pytest.mark.usefixtures("patience")
 def test_the_schema_is_that_of_python(folder, run):
     expected = sf.Policy.json_schema(
         searches=sf.search.SEARCHES,

@@ -95,6 +95,7 @@ def test_the_whole_table_in_words(run, published):
     assert "above 0.3" in result.stdout
 
 
+@pytest.mark.usefixtures("patience")
 def test_parts_on_disk_say_the_same_as_the_table_they_were_made_of(run, published, parts):
     whole = json.loads(run("breach", published, *ROLES, "--json").stdout)
     alone = json.loads(run("breach", parts, "--json").stdout)
@@ -135,6 +136,7 @@ def test_one_value_says_where_somebody_may_be(run, published):
     assert "75 %" in text
 
 
+@pytest.mark.usefixtures("patience")
 @pytest.mark.parametrize(
     ("args", "words"),
     [

@@ -21,6 +21,7 @@ def words(text):
     return " ".join(text.split())
 
 
+@pytest.mark.usefixtures("patience")
 def test_all_policies_are_shown_with_the_front_marked(patients, run):
     result = run(*GIVEN, "--vary", "k=2,3,9", "--vary", "method=full-domain,mondrian")
     assert result.exit_code == 0, result.stderr
@@ -45,12 +46,14 @@ def test_the_result_can_be_had_as_json(patients, run):
     assert result.stderr == ""
 
 
+@pytest.mark.usefixtures("patience")
 def test_queries_can_be_asked_instead(patients, run):
     result = run(*GIVEN, "--vary", "k=2,3", "--loss", "query-error")
     assert result.exit_code == 0, result.stderr
     assert "query error" in result.stdout
 
 
+@pytest.mark.usefixtures("patience")
 def test_files_are_written_and_not_replaced(patients, run):
     given = (*GIVEN, "--vary", "k=2,3", "--html", "compare.html", "--csv", "compare.csv")
     result = run(*given)
@@ -66,6 +69,7 @@ def test_files_are_written_and_not_replaced(patients, run):
     assert (quiet.exit_code, quiet.stdout, quiet.stderr) == (0, "", "")
 
 
+@pytest.mark.usefixtures("patience")
 @pytest.mark.parametrize("choose", ["k=3, mondrian", "4"])
 def test_the_chosen_policy_is_written_and_can_be_used(patients, run, choose):
     vary = ("--vary", "k=2,3", "--vary", "method=full-domain,mondrian")
@@ -76,6 +80,7 @@ def test_the_chosen_policy_is_written_and_can_be_used(patients, run, choose):
     assert run("anonymize", "patients.csv", "-p", "chosen.yaml", "-o", "out").exit_code == 0
 
 
+@pytest.mark.usefixtures("patience")
 def test_a_chosen_policy_finds_its_files_from_where_it_is_written(patients, run):
     (patients / "rules").mkdir()
     (patients / "chosen").mkdir()
@@ -92,6 +97,7 @@ def test_a_chosen_policy_finds_its_files_from_where_it_is_written(patients, run)
     assert release.loss == sf.anonymize("patients.csv", "rules/policy.yaml").loss
 
 
+@pytest.mark.usefixtures("patience")
 def test_several_policies_are_called_after_their_files(patients, run):
     (patients / "other.yaml").write_text(POLICY.replace("k: 2", "k: 3"), encoding="utf-8")
     result = run(*GIVEN, "other.yaml", "--json", "--jobs", "2")

@@ -23,6 +23,7 @@ def test_all_pairs_are_shown_with_numbers_and_shades(folder, run):
     assert "\x1b" not in result.stdout
 
 
+@pytest.mark.usefixtures("patience")
 def test_roles_come_from_a_policy_and_a_drawing_is_written(patients, run):
     given = ("correlations", "patients.csv", "-p", "policy.yaml", "--measure", "cramers-v")
     result = run(*given, "--svg", "map.svg")
@@ -46,6 +47,7 @@ def test_the_result_can_be_had_as_json(patients, run):
     assert result.stderr == ""
 
 
+@pytest.mark.usefixtures("patience")
 def test_a_release_knows_its_roles_and_a_decoupled_one_is_refused(patients, run):
     assert run("anonymize", "patients.csv", "-p", "policy.yaml", "-o", "release").exit_code == 0
     assert "4 rows, 3 columns" in run("correlations", "release").stdout
@@ -73,6 +75,7 @@ def test_a_wrong_request_is_answered_and_leaves_nothing(patients, run, args, wor
     assert everything_in(patients) == before
 
 
+@pytest.mark.usefixtures("patience")
 def test_numbers_are_never_broken_over_lines(folder, run, monkeypatch):
     names = [f"a_column_of_a_long_name_{i}" for i in range(9)]
     rows = [",".join(str((r * (i + 1)) % 7) for i in range(9)) for r in range(40)]

@@ -32,6 +32,7 @@ PATIENTS = "duckdb:///clinic.db?table=patients"
 RELEASED = "duckdb:///clinic.db?table=released"
 
 
+@pytest.mark.usefixtures("patience")
 def test_a_release_is_made_in_the_database_and_verified_there(clinic, run):
     result = run("anonymize", PATIENTS, "-p", "policy.yaml", "-o", "table:released")
     assert result.exit_code == 0, result.output
@@ -46,6 +47,7 @@ def test_a_release_is_made_in_the_database_and_verified_there(clinic, run):
     assert "promised 4" in result.output or "broken" in result.output
 
 
+@pytest.mark.usefixtures("patience")
 def test_json_says_where_it_is(clinic, run):
     result = run("anonymize", PATIENTS, "-p", "policy.yaml", "-o", RELEASED, "--json")
     plain = json.loads(result.stdout)
@@ -53,6 +55,7 @@ def test_json_says_where_it_is(clinic, run):
     assert plain["verdict"]["holds"] is True
 
 
+@pytest.mark.usefixtures("patience")
 def test_a_release_is_made_in_a_folder(clinic, patients, run):
     result = run("anonymize", PATIENTS, "-p", "policy.yaml", "-o", "release/")
     assert result.exit_code == 0, result.output
@@ -60,6 +63,7 @@ def test_a_release_is_made_in_a_folder(clinic, patients, run):
     assert everything_in(patients / "release") == {"data.parquet", *BESIDE}
 
 
+@pytest.mark.usefixtures("patience")
 def test_other_commands_take_addresses(clinic, run):
     run("anonymize", PATIENTS, "-p", "policy.yaml", "-o", "table:released")
     for command in (
@@ -84,6 +88,7 @@ WRONG = {
 }
 
 
+@pytest.mark.usefixtures("patience")
 @pytest.mark.parametrize("what", WRONG)
 @pytest.mark.parametrize("command", ["anonymize", "verify", "inspect"])
 def test_a_wrong_address_is_said_and_nothing_is_left(clinic, patients, run, command, what):
@@ -97,6 +102,7 @@ def test_a_wrong_address_is_said_and_nothing_is_left(clinic, patients, run, comm
     assert tables(clinic) == {"patients"}
 
 
+@pytest.mark.usefixtures("patience")
 def test_a_database_that_may_not_be_written_is_said(clinic, patients, run):
     result = run("anonymize", PATIENTS, "-p", "policy.yaml", "-o", "table:nowhere.released")
     assert result.exit_code == 2

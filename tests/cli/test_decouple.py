@@ -13,6 +13,7 @@ def release(patients, run):
     return patients
 
 
+@pytest.mark.usefixtures("patience")
 def test_a_release_is_decoupled_verified_and_merged(release, run):
     result = run("decouple", "release", "-o", "broken")
     assert result.exit_code == 0, result.stderr
@@ -35,6 +36,7 @@ def test_a_release_is_decoupled_verified_and_merged(release, run):
     assert len(rows) == 4
 
 
+@pytest.mark.usefixtures("patience")
 def test_a_tampered_release_does_not_verify(release, run):
     run("decouple", "release", "-o", "broken", "-q")
     path = release / "broken" / "sensitive_ill.csv"
@@ -100,6 +102,7 @@ def test_a_wrong_request_is_answered_and_leaves_nothing(release, run, args, word
     assert everything_in(release) == before
 
 
+@pytest.mark.usefixtures("patience")
 def test_a_method_gets_its_settings_as_options(patients, run):
     roles = ("--qi", "age,zip", "--sensitive", "ill", "--method", "anatomy")
     result = run("decouple", "patients.csv", "-o", "buckets", *roles, "--option", "l=2")
@@ -128,6 +131,7 @@ def test_settings_that_do_not_fit_are_refused(patients, run, options, said):
     assert not (patients / "buckets").exists()
 
 
+@pytest.mark.usefixtures("patience")
 def test_a_table_is_sliced_with_columns_between_signs(patients, run):
     roles = ("--qi", "age,zip", "--sensitive", "ill", "--method", "slicing", "--option", "l=2")
     result = run(
@@ -142,6 +146,7 @@ def test_a_table_is_sliced_with_columns_between_signs(patients, run):
 SLICING = "decouple: {method: slicing, l: 2, columns: [age+zip, ill]}\n"
 
 
+@pytest.mark.usefixtures("patience")
 def test_the_policy_says_how_unless_a_method_is_given(patients, run):
     policy = (patients / "policy.yaml").read_text(encoding="utf-8")
     (patients / "policy.yaml").write_text(policy + SLICING, encoding="utf-8")

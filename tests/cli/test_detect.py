@@ -20,6 +20,7 @@ def census(tmp_path, monkeypatch):
 ROLES = ("--qi", "Age,Gender,Zipcode", "--sensitive", "Government,Marital-Status,Salary")
 
 
+@pytest.mark.usefixtures("patience")
 def test_rules_facts_and_advice_are_shown(census, run):
     result = run("detect", "census.csv", *ROLES, "--support", "2")
     assert result.exit_code == 0, result.output
@@ -29,6 +30,7 @@ def test_rules_facts_and_advice_are_shown(census, run):
     assert "restate how they were generalised" in result.stdout
 
 
+@pytest.mark.usefixtures("patience")
 def test_what_somebody_knows(census, run):
     result = run(
         "detect", "census.csv", *ROLES, "--support", "1",
@@ -39,6 +41,7 @@ def test_what_somebody_knows(census, run):
     assert "Never-Married" in result.stdout
 
 
+@pytest.mark.usefixtures("patience")
 def test_json_holds_everything(census, run):
     result = run(
         "detect", "census.csv", *ROLES, "--support", "1", "--json", "--knows",
@@ -52,6 +55,7 @@ def test_json_holds_everything(census, run):
     assert plain["facts"]
 
 
+@pytest.mark.usefixtures("patience")
 def test_pictures_and_exports(census, run):
     result = run(
         "detect", "census.csv", *ROLES, "--support", "1", "--draw", "drawings", "--export",
@@ -91,6 +95,7 @@ def test_a_release_needs_no_roles(census, run):
     assert result.exit_code == 0, result.output
 
 
+@pytest.mark.usefixtures("patience")
 @pytest.mark.parametrize(
     ("given", "words"),
     [
@@ -124,6 +129,7 @@ def test_without_roles_it_says_what_to_give(census, run):
     assert "--qi age,zip" in result.stderr
 
 
+@pytest.mark.usefixtures("patience")
 def test_the_printed_networks_come_out(census, run):
     result = run(
         "detect", "census.csv", *ROLES, "--support", "1", "--learner", "weka-ics",
@@ -148,6 +154,7 @@ def test_the_printed_networks_come_out(census, run):
     assert not holds["Zipcode", "Gender"]
 
 
+@pytest.mark.usefixtures("patience")
 def test_tables_are_shown_and_given(census, run):
     options = (
         "detect", "census.csv", *ROLES, "--support", "1", "--learner", "weka-ics",
@@ -167,6 +174,7 @@ def test_tables_are_shown_and_given(census, run):
     assert len(by_name) == len(tables) == 6
 
 
+@pytest.mark.usefixtures("patience")
 def test_the_verdicts_are_shown(census, run):
     result = run(
         "detect", "census.csv", *ROLES, "--support", "1", "--learner", "weka-ics",
@@ -179,6 +187,7 @@ def test_the_verdicts_are_shown(census, run):
     assert " no " in line
 
 
+@pytest.mark.usefixtures("patience")
 def test_a_network_can_be_given_as_arrows_or_as_the_file_that_was_written(census, run):
     drawn = ("--network", "Age -> Zipcode -> Gender, Government → Salary")
     first = run("detect", "census.csv", *ROLES, "--json", *drawn, "--export", "net.bif")

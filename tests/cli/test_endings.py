@@ -55,6 +55,7 @@ main()
 """
 
 
+@pytest.mark.usefixtures("patience")
 @pytest.mark.skipif(os.name == "nt", reason="signals of POSIX")
 @pytest.mark.parametrize(
     ("number", "code"), [("SIGTERM", 143), ("SIGHUP", 129), ("SIGINT", 130)], ids=str
@@ -112,6 +113,7 @@ def test_a_failing_machine_is_not_our_fault(patients, run, monkeypatch):
     assert result.stderr == "sfumato: error: /dev/sda: Input/output error\n"
 
 
+@pytest.mark.usefixtures("patience")
 @pytest.mark.skipif(os.name == "nt", reason="pipes of POSIX")
 @pytest.mark.parametrize(
     "args", [("schema",), ("verify", "patients.csv", "-p", "policy.yaml")], ids=lambda args: args[0]
@@ -126,6 +128,7 @@ def test_a_reader_who_has_seen_enough_is_not_troubled(patients, program, args):
     assert process.returncode == 141
 
 
+@pytest.mark.usefixtures("patience")
 @pytest.mark.skipif(not os.path.exists("/dev/full"), reason="needs /dev/full")  # noqa: PTH110
 def test_a_full_disk_behind_stdout_is_reported(folder, program):
     with open("/dev/full", "w") as full, program("schema", stdout=full) as process:  # noqa: PTH123
@@ -134,6 +137,7 @@ def test_a_full_disk_behind_stdout_is_reported(folder, program):
     assert errors == b"sfumato: error: the disk is full (No space left on device)\n"
 
 
+@pytest.mark.usefixtures("patience")
 @pytest.mark.skipif(not os.path.exists("/dev/full"), reason="needs /dev/full")  # noqa: PTH110
 def test_where_not_even_a_message_can_be_written_the_exit_code_tells(folder, program):
     with (
@@ -220,6 +224,7 @@ def test_a_limit_too_small_for_any_work_is_named_at_once(patients):
     )
 
 
+@pytest.mark.usefixtures("patience")
 @pytest.mark.skipif(os.name == "nt", reason="signals of POSIX")
 def test_a_program_outlives_a_hangup_that_its_caller_ignores(patients):
     def ignore():
@@ -242,6 +247,7 @@ def test_a_program_outlives_a_hangup_that_its_caller_ignores(patients):
     assert process.returncode == 143
 
 
+@pytest.mark.usefixtures("patience")
 @pytest.mark.skipif(os.name == "nt", reason="signals of POSIX")
 def test_what_a_killed_run_left_goes_with_the_next_and_no_live_one_does(patients, run):
     def start():
@@ -271,6 +277,7 @@ def test_what_a_killed_run_left_goes_with_the_next_and_no_live_one_does(patients
     assert {path.name for path in (patients / "out").iterdir()} == {"other"}
 
 
+@pytest.mark.usefixtures("patience")
 @pytest.mark.skipif(os.name == "nt", reason="modes of POSIX")
 @pytest.mark.parametrize(
     ("mask", "folder_mode", "file_mode"), [(0o077, 0o700, 0o600), (0o022, 0o755, 0o644)]
@@ -287,6 +294,7 @@ def test_a_release_is_as_open_as_the_umask_says(patients, run, mask, folder_mode
         assert {path.stat().st_mode & 0o777 for path in release.iterdir()} == {file_mode}
 
 
+@pytest.mark.usefixtures("patience")
 @pytest.mark.parametrize("rows", [50, 200_000], ids=["in the sample", "far down"])
 def test_a_row_that_is_too_long_and_no_text_is_refused_without_a_traceback(tmp_path, rows):
     path = tmp_path / "people.csv"

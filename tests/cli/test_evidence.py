@@ -44,6 +44,7 @@ def test_an_untouched_release_ends_with_0(signed, run):
     ends(run, *CHECK[:2], code=0, words="a key that was compared with none")
 
 
+@pytest.mark.usefixtures("patience")
 def test_a_changed_release_ends_with_1(signed, run):
     (signed / "release" / "data.csv").write_text("age\n")
     ends(run, *CHECK, code=1, words="changed: 'data.csv'")
@@ -54,6 +55,7 @@ def test_a_changed_release_ends_with_1(signed, run):
     ends(run, "sign", "release", "--key", "publisher.key", code=1, words="was not signed")
 
 
+@pytest.mark.usefixtures("patience")
 def test_a_release_that_is_not_signed_ends_with_1_only_if_a_key_is_given(signed, run):
     assert run(*ANONYMIZE, "--force").exit_code == 0
     ends(run, *CHECK[:2], code=0, words="Not signed: a person")
@@ -63,6 +65,7 @@ def test_a_release_that_is_not_signed_ends_with_1_only_if_a_key_is_given(signed,
     ends(run, *CHECK, code=0, words="Holds")
 
 
+@pytest.mark.usefixtures("patience")
 def test_a_release_that_another_signed_ends_with_1(signed, run):
     run("keygen", "-o", "other")
     ends(run, "sign", "release", "--key", "other.key", code=2, words="--force")
@@ -95,6 +98,7 @@ def test_a_wrong_request_ends_with_2(signed, run, args, words):
     assert everything_in(signed) == before
 
 
+@pytest.mark.usefixtures("patience")
 def test_a_passphrase_comes_from_the_environment(patients, run, monkeypatch):
     monkeypatch.setenv("SFUMATO_PASSPHRASE", "lapis lazuli")
     assert run("keygen", "-o", "publisher", "--passphrase").exit_code == 0
@@ -131,6 +135,7 @@ class Terminal:
         return True
 
 
+@pytest.mark.usefixtures("patience")
 def test_decoupled_releases_and_increments_are_signed_at_once(signed, run):
     decouple = ("decouple", "release", "-o", "broken", "--key", "publisher.key", "-q")
     assert run(*decouple).exit_code == 0

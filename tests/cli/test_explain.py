@@ -49,6 +49,7 @@ def test_several_places_are_listed(run, published):
     assert "zip=2596*, age=>=40" in result.stdout
 
 
+@pytest.mark.usefixtures("patience")
 def test_a_drawing_is_written_and_not_over_another(run, published, folder):
     asked = ("explain", published, "age=41", *ROLES, "--svg", "person.svg")
     result = run(*asked)
@@ -66,6 +67,7 @@ def test_somebody_who_is_not_there_is_no_mistake(run, published, folder):
     assert not (folder / "person.svg").exists()
 
 
+@pytest.mark.usefixtures("patience")
 @pytest.mark.parametrize(
     ("asked", "message"),
     [

@@ -40,6 +40,7 @@ def largest_file(size):
         resource.setrlimit(resource.RLIMIT_FSIZE, before)
 
 
+@pytest.mark.usefixtures("patience")
 @pytest.mark.parametrize("command", WRITING)
 def test_a_file_that_cannot_grow_is_named_and_nothing_stays(releases, run, command):
     ledger = (releases / "clinic.ledger").read_bytes()

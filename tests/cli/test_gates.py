@@ -43,12 +43,14 @@ def run_action(folder, **inputs):
     )  # fmt: skip
 
 
+@pytest.mark.usefixtures("patience")
 def test_the_action_lets_a_safe_release_through(releases):
     result = run_action(releases, release="safe")
     assert result.returncode == 0, result.stderr
     assert "published? Yes" in (releases / "summary.md").read_text(encoding="utf-8")
 
 
+@pytest.mark.usefixtures("patience")
 def test_the_action_stops_a_leaky_release_and_writes_its_findings(releases):
     result = run_action(releases, release="leaky", sarif="out.sarif")
     assert result.returncode == 1
@@ -57,6 +59,7 @@ def test_the_action_stops_a_leaky_release_and_writes_its_findings(releases):
     assert any(r["ruleId"] == "attack/homogeneity" for r in log["runs"][0]["results"])
 
 
+@pytest.mark.usefixtures("patience")
 def test_the_action_judges_a_plain_file_by_roles(releases):
     pc.write_csv(leaky(), releases / "their file.csv")
     roles = {"quasi-identifiers": "age", "sensitive": "ill"}
@@ -66,6 +69,7 @@ def test_the_action_judges_a_plain_file_by_roles(releases):
     assert run_action(releases, release="their file.csv", sensitive="ill").returncode == 2
 
 
+@pytest.mark.usefixtures("patience")
 def test_inputs_of_the_action_are_never_run(releases):
     for evil in ("$(touch evil)", "; touch evil", "--help"):
         result = run_action(releases, release=evil, policy=evil)
@@ -87,6 +91,7 @@ def run_hook(folder, *files):
     )
 
 
+@pytest.mark.usefixtures("patience")
 def test_the_hook_finds_the_releases_that_files_belong_to(releases):
     assert run_hook(releases).returncode == 0
     assert run_hook(releases, "README.md", "safe/manifest.json").returncode == 0
@@ -96,6 +101,7 @@ def test_the_hook_finds_the_releases_that_files_belong_to(releases):
     assert "learns ill, for 8 of 16 people (homogeneity, very high)" in result.stderr
 
 
+@pytest.mark.usefixtures("patience")
 def test_the_hook_stops_a_release_that_was_changed(releases):
     manifest = releases / "safe" / "manifest.json"
     manifest.write_text(manifest.read_text(encoding="utf-8").replace("4", "5", 1), encoding="utf-8")
@@ -211,6 +217,7 @@ class TestTheHookInARepository:
         assert main([]) == 1
 
 
+@pytest.mark.usefixtures("patience")
 def test_evidence_without_a_manifest_is_a_release_that_lost_it(releases):
     (releases / "safe" / "manifest.json").rename(releases / "safe" / "m.json")
     result = run_hook(releases, "safe/data.parquet")
@@ -218,6 +225,7 @@ def test_evidence_without_a_manifest_is_a_release_that_lost_it(releases):
     assert "without its manifest.json" in result.stderr
 
 
+@pytest.mark.usefixtures("patience")
 def test_gates_import_nothing_that_lies_in_the_repository(releases):
     for name in ("yaml", "pyarrow", "pip", "json"):
         (releases / f"{name}.py").write_text("open('run', 'w')\n", encoding="utf-8")

@@ -54,6 +54,7 @@ def loaded_by(*args) -> tuple[set[str], set[str]]:
     return {name.split(".")[0] for name in names}, own
 
 
+@pytest.mark.usefixtures("patience")
 @pytest.mark.parametrize("option", ["--help", "--version"])
 def test_asking_for_help_loads_nothing_heavy_and_hardly_anything_of_the_package(option):
     loaded, own = loaded_by(option)
@@ -61,6 +62,7 @@ def test_asking_for_help_loads_nothing_heavy_and_hardly_anything_of_the_package(
     assert {name.split(".")[1] for name in own if "." in name} <= LIGHT
 
 
+@pytest.mark.usefixtures("patience")
 def test_the_help_of_a_command_loads_nothing_heavy(run):
     assert not loaded_by("verify", "--help")[0] & HEAVY
 
@@ -72,6 +74,7 @@ def test_the_help_lists_every_command_and_the_exit_codes(run):
     assert "0 the promises hold, 1 they do not, 2 the request was wrong" in result.stdout
 
 
+@pytest.mark.usefixtures("patience")
 @pytest.mark.parametrize("name", COMMANDS)
 def test_every_command_has_an_example_and_its_python(run, name):
     text = run(name, "--help").stdout
@@ -93,6 +96,7 @@ def test_without_arguments_the_help_is_shown(run):
     assert "Usage: sfumato" in run().output
 
 
+@pytest.mark.usefixtures("patience")
 @pytest.mark.parametrize(
     ("typed", "completed"),
     [("sfumato veri", ["verify"]), ("sfumato verify --sens", ["--sensitive"])],

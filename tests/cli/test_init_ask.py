@@ -6,6 +6,8 @@ import signal
 import subprocess
 import sys
 
+import pytest
+
 import sfumato as sf
 
 TABLE = "age,x7\n" + "".join(f"{20 + n % 40},{n % 2 + 1}\n" for n in range(80))
@@ -37,6 +39,7 @@ def ask(folder, typed):
     return code
 
 
+@pytest.mark.usefixtures("patience")
 def test_an_answer_becomes_a_role(tmp_path):
     (tmp_path / "people.csv").write_text(TABLE, encoding="utf-8")
     assert sf.draft(tmp_path / "people.csv").uncertain == ("x7",)
@@ -44,12 +47,14 @@ def test_an_answer_becomes_a_role(tmp_path):
     assert sf.Policy.load(tmp_path / "new.yaml").role_of("x7") == "dropped"
 
 
+@pytest.mark.usefixtures("patience")
 def test_breaking_off_leaves_nothing_behind(tmp_path):
     (tmp_path / "people.csv").write_text(TABLE, encoding="utf-8")
     assert ask(tmp_path, None) != 0
     assert not (tmp_path / "new.yaml").exists()
 
 
+@pytest.mark.usefixtures("patience")
 def test_without_a_terminal_it_is_refused(tmp_path):
     (tmp_path / "people.csv").write_text(TABLE, encoding="utf-8")
     done = subprocess.run(
@@ -61,6 +66,7 @@ def test_without_a_terminal_it_is_refused(tmp_path):
     assert not (tmp_path / "new.yaml").exists()
 
 
+@pytest.mark.usefixtures("patience")
 def test_a_reader_of_the_first_lines_does_not_cost_the_policy(tmp_path):
     (tmp_path / "people.csv").write_text(TABLE, encoding="utf-8")
     with subprocess.Popen(

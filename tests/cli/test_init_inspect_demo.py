@@ -9,6 +9,7 @@ import sfumato as sf
 from tests.cli.conftest import everything_in
 
 
+@pytest.mark.usefixtures("patience")
 def test_init_writes_a_policy_that_can_be_used_at_once(patients, run):
     (patients / "drafts").mkdir()
     result = run("init", "patients.csv", "-o", "drafts/new.yaml")
@@ -20,6 +21,7 @@ def test_init_writes_a_policy_that_can_be_used_at_once(patients, run):
     assert run("anonymize", "patients.csv", "-p", "drafts/new.yaml", "-o", "r").exit_code == 0
 
 
+@pytest.mark.usefixtures("patience")
 def test_init_shows_what_it_guessed_and_who_is_singled_out(patients, run):
     result = run("init", "patients.csv", "-o", "new.yaml")
     lines = result.stdout.splitlines()
@@ -31,6 +33,7 @@ def test_init_shows_what_it_guessed_and_who_is_singled_out(patients, run):
     assert "sfumato anonymize patients.csv -p new.yaml -o release" in result.stderr
 
 
+@pytest.mark.usefixtures("patience")
 def test_init_to_stdout_gives_yaml_and_nothing_else(patients, run):
     result = run("init", "patients.csv", "-o", "-")
     assert result.exit_code == 0
@@ -39,6 +42,7 @@ def test_init_to_stdout_gives_yaml_and_nothing_else(patients, run):
     assert everything_in(patients) == {"patients.csv", "policy.yaml"}
 
 
+@pytest.mark.usefixtures("patience")
 def test_init_replaces_a_policy_by_force(patients, run):
     assert run("init", "patients.csv", "--force").exit_code == 0
     assert (patients / "policy.yaml").read_text().startswith("# Drafted from")
@@ -102,6 +106,7 @@ TABLES = (
 )
 
 
+@pytest.mark.usefixtures("patience")
 def test_demo_runs_the_whole_chain_and_ends_with_data_to_work_with(folder, run):
     # One run for everything it says: it costs seconds.
     result = run("demo", "--rows", "1000", "-o", "out/show", "--keep")
@@ -152,6 +157,7 @@ QUASI_IDENTIFIERS = ("age", "sex", "postcode", "nationality", "marital_status", 
 PRIVATE = ("demo.ledger", "later.csv", "others.csv", "people.csv", "policy.yaml")
 
 
+@pytest.mark.usefixtures("patience")
 def test_demo_replaces_a_release_and_leaves_nothing_private(patients, run):
     sf.anonymize("patients.csv", "policy.yaml", output="demo-release")
     assert run("demo", "--rows", "200").exit_code == 0

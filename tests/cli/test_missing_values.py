@@ -132,6 +132,7 @@ def candidates(rows: list[tuple], rule: str) -> list[list[tuple]]:
     return [[other for other in rows if all(map(alike, row[:3], other[:3]))] for row in rows]
 
 
+@pytest.mark.usefixtures("patience")
 @pytest.mark.parametrize("suppression", ["remove", "star"])
 @pytest.mark.parametrize("rule", ["own-value", "matches-any", "suppress"])
 @pytest.mark.parametrize(

@@ -49,6 +49,7 @@ BAD_TABLES = {
 }
 
 
+@pytest.mark.usefixtures("patience")
 @pytest.mark.parametrize("name", BAD_TABLES)
 def test_a_table_that_is_none(patients, run, name):
     content, words = BAD_TABLES[name]
@@ -183,6 +184,7 @@ def test_a_read_only_output_folder(patients, run):
         refused(Path(), run, *ANONYMIZE, words=["cannot write in 'out'", "Permission denied"])
 
 
+@pytest.mark.usefixtures("patience")
 def test_an_existing_release_is_replaced_only_by_force(patients, run):
     assert run(*ANONYMIZE).exit_code == 0
     first = (patients / "out/release/manifest.json").read_text()
@@ -197,6 +199,7 @@ def test_an_existing_release_is_replaced_only_by_force(patients, run):
     }
 
 
+@pytest.mark.usefixtures("patience")
 def test_a_release_that_fails_leaves_the_former_one(patients, run):
     assert run(*ANONYMIZE).exit_code == 0
     (patients / "policy.yaml").write_text(POLICY.replace("k: 2", "k: 5"))
@@ -204,6 +207,7 @@ def test_a_release_that_fails_leaves_the_former_one(patients, run):
     assert run("verify", "out/release").exit_code == 0
 
 
+@pytest.mark.usefixtures("patience")
 @pytest.mark.parametrize("what", ["folder", "web page", "file", "link"])
 def test_nothing_but_a_release_is_ever_replaced(patients, run, what):
     target = patients / "out" / "release"
@@ -224,6 +228,7 @@ def test_nothing_but_a_release_is_ever_replaced(patients, run, what):
     refused(patients, run, *ANONYMIZE, "--force", words=words)
 
 
+@pytest.mark.usefixtures("patience")
 def test_no_release_is_written_into_another(patients, run):
     assert run(*ANONYMIZE).exit_code == 0
     inside = [*ANONYMIZE[:-1], f"{ANONYMIZE[-1]}/next"]

@@ -60,6 +60,7 @@ def test_what_is_the_same_needs_no_note(run, people):
     assert "in place of" not in result.stderr
 
 
+@pytest.mark.usefixtures("patience")
 def test_settings_of_a_decoupling_override_the_policys(run, people):
     given = ("decouple", "people.csv", "-p", "policy.yaml", "-o", "buckets")
     result = run(*given, "--option", "l=3")

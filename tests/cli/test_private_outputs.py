@@ -45,6 +45,7 @@ def releases(patients, run):
     return patients
 
 
+@pytest.mark.usefixtures("patience")
 @pytest.mark.parametrize("command", COMMANDS)
 def test_what_is_private_is_refused_in_a_release_before_any_work(releases, run, command):
     before = everything_in(releases)
@@ -63,6 +64,7 @@ def test_the_demo_keeps_nothing_private_in_a_release(releases, run):
     assert everything_in(releases) == before
 
 
+@pytest.mark.usefixtures("patience")
 @pytest.mark.skipif(os.name == "nt", reason="modes of POSIX")
 @pytest.mark.parametrize("command", COMMANDS)
 def test_what_is_private_is_read_by_its_owner_only(releases, run, command):

@@ -3,11 +3,13 @@
 import json
 
 import pyarrow.csv as pa_csv
+import pytest
 
 import sfumato as sf
 from tests.tasks.test_detect import leaky, policy
 
 
+@pytest.mark.usefixtures("patience")
 def test_on_the_command_line(tmp_path, run, monkeypatch):
     monkeypatch.chdir(tmp_path)
     pa_csv.write_csv(leaky(), "table.csv")
@@ -36,6 +38,7 @@ models: [{model: k-anonymity, k: 5}]
 """
 
 
+@pytest.mark.usefixtures("patience")
 def test_what_is_left_very_high_ends_with_1(tmp_path, run, monkeypatch):
     monkeypatch.chdir(tmp_path)
     pa_csv.write_csv(sf.samples.table("census-raw"), "census.csv")

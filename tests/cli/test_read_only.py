@@ -146,12 +146,14 @@ def works(run, command):
     assert done.exit_code == 0, done.output
 
 
+@pytest.mark.usefixtures("patience")
 @pytest.mark.parametrize("command", OUTPUTS)
 def test_a_folder_that_may_not_be_written_is_named(closed, run, command):
     line, words = OUTPUTS[command]
     answered(closed, run, line.format("closed"), words)
 
 
+@pytest.mark.usefixtures("patience")
 @pytest.mark.parametrize("case", LEDGERS)
 def test_a_ledger_that_may_not_be_written_is_not_called_damaged(closed, run, case):
     of_folder, of_file, commands = LEDGERS[case]
@@ -186,6 +188,7 @@ def test_a_file_that_may_not_be_read_is_named(closed, run, command, hidden):
     answered(closed, run, command, Path(hidden).name)
 
 
+@pytest.mark.usefixtures("patience")
 def test_no_room_for_temporary_files_is_said(closed, run, monkeypatch):
     monkeypatch.setattr(tempfile, "tempdir", str(closed / "closed"))
     answered(closed, run, "demo", "Change the permissions, or choose another place")

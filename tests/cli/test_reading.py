@@ -17,6 +17,7 @@ def releases(patients, run):
     return patients
 
 
+@pytest.mark.usefixtures("patience")
 @pytest.mark.parametrize("command", ["utility", "membership"])
 def test_releases_stand_side_by_side(releases, run, command):
     result = run(command, "patients.csv", "release/", "broken", "-p", "policy.yaml")
@@ -29,6 +30,7 @@ def test_releases_stand_side_by_side(releases, run, command):
     assert result.stderr == ""
 
 
+@pytest.mark.usefixtures("patience")
 def test_the_figures_are_those_of_python(releases, run):
     named = {"release": "release", "broken": "broken"}
     both = ("patients.csv", "release", "broken", "-p", "policy.yaml", "--seed", "7", "--json")
@@ -43,12 +45,14 @@ def test_the_figures_are_those_of_python(releases, run):
     assert json.loads(found.stdout)["releases"]["broken"]["confidence"] == 0.9
 
 
+@pytest.mark.usefixtures("patience")
 def test_one_release_is_told_in_words_too(releases, run):
     result = run("utility", "patients.csv", "release", "-p", "policy.yaml")
     assert "release: 4 of 4 rows published" in result.stdout
     assert "correlations (Cramér's V)" in result.stdout
 
 
+@pytest.mark.usefixtures("patience")
 def test_a_decision_tree_is_asked_for_by_its_column(releases, run):
     import_module("sklearn")
     result = run("utility", "patients.csv", "release", "-p", "policy.yaml", "--classify", "ill")
@@ -56,6 +60,7 @@ def test_a_decision_tree_is_asked_for_by_its_column(releases, run):
     assert "decision tree for ill" in result.stdout
 
 
+@pytest.mark.usefixtures("patience")
 def test_plain_files_with_roles(patients, run):
     for command in ("utility", "membership"):
         result = run(command, "patients.csv", "patients.csv", *ROLES)
@@ -90,6 +95,7 @@ def test_what_makes_no_sense_is_refused(patients, run, args, words):
     assert result.stdout == ""
 
 
+@pytest.mark.usefixtures("patience")
 def test_a_count_is_estimated_from_any_release(releases, run):
     result = run("estimate", "patients.csv", "--where", "age=21..35", "--where", "ill=flu,gout")
     assert result.stdout == "3 of 4 rows have age=21..35 and ill=flu,gout\n"

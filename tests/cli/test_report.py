@@ -31,6 +31,7 @@ def test_it_writes_one_file_and_says_the_answer(release, run):
     assert (release / "report.html").read_text(encoding="utf-8").startswith("<!doctype html>")
 
 
+@pytest.mark.usefixtures("patience")
 def test_with_everything_it_tells_what_was_lost(release, run):
     options = ["--data", "patients.csv", "-p", "policy.yaml"]
     result = run("report", "release", *options, "-o", "report.md")
@@ -58,6 +59,7 @@ def test_the_format_wins_over_the_ending(release, run):
     assert (release / "report.txt").read_text(encoding="utf-8").startswith("# Report")
 
 
+@pytest.mark.usefixtures("patience")
 def test_a_file_that_is_there_is_replaced_only_if_told(release, run):
     (release / "report.html").write_text("mine", encoding="utf-8")
     result = run("report", "release", "-o", "report.html")
@@ -76,6 +78,7 @@ def test_a_release_that_may_not_be_published_ends_with_1_and_a_report(release, r
     assert (release / "report.html").exists()
 
 
+@pytest.mark.usefixtures("patience")
 def test_a_report_for_everybody_may_join_its_release(release, run):
     for options in ([], ["--force"]):
         result = run("report", "release", "--public", "-o", "release/report.html", *options)
@@ -85,6 +88,7 @@ def test_a_report_for_everybody_may_join_its_release(release, run):
         assert run("verify", "release").exit_code == 0
 
 
+@pytest.mark.usefixtures("patience")
 def test_a_report_in_a_signed_release_is_signed_with_the_rest(release, run):
     for name in ("mine", "yours"):
         assert run("keygen", "-o", name).exit_code == 0
@@ -104,6 +108,7 @@ def test_a_report_in_a_signed_release_is_signed_with_the_rest(release, run):
     assert run("verify", "release").exit_code == 0
 
 
+@pytest.mark.usefixtures("patience")
 @pytest.mark.parametrize(
     "options",
     [

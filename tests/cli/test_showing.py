@@ -27,6 +27,7 @@ def odd(folder):
     return folder
 
 
+@pytest.mark.usefixtures("patience")
 @pytest.mark.parametrize("settings", [{}, {"NO_COLOR": "1"}, {"FORCE_COLOR": "1"}], ids=str)
 def test_names_with_brackets_are_shown_as_they_are(odd, run, monkeypatch, settings):
     for name in ("NO_COLOR", "FORCE_COLOR"):
@@ -73,6 +74,7 @@ def test_json_is_never_wrapped_or_coloured(folder, run, monkeypatch):
     assert "\x1b" not in result.stdout
 
 
+@pytest.mark.usefixtures("patience")
 def test_a_narrow_terminal_loses_nothing(folder, run, monkeypatch):
     monkeypatch.setenv("COLUMNS", "40")
     (folder / "wide.csv").write_text("identifier_of_the_ward,ill\n1,flu\n1,gout\n")
@@ -86,6 +88,7 @@ def test_a_narrow_terminal_loses_nothing(folder, run, monkeypatch):
     assert max(map(len, result.stdout.splitlines())) <= 40
 
 
+@pytest.mark.usefixtures("patience")
 def test_an_ascii_terminal_shows_what_it_can(folder, program):
     (folder / "alter.csv").write_text("größe,ill\n1,flu\n1,gout\n", encoding="utf-8")
     (folder / "policy.yaml").write_text(
@@ -110,6 +113,7 @@ sys.exit(os.waitstatus_to_exitcode(pty.spawn(command)))
 """
 
 
+@pytest.mark.usefixtures("patience")
 @pytest.mark.skipif(os.name == "nt", reason="terminals of POSIX")
 @pytest.mark.parametrize("quiet", [False, True])
 def test_progress_is_drawn_on_a_terminal_unless_it_is_to_be_quiet(patients, quiet):
@@ -181,6 +185,7 @@ def evil(tmp_path_factory):
     }
 
 
+@pytest.mark.usefixtures("patience")
 @pytest.mark.parametrize(
     "command",
     [
@@ -232,6 +237,7 @@ def test_no_name_value_or_path_commands_a_terminal_in_any_command_and_form(evil,
         json.loads(result.stdout)
 
 
+@pytest.mark.usefixtures("patience")
 def test_a_mistyped_command_does_not_command_the_terminal(program):
     with program("verify\x1b[2J\u202e") as process:
         out, errors = process.communicate(timeout=240)

@@ -65,6 +65,7 @@ SECRETS = [
 ]
 
 
+@pytest.mark.usefixtures("patience")
 @pytest.mark.parametrize("content", SECRETS)
 def test_a_file_that_is_no_policy_is_not_quoted(folder, run, content):
     (folder / "secret").write_text(content)

@@ -23,6 +23,7 @@ assert not loaded, loaded
 """
 
 
+@pytest.mark.usefixtures("patience")
 @pytest.mark.parametrize("empty", ["", "flu"], ids=["with an empty cell", "with none"])
 def test_no_task_loads_a_library_that_it_does_not_need(empty, tmp_path):
     """Arrow imports pandas for a number of Python's beside an array, where it is installed."""

@@ -29,6 +29,7 @@ def clinic(folder):
 PUBLISH = ("publish", "visits.csv", "-l", "x.ledger", "--since", "seen")
 
 
+@pytest.mark.usefixtures("patience")
 def test_a_stream_from_start_to_end(clinic, run):
     command = (*PUBLISH, "--every", "day", "-o", "out")
     dry = run(*command, "--start", "beginning", "--dry-run")
@@ -51,6 +52,7 @@ def test_a_stream_from_start_to_end(clinic, run):
     assert "Left: 3 rows" in quiet.stderr
 
 
+@pytest.mark.usefixtures("patience")
 def test_a_stream_as_json(clinic, run):
     told = json.loads(run(*PUBLISH, "--start", "2026-03-02", "--json").stdout)
     assert (told["rows"], told["since"]) == (16, "seen")
@@ -61,6 +63,7 @@ def test_a_stream_as_json(clinic, run):
     assert json.loads(run(*PUBLISH, "--json").stdout)["increments"] == []
 
 
+@pytest.mark.usefixtures("patience")
 def test_a_folder_by_its_files(clinic, run):
     inbox = clinic / "inbox"
     inbox.mkdir()
@@ -87,6 +90,7 @@ def test_mistakes(clinic, run, options, words):
     refused(clinic, run, *PUBLISH, *options, words=words)
 
 
+@pytest.mark.usefixtures("patience")
 def test_options_of_streams_need_since(clinic, run):
     given = ("publish", "visits.csv", "-l", "x.ledger", "--every", "month")
     refused(clinic, run, *given, words=["every must be left out without --since"])

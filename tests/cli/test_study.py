@@ -24,6 +24,7 @@ def test_a_lattice_is_listed(incognito, run):
     assert ["marital_status,", "gender", "6", "4", "1,", "0", "1", "2"] in lines
 
 
+@pytest.mark.usefixtures("patience")
 def test_a_lattice_can_be_had_as_json_and_drawn(incognito, run):
     result = run("lattice", "people.csv", "-p", "policy.yaml", "--json", "--draw", "drawings", "-q")
     assert result.exit_code == 0, result.stderr
@@ -51,6 +52,7 @@ def test_hierarchies_are_listed_and_drawn(incognito, run):
     assert plain["hierarchies"][0]["levels"][1] == ["2203*", "2204*"]
 
 
+@pytest.mark.usefixtures("patience")
 def test_the_steps_of_top_down_are_told_and_drawn(folder, run):
     (folder / "people.csv").write_bytes(sf.samples.path("top-down").read_bytes())
     (folder / "policy.yaml").write_text(TOP_DOWN, encoding="utf-8")

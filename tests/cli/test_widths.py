@@ -46,6 +46,7 @@ def people(folder, run, monkeypatch):
     assert run("anonymize", "people.csv", "-p", "policy.yaml", "-o", "release").exit_code == 0
 
 
+@pytest.mark.usefixtures("patience")
 def test_no_table_is_wider_than_the_terminal(run, people):
     for command in COMMANDS:
         result = run(*command.split())

@@ -39,6 +39,7 @@ def texts():
                 yield text
 
 
+@pytest.mark.usefixtures("patience")
 def test_every_text_that_names_arguments_names_options_on_the_command_line():
     found = list(texts())
     assert len(found) > 15
@@ -48,6 +49,7 @@ def test_every_text_that_names_arguments_names_options_on_the_command_line():
         assert re.search(r"(?<![\w-])--?[a-z]", told), told
 
 
+@pytest.mark.usefixtures("patience")
 @pytest.mark.parametrize(
     ("args", "told"),
     [

@@ -94,12 +94,14 @@ def require_figures(rules: Policy, release: sf.Release, seen: Glance) -> None:
     assert seen.classes == table.group_by(list(rules.quasi_identifiers)).aggregate([]).num_rows
 
 
+@pytest.mark.usefixtures("patience")
 @pytest.mark.parametrize("method", METHODS)
 def test_a_look_says_what_is_published(method: str) -> None:
     rules = policy(method=method)
     require_published(SOME, rules, LiveTable.open(SOME, rules).look(rules))
 
 
+@pytest.mark.usefixtures("patience")
 @pytest.mark.parametrize("method", METHODS)
 def test_a_look_says_what_is_published_of_weights(method: str) -> None:
     data = SOME.append_column("weight", pa.array([1.5 + i % 9 for i in range(60)]))
@@ -107,6 +109,7 @@ def test_a_look_says_what_is_published_of_weights(method: str) -> None:
     require_published(data, rules, LiveTable.open(data, rules).look(rules))
 
 
+@pytest.mark.usefixtures("patience")
 @pytest.mark.parametrize("method", METHODS)
 def test_a_look_says_what_is_published_of_people_with_several_rows(method: str) -> None:
     data = SOME.append_column("who", pa.array([f"p{i // 2 * 7 % 30}" for i in range(60)]))
@@ -215,6 +218,7 @@ changes = st.sampled_from(
 )  # fmt: skip
 
 
+@pytest.mark.usefixtures("patience")
 @settings(max_examples=30, deadline=None)
 @given(asked=st.lists(changes, min_size=1, max_size=6))
 def test_what_was_asked_before_changes_no_answer(asked: list[Policy]) -> None:
@@ -227,6 +231,7 @@ class StopWish(Exception):  # noqa: N818 - it is no error
     """Raised to stop a look."""
 
 
+@pytest.mark.usefixtures("patience")
 @pytest.mark.parametrize("method", METHODS)
 def test_a_look_that_was_stopped_leaves_everything_usable(method: str) -> None:
     rules = policy(method=method)
@@ -252,6 +257,7 @@ def test_a_look_that_was_stopped_leaves_everything_usable(method: str) -> None:
         assert live.look(rules) == expected
 
 
+@pytest.mark.usefixtures("patience")
 @pytest.mark.parametrize("method", METHODS)
 def test_a_quick_look_at_a_small_table_is_exact(method: str) -> None:
     live, rules = LiveTable.open(SOME), policy(method=method)
@@ -284,6 +290,7 @@ def test_a_policy_that_cannot_be_read_is_a_look_with_a_reason() -> None:
     assert "quasi-identifier" in seen.reason
 
 
+@pytest.mark.usefixtures("patience")
 def test_exploring_says_what_comparing_says() -> None:
     rules, vary = policy(), {"k": [2, 4], "method": ["full-domain", "mondrian"]}
     expected = sf.compare(SOME, rules, vary=vary, parallel=1)
@@ -292,6 +299,7 @@ def test_exploring_says_what_comparing_says() -> None:
     assert found.points[0].policy.models[0] == KAnonymity(2)
 
 
+@pytest.mark.usefixtures("patience")
 def test_exploring_varies_what_a_policy_has() -> None:
     live, rules = LiveTable.open(SOME), policy()
     found = live.explore(rules)

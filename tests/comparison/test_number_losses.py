@@ -27,6 +27,7 @@ def policy(**more):
     return sf.Policy(columns=columns, models=[{"model": "k-anonymity", "k": 3}], **more)
 
 
+@pytest.mark.usefixtures("patience")
 @pytest.mark.parametrize("loss", [*NUMBER_LOSSES, "distinguishability"])
 def test_each_is_an_axis_and_is_what_utility_says_of_the_release(people, loss):
     found = sf.compare(people, policy(), vary={"k": [3, 60]}, loss=loss)
@@ -63,6 +64,7 @@ def test_what_cannot_be_measured_has_no_place(people):
     assert "is not on the drawing: it has no error of means" in str(found)
 
 
+@pytest.mark.usefixtures("patience")
 def test_decoupled_tables_are_measured_as_they_are_published(people):
     broken = policy(decouple="break-merge")
     found = sf.compare(people, broken, vary={"decouple": ["break-merge", "none"]},
@@ -74,6 +76,7 @@ def test_decoupled_tables_are_measured_as_they_are_published(people):
     assert point.losses["mean-error"] == 0
 
 
+@pytest.mark.usefixtures("patience")
 def test_plain_columns_that_are_perturbed_are_measured(people):
     def with_noise(sd):
         rule = {"role": "plain", "because": "drawn for a test",

@@ -128,6 +128,7 @@ def test_the_printed_table_can_be_put_into_three_buckets_of_three_values():
         sf.decouple(data, Anatomy(l=5), quasi_identifiers=NAMES, sensitive=["ill"])
 
 
+@pytest.mark.usefixtures("patience")
 def test_who_shares_a_bucket_is_drawn_evenly_among_those_with_the_same_value():
     rows = [("a", "flu"), ("b", "flu"), ("c", "gout"), ("d", "gout")]
     counts = FrequencySet.from_rows(["who", "ill"], rows)
@@ -145,6 +146,7 @@ def test_who_shares_a_bucket_is_drawn_evenly_among_those_with_the_same_value():
     assert chisquare(list(first.values())).pvalue > UNLIKELY
 
 
+@pytest.mark.usefixtures("patience")
 def test_values_that_share_a_bucket_are_drawn():
     counts = FrequencySet.from_rows(["who", "ill"], [(str(i), v) for i, v in enumerate("wxyz")])
     found = Counter()

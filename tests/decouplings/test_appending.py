@@ -311,6 +311,7 @@ def test_table_14_from_the_rows_that_were_added(decoupled, poor, rich, size, lik
 # What it takes, and what it refuses.
 
 
+@pytest.mark.usefixtures("patience")
 def test_folders_frames_and_files_are_the_same(decoupled, tmp_path):
     folder = tmp_path / "decoupled"
     sf.decouple(

@@ -212,6 +212,7 @@ def test_rules_that_lead_away_cost_more():
     assert {row["government"] for row in rows} == {"own", "public"}
 
 
+@pytest.mark.usefixtures("patience")
 def test_the_command_line_publishes_and_verifies_it(tmp_path):
     pyarrow.csv.write_csv(census(), tmp_path / "census.csv")
     (tmp_path / "policy.yaml").write_text(POLICY, encoding="utf-8")
@@ -245,6 +246,7 @@ def test_the_verdict_knows_what_it_leaves():
     assert found.attack("knowledge-breach", "government").people == 7
 
 
+@pytest.mark.usefixtures("patience")
 def test_it_is_compared_and_its_use_is_measured():
     policy = sf.Policy.from_yaml(POLICY)
     vary = {"decouple": ["none", {"method": "association-hiding", "confidence": 0.5}]}
@@ -255,6 +257,7 @@ def test_it_is_compared_and_its_use_is_measured():
     assert both["whole"].queries.mean == 0 < both["hidden"].queries.mean
 
 
+@pytest.mark.usefixtures("patience")
 def test_what_readers_ask_is_answered_from_labels():
     policy = sf.Policy.from_yaml(POLICY)
     release = sf.decouple(census(), policy=policy)

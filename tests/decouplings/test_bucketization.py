@@ -85,6 +85,7 @@ models:
 """
 
 
+@pytest.mark.usefixtures("patience")
 @pytest.mark.parametrize("option", ["column=bucket", "partition=bottom-up"])
 def test_the_printed_tables_come_out_of_the_command_line(tmp_path, option):
     data, policy = tmp_path / "nine.csv", tmp_path / "policy.yaml"
@@ -318,6 +319,7 @@ def test_what_readers_ask_is_answered_from_the_buckets():
     assert sf.utility(printed(), release, queries=20).queries.mean >= 0
 
 
+@pytest.mark.usefixtures("patience")
 def test_policies_are_compared_with_it():
     policy = sf.Policy.from_yaml(HIERARCHIES + "decouple: {method: bucketization, column: bucket}")
     vary = {"decouple": ["none", "bucketization", {"method": "bucketization", "column": "bucket"}]}
@@ -329,6 +331,7 @@ def test_policies_are_compared_with_it():
     assert "buckets do not keep k-anonymity with k=4" in wrong.points[0].reason
 
 
+@pytest.mark.usefixtures("patience")
 def test_a_column_of_a_database_holds_the_buckets(tmp_path):
     duckdb = imported("duckdb", "duckdb")
     people = printed()

@@ -25,6 +25,7 @@ def home(tmp_path_factory):
     return home
 
 
+@pytest.mark.usefixtures("patience")
 @pytest.mark.parametrize("form", ["csv", "parquet", "feather"])
 @pytest.mark.parametrize(
     "method",

@@ -41,6 +41,7 @@ def same(one: GroupedTables, other: GroupedTables) -> None:
             np.testing.assert_array_equal(getattr(mine, part), getattr(theirs, part))
 
 
+@pytest.mark.usefixtures("patience")
 @given(rows=ROWS)
 def test_the_files_say_what_breaking_word_by_word_says(tmp_path_factory, rows):
     folder = tmp_path_factory.mktemp("release") / "broken"
@@ -48,6 +49,7 @@ def test_the_files_say_what_breaking_word_by_word_says(tmp_path_factory, rows):
     assert literal.read(folder) == literal.grouped(rows, 2)
 
 
+@pytest.mark.usefixtures("patience")
 @given(rows=ROWS, form=st.sampled_from(["csv", "parquet", "feather"]))
 def test_what_is_read_again_is_what_was_counted(tmp_path_factory, rows, form):
     folder = tmp_path_factory.mktemp("release") / "broken"
@@ -161,6 +163,7 @@ def policy(**changes):
     return sf.Policy(**{**settings, **changes})
 
 
+@pytest.mark.usefixtures("patience")
 @pytest.mark.parametrize("form", ["csv", "parquet"])
 def test_a_release_keeps_its_promises_with_the_same_figures(tmp_path, form):
     release = sf.anonymize(PEOPLE, policy(), output=tmp_path / "release", format=form)
@@ -177,6 +180,7 @@ def test_a_release_keeps_its_promises_with_the_same_figures(tmp_path, form):
     assert sf.verify(decoupled.folder, policy()).verdict.holds
 
 
+@pytest.mark.usefixtures("patience")
 def test_a_release_in_memory_is_decoupled_in_memory():
     release = sf.anonymize(PEOPLE, policy())
     decoupled = sf.decouple(release)
@@ -184,6 +188,7 @@ def test_a_release_in_memory_is_decoupled_in_memory():
     assert sf.verify(decoupled, policy()).verdict.holds
 
 
+@pytest.mark.usefixtures("patience")
 def test_starred_rows_are_left_out_and_counted_as_suppressed(tmp_path):
     starring = policy(suppression={"limit": 0.3, "rows": "star"})
     release = sf.anonymize(PEOPLE, starring, output=tmp_path / "release", format="parquet")
@@ -198,6 +203,7 @@ def test_starred_rows_are_left_out_and_counted_as_suppressed(tmp_path):
     assert decoupled.manifest.models == release.manifest.models
 
 
+@pytest.mark.usefixtures("patience")
 def test_missing_values_that_match_any_still_do(tmp_path):
     ages = PEOPLE["age"].to_pylist()
     gaps = pa.array([None if i % 9 == 0 else age for i, age in enumerate(ages)])

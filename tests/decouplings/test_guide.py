@@ -94,6 +94,7 @@ def check(tables, mean, recipe, release):
             assert expected == pytest.approx(found, rel=1e-6)
 
 
+@pytest.mark.usefixtures("patience")
 def test_the_recipes_in_sql_give_what_the_release_knows(published):
     release, recipes = published
     [recipe] = recipes["sql"]

@@ -81,6 +81,7 @@ def added(rows, names, number):
     return found
 
 
+@pytest.mark.usefixtures("patience")
 @pytest.mark.parametrize("method", METHODS, ids=str)
 @given(rows=st.lists(st.tuples(*[st.sampled_from(["a", "b", None])] * 5), min_size=2, max_size=8))
 def test_whatever_is_joined_adds_up_to_every_table(method, rows):
@@ -253,6 +254,7 @@ def load(folder):
     return database
 
 
+@pytest.mark.usefixtures("patience")
 @given(rows=ROWS)
 def test_the_view_in_the_schema_is_the_same_join(tmp_path_factory, rows):
     folder = tmp_path_factory.mktemp("release") / "broken"
@@ -268,6 +270,7 @@ def test_the_view_in_the_schema_is_the_same_join(tmp_path_factory, rows):
 NAMEABLE = ODD.filter(lambda name: name.casefold() not in ("true", "false"))
 
 
+@pytest.mark.usefixtures("patience")
 @given(st.lists(NAMEABLE, min_size=3, max_size=3, unique_by=str.casefold))
 def test_the_schema_can_be_run_whatever_the_columns_are_called(tmp_path_factory, names):
     folder = tmp_path_factory.mktemp("release") / "broken"

@@ -64,6 +64,7 @@ def test_odd_names_are_written_and_the_manifest_says_which_file_is_which(tmp_pat
     assert release.tables is None
 
 
+@pytest.mark.usefixtures("patience")
 @given(st.lists(ODD, min_size=3, max_size=4, unique=True))
 def test_any_name_a_table_can_have_can_be_decoupled(names):
     data = table([("a", "x", "y", "z")[: len(names)], ("b", "x", "z", "z")[: len(names)]], names)

@@ -79,6 +79,7 @@ def registered(monkeypatch):
         monkeypatch.setitem(KINDS, member.name, KINDS[like])
 
 
+@pytest.mark.usefixtures("patience")
 @pytest.mark.parametrize("inside", [True, False])
 def test_groups_of_people_who_look_alike(tmp_path, inside):
     release = sf.decouple(TABLE, "crews", output=None if inside else tmp_path / "out", **ROLES)
@@ -95,6 +96,7 @@ def test_groups_of_people_who_look_alike(tmp_path, inside):
     assert {"dependencies", "breaches"} <= ids
 
 
+@pytest.mark.usefixtures("patience")
 @pytest.mark.parametrize("inside", [True, False])
 def test_groups_of_people_who_differ(tmp_path, inside):
     roles = {**ROLES, "sensitive": ["ill"]}

@@ -28,6 +28,7 @@ def test_everything_is_dealt_out_exactly_as_often_as_it_should(times, thrown, se
     assert found == Counter({i: n for i, n in enumerate(times) if n})
 
 
+@pytest.mark.usefixtures("patience")
 @pytest.mark.parametrize("thrown", [1, 2, 100])
 def test_every_order_is_equally_likely(thrown):
     rng = np.random.default_rng(5)
@@ -43,6 +44,7 @@ def test_labels_differ_and_are_equally_long(n, seed):
     assert len({len(str(label)) for label in labels}) <= 1
 
 
+@pytest.mark.usefixtures("patience")
 def test_which_group_has_the_smallest_label_depends_on_nothing():
     rows = [("a", "x")] + [("b", "x")] * 5 + [("c", "y")] * 30
     counts = FrequencySet.from_rows(["age", "ill"], rows)
@@ -55,6 +57,7 @@ def test_which_group_has_the_smallest_label_depends_on_nothing():
     assert chisquare(list(ranks.values())).pvalue > UNLIKELY
 
 
+@pytest.mark.usefixtures("patience")
 def test_rows_come_in_any_order_whatever_the_order_of_labels_and_sizes():
     rows = [("a", "x"), ("b", "x"), ("b", "y")]
     counts = FrequencySet.from_rows(["age", "ill"], rows)

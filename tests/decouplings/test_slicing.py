@@ -18,8 +18,8 @@ from sfumato.decouplings.slices import Columns, SubTuples, beliefs, cut_into_buc
 from sfumato.errors import InfeasibleError, InputError, ParameterError, UnknownColumnError
 from sfumato.tables import open_table
 from tests.adult import LEVELS
-from tests.decouplings.tables import table
 from tests.decouplings.slices import literal
+from tests.decouplings.tables import table
 
 NAMES = ["age", "sex", "zip", "ill"]
 ROLES = {"quasi_identifiers": NAMES[:3], "sensitive": ["ill"]}
@@ -93,6 +93,7 @@ def published(release):
     return found
 
 
+@pytest.mark.usefixtures("patience")
 @given(rows=PEOPLE, method=METHODS)
 def test_slices_hold_everybody_and_nobody_is_told_apart(rows, method):
     try:
@@ -125,6 +126,7 @@ def test_slices_hold_everybody_and_nobody_is_told_apart(rows, method):
         assert len(slices) == method.slices
 
 
+@pytest.mark.usefixtures("patience")
 @pytest.mark.parametrize("form", ["csv", "parquet", "feather"])
 def test_a_folder_is_written_and_verified(tmp_path, form):
     release = sliced(ROWS, Slicing(l=3, most=2), output=tmp_path / "slices", format=form)
@@ -316,6 +318,7 @@ MANY = [
 ]
 
 
+@pytest.mark.usefixtures("patience")
 @pytest.mark.parametrize(
     "settings",
     [
@@ -352,6 +355,7 @@ def test_several_sensitive_columns_are_each_diverse_even_to_those_who_know_the_o
     assert sum(outcome.attack == "membership" for outcome in found.attacks) == 1
 
 
+@pytest.mark.usefixtures("patience")
 def test_what_several_values_are_promised_together_is_written_down(tmp_path):
     sf.decouple(table(MANY, NAMES), Slicing(l=2), **SECRETS, output=tmp_path / "s", format="csv")
     text = (tmp_path / "s" / "README.md").read_text(encoding="utf-8")
@@ -409,6 +413,7 @@ def test_without_sensitive_columns_a_folder_says_what_is_promised(tmp_path):
 SECRECY = (("hiv",), ("gout", "cold"), ("flu",))
 
 
+@pytest.mark.usefixtures("patience")
 @pytest.mark.parametrize(
     ("form", "model"),
     [

@@ -83,6 +83,7 @@ def test_other_ways_are_chosen_on_the_command_line(run, tmp_path, settings, prom
     assert not failing(tmp_path / "slices")
 
 
+@pytest.mark.usefixtures("patience")
 def test_buckets_that_are_judged_together_need_the_original_to_be_verified(tmp_path, monkeypatch):
     from sfumato.cli.app import app
 
@@ -104,6 +105,7 @@ def test_buckets_that_are_judged_together_need_the_original_to_be_verified(tmp_p
     assert CliRunner().invoke(app, [*verify, "--data", "people.csv"]).exit_code == 0
 
 
+@pytest.mark.usefixtures("patience")
 def test_several_sensitive_columns_and_none_are_sliced_on_the_command_line(run, tmp_path):
     assert run("l=2").exit_code == 0
     from sfumato.cli.app import app
@@ -121,6 +123,7 @@ def test_several_sensitive_columns_and_none_are_sliced_on_the_command_line(run, 
         assert not failing(tmp_path / name)
 
 
+@pytest.mark.usefixtures("patience")
 @pytest.mark.parametrize(
     ("settings", "words"),
     [

@@ -72,6 +72,7 @@ def beliefs(release, known, told):
             yield key, {value: Fraction(n, total) for value, n in counts.items()}
 
 
+@pytest.mark.usefixtures("patience")
 @given(rows=ROWS)
 def test_a_plain_column_splits_no_group_and_a_pair_is_told_as_its_counts_say(rows):
     method = {"method": "break-merge", "together": [["time", "death"]]}
@@ -108,6 +109,7 @@ BUCKETS = [
 ]
 
 
+@pytest.mark.usefixtures("patience")
 @pytest.mark.parametrize("method", BUCKETS, ids=str)
 @given(rows=ROWS)
 def test_no_combination_of_a_bucket_is_likelier_than_is_promised(method, rows):
@@ -155,6 +157,7 @@ def people(n=240):
     )
 
 
+@pytest.mark.usefixtures("patience")
 @pytest.mark.parametrize("method", ["break-merge", "anatomy", "bucketization", "slicing"])
 def test_the_verdict_judges_what_one_of_a_pair_tells_of_the_other(tmp_path, method):
     settings = {"l": 2} if method in ("anatomy", "slicing") else {}

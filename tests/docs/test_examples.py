@@ -13,6 +13,7 @@ SLOW = {"budget_on_a_wide_table.py"}
 """What searches for long, to show what that is good for."""
 
 
+@pytest.mark.usefixtures("patience")
 @pytest.mark.parametrize(
     "script",
     [pytest.param(s, marks=pytest.mark.thorough) if s.name in SLOW else s for s in SCRIPTS],

@@ -32,6 +32,7 @@ def test_a_history_comes_from_its_seed():
         assert all(np.array_equal(a, b) for a, b in zip(month[:5], same[:5], strict=True))
 
 
+@pytest.mark.usefixtures("patience")
 @pytest.mark.parametrize("heirs", [None, 0])
 def test_every_part_of_a_history_is_within_alpha_and_nobody_is_lost(heirs):
     cells = Cells(Clinic(SHORT), 0.5, heirs=heirs)
@@ -64,6 +65,7 @@ def test_the_ledger_loses_nobody_either(thorough):
         assert there <= record["here"]
 
 
+@pytest.mark.usefixtures("patience")
 @pytest.mark.parametrize("way", WAYS)
 def test_all_ways_publish_the_people_of_the_clinic(way):
     record = WAYS[way](SHORT, 0.5)

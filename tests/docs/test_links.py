@@ -48,6 +48,7 @@ def test_make_targets_that_a_page_names_exist(page):
     assert set(named) <= set(targets)
 
 
+@pytest.mark.usefixtures("patience")
 def test_every_page_below_docs_can_be_reached_from_its_index():
     start = ROOT / "docs" / "README.md"
     seen: set[Path] = set()

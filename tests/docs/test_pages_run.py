@@ -38,6 +38,7 @@ def _a_reader(tmp_path, monkeypatch):
     monkeypatch.delenv("FORCE_COLOR", raising=False)
 
 
+@pytest.mark.usefixtures("patience")
 @pytest.mark.parametrize("page", ALONE, ids=name_of)
 def test_the_blocks_of_a_page_run_and_show_what_it_says(page):
     run_page(page)

@@ -31,6 +31,7 @@ RESULT = load()
 README = (HERE / "README.md").read_text(encoding="utf-8")
 
 
+@pytest.mark.usefixtures("patience")
 def test_the_page_and_the_plots_are_those_of_the_results():
     assert page(RESULT) == README, RERUN
     for name, text in plots(RESULT).items():
@@ -266,6 +267,7 @@ def test_ticks_reach_the_top_without_going_far_beyond(top):
     assert 3 <= len(marks) <= 6
 
 
+@pytest.mark.usefixtures("patience")
 @pytest.mark.parametrize(
     "name", [m.name for m in iter_modules(docs.papers.__path__) if m.name != "__main__"]
 )

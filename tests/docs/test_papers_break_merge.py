@@ -126,6 +126,7 @@ def test_the_tables_of_large_tables_give_what_the_results_hold():
 # The ten rows come out again, exactly, and agree with counting by hand.
 
 
+@pytest.mark.usefixtures("patience")
 def test_everything_about_the_ten_rows_comes_out_again():
     again = json.loads(json.dumps(running.small()))
     assert set(again) == set(RESULT) - set(LARGE)
@@ -463,6 +464,7 @@ def test_one_page_can_be_written_alone(tmp_path, monkeypatch, capsys):
     assert f"there are {', '.join(PAPERS)}, examples" in capsys.readouterr().err
 
 
+@pytest.mark.usefixtures("patience")
 @pytest.mark.parametrize("name", [m.name for m in iter_modules(docs.papers.break_merge.__path__)])
 def test_examples_in_docstrings_run(name):
     module = importlib.import_module(f"docs.papers.break_merge.{name}")

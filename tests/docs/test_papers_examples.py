@@ -17,6 +17,7 @@ from sfumato.cli.app import app
 PAGE = (HERE / "examples.md").read_text(encoding="utf-8")
 
 
+@pytest.mark.usefixtures("patience")
 def test_the_page_comes_out_again():
     assert examples.page() == PAGE, "run `python -m docs.papers examples` and look at what changed"
 
@@ -38,6 +39,7 @@ def test_a_printed_table_comes_out_row_by_row(made):
     assert made().same
 
 
+@pytest.mark.usefixtures("patience")
 def test_table_ii_has_five_women_and_five_men():
     # Written out here, so that the page is not its own judge.
     women, men = ("30 to 50", "F", "13000 to 23000"), ("51 to 90", "M", "24000 to 58000")

@@ -43,6 +43,7 @@ def table_after(words: str) -> list[list[str]]:
 # The page is that of the results.
 
 
+@pytest.mark.usefixtures("patience")
 def test_the_page_and_the_plots_are_those_of_the_results():
     assert page(RESULT) == PAGE, RERUN
     for name, text in plots(RESULT).items():
@@ -226,6 +227,7 @@ def test_the_rows_are_rows_of_adult_each_once():
 # The command.
 
 
+@pytest.mark.usefixtures("patience")
 def test_the_page_can_be_written_alone(tmp_path, monkeypatch):
     monkeypatch.setattr("docs.papers.__main__.HERE", tmp_path)
     assert main(["slicing", "--page"]) == 0

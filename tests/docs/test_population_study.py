@@ -1,9 +1,12 @@
 """`docs/concepts/population-study.md`: estimates are as far off as the page says."""
 
+import pytest
+
 from docs.population_study import FRACTIONS, PAGE, SETS, drawings, page, study
 from sfumato.populations import ESTIMATORS
 
 
+@pytest.mark.usefixtures("patience")
 def test_a_small_country_is_estimated_from():
     figures = study(people=4_000, repeats=2)
     assert {each.known for each in figures} == set(SETS)

@@ -39,6 +39,7 @@ def section(page: str, heading: str) -> str:
     return found[1]
 
 
+@pytest.mark.usefixtures("patience")
 @pytest.mark.parametrize("name", generate.PAGES)
 def test_a_generated_page_is_what_the_code_says(name):
     expected = {path.name: text for path, text in generate.texts().items()}[name]
@@ -56,6 +57,7 @@ def test_nothing_lies_among_the_generated_pages_that_is_not_generated():
     assert {path.name for path in REFERENCE.iterdir()} == set(generate.PAGES)
 
 
+@pytest.mark.usefixtures("patience")
 def test_the_check_names_a_page_that_is_out_of_date(tmp_path, monkeypatch, capsys):
     monkeypatch.setattr(generate, "FOLDER", tmp_path / "docs" / "reference")
     (tmp_path / "docs").mkdir()

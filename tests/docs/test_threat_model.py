@@ -4,6 +4,8 @@ import ast
 import re
 from functools import cache
 
+import pytest
+
 from tests.docs.pages import ROOT, links
 
 PAGE = ROOT / "docs" / "concepts" / "threat-model.md"
@@ -26,6 +28,7 @@ def functions_of(file):
     return {node.name for node in ast.walk(tree) if isinstance(node, ast.FunctionDef)}
 
 
+@pytest.mark.usefixtures("patience")
 def test_every_line_names_tests_that_exist_and_links_to_their_file():
     lines = lines_of_tables()
     assert len(lines) > 50

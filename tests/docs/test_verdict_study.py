@@ -1,9 +1,12 @@
 """`docs/concepts/verdict-study.md`: the verdict is as rarely wrong as the page says."""
 
+import pytest
+
 from docs import verdict_study
 from docs.verdict_study import PAGE, TABLES, harmless, leaky, page, run, share_of_no, study
 
 
+@pytest.mark.usefixtures("patience")
 def test_a_few_tables_get_the_right_answer():
     assert share_of_no(run(harmless, range(10))) == 0
     assert share_of_no(run(leaky, range(10))) == 1

@@ -148,6 +148,7 @@ def test_few_columns_are_known_to_others():
     assert found["educl"].role is Role.SENSITIVE
 
 
+@pytest.mark.usefixtures("patience")
 @pytest.mark.parametrize("form", ["%Y-%m-%d", "%d.%m.%Y"])
 def test_one_date_and_the_times_between_stand_for_the_other_dates(form):
     born = np.datetime64("1900-01-01") + RNG.integers(0, 20_000, N)

@@ -21,6 +21,7 @@ def contents(folder):
     return {path.name: path.read_bytes() for path in folder.iterdir()}
 
 
+@pytest.mark.usefixtures("patience")
 def test_evidence_knows_the_report_that_was_saved(unsigned, anonymized, decoupled, key):
     for folder, signer in ((unsigned, None), (anonymized, key), (decoupled, key)):
         path = sf.report(folder, public=True).save(folder / "report.html", key=signer)
@@ -30,6 +31,7 @@ def test_evidence_knows_the_report_that_was_saved(unsigned, anonymized, decouple
         assert all(check.status == "holds" for check in sf.verify(folder).checks)
 
 
+@pytest.mark.usefixtures("patience")
 def test_a_release_from_before_there_was_evidence_takes_one_too(unsigned, key):
     (unsigned / "evidence.json").unlink()
     report = sf.report(unsigned, public=True)
@@ -39,6 +41,7 @@ def test_a_release_from_before_there_was_evidence_takes_one_too(unsigned, key):
     assert sf.check_evidence(unsigned, key.public).holds
 
 
+@pytest.mark.usefixtures("patience")
 def test_what_is_not_for_everybody_stays_outside(unsigned, anonymized, tmp_path, key):
     before = contents(unsigned), contents(anonymized)
     for public, place, signer, said in (

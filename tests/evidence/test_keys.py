@@ -36,6 +36,7 @@ PRINTED = [
 ]
 
 
+@pytest.mark.usefixtures("patience")
 @pytest.mark.parametrize(("secret", "public", "message", "signature"), PRINTED)
 def test_signatures_are_those_the_standard_prints(secret, public, message, signature):
     raw, said, value = (bytes.fromhex(each) for each in (public, message, signature))

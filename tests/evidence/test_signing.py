@@ -169,6 +169,7 @@ def test_the_signature_of_another_key_is_replaced_only_by_force(anonymized, key)
     ]
 
 
+@pytest.mark.usefixtures("patience")
 def test_a_promise_about_a_population_was_checked_when_it_was_published(tmp_path, key):
     people = pa.table({"age": [31, 34, 35, 38, 42, 45, 47, 49] * 2})
     policy = sf.Policy(
@@ -319,6 +320,7 @@ def test_evidence_is_as_readable_as_the_manifest(anonymized):
     assert len(modes) == 1
 
 
+@pytest.mark.usefixtures("patience")
 def test_a_report_that_this_program_makes_may_join_a_release_and_is_signed_with_it(tmp_path, key):
     folder = sf.anonymize(TABLE, POLICY, output=tmp_path / "r", format="csv").folder
     report = sf.report(folder, public=True).save(folder / "report.html")
@@ -334,6 +336,7 @@ def test_a_report_that_this_program_makes_may_join_a_release_and_is_signed_with_
     assert sf.check_evidence(folder, key.public).not_covered == ()
 
 
+@pytest.mark.usefixtures("patience")
 @pytest.mark.parametrize("forged", [False, True])
 def test_no_other_report_is_signed(tmp_path, key, forged):
     folder = sf.anonymize(TABLE, POLICY, output=tmp_path / "r", format="csv").folder
@@ -348,6 +351,7 @@ def test_no_other_report_is_signed(tmp_path, key, forged):
     assert sf.check_evidence(folder).signed_by is None
 
 
+@pytest.mark.usefixtures("patience")
 @pytest.mark.parametrize("evidence", [True, False])
 @pytest.mark.parametrize("name", ["README.md", "schema.sql", "report.html"])
 def test_no_file_is_signed_that_nobody_accounts_for(tmp_path, key, name, evidence):
@@ -361,6 +365,7 @@ def test_no_file_is_signed_that_nobody_accounts_for(tmp_path, key, name, evidenc
         sf.sign(folder, key)
 
 
+@pytest.mark.usefixtures("patience")
 def test_a_report_in_a_signed_release_is_signed_by_the_report_command_only(anonymized, key):
     report = anonymized / "report.html"
     report.write_text("<p>All is well.</p>")

@@ -37,6 +37,7 @@ def test_an_untouched_release_holds(request, kind, key):
     assert found["files"].found == len(files_of(folder)) - 1
 
 
+@pytest.mark.usefixtures("patience")
 @pytest.mark.parametrize("kind", ["anonymized", "decoupled"])
 def test_the_signature_is_what_the_textbook_says(request, kind, key):
     """No code of the package reads the file here, and none of the library checks it."""
@@ -52,6 +53,7 @@ def test_the_signature_is_what_the_textbook_says(request, kind, key):
     assert not literal.verifies(public, value, message + b"\n")
 
 
+@pytest.mark.usefixtures("patience")
 @pytest.mark.parametrize(("flips", "with_key"), [(1000, True), (200, False)])
 def test_a_thousand_flips_are_all_found(decoupled, key, flips, with_key, some):
     """Every file is hit; without the key the signature still belongs to the bytes."""
@@ -72,6 +74,7 @@ def test_a_thousand_flips_are_all_found(decoupled, key, flips, with_key, some):
     assert not broken(decoupled, key.public)
 
 
+@pytest.mark.usefixtures("patience")
 def test_a_flip_of_any_bit_of_the_evidence_is_refused_or_not_what_was_signed(anonymized, key):
     data = (anonymized / "evidence.json").read_bytes()
     read = 0
@@ -88,6 +91,7 @@ def test_a_flip_of_any_bit_of_the_evidence_is_refused_or_not_what_was_signed(ano
     assert read  # some are evidence still, of something else
 
 
+@pytest.mark.usefixtures("patience")
 def test_every_truncation_and_every_addition_is_found(decoupled, key):
     rng = random.Random(22)
     for path in files_of(decoupled):
@@ -103,6 +107,7 @@ def test_every_truncation_and_every_addition_is_found(decoupled, key):
         path.write_bytes(data)
 
 
+@pytest.mark.usefixtures("patience")
 def test_every_removed_renamed_or_swapped_file_is_found(decoupled, key):
     paths = files_of(decoupled)
     aside = decoupled.parent / "aside"

@@ -28,6 +28,7 @@ import pyarrow.parquet
 
 import sfumato as sf
 from sfumato.errors import SfumatoError
+from tests.decouplings.slices import literal as slices
 from tests.fuzz.canaries import bytes_of_folder, bytes_of_table, find_canaries, unpublished
 from tests.fuzz.guards import Case, Fault, Guard, refusals
 from tests.fuzz.recount import (
@@ -43,7 +44,6 @@ from tests.fuzz.recount import (
     text,
 )
 from tests.ledger.releases import cells_of, counted, sums_of, sums_of_folder, worst_of
-from tests.decouplings.slices import literal as slices
 
 LETTERS = "GHJKMNPQRSTVWXZ"
 """Of markers: no vowels, so they make no words, and no digits of a hash."""

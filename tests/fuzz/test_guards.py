@@ -40,6 +40,7 @@ def found():
         yield pytest.param(path, marks=marks, id=f"{path.parent.name}/{path.name}")
 
 
+@pytest.mark.usefixtures("patience")
 @pytest.mark.parametrize("path", list(found()))
 def test_what_was_found_once_is_mended(path, guards, request, monkeypatch):
     guard = guards[path.parent.name]
@@ -124,6 +125,7 @@ class Endless(Planted):
             time.sleep(0.01)
 
 
+@pytest.mark.usefixtures("patience")
 def test_what_never_ends_is_a_fault():
     assert try_case(Endless(), {}).kind == "no end"
 
@@ -215,6 +217,7 @@ def test_published_texts_side_by_side_are_no_canary():
     assert unpublished(["MMGGZK"], ["M*****", "GGZKM"]) == ["MMGGZK"]
 
 
+@pytest.mark.usefixtures("patience")
 @pytest.mark.parametrize("target", TARGETS)
 def test_readers_take_what_they_begin_with(target, tmp_path):
     for data in seeds(target):

@@ -212,6 +212,7 @@ def independent(seed):
     return columns
 
 
+@pytest.mark.usefixtures("patience")
 def test_independent_columns_raise_no_alarm():
     alarms = sum(worst_level(independent(seed)) is Level.VERY_HIGH for seed in range(100))
     assert alarms <= 2, f"{alarms} of 100 tables of independent columns"
@@ -258,6 +259,7 @@ def test_what_the_budget_does_not_reach_is_said():
     assert find_facts(counts, ["zip"], list(columns)[:3]).note == ""
 
 
+@pytest.mark.usefixtures("patience")
 def test_counting_in_blocks_finds_the_same(monkeypatch):
     """Large tables are added up over a few columns at a time before sets of them are counted."""
     rng = np.random.default_rng(7)

@@ -47,6 +47,7 @@ def cost(folder, steps, groups, *, waiting=0):
     return steps[0]
 
 
+@pytest.mark.usefixtures("patience")
 def test_the_steps_do_not_grow_with_the_ledger(tmp_path, steps):
     small, large = (cost(tmp_path, steps, groups) for groups in (12, 3000))
     assert small > 0
@@ -54,6 +55,7 @@ def test_the_steps_do_not_grow_with_the_ledger(tmp_path, steps):
     assert large <= small + 15
 
 
+@pytest.mark.usefixtures("patience")
 def test_nor_with_what_waits_elsewhere(tmp_path, steps):
     few, many = (cost(tmp_path, steps, 12, waiting=n) for n in (1, 500))
     # What goes over all rows that wait, in half a hundred steps each: they are hashed, and looked
@@ -61,6 +63,7 @@ def test_nor_with_what_waits_elsewhere(tmp_path, steps):
     assert many <= few + 250
 
 
+@pytest.mark.usefixtures("patience")
 def test_they_grow_with_the_increment(tmp_path, steps):
     path = tmp_path / "x.ledger"
     rows = [(str(g), *row) for g in range(200) for row in GROUP]

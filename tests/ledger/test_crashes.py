@@ -36,6 +36,7 @@ def crashed(script, *arguments):
     return json.loads(done.stdout)
 
 
+@pytest.mark.usefixtures("patience")
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="needs fork and SIGKILL")
 def test_a_publish_that_is_killed_at_any_moment(tmp_path, some):
     rounds = some(40, of=200)
@@ -46,6 +47,7 @@ def test_a_publish_that_is_killed_at_any_moment(tmp_path, some):
     assert all(told["after"][way] for way in some(["rows"], of=["rows", "delete", "correct"]))
 
 
+@pytest.mark.usefixtures("patience")
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="needs fork and SIGKILL")
 def test_commands_that_are_killed_can_be_given_again_and_leave_nothing(tmp_path, some):
     told = crashed("killing.py", tmp_path, some(4, of=1000))
@@ -68,6 +70,7 @@ def test_a_release_of_a_ledger_is_never_replaced(ledger):
     assert sf.verify(target).verdict.holds
 
 
+@pytest.mark.usefixtures("patience")
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="needs fork and SIGKILL")
 def test_a_publish_into_a_database_that_is_killed_at_any_statement(tmp_path, some):
     imported("ibis", "duckdb")
@@ -91,6 +94,7 @@ def test_who_comes_second_waits_or_is_told(ledger):
     assert counted(sf.Ledger(ledger).contents().tables) == before
 
 
+@pytest.mark.usefixtures("patience")
 def test_many_at_once_come_one_after_the_other(ledger):
     problems = []
 
@@ -113,6 +117,7 @@ def test_many_at_once_come_one_after_the_other(ledger):
     assert len(list(ledger.parent.glob("out-*"))) == 15
 
 
+@pytest.mark.usefixtures("patience")
 def test_a_renaming_that_failed_is_made_up_for(ledger, monkeypatch):
     target = ledger.with_name("out")
     monkeypatch.setattr(pending, "finish", lambda _: ["the disk said no."])

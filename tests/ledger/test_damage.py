@@ -56,6 +56,7 @@ def mutate(data, rng):
     return bytes(data)
 
 
+@pytest.mark.usefixtures("patience")
 def test_a_damaged_file_is_refused_or_harmless(written, tmp_path, some):  # noqa: F811
     original, path = written.read_bytes(), tmp_path / "x.ledger"
     shutil.copy(written, path)
@@ -80,6 +81,7 @@ STRANGE = [
 ]  # fmt: skip
 
 
+@pytest.mark.usefixtures("patience")
 def test_a_forged_ledger_is_refused_or_works(written, tmp_path, some):  # noqa: F811
     """A cell is replaced and all hashes are computed again: what is read must still be checked."""
     original, path = written.read_bytes(), tmp_path / "x.ledger"

@@ -52,6 +52,7 @@ def test_most_rows_of_an_increment_given_again_are_told(ledger):
     assert "of increment 2, more than chance explains" in warning
 
 
+@pytest.mark.usefixtures("patience")
 def test_so_are_some_among_others_and_before_anything_is_published(ledger):
     march = people(60, 1)
     ledger.publish(given(march))
@@ -106,6 +107,7 @@ def drawn(rng, values, n):
     return found
 
 
+@pytest.mark.usefixtures("patience")
 @pytest.mark.parametrize("values", [1, 3, 30, 1000, 100_000])
 def test_other_people_of_the_same_kind_are_not_told(values, some):
     """Whether there are three kinds of rows or as many as people."""

@@ -36,6 +36,7 @@ def readings(monkeypatch):
     return times
 
 
+@pytest.mark.usefixtures("patience")
 def test_a_file_that_is_as_it_was_left_is_not_read_again(ledger, readings, tmp_path):
     ledger.publish(newcomers("20s"), output=tmp_path / "one")
     ledger.publish(newcomers("20s"), again=True, dry_run=True)
@@ -62,6 +63,7 @@ def test_another_layout_of_the_file_is_read_once(ledger, readings):
     assert readings == [False]
 
 
+@pytest.mark.usefixtures("patience")
 def test_an_interrupted_renaming_leaves_a_file_that_is_as_it_was_left(
     ledger, readings, tmp_path, monkeypatch
 ):
@@ -113,6 +115,7 @@ def test_a_file_that_is_too_large_for_memory_is_read(ledger, readings, monkeypat
     assert ledger.verify() == []
 
 
+@pytest.mark.usefixtures("patience")
 def test_blocks_are_hashed_as_if_all_were_hashed_again(tmp_path):
     """Whatever joins, leaves, moves and is generalised: with more cells than are in a block."""
     columns = {
@@ -145,6 +148,7 @@ def test_blocks_are_hashed_as_if_all_were_hashed_again(tmp_path):
     assert blocks["given"] == len(marks) > 1
 
 
+@pytest.mark.usefixtures("patience")
 def test_an_increment_takes_no_more_steps_the_more_there_were(tmp_path, monkeypatch, some):
     """The check and all hashes included: counted in steps of the database."""
     steps, opened = [0], store._connect

@@ -129,6 +129,7 @@ def list_beliefs(states, rows, mine, column):
                         yield Fraction(found, len(sure))
 
 
+@pytest.mark.usefixtures("patience")
 @pytest.mark.parametrize(
     "tables",
     [
@@ -189,6 +190,7 @@ def check_panels(folder, seeds):
     assert not few, happened
 
 
+@pytest.mark.usefixtures("patience")
 def test_of_people_with_several_rows_nothing_is_believed_above_alpha(tmp_path, trusted):
     check_panels(tmp_path, range(16))
 
@@ -278,6 +280,7 @@ def start(folder, *, alpha=0.5, policy=POLICY, first=FIRST, **more):
     return sf.Ledger.start(release, folder / "x.ledger", alpha=alpha, policy=policy, **settings)
 
 
+@pytest.mark.usefixtures("patience")
 def test_rows_of_a_person_join_in_cells_of_their_own(tmp_path):
     ledger = start(tmp_path, rows_per_person=3)
     names = ["ann", "bob", "cyd", "dee", "eve"]

@@ -175,6 +175,7 @@ def named(table, first=0):
     return table.append_column("who", pa.array([f"P{first + i}" for i in range(len(table))]))
 
 
+@pytest.mark.usefixtures("patience")
 def test_what_comes_late_is_taken_if_people_are_known(registry):
     table = named(people(days(*[1] * 16, 2, 2, 9)))
     registry.publish_since(table, "seen", start="beginning", every="day")
@@ -462,6 +463,7 @@ def test_a_renaming_that_failed_is_made_up_for_though_nothing_is_new(ledger, tmp
     assert taken(ledger) == [("2026-03-01", 16)]
 
 
+@pytest.mark.usefixtures("patience")
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="needs fork and SIGKILL")
 def test_a_run_that_is_killed_at_any_moment_goes_on(tmp_path, started, some):
     """The run is killed again and again until it has taken all windows."""

@@ -159,6 +159,7 @@ def cells(path):
     db.close()
 
 
+@pytest.mark.usefixtures("patience")
 def test_each_cell_of_each_table_is_covered(ledger, some):
     """Every cell is changed by itself, once to another of its type and once to another type."""
     original, tried = ledger.read_bytes(), set()
@@ -236,6 +237,7 @@ def test_an_old_copy_is_refused_with_the_hash_that_was_kept(ledger, tmp_path):
     assert sf.Ledger(ledger).publish(given([("74", "hiv", "high")]), head=head).sequence == 6
 
 
+@pytest.mark.usefixtures("patience")
 def test_an_old_copy_is_refused_where_a_later_release_lies(ledger, tmp_path):
     """Without the hash, too: releases say of which ledger they are, and which."""
     old = shutil.copy(ledger, tmp_path / "old.ledger")
@@ -255,6 +257,7 @@ def test_an_old_copy_is_refused_where_a_later_release_lies(ledger, tmp_path):
     assert other.publish(rows, output=folders / "other").sequence == 2
 
 
+@pytest.mark.usefixtures("patience")
 def test_what_an_interrupted_publish_left_is_no_later_release(ledger, tmp_path):
     new = given([("24", "cold", "high"), ("25", "hiv", "low")])
     folders = tmp_path / "releases"

@@ -82,6 +82,7 @@ def random_tables(rng):
     return states, people
 
 
+@pytest.mark.usefixtures("patience")
 def test_worlds_are_counted_as_they_are_listed(some):
     rng = random.Random(5)
     tried = 0
@@ -200,6 +201,7 @@ def ways(**counted):
     }
 
 
+@pytest.mark.usefixtures("patience")
 def test_it_finds_who_joins_with_some_and_leaves_with_others(tmp_path):
     old = ["flu", "gout", "cold", "ulcer", "asthma", "angina", "acne", "burn"]
     new = ["hiv", "flu", "gout", "cold"]
@@ -215,6 +217,7 @@ def test_it_finds_who_joins_with_some_and_leaves_with_others(tmp_path):
     assert verdict.smallest == 1
 
 
+@pytest.mark.usefixtures("patience")
 def test_it_finds_who_moves_with_some_and_arrives_with_others(tmp_path):
     before = {
         "1": ["hiv", "flu", "cold", "acne"],
@@ -715,6 +718,7 @@ ENOUGH = {
 """How often something must be seen to happen in a ledger; what is not published tells nothing."""
 
 
+@pytest.mark.usefixtures("patience")
 def test_nobody_is_believed_above_alpha(tmp_path, trusted):
     check_ledgers(tmp_path, range(60))
 
@@ -752,6 +756,7 @@ def rows_of(age, **columns):
 OLD = ["flu", "gout", "cold", "ulcer", "asthma", "angina", "acne", "burn"]
 
 
+@pytest.mark.usefixtures("patience")
 def test_who_joins_with_some_does_not_leave_with_others(tmp_path):
     def join(tiny):
         alice, *_ = tiny.add_people(rows_of("30s", ill=["hiv", "flu", "gout", "cold"]))
@@ -783,6 +788,7 @@ def test_who_moves_alone_stays_where_the_person_was(tmp_path):
     assert sum(each.waits == "correct" for each in tiny.now.values()) == 16
 
 
+@pytest.mark.usefixtures("patience")
 def test_those_who_are_alike_in_one_of_three_columns_wait(tmp_path):
     def join(**columns):
         return lambda tiny: tiny.ask(joining=tiny.add_people(rows_of("30s", **columns)))

@@ -140,6 +140,7 @@ def test_an_empty_table_keeps_every_promise(model):
     assert measured
 
 
+@pytest.mark.usefixtures("patience")
 @law(also=lambda n: st.permutations(range(n)).map(np.array))
 def test_the_order_of_classes_does_not_matter(model, classes, order):
     other = classes.merge(order)
@@ -263,6 +264,7 @@ MOVES = st.lists(st.tuples(st.integers(0, 5), st.integers(1, 6)), min_size=1)
 """Which of its parameters is moved, and how far, one after the other."""
 
 
+@pytest.mark.usefixtures("patience")
 @law(also=lambda _: MOVES)
 def test_what_keeps_a_stricter_promise_keeps_the_weaker_one(model, classes, moves):
     names = sorted(model.stricter)

@@ -58,6 +58,7 @@ def parts(
 few = st.tuples(*[st.integers(0, 4)] * 4).filter(any)
 
 
+@pytest.mark.usefixtures("patience")
 @pytest.mark.parametrize("name", CLOSED)
 @pytest.mark.parametrize("moves", [False, True])
 @settings(deadline=None)

@@ -146,6 +146,7 @@ def beliefs(orders):
     return {key: Fraction(there, of) for key, (there, of) in seen.items()}
 
 
+@pytest.mark.usefixtures("patience")
 def test_by_lot_everyone_who_is_not_shown_is_equally_likely_in_the_table():
     for ((shown, suppressed), _), belief in beliefs(list(permutations(range(5)))).items():
         assert belief == Fraction(suppressed, 5 - len(shown))

@@ -84,6 +84,7 @@ def test_a_class_that_passes_still_does_with_any_other(one, k, confidence):
         assert model.passes(classes(first + other))[0]
 
 
+@pytest.mark.usefixtures("patience")
 @pytest.mark.parametrize("confidence", [0.5, 0.8, 0.99])
 def test_with_as_many_people_more_rows_are_never_worse(confidence):
     for most in range(1, 60):
@@ -148,6 +149,7 @@ def policy(k: int = 150, **changes) -> sf.Policy:
     return sf.Policy(columns=columns, **settings_)
 
 
+@pytest.mark.usefixtures("patience")
 @pytest.mark.parametrize("method", ["full-domain", "regional", *PARTITIONERS])
 def test_every_method_keeps_it_and_the_verifier_finds_the_same(tmp_path, method):
     written = sf.anonymize(survey(), policy(), method=method, output=tmp_path / "release")

@@ -195,6 +195,7 @@ def test_what_is_wrong_is_said(read, text, expected):
     assert len(str(caught.value)) < 600
 
 
+@pytest.mark.usefixtures("patience")
 def test_a_table_that_could_not_be_held_is_refused(read):
     text = "".join(f"variable c{i} {{ type discrete {{ x, y }}; }}\n" for i in range(2200))
     parents = ", ".join(f"c{i}" for i in range(1, 2200))
@@ -259,6 +260,7 @@ def test_nothing_that_is_handed_in_makes_more_than_an_error(tmp_path_factory, pi
         assert found.network.columns
 
 
+@pytest.mark.usefixtures("patience")
 @given(counted(), st.data())
 def test_a_damaged_file_makes_no_more_than_an_error(tmp_path_factory, drawn, data):
     text = to_bif(*drawn)
@@ -275,6 +277,7 @@ def test_a_damaged_file_makes_no_more_than_an_error(tmp_path_factory, drawn, dat
         assert np.allclose(table.dense().sum(axis=-1), 1)
 
 
+@pytest.mark.usefixtures("patience")
 def test_long_chains_and_many_brackets_cost_what_they_are_long(read):
     refuse_cycle([(str(i), str(i + 1)) for i in range(50_000)])
     with pytest.raises(InputError):

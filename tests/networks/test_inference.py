@@ -144,6 +144,7 @@ def test_of_impossible_evidence_the_smallest_part_is_named(model, data):
         assert given_evidence(whole, network, tables, fewer).sum() > 0
 
 
+@pytest.mark.usefixtures("patience")
 @given(small_models())
 def test_a_whole_row_is_as_likely_as_the_joint_distribution_says(model):
     counts, network, prior = model
@@ -236,6 +237,7 @@ def test_pyagrum_gives_the_same_answers(seed, n, known, prior):
         assert list(ours[name].values()) == pytest.approx(expected, abs=1e-10)
 
 
+@pytest.mark.usefixtures("patience")
 def test_a_network_with_more_columns_than_einsum_has_letters():
     counts, network, rng = random_model(7, n=130, values=3, most_parents=3, rows=300, reach=5)
     tables = tables_of(counts, network, prior=0.5)
@@ -246,6 +248,7 @@ def test_a_network_with_more_columns_than_einsum_has_letters():
         assert list(ours[name].values()) == pytest.approx(expected, abs=1e-10)
 
 
+@pytest.mark.usefixtures("patience")
 def test_evidence_too_unlikely_for_a_float_still_tells():
     n = 400  # 0.1 ** 400 is 0 as a float
     rows = [("x",) * n, *[("y",) * n] * 9]

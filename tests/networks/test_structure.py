@@ -93,6 +93,7 @@ def test_ic_has_no_circle_and_does_not_depend_on_column_order(seed, some):
         assert moved.separators == learned.separators
 
 
+@pytest.mark.usefixtures("patience")
 @pytest.mark.parametrize(
     "seed",
     [*range(30), *(pytest.param(s, marks=pytest.mark.thorough) for s in range(30, 120))],

@@ -61,6 +61,7 @@ def test_a_successful_run_leaves_nothing(tmp_path, monkeypatch):
     assert set(tmp_path.iterdir()) == before
 
 
+@pytest.mark.usefixtures("patience")
 def test_it_loads_where_warnings_are_errors():
     code = "from sfumato.networks import agrum; agrum.load_pyagrum()"
     subprocess.run([sys.executable, "-W", "error", "-c", code], check=True)

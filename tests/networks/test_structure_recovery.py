@@ -7,6 +7,7 @@ from benchmarks.structure_recovery import alarm_sized, asia, average, colliders,
 from sfumato.networks import AgrumMiic, AgrumPc, InductiveCausation, Network
 
 
+@pytest.mark.usefixtures("patience")
 def test_asia_draws_what_was_published():
     counts = asia().sample(200_000, np.random.default_rng(1))
     shares = {name: counts.value_counts(name)[-1] / 200_000 for name in counts.names}
@@ -25,15 +26,18 @@ def test_colliders_are_where_unjoined_parents_meet():
     assert len(skeleton(alarm_sized(1).network)) == 46
 
 
+@pytest.mark.usefixtures("patience")
 @pytest.mark.parametrize("rows", [1000, 10_000])
 def test_asia_is_found_again_no_worse_than_by_others(rows):
     compare([asia()], rows, repeats=20)
 
 
+@pytest.mark.usefixtures("patience")
 def test_a_network_the_size_of_alarm_is_found_again_no_worse_than_by_others():
     compare(held_out(6), 1000, repeats=1)
 
 
+@pytest.mark.usefixtures("patience")
 def test_with_rows_enough_all_of_asia_is_found():
     edges, arrows = average(InductiveCausation(), [asia()], 100_000, repeats=3)
     assert edges.precision == edges.recall == arrows.precision == arrows.recall == 1

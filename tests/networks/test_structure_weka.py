@@ -57,6 +57,7 @@ def test_what_is_stored_is_what_weka_gives(weka):
     assert list(ANSWERS) == [str(seed) for seed in range(1000, 1100)]
 
 
+@pytest.mark.usefixtures("patience")
 def test_hardly_any_random_table_has_a_tie(ties):
     with_ties = 0
     for seed in range(100):

@@ -29,6 +29,7 @@ def test_it_is_what_its_settings_say(method):
         method.name = "other"
 
 
+@pytest.mark.usefixtures("patience")
 @every_method
 @given(case=cases())
 def test_a_release_is_the_table_generalised_as_the_policy_allows(method, case: Case):

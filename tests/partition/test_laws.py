@@ -33,6 +33,7 @@ def published(case: Case, table, method) -> Counter | None:
     return Counter(tuple(text(row[c]) for c in looked_at) for row in release.table.to_pylist())
 
 
+@pytest.mark.usefixtures("patience")
 @every_method
 @given(case=cases(), data=st.data())
 def test_neither_the_order_of_rows_nor_that_of_columns_changes_what_is_published(
@@ -57,6 +58,7 @@ def enhanced(draw):
     ]
 
 
+@pytest.mark.usefixtures("patience")
 @every_method
 @given(case=cases(models=enhanced(), missing=["own-value", "suppress"]))
 def test_no_class_of_the_enhanced_model_is_of_one_category(method, case: Case):

@@ -125,6 +125,7 @@ def test_groups_of_numbers_are_those_of_the_textbook(seed, n, columns, k, weight
     assert found == Textbook(rows, k, weight=weight, tree=False).run()
 
 
+@pytest.mark.usefixtures("patience")
 @pytest.mark.parametrize(("n", "k"), [(700, 3), (900, 20)])
 def test_groups_among_many_are_those_of_the_textbook(n, k):
     # Enough that the nearest are looked for part by part.

@@ -97,6 +97,7 @@ class Literal:
         return [r for r in rows if r[a] <= last], [r for r in rows if r[a] > last]
 
 
+@pytest.mark.usefixtures("patience")
 @settings(max_examples=300)
 @given(rows=TABLES | LACKING, k=st.integers(2, 5), weight=st.sampled_from([1, 1, 3]))
 def test_strict_cuts_are_those_of_the_description(rows, k, weight):
@@ -170,6 +171,7 @@ def labelled(problem, method):
         yield rows, [one.names[one.of_class[of]] for one in labels]
 
 
+@pytest.mark.usefixtures("patience")
 @settings(max_examples=200)
 @given(rows=TABLES, k=st.integers(2, 5), relaxed=st.booleans(), scale=st.sampled_from([1, 0.5]))
 def test_intervals_cover_their_rows_and_strict_ones_share_no_point(rows, k, relaxed, scale):

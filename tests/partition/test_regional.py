@@ -102,6 +102,7 @@ def smaller(problem):
     return replace(problem, rows=rows)
 
 
+@pytest.mark.usefixtures("patience")
 @settings(max_examples=30, deadline=None)
 @given(problem=problems())
 def test_it_is_never_worse_than_full_domain_and_says_when_it_is_the_best(problem):
@@ -153,6 +154,7 @@ def test_every_value_becomes_one_label_and_no_label_is_above_another(problem):
     assert found.suppressed <= policy.suppression.most_rows(counts.total)
 
 
+@pytest.mark.usefixtures("patience")
 @settings(max_examples=15, deadline=None)
 @given(problem=problems(), low=st.integers(0, 1))
 def test_levels_of_a_policy_bound_every_label(problem, low):

@@ -4,6 +4,7 @@ from itertools import pairwise
 
 import numpy as np
 import pyarrow as pa
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -25,6 +26,7 @@ def ends(label):
     return int(low), int(high or low)
 
 
+@pytest.mark.usefixtures("patience")
 @given(ages=AGES)
 def test_every_label_covers_its_people_and_hides_none_of_them(ages):
     labels = published(ages, "auto").table["age"].to_pylist()

@@ -72,6 +72,7 @@ class TestOneCandidateTable:
     ZIPS = ("73455", "73456", "73456", "73456")
     ILLS = ("cancer", "flu", "hiv", "zoster")
 
+    @pytest.mark.usefixtures("patience")
     @pytest.mark.parametrize("method", METHODS, ids=repr)
     @pytest.mark.parametrize(
         "model", [PSensitiveKAnonymity("ill", p=2, k=2), DistinctLDiversity("ill", l=2)], ids=repr
@@ -97,6 +98,7 @@ class TestOneCandidateTable:
             for ill in mates:
                 assert of_first[ill] == pytest.approx(1 / len(mates), abs=0.15), seen
 
+    @pytest.mark.usefixtures("patience")
     def test_the_taken_row_is_any_of_those_that_serve(self):
         for ills in (("zoster", "flu", "hiv", "cancer"), ("zoster", "a flu", "hiv", "cancer")):
             table = pa.table({"zip": self.ZIPS, "ill": ills})
@@ -118,6 +120,7 @@ MODELS = [
 ]
 
 
+@pytest.mark.usefixtures("patience")
 @pytest.mark.parametrize("models", MODELS, ids=repr)
 @pytest.mark.parametrize("method", METHODS, ids=repr)
 def test_other_names_for_the_diagnoses_change_nothing(method, models):
@@ -140,6 +143,7 @@ def test_other_names_for_the_diagnoses_change_nothing(method, models):
     assert far_apart(found, expected, runs) <= most
 
 
+@pytest.mark.usefixtures("patience")
 @pytest.mark.parametrize("method", [TopDown(), Mondrian(relaxed=True)], ids=repr)
 def test_who_is_moved_has_no_particular_illness(method):
     rng = np.random.default_rng(5)
@@ -166,6 +170,7 @@ def test_who_is_moved_has_no_particular_illness(method):
         assert abs(moved[ill] - expected) < 4 * np.sqrt(expected) + 3, (moved, every)
 
 
+@pytest.mark.usefixtures("patience")
 def test_where_only_numbers_matter_rows_are_drawn_too():
     """Refining decides on sensitive values that the policy's own models do not look at."""
     rows = [("1000", "flu"), *(("1001", ill) for ill in ("a", "b", "c", "d", "e", "f") * 2)]
@@ -196,6 +201,7 @@ def test_where_only_numbers_matter_rows_are_drawn_too():
 
 
 class TestDrawing:
+    @pytest.mark.usefixtures("patience")
     def test_every_row_is_drawn_as_often(self):
         rng, runs = np.random.default_rng(1), 4000
         of_item = np.array([0, 0, 0, 1, 2, 2])
@@ -208,6 +214,7 @@ class TestDrawing:
             total += drawn
         assert total / runs == pytest.approx([2 / 6, 4 / 6, 1, 1, 2, 2], abs=0.05)
 
+    @pytest.mark.usefixtures("patience")
     def test_subsets_of_rows_are_equally_likely(self):
         rng, runs = np.random.default_rng(2), 6000
         found = Counter(

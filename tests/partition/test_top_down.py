@@ -204,6 +204,7 @@ def test_with_one_attribute_every_row_goes_where_the_description_puts_it(model, 
         assert found == told
 
 
+@pytest.mark.usefixtures("patience")
 def test_table_4_4_as_it_is_printed():
     table = pa.table(
         {
@@ -263,6 +264,7 @@ def divisible(problem, partition) -> list[tuple[int, int]]:
     return found
 
 
+@pytest.mark.usefixtures("patience")
 @pytest.mark.parametrize("best", ["rows", "loss"])
 @settings(max_examples=200)
 @given(case=cases(missing=["own-value"]))

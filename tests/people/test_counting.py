@@ -128,6 +128,7 @@ def test_every_node_leaves_what_the_definitions_say(unit, rows, models):
         assert sorted(checker.left(outcome).sizes.tolist()) == sorted(sizes)
 
 
+@pytest.mark.usefixtures("patience")
 @pytest.mark.parametrize("unit", ["rows", "people"])
 @given(rows=ROWS, models=st.sampled_from(MODELS), limit=st.integers(0, 8))
 def test_searches_agree_with_looking_at_every_node(unit, rows, models, limit):
@@ -184,6 +185,7 @@ def test_a_lattice_judges_its_nodes_by_people(rows, models, unit):
         assert (each.suppressed, each.valid) == (lost, lost <= 2)
 
 
+@pytest.mark.usefixtures("patience")
 @pytest.mark.parametrize("unit", ["rows", "people"])
 @given(rows=ROWS, models=st.sampled_from(MODELS))
 def test_a_cut_has_enough_people_in_every_class(unit, rows, models):

@@ -64,6 +64,7 @@ def require_people(published: pa.Table) -> None:
         assert most * 1.2 <= people + 1e-9
 
 
+@pytest.mark.usefixtures("patience")
 @pytest.mark.parametrize("unit", ["rows", "people"])
 def test_a_release_from_a_database_is_that_of_the_same_rows_in_memory(database, unit):
     policy = policy_of(unit)

@@ -259,6 +259,7 @@ def panel(seed=0):
     return pa.table({"who": who, "zip": np.array(["A", "B"])[who % 2], "work": work, "wed": wed})
 
 
+@pytest.mark.usefixtures("patience")
 def test_a_release_is_looked_at_by_people_and_says_what_rows_are_for(tmp_path):
     file = tmp_path / "people.parquet"
     release = sf.anonymize(panel(), POLICY, output=tmp_path / "release", people_file=file)

@@ -72,6 +72,7 @@ def publish(rows, policy, method) -> tuple[list[dict], Decision]:
     return published.to_pylist(), decision
 
 
+@pytest.mark.usefixtures("patience")
 @pytest.mark.parametrize("method", METHODS, ids=str)
 @given(
     rows=ROWS,
@@ -104,6 +105,7 @@ def test_every_class_keeps_the_models_on_different_people(method, rows, models, 
     assert (len(gone) if unit == "people" else len(left)) <= most
 
 
+@pytest.mark.usefixtures("patience")
 @pytest.mark.parametrize("unit", ["rows", "people"])
 @pytest.mark.parametrize("method", ["top-down", "mondrian", "bottom-up"])
 def test_a_database_publishes_the_same_classes_without_the_person(method, unit, tmp_path):
@@ -292,6 +294,7 @@ def test_every_model_holds_of_what_is_published(method, rows, models, unit):
     require_models_on_people(policy, policy, rows)
 
 
+@pytest.mark.usefixtures("patience")
 @pytest.mark.parametrize("method", ["full-domain", "regional", "top-down", "mondrian", "bottom-up"])
 @given(rows=ROWS, alpha=st.sampled_from([0.5, 0.8]), unit=st.sampled_from(["rows", "people"]))
 def test_what_was_found_is_refined_on_people(method, rows, alpha, unit):

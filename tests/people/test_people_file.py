@@ -453,6 +453,7 @@ def test_attacks_get_the_people_of_each_class(written):
     assert open_release(release.folder).people is None
 
 
+@pytest.mark.usefixtures("patience")
 @given(
     rows=ROWS,
     models=st.sampled_from(MODELS),
@@ -511,6 +512,7 @@ VALUES = {
 }
 
 
+@pytest.mark.usefixtures("patience")
 @pytest.mark.parametrize(
     ("name", "form"),
     [
@@ -537,6 +539,7 @@ def test_values_of_any_type_are_recognised(tmp_path, name, form, ending):
     assert opened.people.project(opened.columns).rows.tolist() == public.rows.tolist()
 
 
+@pytest.mark.usefixtures("patience")
 @pytest.mark.parametrize("place", ["folder", "table:out"])
 def test_people_of_a_table_in_duckdb(tmp_path, place):
     duckdb = pytest.importorskip("duckdb")
@@ -629,6 +632,7 @@ def test_a_release_that_counts_people_is_not_decoupled(written):
         sf.decouple(release.folder)
 
 
+@pytest.mark.usefixtures("patience")
 def test_a_report_recounts_with_it_and_a_public_one_never(written):
     release, people = written
     told = sf.report(release.folder, people_file=people)
@@ -651,6 +655,7 @@ def test_a_release_is_signed_with_it_only(written):
     assert sf.sign(release.folder, key).holds
 
 
+@pytest.mark.usefixtures("patience")
 def test_the_command_line_writes_it_and_asks_for_it(tmp_path):
     pa_csv.write_csv(table_of(PANEL), tmp_path / "panel.csv")
     (tmp_path / "policy.yaml").write_text(policy_of(KEPT, limit=0).to_yaml())
@@ -676,6 +681,7 @@ def test_a_release_that_is_not_there_is_told_before_its_people_file(tmp_path):
         sf.verify(tmp_path / "nowhere", people_file=people)
 
 
+@pytest.mark.usefixtures("patience")
 @pytest.mark.parametrize("form", ["csv", "parquet", "feather", "sav", "dta", "xlsx"])
 @pytest.mark.parametrize("role", ["quasi-identifier", "sensitive"])
 def test_truth_values_are_recounted_in_every_format(form, role, tmp_path):

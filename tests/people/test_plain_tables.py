@@ -25,6 +25,7 @@ def policy_of(**settings) -> sf.Policy:
     return sf.Policy(**{**given, **settings})
 
 
+@pytest.mark.usefixtures("patience")
 @given(ROWS)
 def test_people_are_counted_wherever_the_table_says_whose_rows_are(rows):
     table, classes = table_of(rows), classes_of(rows, AS_IT_IS).values()

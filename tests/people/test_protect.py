@@ -34,6 +34,7 @@ def worst_share(release, column):
     return max(len(people) / len(classes[age]) for (age, _), people in held.items())
 
 
+@pytest.mark.usefixtures("patience")
 @pytest.mark.parametrize("method", ["full-domain", "bottom-up"])
 def test_what_classes_tell_of_people_is_generalised_further(tmp_path, method):
     file = tmp_path / "people.parquet"
@@ -47,6 +48,7 @@ def test_what_classes_tell_of_people_is_generalised_further(tmp_path, method):
     assert "0 of 200 people" in str(done)
 
 
+@pytest.mark.usefixtures("patience")
 def test_what_sensitive_columns_tell_about_each_other_is_left_and_said():
     table = visits()
     wed = np.where(np.array(table["work"]) == "state", "single", "married")
@@ -61,6 +63,7 @@ def test_what_sensitive_columns_tell_about_each_other_is_left_and_said():
     assert done.release.people is not None
 
 
+@pytest.mark.usefixtures("patience")
 def test_a_database_counts_the_same_people(tmp_path):
     duckdb = pytest.importorskip("duckdb")
     connection = duckdb.connect()

@@ -40,6 +40,7 @@ def policy_of(**settings):
     )
 
 
+@pytest.mark.usefixtures("patience")
 def test_every_attack_counts_the_people_of_a_release(tmp_path):
     table, policy = panel(), policy_of(household="home")
     file = tmp_path / "people.parquet"
@@ -127,6 +128,7 @@ def test_policies_are_compared_by_people(method):
         }
 
 
+@pytest.mark.usefixtures("patience")
 def test_a_report_counts_people_unless_it_is_public(tmp_path):
     table, policy, file = panel(), policy_of(household="home"), tmp_path / "people.csv"
     release = sf.anonymize(table, policy, output=tmp_path / "release", people_file=file)
@@ -194,6 +196,7 @@ def test_people_without_a_household_live_alone_in_every_format(tmp_path, ending)
     assert found.attack("household").of == 300
 
 
+@pytest.mark.usefixtures("patience")
 def test_utility_says_how_many_people_are_left_and_that_the_rest_are_rows(tmp_path):
     rows = [(n, "f", 20, "flu") for n in range(6)] * 2 + [(9, "m", 30, "gout")] * 3
     names = ["id", "sex", "age", "ill"]

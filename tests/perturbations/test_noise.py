@@ -130,6 +130,7 @@ def chances(member, true: float, values, width: float) -> list[float]:
     return found
 
 
+@pytest.mark.usefixtures("patience")
 @pytest.mark.parametrize(
     ("member", "values", "width"),
     [

@@ -99,6 +99,7 @@ def test_what_is_drawn_follows_the_matrix(member):
             assert abs(drawn[before, after] / n - p) <= 5 * math.sqrt(p * (1 - p) / n)
 
 
+@pytest.mark.usefixtures("patience")
 def test_expected_counts_stay_with_the_invariant_matrix():
     truth = ["a"] * 700 + ["b"] * 200 + ["c"] * 100
     for invariant_one in (True, False):

@@ -182,6 +182,7 @@ def test_levels_are_those_of_true_values():
     assert all((a < 20) == (b < 20) for a, b in enumerate(values_of(found["town"])))
 
 
+@pytest.mark.usefixtures("patience")
 def test_likelihoods_of_record_swapping_are_what_is_drawn():
     truth = ["a"] * 600 + ["b"] * 300 + ["c"] * 100
     member = RecordSwapping(share=0.4)

@@ -223,6 +223,7 @@ def good(decouple):
     return {"columns": columns, "models": models, "decouple": decouple}
 
 
+@pytest.mark.usefixtures("patience")
 @pytest.mark.parametrize(
     "decouple",
     [

@@ -113,6 +113,7 @@ LEAKY = pa.table(
 )
 
 
+@pytest.mark.usefixtures("patience")
 def test_protect_looks_along_the_arrows_of_the_policy(tmp_path):
     columns = {"age": "quasi-identifier", "zip": "quasi-identifier", "ill": "sensitive"}
     asked = Policy(columns=columns, models=[sf.models.KAnonymity(4)])

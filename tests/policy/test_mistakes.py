@@ -487,6 +487,7 @@ def test_a_mistake_is_told_with_its_line(text, expected):
     assert complaint(text).startswith(expected)
 
 
+@pytest.mark.usefixtures("patience")
 @pytest.mark.parametrize(("text", "expected"), list(MISTAKES.values()), ids=list(MISTAKES))
 def test_the_slow_parser_sees_the_same_mistakes(text, expected, monkeypatch):
     # Where PyYAML was built without libyaml.

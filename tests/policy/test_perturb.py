@@ -26,6 +26,7 @@ def plain(perturb):
     return f"{{role: plain, perturb: {perturb}}}"
 
 
+@pytest.mark.usefixtures("patience")
 @pytest.mark.parametrize(
     ("perturb", "expected"),
     [

@@ -67,6 +67,7 @@ def test_the_others() -> None:
     }
 
 
+@pytest.mark.usefixtures("patience")
 @pytest.mark.parametrize("clear", [(), ("name", "patient_id")])
 def test_a_no_is_mended_by_its_advice(clear: tuple[str, ...]) -> None:
     table = sf.samples.synthetic(600, seed=1)

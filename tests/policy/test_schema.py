@@ -57,6 +57,7 @@ def good(**changes):
     }
 
 
+@pytest.mark.usefixtures("patience")
 def test_the_schema_is_one():
     jsonschema.Draft202012Validator.check_schema(SCHEMA)
 
@@ -117,6 +118,7 @@ def test_every_parameter_is_described(kind):
     assert set(descriptions(kind)) >= set(parameters(kind))
 
 
+@pytest.mark.usefixtures("patience")
 @pytest.mark.parametrize("name", [name for name in MISTAKES if name not in BEYOND_A_SCHEMA])
 def test_an_editor_marks_the_mistake(name):
     text, _ = MISTAKES[name]

@@ -131,6 +131,7 @@ def test_a_population_of_the_slide_negative_binomial_is_found_again():
     assert SlideNegativeBinomial().estimate(sample).share == pytest.approx(truth, rel=0.1)
 
 
+@pytest.mark.usefixtures("patience")
 def test_a_population_of_pitman_is_found_again():
     """People come one after the other: a new class with the probability that the model says."""
     rng = np.random.default_rng(7)

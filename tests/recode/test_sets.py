@@ -150,6 +150,7 @@ def test_sets_are_counted_as_the_definition_counts_them(rows, m):
     assert mine == {key: n for key, n in book.items() if len(key[1]) == m}
 
 
+@pytest.mark.usefixtures("patience")
 def test_on_small_tables_most_results_are_the_best_of_all_choices():
     rng = np.random.default_rng(7)
     extra = []

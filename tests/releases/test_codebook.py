@@ -288,6 +288,7 @@ def figures(table, folder, **more):
     return [each.after for each in found], [each.before for each in found]
 
 
+@pytest.mark.usefixtures("patience")
 @pytest.mark.parametrize(
     ("age", "how", "form"),
     [
@@ -320,6 +321,7 @@ def test_a_stranger_computes_what_utility_states(age, how, form, tmp_path, monke
         assert in_pandas(place, monkeypatch, recipe=1) == pytest.approx(stated[:1])
 
 
+@pytest.mark.usefixtures("patience")
 def test_weighted_rows_are_counted_by_the_recipes_too(tmp_path, monkeypatch):
     table, place = survey(600).assign(w=np.tile([1.0, 2.5], 300)), tmp_path / "r"
     release(table, place, format="csv", policy={"columns": {**COLUMNS, "w": "weight"}})
@@ -367,6 +369,7 @@ def test_a_drafted_release_of_the_census_is_read_with_its_readme(
 # Read back by sf.read_release.
 
 
+@pytest.mark.usefixtures("patience")
 @pytest.mark.parametrize("form", ["csv", "parquet", "feather"])
 def test_a_release_is_read_with_bounds_types_and_order(form, tmp_path):
     table = survey(400)
@@ -394,6 +397,7 @@ def test_a_release_is_read_with_bounds_types_and_order(form, tmp_path):
     assert memory["grade"].cat.ordered
 
 
+@pytest.mark.usefixtures("patience")
 def test_decoupled_and_stored_releases_are_read_too(tmp_path):
     made = release(survey(300), tmp_path / "r", format="csv")
     parts = sf.decouple(made, "break-merge", output=tmp_path / "p", format="csv")

@@ -105,6 +105,7 @@ def beliefs(rows, rowwise):
     return {value: chance for value, chance in found.items() if chance}
 
 
+@pytest.mark.usefixtures("patience")
 @settings(max_examples=40, deadline=None)
 @given(
     people=PEOPLE,
@@ -159,6 +160,7 @@ def test_the_truth_is_one_of_the_worlds(people, how, method):
         assert whose_row(rows, age, how) is not None
 
 
+@pytest.mark.usefixtures("patience")
 @pytest.mark.parametrize("how", ["mean", "median"])
 def test_middles_tell_nothing_of_suppressed_rows(how):
     """All tables of four people, their level fixed: what labels tell of the suppressed is all."""
@@ -199,6 +201,7 @@ def ages_of_one(low, high, n, middle, how):
     }
 
 
+@pytest.mark.usefixtures("patience")
 @pytest.mark.parametrize("n", [2, 3, 4, 5])
 @pytest.mark.parametrize("width", [1, 2, 4])
 def test_a_mean_narrows_a_range_only_near_its_ends(n, width):

@@ -84,6 +84,7 @@ def judge_all(cases):
     return guard.tally
 
 
+@pytest.mark.usefixtures("patience")
 @pytest.mark.parametrize("hidden", ["missing", "gate"])
 @pytest.mark.parametrize("method", pairs.METHODS)
 def test_labels_do_not_depend_on_values_of_suppressed_rows(method, hidden, some):
@@ -106,6 +107,7 @@ SHOWN = [
 ]
 
 
+@pytest.mark.usefixtures("patience")
 @pytest.mark.parametrize("output", FORMATS)
 def test_no_format_keeps_what_only_suppressed_rows_have(output, some):
     ways = list(product(SHOWN, ["csv", "parquet", "pandas", "polars", "encoded"]))
@@ -119,6 +121,7 @@ def test_no_format_keeps_what_only_suppressed_rows_have(output, some):
     assert tally["compared"] >= 0.8 * len(cases), tally
 
 
+@pytest.mark.usefixtures("patience")
 @pytest.mark.parametrize("theme", pairs.THEMES)
 @pytest.mark.parametrize("hidden", ["missing", "gate"])
 def test_nothing_a_policy_asks_for_depends_on_suppressed_rows(theme, hidden, some):
@@ -130,6 +133,7 @@ def test_nothing_a_policy_asks_for_depends_on_suppressed_rows(theme, hidden, som
     assert judge_all(cases).total() == len(cases)
 
 
+@pytest.mark.usefixtures("patience")
 @pytest.mark.parametrize("kind", PERTURBATIONS)
 @pytest.mark.parametrize("hidden", ["missing", "gate"])
 def test_perturbed_values_are_those_of_published_rows(kind, hidden):
@@ -151,6 +155,7 @@ def test_perturbed_values_are_those_of_published_rows(kind, hidden):
     assert judge_all(cases)["compared"] == len(cases)
 
 
+@pytest.mark.usefixtures("patience")
 @pytest.mark.parametrize("kind", DECOUPLINGS)
 def test_parts_are_as_free_of_traces_as_the_release_they_are_made_of(kind):
     more = {"then": "decouple", "decouple": {"method": kind, **traces.DECOUPLINGS[kind]}}
@@ -163,6 +168,7 @@ def test_parts_are_as_free_of_traces_as_the_release_they_are_made_of(kind):
     assert judge_all(cases)["compared"] == len(cases)
 
 
+@pytest.mark.usefixtures("patience")
 @given(st.randoms(use_true_random=False))
 @settings(max_examples=30, derandomize=True)  # The guard `traces` of make fuzz draws new ones.
 def test_whatever_suppressed_rows_become_the_release_stays(rng):
@@ -172,6 +178,7 @@ def test_whatever_suppressed_rows_become_the_release_stays(rng):
     assert fault is None, f"{fault}\n{case}"
 
 
+@pytest.mark.usefixtures("patience")
 @pytest.mark.parametrize("method", ["mondrian", "mdav"])
 @pytest.mark.parametrize("form", ["text", "bounds", "midpoint", "mean", "median"])
 def test_ends_of_ranges_say_nothing_of_a_salary_that_is_left_out(method, form):
@@ -228,6 +235,7 @@ def test_every_hierarchy_perturbation_and_decoupling_is_tried():
     assert set(Traces.outputs) == set(FORMATS)
 
 
+@pytest.mark.usefixtures("patience")
 def test_most_pairs_are_compared(tmp_path, some):
     guard = Traces()
     for i in range(some(10, of=60)):
@@ -324,6 +332,7 @@ def test_labels_of_values_that_no_row_has_are_a_difference(tmp_path):
         assert one["variable_value_labels"] != other["variable_value_labels"]
 
 
+@pytest.mark.usefixtures("patience")
 def test_a_planted_trace_is_found(monkeypatch, tmp_path):
     case = case_of("name", None, "text", method="full-domain", hidden="missing")
     assert try_case(Traces(), case) is None

@@ -57,6 +57,7 @@ def rows_of(table, columns):
     return Counter(zip(*cells, strict=True))
 
 
+@pytest.mark.usefixtures("patience")
 @pytest.mark.parametrize(
     "method", ["full-domain", "regional", "bottom-up", "mondrian", "top-down", "mdav"]
 )
@@ -108,6 +109,7 @@ def test_hidden_and_missing_are_both_empty_and_one_class(tmp_path):
     assert sf.verify(tmp_path / "r").verdict.holds
 
 
+@pytest.mark.usefixtures("patience")
 def test_everything_else_sees_labels(tmp_path):
     table = people()
     made = sf.anonymize(table, policy("midpoint", "bottom-up"), output=tmp_path / "r")
@@ -136,6 +138,7 @@ def test_dates_have_ends_and_middles():
 # Means of classes.
 
 
+@pytest.mark.usefixtures("patience")
 @pytest.mark.parametrize(
     "method", ["full-domain", "regional", "bottom-up", "mondrian", "top-down", "mdav"]
 )
@@ -257,6 +260,7 @@ def test_what_has_no_number_is_refused():
         sf.anonymize(table, policy("bounds", "bottom-up", other="plain"))
 
 
+@pytest.mark.usefixtures("patience")
 def test_the_command_line_says_it_too(tmp_path):
     people().to_csv(tmp_path / "t.csv", index=False)
     (tmp_path / "p.yaml").write_text(json.dumps(policy("text", "bottom-up")), "utf-8")

@@ -139,6 +139,7 @@ def test_the_hour_that_comes_twice_is_two_values_to_the_verifier():
     assert len({*python_values(twice)}) == 2
 
 
+@pytest.mark.usefixtures("patience")
 @pytest.mark.parametrize("form", ["csv", "parquet", "feather"])
 @pytest.mark.parametrize("rule", ["plain", "sensitive", "quasi-identifier"])
 def test_cells_longer_than_the_standard_library_reads_are_published(rule, form, tmp_path):
@@ -173,6 +174,7 @@ def aged(n=60, seed=1, *, alone=True):
     return pd.DataFrame({"age": age, "ill": rng.choice(["flu", "gout"], n)})
 
 
+@pytest.mark.usefixtures("patience")
 @pytest.mark.parametrize("method", METHODS)
 @pytest.mark.parametrize("how", ["bounds", "midpoint", "mean", "median"])
 def test_open_ends_and_hidden_values_are_published_where_missing_ones_are_suppressed(

@@ -80,6 +80,7 @@ BANDS = ["18-24", "25-34", "35-44", "45-54"] * 15
 OFTEN = ["never", "rarely", "sometimes", "often"] * 15
 
 
+@pytest.mark.usefixtures("patience")
 @pytest.mark.parametrize("method", METHODS)
 @pytest.mark.parametrize("form", ["text", "bounds", "midpoint", "mean", "median"])
 def test_ranges_do_not_reach_to_people_who_are_not_published(method, form):
@@ -93,12 +94,14 @@ def test_free_ranges_end_at_numbers_of_published_people(method, form):
     assert_no_trace("pay", PAY, [[251_234], [1_234_567], [1]], {"as": form}, method)
 
 
+@pytest.mark.usefixtures("patience")
 @pytest.mark.parametrize("method", METHODS)
 def test_masks_are_as_long_as_the_longest_published_code(method):
     odd = [["99999"], ["99999-1234"], ["1"], ["9" * 40]]
     assert_no_trace("zip", CODES, odd, {"hierarchy": "masking"}, method)
 
 
+@pytest.mark.usefixtures("patience")
 @pytest.mark.parametrize("method", METHODS)
 @pytest.mark.parametrize(("values", "odd"), [(BANDS, "75+"), (OFTEN, "always")])
 def test_neighbours_are_joined_among_published_categories(method, values, odd):
@@ -107,6 +110,7 @@ def test_neighbours_are_joined_among_published_categories(method, values, odd):
     assert_no_trace("band", values, odd, {"hierarchy": "auto"}, method)
 
 
+@pytest.mark.usefixtures("patience")
 @pytest.mark.parametrize("method", METHODS)
 def test_one_decimal_of_somebody_else_does_not_rewrite_ranges(method):
     ages = [str(20 + i % 40) for i in range(60)]
@@ -135,6 +139,7 @@ def test_a_long_code_of_somebody_else_does_not_switch_masking_off():
     assert sf.verify(release, policy).verdict.holds
 
 
+@pytest.mark.usefixtures("patience")
 @pytest.mark.parametrize("kind", list(PERTURBATIONS))
 @pytest.mark.parametrize("method", ["mondrian", "full-domain"])
 def test_nothing_is_exchanged_with_people_who_are_not_published(kind, method):
@@ -210,6 +215,7 @@ def policies(draw):
     )
 
 
+@pytest.mark.usefixtures("patience")
 @given(counts=tables(), policy=policies(), seed=st.integers(0, 3))
 def test_published_rows_alone_make_the_same_release(counts, policy, seed):
     counts = counts.project(counted_columns(policy))

@@ -95,6 +95,7 @@ def report_on(house, named):
     return cache(lambda kind: sf.report(folders[kind], date=dt.date(2026, 11, 17)))
 
 
+@pytest.mark.usefixtures("patience")
 @pytest.mark.parametrize("kind", [*KINDS, "named"])
 def test_html_and_markdown_say_the_same_in_the_same_order(report_on, kind):
     report = report_on(kind)
@@ -112,6 +113,7 @@ def test_html_and_markdown_say_the_same_in_the_same_order(report_on, kind):
     assert ids == ["verdict"]
 
 
+@pytest.mark.usefixtures("patience")
 @pytest.mark.parametrize("kind", [*KINDS, "named"])
 def test_every_column_has_its_role_and_what_nothing_protects_is_marked(report_on, kind):
     report = report_on(kind)
@@ -137,6 +139,7 @@ def test_a_no_says_which_reason_applies_and_what_to_do(report_on):
     assert any("role identifier" in step for step in listing(report, "What to do next"))
 
 
+@pytest.mark.usefixtures("patience")
 def test_an_attack_is_told_as_what_is_believed_of_whom(house, report_on):
     found = sf.verify(house.broken)
     outcome = next(reason.outcome for reason in found.reasons if reason.outcome is not None)
@@ -149,6 +152,7 @@ def test_an_attack_is_told_as_what_is_believed_of_whom(house, report_on):
     assert "models:" not in why
 
 
+@pytest.mark.usefixtures("patience")
 def test_a_release_that_was_changed_protects_nothing(house, tmp_path):
     folder = shutil.copytree(house.release, tmp_path / "changed")
     with (folder / "data.csv").open("a", encoding="utf-8") as file:
@@ -159,6 +163,7 @@ def test_a_release_that_was_changed_protects_nothing(house, tmp_path):
     assert "protected" not in badges
 
 
+@pytest.mark.usefixtures("patience")
 def test_sample_rows_are_published_rows(house):
     found = part(sf.report(house.release, public=True), "A few rows, as they are published")
     names = [heading.name for heading in found.headings]
@@ -174,6 +179,7 @@ def test_names_of_people_are_not_spread_by_the_report(report_on):
     assert not any(heading.name == "name" for table in tables for heading in table.headings)
 
 
+@pytest.mark.usefixtures("patience")
 def test_owner_and_purpose_go_from_the_policy_to_every_release(house, tmp_path):
     (tmp_path / "policy.yaml").write_text(STATED + POLICY, encoding="utf-8")
     sf.anonymize(house.people, tmp_path / "policy.yaml", output=tmp_path / "release")
@@ -195,6 +201,7 @@ def test_a_public_report_has_no_date(house):
         sf.report(house.release, public=True, date=dt.date(2026, 11, 17))
 
 
+@pytest.mark.usefixtures("patience")
 def test_many_columns_are_counted_and_those_that_matter_named(tmp_path):
     import pyarrow as pa
 
@@ -214,6 +221,7 @@ def test_many_columns_are_counted_and_those_that_matter_named(tmp_path):
     assert len(re.split(", | and ", shown[1])) + int(shown[2]) == 58
 
 
+@pytest.mark.usefixtures("patience")
 def test_the_answer_is_that_of_verify_with_earlier_releases_and_lists(house, tmp_path):
     sf.anonymize(house.people, house.policy, method="mondrian", output=tmp_path / "first")
     given = {"earlier": [str(tmp_path / "first")], "outside": house.people}
@@ -241,6 +249,7 @@ def drawing_of(report, section):
     return first.drawings[0].svg
 
 
+@pytest.mark.usefixtures("patience")
 def test_the_release_has_the_same_colour_with_and_without_the_original(house, report_on):
     """Of the bars of a legend, the one before a name is what the name looks like."""
 
@@ -260,6 +269,7 @@ def test_the_release_has_the_same_colour_with_and_without_the_original(house, re
     assert len({*both.values()}) == 3
 
 
+@pytest.mark.usefixtures("patience")
 @pytest.mark.parametrize("kind", KINDS)
 def test_levels_of_probability_are_words_and_only_the_answer_has_colours(report_on, kind):
     for section in report_on(kind).document.sections:
@@ -270,6 +280,7 @@ def test_levels_of_probability_are_words_and_only_the_answer_has_colours(report_
         assert not badges & {"low", "moderate", "high", "very high"}
 
 
+@pytest.mark.usefixtures("patience")
 def test_a_local_release_says_in_how_many_rows_a_column_is_hidden(house):
     release = sf.anonymize(house.people, house.policy, method="bottom-up")
     report = sf.report(release)
@@ -281,6 +292,7 @@ def test_a_local_release_says_in_how_many_rows_a_column_is_hidden(house):
     assert all("level" not in text for text in told.values())
 
 
+@pytest.mark.usefixtures("patience")
 def test_how_far_a_search_may_be_from_the_best_is_said_to_the_publisher_only(house):
     text = POLICY + "search: {search: best-first, checks: 2}\n"
     release = sf.anonymize(house.people, sf.Policy.from_yaml(text))

@@ -68,6 +68,7 @@ def test_nothing_that_was_not_published_is_in_it(home, name):
     assert [canary for canary in CANARIES if canary.lower() in text.lower()] == []
 
 
+@pytest.mark.usefixtures("patience")
 def test_the_canaries_do_sing_where_the_original_is_given(home):
     """Else the test above would hear nothing in any case."""
     report = sf.report(
@@ -79,6 +80,7 @@ def test_the_canaries_do_sing_where_the_original_is_given(home):
     assert "(not in the release)" in text
 
 
+@pytest.mark.usefixtures("patience")
 @pytest.mark.parametrize("name", ["release", "broken"])
 def test_it_is_computed_from_the_folder_alone(home, name, tmp_path):
     elsewhere = shutil.copytree(home / name, tmp_path / "quite-elsewhere")
@@ -87,6 +89,7 @@ def test_it_is_computed_from_the_folder_alone(home, name, tmp_path):
     assert "quite-elsewhere" not in forms(there)
 
 
+@pytest.mark.usefixtures("patience")
 def test_an_object_that_remembers_more_is_read_from_its_folder(home, tmp_path):
     data, policy = home / "canary-file.csv", home / "canary-policy.yaml"
     release = sf.anonymize(data, policy, output=tmp_path / "again")
@@ -148,6 +151,7 @@ def test_two_reports_on_one_release_are_the_same(home):
     assert first == second
 
 
+@pytest.mark.usefixtures("patience")
 def test_it_does_not_say_who_signed_for_it_may_be_signed_with_the_rest(home, tmp_path):
     release = sf.anonymize(
         home / "canary-file.csv", home / "canary-policy.yaml", output=tmp_path / "r"

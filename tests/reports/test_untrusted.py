@@ -139,6 +139,7 @@ def _with(part) -> Section:
     return Section("verdict", "t", "h", (part,))
 
 
+@pytest.mark.usefixtures("patience")
 @given(st.text())
 def test_what_is_made_visible_prints(text):
     shown = visible(text)
@@ -180,6 +181,7 @@ def nasty_release(tmp_path_factory):
     return folder
 
 
+@pytest.mark.usefixtures("patience")
 @pytest.mark.parametrize("name", ["release", "broken"])
 def test_a_release_of_nasty_values_has_a_harmless_report(nasty_release, name):
     report = sf.report(nasty_release.parent / name)
@@ -191,6 +193,7 @@ def test_a_release_of_nasty_values_has_a_harmless_report(nasty_release, name):
         assert {tag for tag, _ in read.tags} <= ALLOWED
 
 
+@pytest.mark.usefixtures("patience")
 def test_a_wide_table_of_long_values_stays_below_three_megabytes(tmp_path):
     rng = np.random.default_rng(5)
     columns = {

@@ -16,6 +16,7 @@ def ids(report):
     return [section.id for section in report.document.sections]
 
 
+@pytest.mark.usefixtures("patience")
 @pytest.mark.parametrize("method", ["top-down", "mondrian", "bottom-up"])
 def test_local_methods_have_levels_and_no_neighbours(house, method):
     release = sf.anonymize(house.people, house.policy, method=method)
@@ -26,6 +27,7 @@ def test_local_methods_have_levels_and_no_neighbours(house, method):
     assert "Levels were not chosen for whole columns" in text
 
 
+@pytest.mark.usefixtures("patience")
 @pytest.mark.parametrize("missing", ["own-value", "suppress", "matches-any"])
 def test_every_rule_for_missing_values_is_reported_on(missing, tmp_path):
     ages = ([31, 32, 33, None] * 10)[:36] + [51] * 6
@@ -51,6 +53,7 @@ def test_every_rule_for_missing_values_is_reported_on(missing, tmp_path):
     assert "The own values of people, before decoupling and after" in captions
 
 
+@pytest.mark.usefixtures("patience")
 def test_suppressed_rows_that_are_still_shown_are_nobody(house):
     text = POLICY.replace("suppression: 5%", "suppression: {limit: 5%, rows: star}")
     policy = sf.Policy.from_yaml(text)
@@ -83,6 +86,7 @@ def test_an_empty_release_says_so():
     read_html(report.to_html())
 
 
+@pytest.mark.usefixtures("patience")
 def test_a_population_is_counted_at_the_neighbours_too(tmp_path):
     people = pa.table({"age": [str(20 + i % 30) for i in range(300)]})
     pyarrow.csv.write_csv(people, tmp_path / "everybody.csv")
@@ -100,6 +104,7 @@ def test_a_population_is_counted_at_the_neighbours_too(tmp_path):
     assert {row[0] for row in steps.rows} == {"age, one level less", "age, one level more"}
 
 
+@pytest.mark.usefixtures("patience")
 def test_a_signed_release_names_the_key(house, tmp_path):
     import_module("cryptography")
     folder = shutil.copytree(house.release, tmp_path / "signed")
@@ -111,6 +116,7 @@ def test_a_signed_release_names_the_key(house, tmp_path):
     assert "There is no evidence file" in sf.report(folder, public=True).to_markdown()
 
 
+@pytest.mark.usefixtures("patience")
 def test_risk_levels_that_make_no_sense_are_the_usual_ones(house, tmp_path):
     folder = shutil.copytree(house.release, tmp_path / "odd")
     manifest = json.loads((folder / "manifest.json").read_text(encoding="utf-8"))
@@ -121,6 +127,7 @@ def test_risk_levels_that_make_no_sense_are_the_usual_ones(house, tmp_path):
     assert "people" in ids(report)
 
 
+@pytest.mark.usefixtures("patience")
 def test_a_ledger_that_is_none_is_a_reason_and_not_a_failure(house, tmp_path):
     (tmp_path / "not.ledger").write_text("no", encoding="utf-8")
     report = sf.report(house.broken, ledger=tmp_path / "not.ledger")
@@ -128,6 +135,7 @@ def test_a_ledger_that_is_none_is_a_reason_and_not_a_failure(house, tmp_path):
     assert why.startswith("it could not be computed: ")
 
 
+@pytest.mark.usefixtures("patience")
 @pytest.mark.parametrize("kind", ["link", "folder", "not JSON"])
 def test_evidence_that_cannot_be_read_leaves_the_rest_of_the_report(house, tmp_path, kind):
     folder = shutil.copytree(house.release, tmp_path / "odd")

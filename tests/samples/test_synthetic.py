@@ -55,6 +55,7 @@ def test_the_same_seed_gives_the_same_people_and_another_seed_others(table):
     assert not table.equals(samples.synthetic(ROWS, seed=8))
 
 
+@pytest.mark.usefixtures("patience")
 def test_ages_and_sexes_are_what_the_raw_stream_of_the_seed_says():
     n = 300
     draws = uniforms(11, 2 * n)
@@ -185,6 +186,7 @@ def test_nobody_has_an_illness_their_body_cannot_have(table):
     assert ("female", "prostate cancer") not in pairs
 
 
+@pytest.mark.usefixtures("patience")
 def test_age_is_the_full_years_between_birth_and_admission(table):
     def full_years(born: date, day: date) -> int:
         return day.year - born.year - ((day.month, day.day) < (born.month, born.day))

@@ -2,6 +2,7 @@
 
 from copy import copy
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -17,6 +18,7 @@ def any_node(data, checker):
     )
 
 
+@pytest.mark.usefixtures("patience")
 @given(problem=problems(), data=st.data())
 def test_a_node_suppresses_what_the_definition_suppresses(problem: Problem, data):
     checker = problem.checker()
@@ -44,6 +46,7 @@ def test_what_a_check_concludes_about_other_nodes_is_true(problem: Problem, data
     assert checker.evaluate(lower).suppressed >= outcome.certain
 
 
+@pytest.mark.usefixtures("patience")
 @given(problem=problems(), data=st.data())
 def test_floors_are_below_the_losses(problem: Problem, data):
     checker = problem.checker()

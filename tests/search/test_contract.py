@@ -17,6 +17,7 @@ def test_the_registry_names_each_search():
     assert all(kind.name == name for name, kind in SEARCHES.items())
 
 
+@pytest.mark.usefixtures("patience")
 @every_search
 @given(problem=problems())
 def test_it_finds_the_least_loss(search, problem: Problem):
@@ -30,6 +31,7 @@ def test_it_finds_the_least_loss(search, problem: Problem):
         assert found.proven
 
 
+@pytest.mark.usefixtures("patience")
 @every_search
 @given(problem=problems())
 def test_it_only_ever_improves_and_every_step_is_valid(search, problem: Problem):
@@ -45,6 +47,7 @@ def test_it_only_ever_improves_and_every_step_is_valid(search, problem: Problem)
             assert outcome.suppressed == found.suppressed
 
 
+@pytest.mark.usefixtures("patience")
 @every_search
 @given(problem=problems(), budget=st.integers(1, 6))
 def test_a_budget_is_kept_and_still_gives_a_valid_node(search, problem: Problem, budget):
@@ -58,6 +61,7 @@ def test_a_budget_is_kept_and_still_gives_a_valid_node(search, problem: Problem,
         assert found.node is not None
 
 
+@pytest.mark.usefixtures("patience")
 @every_search
 @given(problem=problems(), budget=st.integers(1, 40))
 def test_no_valid_node_is_below_the_bound(search, problem: Problem, budget):
@@ -72,6 +76,7 @@ def test_no_valid_node_is_below_the_bound(search, problem: Problem, budget):
             assert found.loss <= truth.loss * (1.0 + found.excess) * (1.0 + 1e-9)
 
 
+@pytest.mark.usefixtures("patience")
 @given(problem=problems(), budget=st.none() | st.integers(1, 40))
 def test_a_lattice_that_is_not_held_has_the_same_optimum(problem: Problem, budget):
     *_, truth = Exhaustive().run(problem.checker())
@@ -90,6 +95,7 @@ def test_a_lattice_that_is_not_held_has_the_same_optimum(problem: Problem, budge
             assert found.loss == pytest.approx(truth.loss, rel=1e-9, abs=1e-9)
 
 
+@pytest.mark.usefixtures("patience")
 @pytest.mark.parametrize("name", ["incognito", "best-first"])
 @given(problem=problems())
 def test_all_minimal_and_all_valid_nodes_are_found(name, problem: Problem):
@@ -100,6 +106,7 @@ def test_all_minimal_and_all_valid_nodes_are_found(name, problem: Problem):
     assert found.passing == truth.passing
 
 
+@pytest.mark.usefixtures("patience")
 @given(problem=problems())
 def test_a_lattice_limited_by_the_policy_is_not_left(problem: Problem):
     columns = dict(problem.policy.columns)

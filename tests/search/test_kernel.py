@@ -48,6 +48,7 @@ def test_items_are_grouped_alike(given):
     same(kernel.group_items(*given), kernel.numpy_group_items(*given))
 
 
+@pytest.mark.usefixtures("patience")
 @given(items(), st.integers(1, 5), st.data())
 def test_entries_are_added_up_alike(given, values, data):
     of_item, first, _ = kernel.numpy_group_items(*given)
@@ -76,6 +77,7 @@ def test_boxes_are_added_up_alike(shape, data):
             assert counts.tolist() == counter._apply(marked, matrices).tolist()
 
 
+@pytest.mark.usefixtures("patience")
 @pytest.mark.parametrize("different", [10**6, 3 * 10**5, 10**4])
 def test_a_million_keys_are_numbered_alike(different):
     """Keys that are mostly different are sorted, others are hashed."""
@@ -386,6 +388,7 @@ def shared(written, others):
     )
 
 
+@pytest.mark.usefixtures("patience")
 @compiled
 @settings(max_examples=600)
 @given(st.integers(0, 6), st.integers(0, 3), st.integers(1, 300), st.data())
@@ -430,6 +433,7 @@ def test_any_arrays_of_items_are_grouped_or_refused(n, groups, width, data):
         same([out[0][: len(rows)], out[1][:found], out[2][:found]], expected)
 
 
+@pytest.mark.usefixtures("patience")
 @compiled
 @settings(max_examples=600)
 @given(st.integers(0, 6), st.integers(0, 5), st.data())
@@ -464,6 +468,7 @@ def test_any_arrays_of_entries_are_added_up_or_refused(n, m, data):
         same([each[:found] for each in out], expected)
 
 
+@pytest.mark.usefixtures("patience")
 @compiled
 @settings(max_examples=600)
 @given(

@@ -22,6 +22,7 @@ def found(policy: Policy, counts: FrequencySet, maker: Maker):
     return last
 
 
+@pytest.mark.usefixtures("patience")
 @given(problem=problems(), data=st.data())
 def test_policies_in_a_row_find_what_each_finds_alone(problem: Problem, data):
     counts, workshop = problem.counts()[0], Workshop()
@@ -59,6 +60,7 @@ def test_a_stricter_policy_needs_fewer_checks_than_alone():
     assert again.checks <= found(policy, counts, Maker()).checks
 
 
+@pytest.mark.usefixtures("patience")
 def test_another_k_needs_a_part_of_the_checks():
     rng = np.random.default_rng(5)
     ages, zips = rng.integers(0, 99, 3000), rng.integers(10000, 10300, 3000)

@@ -36,6 +36,7 @@ def test_a_partition_does_not_depend_on_what_was_asked_before(problem, random):
                 assert getattr(mine, one).tolist() == getattr(theirs, one).tolist()
 
 
+@pytest.mark.usefixtures("patience")
 @settings(max_examples=50)
 @given(problems())
 def test_the_optimum_is_that_of_the_exhaustive_search(problem):

@@ -91,6 +91,7 @@ def decide_with(policy: Policy, counts: FrequencySet, patch, *, teaches: bool):
     return (labels, lost, dict(made.columns), made.suppressed), sum(taught)
 
 
+@pytest.mark.usefixtures("patience")
 def test_nothing_changes_by_what_is_known(patch):
     taught = []
 

@@ -45,6 +45,7 @@ def published(**environment):
     return done.stderr.split()[-1], done.stdout
 
 
+@pytest.mark.usefixtures("patience")
 def test_releases_are_the_same_without_the_compiled_loops():
     how, told = published(SFUMATO_KERNEL="off")
     assert how == "numpy"
@@ -71,6 +72,7 @@ def hook(monkeypatch):
     return found, warned
 
 
+@pytest.mark.usefixtures("patience")
 def test_a_build_without_a_compiler_succeeds_and_says_what_to_install(hook, monkeypatch, tmp_path):
     pytest.importorskip("setuptools")
     made, warned = hook

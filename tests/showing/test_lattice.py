@@ -19,6 +19,7 @@ def nodes_of(shape, valid=lambda node: sum(node) > 1, **marks):
     ]
 
 
+@pytest.mark.usefixtures("patience")
 @given(
     columns=st.lists(NASTY, min_size=1, max_size=6),
     data=st.data(),

@@ -48,6 +48,7 @@ def test_as_many_numbers_as_labels_are_needed():
 SHARES = st.lists(st.tuples(st.text(max_size=20), *[st.floats(0, 1)] * 3), max_size=20)
 
 
+@pytest.mark.usefixtures("patience")
 @given(SHARES)
 def test_every_value_has_a_bar_per_table(items):
     labels = [text for text, *_ in items]

@@ -25,6 +25,7 @@ def place_of(mark):
     return float(x), float(y)
 
 
+@pytest.mark.usefixtures("patience")
 @given(
     st.lists(
         st.builds(Spot, st.floats(0, 1e6), SHARES, NASTY, NASTY, st.booleans(), st.none()),

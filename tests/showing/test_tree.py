@@ -1,5 +1,6 @@
 """Trees drawn: from left to right, no box on another, and what is not drawn is counted."""
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -47,6 +48,7 @@ def require_apart(places):
             assert x + w <= a or a + c <= x or y + h <= b + 0.01 or b + d <= y + 0.01
 
 
+@pytest.mark.usefixtures("patience")
 @given(tree=TREES, title=NASTY)
 def test_any_value_tree_can_be_drawn(tree, title):
     sizes = list(range(depth(tree), 0, -1))
@@ -57,6 +59,7 @@ def test_any_value_tree_can_be_drawn(tree, title):
     assert len(leaves) <= 3 * MOST_LINES
 
 
+@pytest.mark.usefixtures("patience")
 @given(trees=st.lists(TREES, min_size=1, max_size=3), title=NASTY)
 def test_any_growth_can_be_drawn(trees, title):
     root = check_drawing(growth_svg([twig(tree) for tree in trees], title=title, remark=title))

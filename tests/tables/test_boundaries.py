@@ -212,6 +212,7 @@ def each_column(columns, rows):
     return found
 
 
+@pytest.mark.usefixtures("patience")
 def test_rows_in_many_pieces_are_the_rows_in_one(tmp_path, cut):
     for method in METHODS[:2]:
         check_rows(tmp_path, cut, method, "parquet", 5 * SIZE)

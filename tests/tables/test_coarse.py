@@ -77,6 +77,7 @@ def examples(database, most):
     database.clear()
 
 
+@pytest.mark.usefixtures("patience")
 def test_a_release_is_that_of_a_file_with_the_same_budget(quick_database, some):
     examples(quick_database, some(4, of=12))
 
@@ -111,6 +112,7 @@ POLICY = sf.Policy(
 )
 
 
+@pytest.mark.usefixtures("patience")
 def test_no_more_than_fits_comes_out_of_the_database(duck, monkeypatch):
     duck.stored(many(4000, 2000), "people")
     # Fewer combinations are drawn to estimate from than there are.
@@ -134,6 +136,7 @@ def test_no_more_than_fits_comes_out_of_the_database(duck, monkeypatch):
     duck.clear()
 
 
+@pytest.mark.usefixtures("patience")
 def test_levels_rise_further_when_the_estimate_was_too_low(duck, monkeypatch):
     duck.stored(many(3000, 2500), "people")
     # Hardly any combination is drawn: everything looks as if it fitted.
@@ -144,6 +147,7 @@ def test_levels_rise_further_when_the_estimate_was_too_low(duck, monkeypatch):
     duck.clear()
 
 
+@pytest.mark.usefixtures("patience")
 def test_a_sample_is_of_combinations_that_are_there(duck, monkeypatch):
     table = many(5000, 3000)
     monkeypatch.setattr(coarse, "SAMPLE", 1000)
@@ -159,6 +163,7 @@ def test_a_sample_is_of_combinations_that_are_there(duck, monkeypatch):
     assert 800 < len(drawn) < 1200
 
 
+@pytest.mark.usefixtures("patience")
 def test_what_does_not_fit_even_coarsely_is_refused(duck):
     duck.stored(many(50, 50), "people")
     with pytest.raises(ParameterError, match=r"even at the highest levels"):
@@ -174,6 +179,7 @@ def test_what_does_not_fit_even_coarsely_is_refused(duck):
     duck.clear()
 
 
+@pytest.mark.usefixtures("patience")
 def test_where_there_is_room_enough_a_budget_changes_nothing(duck):
     duck.stored(many(300, 50), "people")
     source = (duck.connection, "people")

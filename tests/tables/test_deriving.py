@@ -325,6 +325,7 @@ def test_derived_columns_must_have_roles():
         sf.anonymize(people(), {**POLICY, "columns": columns})
 
 
+@pytest.mark.usefixtures("patience")
 def test_the_original_is_derived_like_the_release_and_a_forgotten_secret_is_said(tmp_path):
     settings = {**POLICY, "columns": {**POLICY["columns"], "seen": "dropped"}}
     policy = sf.Policy(**settings)
@@ -371,6 +372,7 @@ def visits(form, first, n=120):
     return pd.DataFrame(rows, columns=["id", "born", "seen", "ill"])
 
 
+@pytest.mark.usefixtures("patience")
 def test_a_ledger_derives_from_every_increment_and_wants_a_secret_that_lasts(tmp_path):
     ages = {"kind": "intervals", "widths": [10, 20, 40]}
     settings = {

@@ -58,6 +58,7 @@ STEPS = (
 MADE = ("age", "old", "days", "weeks", "months", "visit", "later")
 
 
+@pytest.mark.usefixtures("patience")
 def test_a_database_derives_what_is_derived_in_memory(database):
     table = people()
     preparation = Preparation({"text": DateForm()}, steps=STEPS, secret=b"a secret")
@@ -71,6 +72,7 @@ def test_a_database_derives_what_is_derived_in_memory(database):
         assert one.rows.tolist() == other.rows.tolist()
 
 
+@pytest.mark.usefixtures("patience")
 @pytest.mark.parametrize("form", ["%d.%m.%Y", "%m/%d/%Y", "%Y%m%d", "%Y/%m/%d", "%Y-%m-%d"])
 def test_texts_in_any_order_are_one_release(duck, form):
     days = [None if d is None else d.strftime(form) for d in people(300)["born"].to_pylist()]
@@ -91,6 +93,7 @@ def test_texts_in_any_order_are_one_release(duck, form):
     assert sorted(sf.anonymize(plain, policy).table.to_pylist(), key=str) == there
 
 
+@pytest.mark.usefixtures("patience")
 def test_a_release_of_a_database_has_derived_columns(quick_database):
     policy = {
         "columns": {"id": "identifier", "age": "quasi-identifier", "ill": "sensitive",
@@ -115,6 +118,7 @@ def test_a_release_of_a_database_has_derived_columns(quick_database):
     assert sum(day in true for day in moved) < len(moved) / 2
 
 
+@pytest.mark.usefixtures("patience")
 @pytest.mark.parametrize(
     ("table", "step", "text"),
     [

@@ -82,6 +82,7 @@ DIALECTS = st.fixed_dictionaries(
 )  # fmt: skip
 
 
+@pytest.mark.usefixtures("patience")
 @given(
     words=st.lists(st.tuples(WORDS, st.one_of(st.none(), WORDS)), min_size=2, max_size=12),
     numbers=st.lists(st.integers(-9_999_999, 9_999_999), min_size=12, max_size=12),
@@ -114,6 +115,7 @@ def test_a_table_in_any_dialect_is_the_same_table(words, numbers, dialect, tmp_p
     assert verified_rows(table, path) == expected
 
 
+@pytest.mark.usefixtures("patience")
 @given(
     values=st.lists(
         st.from_regex(r"-?[0-9]{1,4}([.,][0-9]{1,4}){0,3}", fullmatch=True), min_size=1, max_size=6
@@ -259,6 +261,7 @@ def test_lines_before_the_header_are_left_out(tmp_path):
         table.count(["a"])
 
 
+@pytest.mark.usefixtures("patience")
 @pytest.mark.parametrize("late", [False, True], ids=["at once", "after a megabyte"])
 @pytest.mark.parametrize("encoding", ["windows-1252", "mac-roman", "cp850"])
 def test_an_encoding_is_found_wherever_its_first_letter_is(encoding, late, tmp_path):
@@ -402,6 +405,7 @@ def offices(tmp_path):
     }
 
 
+@pytest.mark.usefixtures("patience")
 def test_files_of_all_offices_give_the_same_release_byte_by_byte(offices, tmp_path):
     seen = {}
     for name, path in offices.items():
@@ -411,6 +415,7 @@ def test_files_of_all_offices_give_the_same_release_byte_by_byte(offices, tmp_pa
     assert all(each == seen["plain"] for each in seen.values())
 
 
+@pytest.mark.usefixtures("patience")
 def test_files_of_all_offices_are_judged_alike(offices):
     plain = sf.verify(offices["plain"], POLICY)
     for path in offices.values():
@@ -421,6 +426,7 @@ def test_files_of_all_offices_are_judged_alike(offices):
         assert found.answer == plain.answer
 
 
+@pytest.mark.usefixtures("patience")
 def test_a_population_and_a_list_of_people_may_be_of_any_office(offices):
     table = pa.table({"age": ["30", "40"] * 3, "city": ["Köln"] * 6, "ill": ["flu", "gout"] * 3})
     policy = {

@@ -95,6 +95,7 @@ def test_a_misspelt_column_is_answered_with_the_right_one():
         open_table(pa.table({"age": [1]})).domains(["agee"])
 
 
+@pytest.mark.usefixtures("patience")
 def test_many_batches_of_a_file_add_up(tmp_path):
     path = tmp_path / "people.csv"
     path.write_text("id,sex\n" + "".join(f"{i},{'fm'[i % 2]}\n" for i in range(600_000)))

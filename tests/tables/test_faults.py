@@ -66,6 +66,7 @@ def left(database):
     return {name for name in found if not name.startswith(own)}
 
 
+@pytest.mark.usefixtures("patience")
 @pytest.mark.usefixtures("quickly")
 @pytest.mark.parametrize(
     ("way", "force"),
@@ -113,6 +114,7 @@ class Killed(BaseException):
     """Nothing is done any more, whatever is tried."""
 
 
+@pytest.mark.usefixtures("patience")
 @pytest.mark.usefixtures("quickly")
 def test_what_a_killed_run_leaves_is_undone_by_the_next_for_the_same_table(duck, monkeypatch):
     database = opened(duck, "relation")
@@ -140,6 +142,7 @@ def test_what_a_killed_run_leaves_is_undone_by_the_next_for_the_same_table(duck,
     assert others > 10
 
 
+@pytest.mark.usefixtures("patience")
 @pytest.mark.usefixtures("quickly")
 def test_a_killed_process_leaves_a_duckdb_file_as_it_was(tmp_path, monkeypatch):
     path = tmp_path / "a.db"
@@ -195,6 +198,7 @@ sf.anonymize("duckdb:///{path}?table=people", POLICY, output="table:released")
 """
 
 
+@pytest.mark.usefixtures("patience")
 def test_a_process_that_is_killed_before_it_renames_has_done_nothing(tmp_path):
     path = tmp_path / "a.db"
     with duckdb.connect(str(path)) as connection:
@@ -208,6 +212,7 @@ def test_a_process_that_is_killed_before_it_renames_has_done_nothing(tmp_path):
     assert sf.anonymize(address, POLICY, output="table:released").verdict.holds
 
 
+@pytest.mark.usefixtures("patience")
 def test_ctrl_c_in_a_statement_of_duckdb_is_ctrl_c(duck):
     rows = duck.connection.sql("SELECT i % 7 AS a FROM range(5_000_000) t(i)")
     database = open_table(rows)._database
@@ -229,6 +234,7 @@ def test_ctrl_c_in_a_statement_of_duckdb_is_ctrl_c(duck):
     assert duck.tables() == set()
 
 
+@pytest.mark.usefixtures("patience")
 @pytest.mark.parametrize("engine", ["arrow", "duckdb"])
 def test_a_disk_that_fills_leaves_no_folder(engine, tmp_path):
     rows = WIDE if engine == "arrow" else duckdb.from_arrow(WIDE)
@@ -242,6 +248,7 @@ def test_a_disk_that_fills_leaves_no_folder(engine, tmp_path):
     assert sf.anonymize(rows, WIDE_POLICY, output=target).verdict.holds
 
 
+@pytest.mark.usefixtures("patience")
 def test_a_disk_that_fills_leaves_no_table_in_a_duckdb_file(tmp_path):
     path = tmp_path / "a.db"
     with duckdb.connect(str(path)) as connection:

@@ -3,6 +3,7 @@
 from collections import Counter
 
 import pyarrow as pa
+import pytest
 from hypothesis import Phase, given, settings
 from hypothesis import strategies as st
 
@@ -44,6 +45,7 @@ def examples(test, database, most):
     database.clear()
 
 
+@pytest.mark.usefixtures("patience")
 @trying
 def test_counts_and_domains_are_those_of_the_arrow_engine(database, data):
     table = data.draw(tables_for(database))
@@ -72,6 +74,7 @@ def spelt(domain):
     return dict(zip(map(cell, domain.values()), domain.rows.tolist(), strict=True))
 
 
+@pytest.mark.usefixtures("patience")
 @trying
 def test_rows_are_recoded_like_the_textbook_says(database, data):
     table = data.draw(tables_for(database, min_columns=2))
@@ -99,6 +102,7 @@ def test_rows_are_recoded_like_the_textbook_says(database, data):
     assert not {name for name in database.tables() if name.startswith("sfumato")}
 
 
+@pytest.mark.usefixtures("patience")
 @trying
 def test_every_combination_becomes_what_its_portions_say(database, data):
     table = data.draw(tables_for(database, min_columns=2))

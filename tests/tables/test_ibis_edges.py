@@ -44,6 +44,7 @@ def test_what_is_opened_where():
     assert not any(engine.owns(source) for source in others)
 
 
+@pytest.mark.usefixtures("patience")
 def test_files_and_tables_in_memory_load_no_database():
     code = (
         "import sys, pyarrow as pa; from sfumato.tables import open_table;"
@@ -54,6 +55,7 @@ def test_files_and_tables_in_memory_load_no_database():
     assert done.stdout.strip() == "[]"
 
 
+@pytest.mark.usefixtures("patience")
 @pytest.mark.filterwarnings("ignore:fetch_arrow_table:DeprecationWarning")  # by Ibis
 def test_a_duckdb_table_is_opened_in_every_way(duck, tmp_path, monkeypatch):
     import duckdb
@@ -77,6 +79,7 @@ def test_a_duckdb_table_is_opened_in_every_way(duck, tmp_path, monkeypatch):
     connection.disconnect()
 
 
+@pytest.mark.usefixtures("patience")
 def test_a_duckdb_file_is_read_by_many_until_it_is_published_into(duck, tmp_path):
     import duckdb
 
@@ -233,6 +236,7 @@ def test_types_without_a_counterpart_are_told_apart_by_their_text(duck, postgres
         database.clear()
 
 
+@pytest.mark.usefixtures("patience")
 def test_nothing_that_is_named_becomes_a_statement(quick_database):
     names = list({name.lower(): name for name in NAMES}.values())
     table = pa.table({name: [EVIL, "'", '"', "\\", "%s", None] for name in names})
@@ -275,6 +279,7 @@ def test_a_table_that_is_there_is_replaced_only_by_force(quick_database):
     assert quick_database.read("people").num_rows == 5
 
 
+@pytest.mark.usefixtures("patience")
 def test_a_failure_leaves_nothing_and_what_was_there_stays(quick_database, monkeypatch):
     quick_database.stored(PEOPLE, "people")
     quick_database.stored(PEOPLE, "out")
@@ -369,6 +374,7 @@ def test_a_table_that_was_not_counted_is_refused(quick_database, rows, fault):
     assert nothing_left(quick_database)
 
 
+@pytest.mark.usefixtures("patience")
 def test_which_rows_become_what_and_where_they_stand_is_drawn(quick_database):
     n = 400
     table = open_table(quick_database.load(pa.table({"q": ["a"] * n, ID: list(range(n))})))
@@ -452,6 +458,7 @@ def postgres_boundary(monkeypatch):
     return boundary
 
 
+@pytest.mark.usefixtures("patience")
 def test_rows_do_not_pass_through_python_with_duckdb(duck, monkeypatch):
     opened = open_table(duck.load(many_rows()))
     crosses(duck, opened, duckdb_boundary(opened, monkeypatch))
@@ -466,6 +473,7 @@ def test_rows_do_not_pass_through_python_with_postgres(postgres, monkeypatch):
     postgres.clear()
 
 
+@pytest.mark.usefixtures("patience")
 @pytest.mark.parametrize("form", ["parquet", "csv"])
 def test_duckdb_writes_files_itself(duck, form, tmp_path):
     table = open_table(duck.load(PEOPLE))

@@ -2,6 +2,7 @@
 
 import numpy as np
 import pyarrow as pa
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -29,6 +30,7 @@ def test_different_combinations_have_different_numbers(sizes, data):
         assert min(exact) >= 0
 
 
+@pytest.mark.usefixtures("patience")
 def test_combinations_too_wide_for_one_number_are_joined_by_two(quick_database):
     # 8 values in each of 24 columns: 2 ** 72 combinations.
     names = [f"q{i}" for i in range(24)]

@@ -176,6 +176,7 @@ def staged_in(database):
     return {name for name in database.tables() if name.startswith("sfumato_")}
 
 
+@pytest.mark.usefixtures("patience")
 def test_a_ledger_grows_in_the_database_as_it_does_embedded(quick_database, tmp_path):
     pair = Pair(quick_database, tmp_path).start_there()
     done = pair.publish(people(30, 1, ages=(20, 30, 50)), how="load")
@@ -202,6 +203,7 @@ ROWS = st.lists(
 )
 
 
+@pytest.mark.usefixtures("patience")
 @settings(max_examples=8)
 @given(increments=st.lists(ROWS, min_size=1, max_size=3), alpha=st.sampled_from([0.5, 0.75, 1]))
 def test_increments_are_decided_as_embedded(
@@ -213,6 +215,7 @@ def test_increments_are_decided_as_embedded(
         pair.publish(table_of(rows), again=True)
 
 
+@pytest.mark.usefixtures("patience")
 @settings(max_examples=8)
 @given(data=st.data())
 def test_odd_tables_grow_as_embedded_and_keep_their_types(quick_database, tmp_path_factory, data):
@@ -259,6 +262,7 @@ def test_a_ledger_grows_in_spark(spark, tmp_path):
         spark.clear()
 
 
+@pytest.mark.usefixtures("patience")
 def test_people_leave_and_are_corrected_where_they_are(pair):
     """All of one group leave; of the others some are to be corrected."""
     ages, towns = FIRST["age"].to_pylist(), FIRST['the "town"'].to_pylist()
@@ -281,6 +285,7 @@ def test_people_leave_and_are_corrected_where_they_are(pair):
     same_release(pair.database, "r2", pair.folder / "r2")
 
 
+@pytest.mark.usefixtures("patience")
 def test_rows_of_a_database_can_be_published_to_a_folder(pair):
     new = pair.database.stored(people(30, 1), "new")
     done = sf.Ledger(pair.stored).publish(new, output=pair.folder / "april")
@@ -288,6 +293,7 @@ def test_rows_of_a_database_can_be_published_to_a_folder(pair):
     assert (done.folder, done.place) == (pair.folder / "april", None)
 
 
+@pytest.mark.usefixtures("patience")
 def test_an_increment_in_a_database_is_signed(pair):
     new = pair.database.stored(people(30, 1), "new")
     key = sf.evidence.SigningKey.generate()
@@ -301,6 +307,7 @@ def many(n):
     return pa.concat_tables([FIRST] * (n // 60))
 
 
+@pytest.mark.usefixtures("patience")
 def test_rows_do_not_pass_through_python(quick_database, tmp_path, release, monkeypatch):
     database = quick_database
     try:
@@ -343,6 +350,7 @@ def interrupted(monkeypatch, pair, where, name):
     return new
 
 
+@pytest.mark.usefixtures("patience")
 def test_a_publish_that_ends_before_the_record_never_was(pair, monkeypatch):
     before = pair.database.tables()
     new = interrupted(monkeypatch, pair, chain, "append")
@@ -354,6 +362,7 @@ def test_a_publish_that_ends_before_the_record_never_was(pair, monkeypatch):
     assert "april" not in pair.database.tables()
 
 
+@pytest.mark.usefixtures("patience")
 def test_a_publish_that_ends_after_the_record_is_made_up_for(pair, monkeypatch):
     new = interrupted(monkeypatch, pair, increment_tables.TablesOutput, "finish")
     assert len(sf.Ledger(pair.stored).history) == 2
@@ -368,6 +377,7 @@ def test_a_publish_that_ends_after_the_record_is_made_up_for(pair, monkeypatch):
     assert sf.Ledger(pair.stored).verify() == []
 
 
+@pytest.mark.usefixtures("patience")
 def test_a_name_that_was_taken_meanwhile_is_waited_for(pair, monkeypatch):
     new = interrupted(monkeypatch, pair, increment_tables.TablesOutput, "finish")
     pair.database.stored(FIRST, "april")
@@ -381,6 +391,7 @@ def test_a_name_that_was_taken_meanwhile_is_waited_for(pair, monkeypatch):
     assert sf.verify((new[0], "april")).verdict.holds
 
 
+@pytest.mark.usefixtures("patience")
 def test_what_fails_changes_neither_the_ledger_nor_the_database(pair, monkeypatch):
     new = pair.database.stored(people(30, 1), "new")
     before = pair.database.tables()
@@ -404,6 +415,7 @@ def test_what_fails_changes_neither_the_ledger_nor_the_database(pair, monkeypatc
     assert sf.Ledger(pair.stored).publish(new, output="table:april").place == "table:april"
 
 
+@pytest.mark.usefixtures("patience")
 def test_what_cannot_be_published_is_refused_before_anything_is_done(pair):
     database = pair.database
     new = database.stored(people(30, 1), "new")

@@ -162,6 +162,7 @@ DECOUPLINGS = st.sampled_from(
 )
 
 
+@pytest.mark.usefixtures("patience")
 @few(3)
 @given(TABLES, st.sampled_from(METHODS), RULES, DECOUPLINGS)
 def test_what_is_made_verifies_and_is_the_same_everywhere(folder, rows, method, missing, split):
@@ -186,6 +187,7 @@ ODD = [
 ]
 
 
+@pytest.mark.usefixtures("patience")
 @pytest.mark.parametrize("method", METHODS)
 def test_a_database_gives_what_memory_gives(database, method, folder):
     table = arrow_table(ODD * 3)
@@ -212,6 +214,7 @@ def test_a_database_gives_what_memory_gives(database, method, folder):
     assert sf.verify(out, attacks=False).holds
 
 
+@pytest.mark.usefixtures("patience")
 def test_an_increment_of_empty_values_is_one_of_missing_values(tmp_path):
     rows = [("a", 0.0, "x", 0.0), ("a", -0.0, "y", 0.0), ("a", 0.0, "", 0.0)] * 4
     first = arrow_table(rows).select(["q", "n", "ill"])

@@ -153,6 +153,7 @@ def test_a_name_that_is_too_long_is_so_whatever_limit_others_set(tmp_path):
         csv.field_size_limit(before)
 
 
+@pytest.mark.usefixtures("patience")
 @pytest.mark.parametrize(
     ("content", "message"),
     [
@@ -303,6 +304,7 @@ def test_a_lazy_frame_that_fails_says_so(tmp_path):
         open_table(pl.scan_parquet(tmp_path / "nowhere.parquet"))
 
 
+@pytest.mark.usefixtures("patience")
 def test_counting_and_publishing_files_imports_neither_pandas_nor_polars(tmp_path):
     write_csv(tmp_path / "t.csv", ["q", "s"], [["a", "x"], ["b", None], ["a", ""]])
     pq.write_table(pa.table({"q": ["a", "b"], "s": [1.5, None]}), tmp_path / "t.parquet")

@@ -11,6 +11,7 @@ from tests.tables.tables import typed_tables
 NOTES = st.dictionaries(st.text(max_size=200), st.text(max_size=200), max_size=20)
 
 
+@pytest.mark.usefixtures("patience")
 @given(typed_tables(max_columns=8), NOTES, st.integers(1, 12), st.booleans())
 def test_only_the_notes_are_gone(tmp_path_factory, table, notes, rows, described):
     path = tmp_path_factory.mktemp("notes") / "table.parquet"

@@ -43,6 +43,7 @@ def run(folder, tmp_path, *more):
     )
 
 
+@pytest.mark.usefixtures("patience")
 def test_an_outside_database_does_what_ours_do(installed, tmp_path):
     done = run(installed, tmp_path)
     assert done.returncode == 0, done.stderr
@@ -57,6 +58,7 @@ def test_an_outside_database_does_what_ours_do(installed, tmp_path):
     assert found["left"] == []
 
 
+@pytest.mark.usefixtures("patience")
 def test_without_the_package_an_address_is_no_table(tmp_path):
     done = run(None, tmp_path)
     assert done.returncode != 0

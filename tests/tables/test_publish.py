@@ -380,6 +380,7 @@ def test_what_a_csv_cell_cannot_hold_is_refused_before_anything_is_read(tmp_path
     assert list(tmp_path.iterdir()) == []
 
 
+@pytest.mark.usefixtures("patience")
 @pytest.mark.parametrize("form", FORMATS)
 @pytest.mark.parametrize("budget", [0, 2**29])
 def test_a_full_disk_leaves_nothing_behind(form, budget, tmp_path):
@@ -451,6 +452,7 @@ def test_requests_that_make_no_sense_are_refused(tmp_path):
         table.publish_table(other, ["q"], suppression="star", rng=rng())
 
 
+@pytest.mark.usefixtures("patience")
 @pytest.mark.parametrize(
     "folder", [None, "in parts", pytest.param("on disk", marks=pytest.mark.statistics)]
 )
@@ -474,6 +476,7 @@ def test_every_order_is_equally_likely(folder, tmp_path, monkeypatch):
     assert list(tmp_path.iterdir()) == []
 
 
+@pytest.mark.usefixtures("patience")
 @pytest.mark.parametrize("at_once", [1, 100])
 @pytest.mark.parametrize("sort_from", [2, 1000])
 def test_every_order_of_dealt_numbers_is_equally_likely(at_once, sort_from, monkeypatch):

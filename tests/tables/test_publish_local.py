@@ -199,6 +199,7 @@ def test_every_combination_becomes_what_its_portions_say(
     check([*names, ID], literal_rows(table), columns, rows, recoding, suppression)
 
 
+@pytest.mark.usefixtures("patience")
 @given(
     data=st.data(),
     suppression=st.sampled_from(["remove", "star"]),
@@ -459,6 +460,7 @@ def dealt(batches, starts, rows, generator):
     return tuple(np.concatenate(given).tolist())
 
 
+@pytest.mark.usefixtures("patience")
 @pytest.mark.parametrize(
     "batches",
     [
@@ -476,6 +478,7 @@ def test_every_way_to_deal_the_rows_is_equally_likely(batches):
     assert sum((times - 200) ** 2 / 200 for times in seen.values()) < 37.4
 
 
+@pytest.mark.usefixtures("patience")
 def test_large_numbers_are_dealt_as_the_hypergeometric_distribution_says():
     generator = np.random.default_rng(4)
     draws = []
@@ -537,6 +540,7 @@ def test_portions_are_used_up_exactly_and_never_more(data, combinations):
     assert refused.value.combination == order[0]
 
 
+@pytest.mark.usefixtures("patience")
 def test_rows_that_do_not_fit_into_memory_are_dealt_all_the_same(tmp_path):
     n = 30_000
     generator = np.random.default_rng(2)

@@ -61,6 +61,7 @@ def many(before, after, opened='Ann,1,30,"flu\n'):
     return ",".join(HEADER) + "\n" + row * before + opened + row * after
 
 
+@pytest.mark.usefixtures("patience")
 @READERS
 @pytest.mark.parametrize(("before", "after"), [(0, 60_000), (250_000, 0), (250_000, 250_000)])
 def test_the_size_of_the_file_does_not_matter(reader, before, after, tmp_path):
@@ -70,6 +71,7 @@ def test_the_size_of_the_file_does_not_matter(reader, before, after, tmp_path):
         reader(path, ["age"])
 
 
+@pytest.mark.usefixtures("patience")
 @pytest.mark.parametrize("opened", ['Ann,1,30,"flu\n', 'Ann,"1,30,flu\n', 'A"nn,1,30,"flu\n'])
 @pytest.mark.parametrize("after", [3, 250_000])
 def test_the_line_is_found_in_a_large_file_too(opened, after, tmp_path):
@@ -121,6 +123,7 @@ def ends_inside_a_quote(text, delimiter=","):
     return state == "quoted"
 
 
+@pytest.mark.usefixtures("patience")
 @READERS
 def test_whether_a_file_ends_inside_a_quote_is_what_the_definition_says(reader, tmp_path, some):
     draw = random.Random(7)
@@ -168,6 +171,7 @@ def test_no_release_is_made_of_it(role, tmp_path):
         sf.draft(path)
 
 
+@pytest.mark.usefixtures("patience")
 @READERS
 def test_zero_bytes_are_refused_wherever_they_are(reader, tmp_path):
     path = tmp_path / "t.csv"
@@ -193,6 +197,7 @@ def test_a_table_in_memory_may_hold_any_quote():
     assert open_table(table).count(["ill"]).total == 2
 
 
+@pytest.mark.usefixtures("patience")
 @READERS
 def test_a_cell_without_end_is_refused_at_once(reader, tmp_path):
     path = tmp_path / "t.csv.gz"

@@ -46,6 +46,7 @@ def kept(verdict):
     return [check.to_dict() for check in verdict.checks if check.name not in only_stored]
 
 
+@pytest.mark.usefixtures("patience")
 @pytest.mark.parametrize("method", METHODS)
 def test_a_release_is_what_the_embedded_engine_makes_of_the_same_rows(database, method):
     source = database.stored(PEOPLE, "people")
@@ -61,6 +62,7 @@ def test_a_release_is_what_the_embedded_engine_makes_of_the_same_rows(database, 
     assert database.read("released").column_names == ["age", 'the "sex"', "ill"]
 
 
+@pytest.mark.usefixtures("patience")
 def test_a_release_is_verified_and_attacked_where_it_is(database):
     source = database.stored(PEOPLE, "people")
     release = sf.anonymize(source, POLICY, output="table:released")
@@ -73,6 +75,7 @@ def test_a_release_is_verified_and_attacked_where_it_is(database):
     assert sf.verify((source[0], "released"), POLICY)["policy"].status == "holds"
 
 
+@pytest.mark.usefixtures("patience")
 def test_a_release_is_decoupled_where_it_is(database):
     source = database.stored(PEOPLE, "people")
     release = sf.anonymize(source, POLICY, output="table:released")
@@ -107,6 +110,7 @@ def test_a_table_that_has_no_name_is_looked_at_too(database):
     ]
 
 
+@pytest.mark.usefixtures("patience")
 def test_somebody_who_changes_the_table_is_found_out(quick_database):
     database = quick_database
     connection, _ = source = database.stored(PEOPLE, "people")
@@ -149,6 +153,7 @@ def test_nothing_is_left_if_its_manifest_cannot_be_stored(quick_database, monkey
     assert database.tables() == {"people"}
 
 
+@pytest.mark.usefixtures("patience")
 def test_a_release_is_replaced_only_if_asked_and_nothing_else_ever(database):
     source = database.stored(PEOPLE, "people")
     sf.anonymize(source, POLICY, output="table:released")
@@ -167,6 +172,7 @@ def test_a_release_is_replaced_only_if_asked_and_nothing_else_ever(database):
     assert database.read("others").num_rows == 60
 
 
+@pytest.mark.usefixtures("patience")
 def test_an_older_release_stays_if_the_newer_one_fails(database, monkeypatch):
     source = database.stored(PEOPLE, "people")
     sf.anonymize(source, POLICY, output="table:released")
@@ -187,6 +193,7 @@ def test_an_older_release_stays_if_the_newer_one_fails(database, monkeypatch):
     assert database.read("released").num_rows == 60
 
 
+@pytest.mark.usefixtures("patience")
 def test_a_name_cannot_break_out_of_a_statement(quick_database):
     database = quick_database
     source = database.stored(PEOPLE, "people")
@@ -197,6 +204,7 @@ def test_a_name_cannot_break_out_of_a_statement(quick_database):
     assert sf.verify(release).holds
 
 
+@pytest.mark.usefixtures("patience")
 @settings(max_examples=15)
 @given(data=st.data())
 def test_odd_tables_are_released_as_by_the_embedded_engine(quick_database, data):

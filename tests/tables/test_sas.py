@@ -59,20 +59,24 @@ def shown_as(folder, forms, number):
     return {form: found[name][0] for name, form in names.items()}
 
 
+@pytest.mark.usefixtures("patience")
 def test_a_number_that_is_shown_as_a_date_or_a_part_of_one_is_a_day(tmp_path):
     found = shown_as(tmp_path, DAYS, 12054.0)
     assert found == dict.fromkeys(DAYS.split(), dt.date(1993, 1, 1))
 
 
+@pytest.mark.usefixtures("patience")
 def test_a_number_that_is_shown_as_a_moment_or_a_part_of_one_is_a_moment(tmp_path):
     found = shown_as(tmp_path, MOMENTS, 12054 * 86400 + 3661.0)
     assert found == dict.fromkeys(MOMENTS.split(), dt.datetime(1993, 1, 1, 1, 1, 1))
 
 
+@pytest.mark.usefixtures("patience")
 def test_a_number_that_is_shown_as_a_time_is_a_time(tmp_path):
     assert shown_as(tmp_path, TIMES, 3661.0) == dict.fromkeys(TIMES.split(), dt.time(1, 1, 1))
 
 
+@pytest.mark.usefixtures("patience")
 def test_a_number_that_is_shown_as_any_other_stays_one(tmp_path):
     assert shown_as(tmp_path, NUMBERS, 12054.0) == dict.fromkeys(NUMBERS.split(), 12054)
 
@@ -101,6 +105,7 @@ def refusal(path, capsys):
     return None
 
 
+@pytest.mark.usefixtures("patience")
 @pytest.mark.parametrize("version", [5, 8])
 def test_a_transport_file_of_several_tables_is_refused_with_their_names(tmp_path, capsys, version):
     """The rows of the second would be taken for rows of the first."""
@@ -112,6 +117,7 @@ def test_a_transport_file_of_several_tables_is_refused_with_their_names(tmp_path
             open_table(path)
 
 
+@pytest.mark.usefixtures("patience")
 @pytest.mark.parametrize("version", [5, 8])
 def test_a_transport_file_that_is_cut_off_anywhere_is_refused(tmp_path, capsys, version):
     """It has no end that would be missing: fewer rows would be read."""
@@ -136,6 +142,7 @@ def test_any_whole_transport_file_is_read(tmp_path, capsys):
         assert refusal(path, capsys) is None
 
 
+@pytest.mark.usefixtures("patience")
 def test_codes_of_missing_in_a_transport_file_are_missing_cells(tmp_path):
     path = write(tmp_path / "p.xpt", {"pay": [1.0, None, 3.0, None, None, None]})
     raw, missing = path.read_bytes(), b"." + bytes(7)
@@ -156,6 +163,7 @@ def in_latin_1(folder):
     return path
 
 
+@pytest.mark.usefixtures("patience")
 def test_texts_in_an_encoding_that_nobody_named_are_refused(tmp_path):
     with pytest.raises(InputError, match=r"as UTF-8, and a transport file does not declare") as it:
         open_table(in_latin_1(tmp_path))
@@ -163,11 +171,13 @@ def test_texts_in_an_encoding_that_nobody_named_are_refused(tmp_path):
     assert "damaged" not in str(it.value)
 
 
+@pytest.mark.usefixtures("patience")
 def test_texts_are_read_in_the_encoding_that_was_named(tmp_path):
     found = cells(in_latin_1(tmp_path), Reading(encoding="latin-1"))
     assert found["town"] == ["Köln", "Ulm"] * 20
 
 
+@pytest.mark.usefixtures("patience")
 def test_an_encoding_that_is_named_holds_for_the_input_and_not_for_the_release(tmp_path):
     """The codebook named values that no row had, and nothing was published."""
     path, policy = in_latin_1(tmp_path), tmp_path / "policy.yaml"
@@ -183,6 +193,7 @@ def test_an_encoding_that_is_named_holds_for_the_input_and_not_for_the_release(t
     assert re.search(r"k-anonymity +holds", judged.output), judged.output
 
 
+@pytest.mark.usefixtures("patience")
 def test_a_file_of_sas_in_an_encoding_that_is_not_known_is_refused(tmp_path):
     path = sas_file(tmp_path / "people.sas7bdat")
     raw = bytearray(path.read_bytes())
@@ -192,6 +203,7 @@ def test_a_file_of_sas_in_an_encoding_that_is_not_known_is_refused(tmp_path):
         open_table(path)
 
 
+@pytest.mark.usefixtures("patience")
 def test_a_file_of_sas_that_declares_a_wrong_encoding_is_read_in_the_one_that_was_named(tmp_path):
     path = sas_file(tmp_path / "people.sas7bdat")
     raw = bytearray(path.read_bytes())
@@ -209,6 +221,7 @@ def test_a_file_of_proc_cport_is_refused_with_a_way_out(tmp_path):
         open_table(path)
 
 
+@pytest.mark.usefixtures("patience")
 def test_rows_that_were_deleted_in_sas_are_not_read(tmp_path):
     path = sas_file_with_a_deleted_row(tmp_path / "people.sas7bdat")
     assert cells(path)["town"] == ["Köln", None, "Zürich", "Köln"]
@@ -221,6 +234,7 @@ def test_a_library_that_reads_deleted_rows_is_refused(tmp_path, monkeypatch):
         open_table(path)
 
 
+@pytest.mark.usefixtures("patience")
 @pytest.mark.parametrize("name", ["people.sas7bcat", "formats.sas7bcat"])
 def test_labels_of_a_catalogue_beside_a_file_of_sas_are_its_cells(tmp_path, name):
     path = sas_file(tmp_path / "people.sas7bdat")
@@ -238,6 +252,7 @@ def test_the_width_of_a_format_is_no_part_of_its_name(tmp_path, form):
     assert labels == {"sex": {1: "male", 2: "female", 9: "nobody"}}
 
 
+@pytest.mark.usefixtures("patience")
 def test_a_catalogue_that_is_damaged_is_refused_with_a_way_out(tmp_path):
     path = sas_file(tmp_path / "people.sas7bdat")
     catalogue = sas_catalogue(tmp_path / "people.sas7bcat")

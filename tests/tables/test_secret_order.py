@@ -41,6 +41,7 @@ def run_twice(connection):
     return order(connection, publish), order(connection, publish)
 
 
+@pytest.mark.usefixtures("patience")
 def test_the_seed_of_a_session_does_not_decide_the_order_of_duckdb(duck):
     first, second = run_twice(duck)
     assert sorted(first) == sorted(second)
@@ -56,6 +57,7 @@ def test_nor_that_of_postgresql(postgres):
     assert first != second
 
 
+@pytest.mark.usefixtures("patience")
 def test_nor_does_it_deal_rows_to_classes(duck):
     # Those of 30 go to two classes, with the three who are younger and the three who are older.
     duck.execute("UPDATE people SET age = 30")

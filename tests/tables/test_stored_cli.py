@@ -56,6 +56,7 @@ def written(args, address):
     return [arg.format(**names) for arg in args]
 
 
+@pytest.mark.usefixtures("patience")
 def test_every_command_takes_addresses(clinic, run):  # noqa: F811 - a fixture
     for command, args in COMMANDS.items():
         result = run(command, *written(args, clinic))
@@ -63,6 +64,7 @@ def test_every_command_takes_addresses(clinic, run):  # noqa: F811 - a fixture
         assert "fault of Sfumato" not in result.output, command
 
 
+@pytest.mark.usefixtures("patience")
 def test_every_command_says_that_there_is_no_such_table(clinic, patients, run):  # noqa: F811
     def wrong(name):
         return clinic(f"{name}_2")
@@ -75,6 +77,7 @@ def test_every_command_says_that_there_is_no_such_table(clinic, patients, run): 
     assert everything_in(patients) == before
 
 
+@pytest.mark.usefixtures("patience")
 def test_a_release_that_was_changed_does_not_keep_its_signature(clinic, patients, run):  # noqa: F811
     released = clinic("released")
     assert run("sign", released, "--key", "publisher.key").exit_code == 0
@@ -176,6 +179,7 @@ def test_a_connection_that_is_lost_is_said(people, patients, run, monkeypatch): 
     assert people.tables() == {"people"}
 
 
+@pytest.mark.usefixtures("patience")
 def test_duckdb_says_what_is_wrong(clinic, patients, run):  # noqa: F811 - fixtures
     with databases.imported("duckdb", "duckdb").connect("clinic.db") as connection:
         connection.execute(

@@ -92,6 +92,7 @@ def test_cells_that_run_together_are_told_apart(quick_database):
 TWO = pa.schema([("a", pa.string()), ("b", pa.string())])
 
 
+@pytest.mark.usefixtures("patience")
 @settings(max_examples=40)
 @given(data=st.data())
 def test_one_cell_of_any_type_changes_the_hash(quick_database, data):
@@ -146,6 +147,7 @@ def test_settings_of_a_session_do_not_change_a_hash(quick_database):
             database.connection.execute(statement)
 
 
+@pytest.mark.usefixtures("patience")
 def test_at_most_4096_hashes_leave_the_database_however_many_rows_there_are(duck, monkeypatch):
     duck.connection.execute("CREATE TABLE many AS SELECT i, i // 2 AS j FROM range(40000) t(i)")
     opened = open_table((duck.connection, "many"))
@@ -183,6 +185,7 @@ def release(database, key, method=None):
     return (source[0], "broken"), decoupled
 
 
+@pytest.mark.usefixtures("patience")
 @pytest.mark.parametrize("method", [None, "break-merge"])
 def test_an_untouched_release_holds_and_says_who_signed(quick_database, key, method):
     database = quick_database
@@ -252,6 +255,7 @@ def found_in(where, key):
     return [check.name for check in found.checks if check.status != "holds"]
 
 
+@pytest.mark.usefixtures("patience")
 def test_whatever_is_changed_is_found(quick_database, key):
     database = quick_database
     where, _ = release(database, key)
@@ -268,6 +272,7 @@ def test_whatever_is_changed_is_found(quick_database, key):
     assert found_in(where, key.public) == []
 
 
+@pytest.mark.usefixtures("patience")
 def test_evidence_is_that_of_one_table_only(quick_database, key):
     database = quick_database
     connection, _ = where = release(database, key)[0]
@@ -291,6 +296,7 @@ def test_evidence_is_that_of_one_table_only(quick_database, key):
         sf.verify((connection, "stolen"))
 
 
+@pytest.mark.usefixtures("patience")
 def test_a_copy_in_another_schema_is_looked_at_there(quick_database, key):
     database = quick_database
     connection = release(database, key, "break-merge")[0][0]
@@ -307,6 +313,7 @@ def test_a_copy_in_another_schema_is_looked_at_there(quick_database, key):
         execute("DROP SCHEMA ward CASCADE")
 
 
+@pytest.mark.usefixtures("patience")
 def test_evidence_of_a_folder_is_none_of_tables_and_the_other_way_round(duck, key, tmp_path):
     try:
         where, _ = release(duck, key)
@@ -324,6 +331,7 @@ def test_evidence_of_a_folder_is_none_of_tables_and_the_other_way_round(duck, ke
         duck.clear()
 
 
+@pytest.mark.usefixtures("patience")
 def test_a_release_is_signed_later_and_only_if_it_is_what_was_published(quick_database, key):
     database = quick_database
     where, _ = release(database, None)
@@ -353,6 +361,7 @@ def test_a_release_is_signed_later_and_only_if_it_is_what_was_published(quick_da
             task((connection, "people"))
 
 
+@pytest.mark.usefixtures("patience")
 def test_evidence_is_replaced_and_removed_with_its_release(quick_database, key):
     database = quick_database
     where, _ = release(database, key)
@@ -365,6 +374,7 @@ def test_evidence_is_replaced_and_removed_with_its_release(quick_database, key):
     assert database.tables() == {"people", "released", "released_manifest"}
 
 
+@pytest.mark.usefixtures("patience")
 def test_a_release_that_cannot_be_signed_leaves_nothing(quick_database, key, monkeypatch):
     database = quick_database
 
@@ -378,6 +388,7 @@ def test_a_release_that_cannot_be_signed_leaves_nothing(quick_database, key, mon
     assert database.tables() == {"people"}
 
 
+@pytest.mark.usefixtures("patience")
 def test_somebody_elses_table_is_not_taken_for_evidence(quick_database, key):
     database = quick_database
     source = database.stored(PEOPLE, "people")

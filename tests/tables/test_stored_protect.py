@@ -43,12 +43,14 @@ def protected(database, case, **more):
     assert sf.verify((source[0], "out")).verdict.holds
 
 
+@pytest.mark.usefixtures("patience")
 @pytest.mark.parametrize("method", ["full-domain", "regional", "mondrian"])
 @pytest.mark.parametrize("case", CASES)
 def test_what_leaks_is_mended_as_in_memory(quick_database, case, method):
     protected(quick_database, case, method=method)
 
 
+@pytest.mark.usefixtures("patience")
 def test_an_address_is_given_back_as_one(tmp_path):
     duckdb = databases.imported("duckdb", "duckdb")
     with duckdb.connect(tmp_path / "x.db") as connection:
@@ -60,6 +62,7 @@ def test_an_address_is_given_back_as_one(tmp_path):
     assert sf.verify(done.release.place).verdict.holds
 
 
+@pytest.mark.usefixtures("patience")
 def test_a_refused_step_leaves_nothing(quick_database):
     source = quick_database.stored(leaky(), "people")
     sf.protect(source, leaky_policy(), alpha=0.6, output="table:out")
@@ -72,6 +75,7 @@ def test_a_refused_step_leaves_nothing(quick_database):
     assert quick_database.tables() == {"people", "out", "out_manifest"}
 
 
+@pytest.mark.usefixtures("patience")
 def test_a_table_is_protected_into_files(duck, tmp_path):
     try:
         source = duck.stored(leaky(), "people")

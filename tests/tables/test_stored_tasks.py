@@ -191,6 +191,7 @@ def expected():
     return {name: task(embedded) for name, task in TASKS.items()}
 
 
+@pytest.mark.usefixtures("patience")
 def test_every_task_finds_what_it_finds_in_memory(database, expected):
     stored = Stored(database)
     left_out = ASK_WHAT_OTHERS_ASK if database.name == "spark" else set()

@@ -58,6 +58,7 @@ def test_nor_does_a_macro_or_a_view_called_like_a_manifest(clinic, tmp_path):
         assert "hunter2" not in str(refused.value)
 
 
+@pytest.mark.usefixtures("patience")
 def test_a_view_of_its_own_tables_is_read_and_published(clinic):
     clinic("CREATE VIEW shown AS SELECT age, upper(ill) AS ill FROM people")
     address = "duckdb:///clinic.db?table=shown"
@@ -68,6 +69,7 @@ def test_a_view_of_its_own_tables_is_read_and_published(clinic):
     assert sf.verify("duckdb:///clinic.db?table=released").holds
 
 
+@pytest.mark.usefixtures("patience")
 def test_a_view_in_place_of_a_release_is_none(clinic):
     sf.anonymize("duckdb:///clinic.db?table=people", POLICY, output="table:released")
     address = "duckdb:///clinic.db?table=released"
@@ -81,6 +83,7 @@ def test_a_view_in_place_of_a_release_is_none(clinic):
     assert "a view may show other rows" in found["tables"].detail
 
 
+@pytest.mark.usefixtures("patience")
 def test_nor_is_one_in_place_of_a_table_of_several(clinic):
     sf.decouple(
         "duckdb:///clinic.db?table=people", **ROLES, output="duckdb:///clinic.db?table=released"

@@ -44,6 +44,7 @@ def ledger(tmp_path):
     return sf.Ledger.start(grouped_of(START), tmp_path / "x.ledger", alpha=0.5, policy=policy)
 
 
+@pytest.mark.usefixtures("patience")
 def test_a_stream_from_a_database_is_that_of_a_file(ledger, database, tmp_path):
     table = visits([0] * 8 + [23] * 8 + [24] * 16 + [50, 60])
     source = database.stored(table, "visits")
@@ -64,6 +65,7 @@ def test_a_stream_from_a_database_is_that_of_a_file(ledger, database, tmp_path):
     assert ledger.verify() == []
 
 
+@pytest.mark.usefixtures("patience")
 @pytest.mark.parametrize("column", ["day", "number", "written"])
 def test_columns_of_every_kind_in_a_database(ledger, quick_database, column):
     source = quick_database.stored(visits([1, 2, 3, 30, 31, 60]), "visits")
@@ -75,6 +77,7 @@ def test_columns_of_every_kind_in_a_database(ledger, quick_database, column):
     assert late.notes[0].startswith("Late: 5 rows up to ")
 
 
+@pytest.mark.usefixtures("patience")
 def test_a_file_of_duckdb_is_read_and_written_window_by_window(ledger, tmp_path):
     """One connection must do: it is opened again to write, between two windows too."""
     duckdb = databases.imported("duckdb", "duckdb")
@@ -96,6 +99,7 @@ def test_a_file_of_duckdb_is_read_and_written_window_by_window(ledger, tmp_path)
     assert not {name for name in names if name.startswith("sfumato")}
 
 
+@pytest.mark.usefixtures("patience")
 def test_texts_of_numbers_are_not_compared_in_a_database(ledger, duck):
     table = visits([1, 2]).append_column("text", pa.array(["9", "10"]))
     with pytest.raises(InputError, match="texts that cannot be ordered, such as '10'"):

@@ -34,12 +34,14 @@ def found_in(source):
     }
 
 
+@pytest.mark.usefixtures("patience")
 def test_a_table_of_a_database_gives_away_what_it_gives_away_in_memory(database):
     stored = database.stored(PEOPLE, "people")
     assert found_in(stored) == found_in(PEOPLE)
     assert ("identifier", ("mail",), N, N, None) in found_in(PEOPLE)
 
 
+@pytest.mark.usefixtures("patience")
 def test_a_release_in_a_database_warns_of_its_columns(quick_database):
     columns = {"age": "quasi-identifier", "ill": "sensitive"}
     policy = sf.Policy(columns=columns, other="plain", models=[sf.models.KAnonymity(5)])

@@ -43,6 +43,7 @@ def weights_of(table: pa.Table) -> dict:
     return found
 
 
+@pytest.mark.usefixtures("patience")
 @pytest.mark.parametrize("suppression", ["remove", "star"])
 @pytest.mark.parametrize("step", [None, 5])
 def test_a_database_publishes_the_same_weights(database, suppression, step):
@@ -63,6 +64,7 @@ def test_a_database_publishes_the_same_weights(database, suppression, step):
                 assert one == other or math.isclose(one, other, rel_tol=1e-9)
 
 
+@pytest.mark.usefixtures("patience")
 @pytest.mark.parametrize("method", ["top-down", "mondrian", "bottom-up", "mdav"])
 def test_local_recoding_in_a_database_keeps_the_sum_of_weights(quick_database, method):
     stored = quick_database.stored(PEOPLE, "people")
@@ -104,6 +106,7 @@ def test_weights_are_added_up_where_the_rows_are(database):
             assert all(math.isclose(found[key], truth[key], rel_tol=1e-9) for key in truth)
 
 
+@pytest.mark.usefixtures("patience")
 def test_an_inspection_in_a_database_estimates_the_same_people(quick_database):
     stored = quick_database.stored(PEOPLE, "people")
     here, there = (sf.inspect(each, policy=policy(), subsets=0) for each in (PEOPLE, stored))

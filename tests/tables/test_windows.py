@@ -112,12 +112,14 @@ def assert_as_literally(opened, table, rng, *, columns=KINDS, tries=3):
                 opened.within(window).count(["row"])
 
 
+@pytest.mark.usefixtures("patience")
 @given(st.integers(0, 2**32))
 def test_windows_of_a_table_in_memory(seed):
     table = table_of(seed)
     assert_as_literally(open_table(table), table, random.Random(seed))
 
 
+@pytest.mark.usefixtures("patience")
 def test_windows_in_a_database(database, some):
     table = table_of(7)
     opened = open_table(database.stored(table, "t"))
@@ -139,6 +141,7 @@ def test_the_database_sees_only_the_window(quick_database):
     assert "GROUP BY" in counting
 
 
+@pytest.mark.usefixtures("patience")
 def test_a_zone_of_the_session_changes_nothing(duck):
     table = table_of(3)
     duck.connection.execute("SET TimeZone = 'Pacific/Auckland'")

@@ -36,6 +36,7 @@ def test_one_class_in_which_all_have_the_same_is_a_no_though_every_promise_holds
     assert "for example age=4* (8): ill = hiv, 50 % before, 100 % after. Limit its" in reason
 
 
+@pytest.mark.usefixtures("patience")
 def test_a_release_with_a_fixed_seed_is_no_plain_yes(tmp_path):
     sf.anonymize(safe(), policy(), output=tmp_path / "drawn")
     assert sf.verify(tmp_path / "drawn").answer == "yes"
@@ -104,6 +105,7 @@ def test_attacks_can_be_chosen_or_left_out():
     ]
 
 
+@pytest.mark.usefixtures("patience")
 @pytest.mark.parametrize(
     "kind", ["break-merge", {"method": "anatomy", "l": 2}, {"method": "slicing", "l": 2}]
 )

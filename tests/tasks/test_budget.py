@@ -84,6 +84,7 @@ def outcome(table: pa.Table, policy: Policy, **more: object) -> sf.Release | str
         return str(error)
 
 
+@pytest.mark.usefixtures("patience")
 @settings(max_examples=120)
 @given(
     table=TABLES,
@@ -168,6 +169,7 @@ def many(rows: int, zips: int, *, seed: int = 0) -> pa.Table:
     )
 
 
+@pytest.mark.usefixtures("patience")
 def test_levels_rise_further_when_more_rows_come_than_the_estimate_said(monkeypatch, tmp_path):
     # One row in the sample: everything looks as if it fitted.
     monkeypatch.setattr(Sample.__init__, "__defaults__", (1,))
@@ -311,6 +313,7 @@ def test_sensitive_values_alone_may_be_too_many():
         sf.anonymize(table, policy, memory=10)
 
 
+@pytest.mark.usefixtures("patience")
 def test_the_command_takes_a_budget_and_says_what_it_did(tmp_path, capsys, monkeypatch):
     pq.write_table(many(300, 50), tmp_path / "people.parquet")
     policy = Policy(

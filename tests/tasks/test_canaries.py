@@ -60,6 +60,7 @@ def texts_in(folder):
         yield path.name, re.sub(r"\b[0-9a-f]{64}\b", "", text)
 
 
+@pytest.mark.usefixtures("patience")
 @pytest.mark.parametrize("models", MODELS)
 @pytest.mark.parametrize("method", METHODS)
 def test_what_only_suppressed_people_have_stands_in_no_file(models, method, some, tmp_path):
@@ -88,6 +89,7 @@ def test_what_only_suppressed_people_have_stands_in_no_file(models, method, some
     assert suppressed or method != "full-domain"
 
 
+@pytest.mark.usefixtures("patience")
 def test_a_manifest_in_a_database_has_no_value_of_suppressed_people(tmp_path):
     table, policy = table_and_policy(
         np.random.default_rng(1), "distance of numbers", "full-domain", "remove"

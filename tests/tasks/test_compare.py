@@ -78,6 +78,7 @@ PEOPLE = table([(30 + i % 14, "fm"[i % 3 == 0], ILLS[i * 7 // 5 % 5]) for i in r
 class TestWhatIsPublished:
     """The second source is a release: `sf.anonymize`, and its rows counted one by one."""
 
+    @pytest.mark.usefixtures("patience")
     @given(
         ROWS,
         MODELS,
@@ -205,6 +206,7 @@ class TestWhatIsPublished:
 
 
 class TestPoliciesToCompare:
+    @pytest.mark.usefixtures("patience")
     def test_every_combination_has_a_name_and_a_policy(self):
         models = [{"model": "k-anonymity", "k": 2}, {"model": "alpha-k-anonymity", "column": "ill",
                    "alpha": 0.5, "k": 2}]  # fmt: skip
@@ -302,6 +304,7 @@ def test_of_policies_that_come_out_the_same_it_says_which_promise_binds():
 class TestDecoupling:
     """The second source is `sf.decouple`, attacked and asked."""
 
+    @pytest.mark.usefixtures("patience")
     @pytest.mark.parametrize("decoupling", [{"method": "anatomy"}, {"method": "slicing"}])
     def test_figures_are_those_of_the_buckets(self, decoupling):
         asked = policy(decouple={**decoupling, "l": 2})
@@ -322,6 +325,7 @@ class TestDecoupling:
         assert "prosecutor" not in point.risks
         assert found.by("prosecutor").front == ()
 
+    @pytest.mark.usefixtures("patience")
     @pytest.mark.parametrize("method", METHODS)
     def test_errors_of_queries_are_those_of_the_release(self, method):
         models = [{"model": "k-anonymity", "k": 3}, {"model": "distinct-l-diversity",
@@ -333,12 +337,14 @@ class TestDecoupling:
         assert point.losses["query-error"] == pytest.approx(expected)
         assert point.loss == release.loss
 
+    @pytest.mark.usefixtures("patience")
     def test_impossible_buckets_are_a_point_with_its_reason(self):
         asked = policy(decouple={"method": "anatomy", "l": 2})
         found = sf.compare(PEOPLE, asked, vary={"l": [2, 50]})
         assert [point.possible for point in found] == [True, False]
         assert "no buckets with 50 different values" in found["l=50"].reason
 
+    @pytest.mark.usefixtures("patience")
     def test_what_is_broken_afterwards_is_said(self):
         asked = policy(decouple="break-merge")
         assert sf.compare(PEOPLE, asked).warnings == ()
@@ -448,6 +454,7 @@ class TestWrongRequests:
 class TestSeveralAtATime:
     VARY = {"k": [2, 3, 99], "method": ["full-domain", "mondrian"]}  # noqa: RUF012 - a constant
 
+    @pytest.mark.usefixtures("patience")
     def test_the_result_is_the_same(self):
         told = []
         alone = sf.compare(PEOPLE, policy(), vary=self.VARY, parallel=1)
@@ -458,12 +465,14 @@ class TestSeveralAtATime:
         steps = [step for step in told if step[0] == "comparing policies"]
         assert steps == [("comparing policies", i, 6) for i in range(7)]
 
+    @pytest.mark.usefixtures("patience")
     @pytest.mark.parametrize("part", ["_keep", "_try_kept"])
     def test_policies_are_tried_here_if_workers_die(self, monkeypatch, part):
         alone = sf.compare(PEOPLE, policy(), vary=self.VARY, parallel=1)
         monkeypatch.setattr(workers, part, lambda *_: os._exit(1))
         assert sf.compare(PEOPLE, policy(), vary=self.VARY, parallel=2) == alone
 
+    @pytest.mark.usefixtures("patience")
     def test_workers_are_started_when_they_pay(self, monkeypatch):
         monkeypatch.setattr(workers, "_PAYS", 0.0)
         monkeypatch.setattr("loky.cpu_count", lambda: 2)
@@ -478,6 +487,7 @@ class TestSeveralAtATime:
         assert started == [5]
         assert found == sf.compare(PEOPLE, policy(), vary=self.VARY, parallel=1)
 
+    @pytest.mark.usefixtures("patience")
     def test_a_fault_in_a_worker_reaches_the_caller(self, monkeypatch):
         def fails(*_):
             raise ZeroDivisionError
@@ -505,6 +515,7 @@ found = sf.compare(table, policy, vary={"k": list(range(2, int(sys.argv[1])))}, 
 print([point.possible for point in found.points])
 """
 
+    @pytest.mark.usefixtures("patience")
     def test_a_script_needs_no_guard_and_may_have_models_of_its_own(self):
         done = subprocess.run(
             [sys.executable, "-c", self.SCRIPT, "6"], capture_output=True, text=True, check=True

@@ -81,6 +81,7 @@ KINDS = [
 ]
 
 
+@pytest.mark.usefixtures("patience")
 @pytest.mark.parametrize("kind", KINDS)
 def test_a_manifest_is_read_as_it_is_typed_or_refused_by_the_key(releases, kind):
     plain = manifest_of(releases / kind)
@@ -120,6 +121,7 @@ def tasks_on(folder, whole, ledger):
     yield partial(sf.Ledger.start, folder, ledger, alpha=0.9, policy=policy())
 
 
+@pytest.mark.usefixtures("patience")
 @pytest.mark.parametrize("kind", KINDS)
 def test_every_task_ends_in_a_result_or_an_error_of_its_own(releases, kind, some, tmp_path):
     every = list(damaged(manifest_of(releases / kind)))

@@ -76,6 +76,7 @@ def embedded():
     return sf.anonymize(PEOPLE, POLICY)
 
 
+@pytest.mark.usefixtures("patience")
 def test_the_output_is_an_address_or_the_name_of_a_table(file):
     source = file.address("people")
     one = sf.anonymize(source, POLICY, output=file.address("released"))
@@ -95,6 +96,7 @@ def test_the_manifest_is_that_of_the_embedded_engine(file, released, embedded):
     assert manifest == json.loads(embedded.manifest.to_json())
 
 
+@pytest.mark.usefixtures("patience")
 def test_a_release_may_be_written_to_a_folder(file, tmp_path, embedded):
     release = sf.anonymize(file.address("people"), POLICY, output=tmp_path / "release")
     assert release.manifest.files[0].name == "data.parquet"
@@ -102,6 +104,7 @@ def test_a_release_may_be_written_to_a_folder(file, tmp_path, embedded):
     assert release.levels == embedded.levels
 
 
+@pytest.mark.usefixtures("patience")
 def test_starred_rows_are_in_the_table(file):
     policy = sf.Policy(
         columns={"name": "identifier", "age": "quasi-identifier", "sex": "quasi-identifier",
@@ -117,6 +120,7 @@ def test_starred_rows_are_in_the_table(file):
     assert sf.verify(release.place).verdict.holds
 
 
+@pytest.mark.usefixtures("patience")
 def test_a_population_may_be_in_a_database(file, released):
     policy = POLICY
     found = sf.verify(released, policy, population=file.address("people"))
@@ -124,6 +128,7 @@ def test_a_population_may_be_in_a_database(file, released):
     assert [each.people for each in found.attacks] == [each.people for each in expected.attacks]
 
 
+@pytest.mark.usefixtures("patience")
 def test_a_policy_may_name_a_population_in_a_database(file, tmp_path):
     policy = sf.Policy(
         columns={"name": "identifier", "age": "quasi-identifier", "sex": "quasi-identifier",
@@ -138,6 +143,7 @@ def test_a_policy_may_name_a_population_in_a_database(file, tmp_path):
     assert sf.verify(release.place, policy)["k-map"].status == "holds"
 
 
+@pytest.mark.usefixtures("patience")
 def test_attacks_may_compare_with_tables_of_a_database(file, released, embedded):
     people = file.address("people")
     found = sf.verify(released, POLICY, data=people, outside=people)
@@ -151,10 +157,12 @@ def test_leaks_are_those_of_the_embedded_engine(released, embedded):
     assert sf.detect(released).to_dict() == sf.detect(embedded).to_dict()
 
 
+@pytest.mark.usefixtures("patience")
 def test_a_table_is_inspected(file):
     assert sf.inspect(file.address("people")).to_dict() == sf.inspect(PEOPLE).to_dict()
 
 
+@pytest.mark.usefixtures("patience")
 def test_usefulness_is_that_of_the_embedded_engine(file, released, embedded):
     found, expected = sf.utility(file.address("people"), released), sf.utility(PEOPLE, embedded)
     assert str(found) == str(expected)
@@ -166,6 +174,7 @@ def test_what_somebody_learns_is_explained(file, released, embedded):
     assert str(found) == str(sf.explain(embedded, known, data=PEOPLE))
 
 
+@pytest.mark.usefixtures("patience")
 @pytest.mark.parametrize("method", ["break-merge", ANATOMY, BUCKETS, HIDING, SLICING], ids=str)
 def test_a_release_is_decoupled_into_files(released, embedded, tmp_path, method):
     given = {"sensitive": ["ill"], "seed": 1}
@@ -176,6 +185,7 @@ def test_a_release_is_decoupled_into_files(released, embedded, tmp_path, method)
     assert sf.verify(tmp_path / "broken", attacks=False).holds
 
 
+@pytest.mark.usefixtures("patience")
 def test_a_report_is_that_of_the_embedded_engine(file, released, embedded):
     found = sf.report(released, data=file.address("people"), policy=POLICY)
     expected = sf.report(embedded, data=PEOPLE, policy=POLICY)
@@ -183,6 +193,7 @@ def test_a_report_is_that_of_the_embedded_engine(file, released, embedded):
     assert [x for x in found.write("markdown").splitlines() if x.startswith("#")] == headings
 
 
+@pytest.mark.usefixtures("patience")
 @pytest.mark.parametrize("method", ["break-merge", ANATOMY, BUCKETS, HIDING, SLICING], ids=str)
 def test_a_release_is_decoupled_into_tables(file, released, embedded, method):
     given = {"sensitive": ["ill"], "seed": 1}
@@ -203,6 +214,7 @@ def test_a_release_is_decoupled_into_tables(file, released, embedded, method):
     assert found.to_dict()["place"] == file.address("broken")
 
 
+@pytest.mark.usefixtures("patience")
 def test_decoupled_tables_are_replaced_together(file, released):
     decoupled = sf.decouple(released, output="table:broken")
     assert "broken_sensitive_pay" in file.tables()
@@ -216,6 +228,7 @@ def test_decoupled_tables_are_replaced_together(file, released):
     assert decoupled.place == file.address("broken")
 
 
+@pytest.mark.usefixtures("patience")
 def test_a_forged_manifest_drops_nobody_elses_table(file, released):
     sf.decouple(released, output="table:broken")
     file.run("CREATE TABLE broken_bones AS SELECT 1 AS bone")
@@ -227,6 +240,7 @@ def test_a_forged_manifest_drops_nobody_elses_table(file, released):
     assert {"people", "released", "broken_bones"} <= file.tables()
 
 
+@pytest.mark.usefixtures("patience")
 def test_a_decoupled_release_has_no_rows_to_work_on(file, released):
     decoupled = sf.decouple(released, output="table:broken")
     with pytest.raises(InputError, match="is a decoupled release"):
@@ -234,6 +248,7 @@ def test_a_decoupled_release_has_no_rows_to_work_on(file, released):
     assert sf.tools.merge(decoupled, columns=["ill"]).num_rows > 0
 
 
+@pytest.mark.usefixtures("patience")
 def test_a_table_that_was_changed_is_found_out(file, released):
     decoupled = sf.decouple(released, output="table:broken")
     file.run("DELETE FROM broken_sensitive_ill WHERE ill = 'hiv'")
@@ -276,6 +291,7 @@ def test_rows_are_not_brought_into_memory(file):
         sf.anonymize(file.address("people"), POLICY)
 
 
+@pytest.mark.usefixtures("patience")
 def test_a_manifest_that_was_broken_is_found_out(file, released):
     file.run("UPDATE released_manifest SET manifest = '{'")
     found = sf.verify(released)
@@ -285,6 +301,7 @@ def test_a_manifest_that_was_broken_is_found_out(file, released):
         sf.verify(released)
 
 
+@pytest.mark.usefixtures("patience")
 def test_somebody_elses_table_may_be_called_like_a_manifest(file):
     file.run("CREATE TABLE people_manifest AS SELECT 1 AS manifest_id, 2 AS goods")
     assert sf.verify(file.address("people"), POLICY)["k-anonymity"].status in ("holds", "broken")
@@ -293,6 +310,7 @@ def test_somebody_elses_table_may_be_called_like_a_manifest(file):
         sf.anonymize(file.address("others"), POLICY, output="table:people", force=True)
 
 
+@pytest.mark.usefixtures("patience")
 def test_only_counts_are_fetched(file, monkeypatch):
     duckdb_database = import_module("sfumato.tables.sql.duckdb")
     fetched = []
@@ -313,6 +331,7 @@ def test_only_counts_are_fetched(file, monkeypatch):
     assert max(fetched) <= 200
 
 
+@pytest.mark.usefixtures("patience")
 @pytest.mark.parametrize("form", ["csv", "parquet"])
 def test_a_file_that_this_process_reads_elsewhere_is_published_all_the_same(file, tmp_path, form):
     """As while the workbench holds it open: connections of a process have the same rights."""

@@ -51,6 +51,7 @@ def csv_of(release_folder) -> bytes:
     return (release_folder / "data.csv").read_bytes()
 
 
+@pytest.mark.usefixtures("patience")
 @pytest.mark.parametrize("levels", [None, [0, 0], [3, 4]])
 def test_files_in_every_spelling_give_the_same_release(tmp_path, levels):
     asked = policy() if levels is None else policy(levels=levels)
@@ -65,6 +66,7 @@ def test_files_in_every_spelling_give_the_same_release(tmp_path, levels):
     assert len({*written.values()}) == 1, written
 
 
+@pytest.mark.usefixtures("patience")
 @pytest.mark.parametrize("method", ["full-domain", "bottom-up", "top-down", "mondrian", "mdav"])
 def test_tables_in_memory_give_the_same_labels(method):
     made = [
@@ -153,6 +155,7 @@ def test_two_digit_years_are_refused_unless_told():
     assert told.table == clean.table
 
 
+@pytest.mark.usefixtures("patience")
 def test_names_alone_are_enough_to_read_dates():
     asked = {"quasi_identifiers": ["born", "sex"], "sensitive": ["ill"], "k": 3, "plain": ()}
     one, other = (sf.anonymize(people(form), seed=3, **asked) for form in ("%Y-%m-%d", "%d.%m.%Y"))
@@ -189,6 +192,7 @@ def test_partial_dates_keep_what_is_known_of_them():
     }
 
 
+@pytest.mark.usefixtures("patience")
 @pytest.mark.parametrize(
     ("form", "said"),
     [
@@ -210,6 +214,7 @@ def test_a_draft_has_a_hierarchy_of_dates_with_the_order_that_was_found(form, sa
         assert not any("." in str(label) for label in release.table["born"].to_pylist())
 
 
+@pytest.mark.usefixtures("patience")
 def test_the_original_is_read_like_the_release_by_attacks_and_utility():
     german, iso = people("%d.%m.%Y"), people("%Y-%m-%d")
     release = sf.anonymize(german, policy(), seed=3)
@@ -225,6 +230,7 @@ def test_the_original_is_read_like_the_release_by_attacks_and_utility():
     assert found[0] == found[1]
 
 
+@pytest.mark.usefixtures("patience")
 def test_lattices_comparisons_and_inspections_see_the_same(tmp_path):
     german, iso = people("%d.%m.%Y"), people("%Y-%m-%d")
     assert repr(sf.tools.lattice(german, policy())) == repr(sf.tools.lattice(iso, policy()))
@@ -233,6 +239,7 @@ def test_lattices_comparisons_and_inspections_see_the_same(tmp_path):
     assert [p.risks for p in one.points] == [p.risks for p in other.points]
 
 
+@pytest.mark.usefixtures("patience")
 def test_a_population_may_have_its_dates_in_any_form(tmp_path):
     forms = {"iso": "%Y-%m-%d", "german": "%d.%m.%Y", "words": "%d %b %Y"}
     files = {name: tmp_path / f"{name}.csv" for name in forms}

@@ -158,6 +158,7 @@ class TestOddTables:
         assert found.rules == ()
         assert any("one row only" in note for note in found.notes)
 
+    @pytest.mark.usefixtures("patience")
     def test_more_columns_than_rows(self):
         names = [f"c{i}" for i in range(12)]
         rows = [tuple(f"{(r * 7 + c * 3) % 2}" for c in range(12)) for r in range(5)]
@@ -184,6 +185,7 @@ class TestOddTables:
         assert found.leaks == ()
 
 
+@pytest.mark.usefixtures("patience")
 def test_independent_tables_raise_no_alarm():
     """On 200 seeded tables without any dependency at most one in twenty has a rule QI → S."""
     alarms = 0
@@ -268,6 +270,7 @@ class TestRefine:
     def leak(self, release):
         return sf.detect(release, alpha=0.6)
 
+    @pytest.mark.usefixtures("patience")
     @pytest.mark.parametrize(
         "method", ["full-domain", "regional", "top-down", "mondrian", "bottom-up", "mdav"]
     )
@@ -434,6 +437,7 @@ class TestANetworkThatIsGiven:
             sf.detect(census, **roles, order="Age")
 
 
+@pytest.mark.usefixtures("patience")
 def test_files_of_drawings_are_safe_and_no_two_are_one(tmp_path):
     names = ["../x", "..\\x", "a" * 300, "a" * 299 + "b", "é", "É", "CON"]
     rows = [tuple(f"v{(i + j) % 2}" for j in range(len(names))) for i in range(20)]

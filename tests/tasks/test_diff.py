@@ -23,6 +23,7 @@ def table():
     return pa.table({"age": AGES, "ill": ILLS})
 
 
+@pytest.mark.usefixtures("patience")
 def test_a_release_does_not_differ_from_itself(tmp_path):
     release = sf.anonymize(table(), policy(), output=tmp_path / "one")
     for given in (release, tmp_path / "one", str(tmp_path / "one")):
@@ -31,6 +32,7 @@ def test_a_release_does_not_differ_from_itself(tmp_path):
         assert "no attack learns more or less" in str(found)
 
 
+@pytest.mark.usefixtures("patience")
 def test_a_larger_k_is_safer_less_useful_and_its_own_cause():
     old, new = (sf.anonymize(table(), policy(k)) for k in (4, 16))
     found = sf.diff(old, new, data=table())
@@ -76,6 +78,7 @@ def test_wrong_requests_are_answered(tmp_path):
         sf.diff(safe(), leaky())
 
 
+@pytest.mark.usefixtures("patience")
 def test_on_the_command_line(tmp_path, monkeypatch):
     from typer.testing import CliRunner
 

@@ -107,6 +107,7 @@ class TestAMappingIsAPolicy:
         assert sf.policy.policy_of(MAPPING) == POLICY
         assert sf.policy.policy_of(POLICY) is POLICY
 
+    @pytest.mark.usefixtures("patience")
     def test_it_is_taken_wherever_a_policy_is(self):
         release = sf.anonymize(PEOPLE, MAPPING)
         assert release.policy == POLICY
@@ -128,6 +129,7 @@ class TestAMappingIsAPolicy:
         )
         assert sf.decouple(PEOPLE, {"method": "anatomy", "l": 2}, policy=MAPPING).verdict.holds
 
+    @pytest.mark.usefixtures("patience")
     def test_policies_that_are_compared_may_be_mappings(self):
         alone = sf.compare(PEOPLE, MAPPING, vary={"k": [2, 4]})
         assert [point.name for point in alone.points] == ["k=2", "k=4"]

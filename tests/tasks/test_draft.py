@@ -62,6 +62,7 @@ def released(table, drafted):
     return release
 
 
+@pytest.mark.usefixtures("patience")
 @settings(max_examples=60)
 @given(tables())
 @example(pa.table({"age": [1]}))
@@ -96,6 +97,7 @@ def test_odd_names_survive_as_sensitive_columns_too(name):
     released(table, drafted)
 
 
+@pytest.mark.usefixtures("patience")
 @pytest.mark.parametrize("name", samples.names())
 def test_the_printed_tables_get_policies_that_work(name):
     drafted = sf.draft(samples.path(name))
@@ -107,6 +109,7 @@ def test_the_printed_tables_get_policies_that_work(name):
     released(samples.path(name), drafted)
 
 
+@pytest.mark.usefixtures("patience")
 def test_invented_patients_get_the_roles_a_person_would_give_them():
     table = samples.synthetic(500, seed=3)
     drafted = sf.draft(table)
@@ -129,6 +132,7 @@ def test_adult_gets_a_policy_that_works(adult):
     assert sf.anonymize(file, drafted.policy).verdict.holds
 
 
+@pytest.mark.usefixtures("patience")
 def test_two_hundred_columns_are_no_trouble():
     rng = np.random.default_rng(2)
     table = pa.table({f"city {i}": rng.integers(0, 3, 100) for i in range(200)})
@@ -137,6 +141,7 @@ def test_two_hundred_columns_are_no_trouble():
     assert sf.anonymize(table, drafted.policy).verdict.holds
 
 
+@pytest.mark.usefixtures("patience")
 def test_hierarchies_are_written_out_where_one_line_holds_them():
     table = pa.table(
         {
@@ -174,6 +179,7 @@ def test_a_role_that_is_said_takes_the_place_of_a_guess():
         sf.draft(table, roles={"x7": "secret"})
 
 
+@pytest.mark.usefixtures("patience")
 def test_a_price_is_what_the_release_costs():
     table = samples.synthetic(400, seed=5).select(["age", "sex", "diagnosis"])
     drafted = sf.draft(table)
@@ -191,6 +197,7 @@ def test_a_tree_too_long_to_read_stays_automatic():
     released(pa.table({"city": towns}), drafted)
 
 
+@pytest.mark.usefixtures("patience")
 def test_more_values_than_one_would_look_at_stay_automatic():
     drafted = sf.draft(
         pa.table({"height": 99 + np.arange(30_000) / 300, "sex": ["f", "m"] * 15_000})
@@ -266,6 +273,7 @@ def test_the_text_is_what_is_printed_and_the_rest_fits_json():
     assert max(map(len, drafted.text.splitlines())) <= 100
 
 
+@pytest.mark.usefixtures("patience")
 def test_drafts_do_not_depend_on_the_kind_of_table(tmp_path):
     import pandas as pd
 

@@ -42,6 +42,7 @@ def test_as_many_stay_as_the_share_allows_and_the_verifier_counts_them():
     assert not alone(sf.anonymize(table(), policy(drawn=False), seed=1))
 
 
+@pytest.mark.usefixtures("patience")
 def test_a_seed_draws_the_same_and_no_seed_is_a_secret():
     assert alone(sf.anonymize(table(), policy(), seed=1)) == alone(
         sf.anonymize(table(), policy(), seed=1)
@@ -50,6 +51,7 @@ def test_a_seed_draws_the_same_and_no_seed_is_a_secret():
     assert len({frozenset(alone(sf.anonymize(table(), policy()))) for _ in range(20)}) > 1
 
 
+@pytest.mark.usefixtures("patience")
 def test_everyone_who_is_alone_stays_equally_often_wherever_they_stand():
     seen = Counter()
     for seed in range(100):

@@ -22,6 +22,7 @@ def published_rows(release) -> int:
     return release.manifest.rows.published
 
 
+@pytest.mark.usefixtures("patience")
 @given(problem=problems(), rows=st.sampled_from(["remove", "star"]))
 def test_every_release_in_memory_is_verified(problem: Problem, rows):
     limit = problem.policy.suppression.limit
@@ -38,6 +39,7 @@ def test_every_release_in_memory_is_verified(problem: Problem, rows):
     assert published_rows(release) + release.suppressed == len(problem.rows)
 
 
+@pytest.mark.usefixtures("patience")
 @given(
     problem=problems(missing=["own-value"]),
     more=st.lists(ROW, max_size=20),
@@ -79,6 +81,7 @@ def some_rng():
     return np.random.default_rng(0)
 
 
+@pytest.mark.usefixtures("patience")
 @pytest.mark.parametrize("format_", ["csv", "parquet", "feather"])
 @given(problem=problems(), rows=st.sampled_from(["remove", "star"]))
 def test_every_release_on_disk_is_verified(problem: Problem, rows, format_, tmp_path_factory):

@@ -107,6 +107,7 @@ SLICES = [
 ]
 
 
+@pytest.mark.usefixtures("patience")
 @settings(max_examples=60)
 @given(GROUPS, st.sampled_from(SLICES), st.data())
 def test_slices_answer_as_all_arrangements_together(groups, slices, data):
@@ -253,6 +254,7 @@ def test_the_original_says_which_values_there_are(tmp_path):
     assert (open_ended.least, open_ended.most) == (3, 3)
 
 
+@pytest.mark.usefixtures("patience")
 def test_releases_in_memory_and_on_disk_say_the_same(tmp_path):
     whole = sf.Policy.load(sf.samples.synthetic_policy())
     names = ["age", "sex", "diagnosis"]

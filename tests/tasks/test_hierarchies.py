@@ -116,6 +116,7 @@ def test_the_tree_of_work_classes_has_branches_of_unequal_length():
         assert {group, *below} <= set(drawn)
 
 
+@pytest.mark.usefixtures("patience")
 def test_a_large_tree_is_elided_with_counts():
     codes = [f"{i:05d}" for i in range(0, 100_000, 7)]
     table = pa.table({"zip": codes})

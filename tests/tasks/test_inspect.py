@@ -173,6 +173,7 @@ def test_roles_come_from_a_policy_or_its_file():
     assert given == sf.inspect(samples.path("patients"), policy=sf.Policy.load(path))
 
 
+@pytest.mark.usefixtures("patience")
 def test_a_release_can_be_inspected_with_the_policy_that_made_it():
     table = samples.table("hospital")
     policy = sf.draft(table).policy

@@ -56,6 +56,7 @@ def test_what_others_may_know_is_still_judged():
     assert {each.column for each in found.supposed} == {"work"}
 
 
+@pytest.mark.usefixtures("patience")
 def test_a_manifest_repeats_it_and_the_answer_says_whose_word_it_is(tmp_path):
     sf.anonymize(telling(), policy(work=False, ill=False), output=tmp_path / "r", format="csv")
     found = sf.verify(tmp_path / "r")

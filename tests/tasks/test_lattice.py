@@ -14,8 +14,8 @@ import sfumato as sf
 from sfumato.errors import InputError, ParameterError, PolicyError
 from sfumato.recode import lattice as module
 from sfumato.typing import silent
-from tests.showing.reading import children, parse
 from tests.search.problems import COLUMNS, MISSING, Problem, literal_left, problems
+from tests.showing.reading import children, parse
 
 TREES = {
     "letter": {"a": ["ab", "*"], "b": ["ab", "*"], "c": ["cd", "*"], "d": ["cd", "*"]},
@@ -100,6 +100,7 @@ class Textbook:
         }
 
 
+@pytest.mark.usefixtures("patience")
 @given(rows=st.lists(ROW, min_size=1, max_size=20), k=st.integers(2, 4), limit=st.integers(0, 6))
 def test_it_is_what_incognito_finds_by_the_book(rows, k, limit):
     book = Textbook(rows, k, limit)
@@ -135,6 +136,7 @@ def test_it_is_what_incognito_finds_by_the_book(rows, k, limit):
     assert found[found.chosen].loss == pytest.approx(release.loss)
 
 
+@pytest.mark.usefixtures("patience")
 @given(problem=problems())
 def test_each_node_suppresses_what_the_definitions_say(problem: Problem):
     # Who is drawn must not differ: the same counts, in the same order, and the same seed.
@@ -149,6 +151,7 @@ def test_each_node_suppresses_what_the_definitions_say(problem: Problem):
         assert each.valid == (each.suppressed <= found.limit)
 
 
+@pytest.mark.usefixtures("patience")
 @given(problem=problems(), subsets=st.booleans())
 def test_what_is_not_judged_in_a_large_lattice_is_not_valid(problem: Problem, subsets):
     table = table_of(problem.rows, COLUMNS)
@@ -344,6 +347,7 @@ def test_where_generalising_makes_things_worse_it_is_said():
     assert ("worse" in " ".join(found.content().remarks)) == bool(worse)
 
 
+@pytest.mark.usefixtures("patience")
 def test_many_nodes_are_summed_up_by_height():
     wide = sf.samples.synthetic(400, seed=1)
     policy = sf.Policy.load(sf.samples.policy_path("synthetic"))
@@ -358,6 +362,7 @@ def test_many_nodes_are_summed_up_by_height():
     assert [tuple(node.values()) for node in release.minimal] == list(found.minimal)
 
 
+@pytest.mark.usefixtures("patience")
 def test_a_million_rows_are_counted_once():
     rows = 1_000_000
     numbers = np.arange(rows)

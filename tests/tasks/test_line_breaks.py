@@ -99,6 +99,7 @@ METHODS = [
 ]
 
 
+@pytest.mark.usefixtures("patience")
 @pytest.mark.parametrize("method", METHODS)
 def test_decoupled_releases_tell_of_them(method, path, tmp_path):
     release = sf.anonymize(path, POLICY)
@@ -130,6 +131,7 @@ def test_nothing_is_told_where_there_are_none(tmp_path):
     assert open_table(path).domains(["ill"])["ill"].line_breaks == 0
 
 
+@pytest.mark.usefixtures("patience")
 def test_a_database_counts_them_where_they_are(tmp_path):
     import duckdb
 

@@ -115,6 +115,7 @@ class TestImpossible:
         with pytest.raises(InfeasibleError, match=r"^mondrian finds no release"):
             sf.anonymize(table, policy, method="mondrian")
 
+    @pytest.mark.usefixtures("patience")
     @settings(max_examples=300)
     @given(problem=problems())
     def test_nothing_is_refused_that_can_be_had(self, problem: Problem):

@@ -135,6 +135,7 @@ def test_labels_that_overlap_in_buckets(rows, data):
     assert_literal(sf.tools.membership(table_of(NAMES, rows), release), rows, matches)
 
 
+@pytest.mark.usefixtures("patience")
 def test_releases_that_a_policy_made_are_read_with_its_hierarchies(tmp_path):
     whole = sf.Policy.load(sf.samples.synthetic_policy())
     names = ["age", "sex", "nationality", "diagnosis"]
@@ -224,6 +225,7 @@ def test_what_makes_no_sense_is_refused(change, error, text):
             )
 
 
+@pytest.mark.usefixtures("patience")
 @pytest.mark.parametrize("ask", [sf.tools.membership, sf.utility])
 def test_releases_without_a_column_that_is_compared_are_named(ask):
     people = pa.table({"age": [1, 2, 3, 4], "sex": ["f", "m"] * 2, "ill": ["a", "b"] * 2})

@@ -58,6 +58,7 @@ RESULTS = {
 }
 
 
+@pytest.mark.usefixtures("patience")
 @pytest.mark.parametrize("name", RESULTS)
 def test_a_result_shows_itself_and_runs_nothing(release, name):
     result = RESULTS[name](release)

@@ -77,6 +77,7 @@ def answer_of(folder, manifest, tmp_path):
     return sf.verify(changed)
 
 
+@pytest.mark.usefixtures("patience")
 @pytest.mark.parametrize("which", REFUSED)
 def test_no_claim_of_a_manifest_softens_the_answer(releases, which, tmp_path):
     plain = manifest_of(releases / which)
@@ -95,6 +96,7 @@ def role_of(column):
     return column["role"] + (" (known: false)" if column.get("known") is False else "")
 
 
+@pytest.mark.usefixtures("patience")
 @pytest.mark.parametrize("which", REFUSED)
 def test_only_another_role_makes_another_answer_and_is_listed(releases, which, some, tmp_path):
     every = list(damaged(manifest_of(releases / which), TEMPTING))

@@ -125,6 +125,7 @@ def test_the_table_of_the_caller_stays_as_it_is():
     assert table.equals(people())
 
 
+@pytest.mark.usefixtures("patience")
 @pytest.mark.parametrize("kind", ["arrow", "pandas", "polars", "csv", "parquet"])
 def test_kinds_of_tables_keep_types(tmp_path, kind):
     table = people()
@@ -198,6 +199,7 @@ def test_numbers_that_do_not_fit_their_type_get_a_wider_one():
     assert max(found.to_pylist()) == 100.5
 
 
+@pytest.mark.usefixtures("patience")
 def test_a_release_is_the_same_with_the_same_seed_only():
     table = people()
     one, two, three = (sf.anonymize(table, policy(ALL), seed=s).table for s in (4, 4, 5))
@@ -209,6 +211,7 @@ def test_a_release_is_the_same_with_the_same_seed_only():
     assert by_row[0] != by_row[1]
 
 
+@pytest.mark.usefixtures("patience")
 def test_the_manifest_tells_kind_and_settings_and_nothing_of_the_data(tmp_path):
     texts = []
     for seed in (0, 1):
@@ -234,6 +237,7 @@ def test_the_manifest_tells_kind_and_settings_and_nothing_of_the_data(tmp_path):
     assert len(texts[0]) == 3
 
 
+@pytest.mark.usefixtures("patience")
 def test_correlated_columns_are_changed_together():
     table = people(2000)
     rule = {"kind": "correlated-noise", "sd": "50%"}
@@ -352,6 +356,7 @@ def test_a_database_is_refused(tmp_path, output):
         sf.anonymize(f"duckdb:///{file}?table=people", policy({"pay": NOISE}), output=where)
 
 
+@pytest.mark.usefixtures("patience")
 def test_moments_of_a_release_are_nearly_those_of_the_table():
     table = people(4000)
     release = sf.anonymize(table, policy(ALL), seed=1)
@@ -368,6 +373,7 @@ def test_a_column_without_values_stays_without():
     assert made.table["ill"].to_pylist() == [None, None]
 
 
+@pytest.mark.usefixtures("patience")
 def test_values_that_only_the_matrix_has_can_be_measured():
     table = pa.table({"age": [1] * 40, "ill": ["flu"] * 20 + ["gout"] * 20})
     pram = {"kind": "pram", "matrix": {"flu": {"flu": 0.5, "cold": 0.5}}}

@@ -28,6 +28,7 @@ def married_policy() -> sf.Policy:
     )
 
 
+@pytest.mark.usefixtures("patience")
 def test_what_quasi_identifiers_tell_is_generalised(tmp_path):
     done = sf.protect(leaky(), policy(), alpha=0.6, output=tmp_path / "out")
     assert [step.action for step in done.steps] == ["anonymize", "refine"]
@@ -37,6 +38,7 @@ def test_what_quasi_identifiers_tell_is_generalised(tmp_path):
     assert done.warnings == ()
 
 
+@pytest.mark.usefixtures("patience")
 def test_what_sensitive_columns_tell_about_each_other_is_decoupled(tmp_path):
     done = sf.protect(married(), married_policy(), alpha=0.8, output=tmp_path / "out")
     assert [step.action for step in done.steps] == ["anonymize", "decouple"]
@@ -76,6 +78,7 @@ def test_nothing_leaks_nothing_is_done():
     assert done.findings.leaks == ()
 
 
+@pytest.mark.usefixtures("patience")
 @pytest.mark.parametrize("method", ["regional", "top-down", "mondrian", "bottom-up", "mdav"])
 def test_with_every_method(method):
     done = sf.protect(leaky(), policy(), alpha=0.6, method=method)
@@ -83,6 +86,7 @@ def test_with_every_method(method):
     assert done.release.verdict.holds
 
 
+@pytest.mark.usefixtures("patience")
 def test_after_break_merge_no_rule_is_above_chance():
     """A decoupled table of dependent columns looks like one of independent ones."""
     alarms = 0
@@ -105,6 +109,7 @@ CENSUS = {
 }
 
 
+@pytest.mark.usefixtures("patience")
 @pytest.mark.parametrize("method", ["mondrian", None])
 def test_the_headline_leak_of_the_sources_is_gone(method):
     """Two people work for the state: both are single and earn little. No rule sees two people."""
@@ -129,6 +134,7 @@ def test_what_is_left_very_high_is_no_success():
     assert done.to_dict()["holds"] is False
 
 
+@pytest.mark.usefixtures("patience")
 def test_a_rule_that_differs_from_class_to_class_is_decoupled():
     rng = np.random.default_rng(0)
     age, work = np.repeat(np.arange(20, 60), 100), np.tile(np.arange(4), 1000)
@@ -159,6 +165,7 @@ def prescribed_policy(**age) -> sf.Policy:
     return sf.Policy(columns=columns, models=[sf.models.KAnonymity(10)])
 
 
+@pytest.mark.usefixtures("patience")
 def test_groups_are_made_alike_until_the_tables_teach_nothing(tmp_path):
     ages = sf.hierarchy.Intervals(widths=[2, 10, 30])
     done = sf.protect(prescribed(), prescribed_policy(hierarchy=ages), output=tmp_path / "out")
@@ -173,6 +180,7 @@ def test_groups_are_made_alike_until_the_tables_teach_nothing(tmp_path):
     json.dumps(done.to_dict(), allow_nan=False)
 
 
+@pytest.mark.usefixtures("patience")
 def test_what_no_groups_withstand_is_said():
     """A column that may not be generalised leaves the groups as they are."""
     table = prescribed(groups=60)
@@ -183,6 +191,7 @@ def test_what_no_groups_withstand_is_said():
     assert any("cannot be made to teach less" in warning for warning in done.warnings)
 
 
+@pytest.mark.usefixtures("patience")
 def test_a_column_is_left_out_if_nothing_else_helps():
     table = prescribed(groups=60)
     rng = np.random.default_rng(9)

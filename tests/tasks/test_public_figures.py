@@ -76,6 +76,7 @@ def near(rows, rng, n):
         yield [*rows[:at], tuple(row), *rows[at + 1 :]]
 
 
+@pytest.mark.usefixtures("patience")
 @settings(max_examples=40)
 @given(
     rows=ROWS,
@@ -107,6 +108,7 @@ def test_equal_rows_have_equal_manifests(rows, seed, age, zipcode, method, missi
     assert all(len(manifests) == 1 for manifests in found.values())
 
 
+@pytest.mark.usefixtures("patience")
 def test_a_label_at_several_levels_tells_nothing_of_who_is_suppressed():
     """By one table 9 is cut at level 0, by the other at the level of all: published is 9."""
     one = [(99, "24064", "hiv"), (44, "9", "cold"), (44, "24164", "hiv"), (44, "9", "rare")]

@@ -80,6 +80,7 @@ NEW = [
 ]
 
 
+@pytest.mark.usefixtures("patience")
 def test_admitted_rows_are_in_the_tables_and_the_folder(ledger, tmp_path):
     done = sf.Ledger(ledger).publish(table_of(NEW), output=tmp_path / "out")
     assert (done.sequence, done.admitted, done.refused_rows, done.held_rows) == (2, 4, 0, 0)
@@ -430,6 +431,7 @@ ROWS = st.tuples(
 BATCHES = st.lists(st.lists(ROWS, min_size=1, max_size=8), min_size=1, max_size=4)
 
 
+@pytest.mark.usefixtures("patience")
 @given(BATCHES, st.sampled_from([0.5, 0.75]), st.booleans())
 @settings(max_examples=30)
 def test_whatever_happens_the_promises_hold(tmp_path_factory, batches, alpha, leave):
@@ -812,6 +814,7 @@ def test_a_ledger_does_not_start_from_a_folder_in_which_counts_were_moved(tmp_pa
     assert not (tmp_path / "x.ledger").exists()
 
 
+@pytest.mark.usefixtures("patience")
 def test_nor_from_one_in_memory_or_in_a_database_that_promises_too_much(tmp_path):
     from dataclasses import replace
 

@@ -44,6 +44,7 @@ def labels(release, column):
     return set(release.table.column(column).to_pylist())
 
 
+@pytest.mark.usefixtures("patience")
 @pytest.mark.parametrize("names", [("zip",), ("age",), ("born",), ("job",), tuple(HIERARCHIES)])
 def test_every_kind_of_hierarchy_can_be_cut(names):
     asked = policy(*names)
@@ -164,6 +165,7 @@ def labels_in(folder):
     return sorted({line.split(",")[0] for line in lines})
 
 
+@pytest.mark.usefixtures("patience")
 @pytest.mark.parametrize(
     ("cut", "text"),
     [
@@ -184,6 +186,7 @@ def test_a_strange_cut_is_broken_and_no_accident(tmp_path, cut, text):
     assert "does not say how 'zip' was cut" in check.detail
 
 
+@pytest.mark.usefixtures("patience")
 def test_models_of_a_population_hold_because_everyone_is_in_one_class(tmp_path):
     people = pa.concat_tables([PEOPLE] * 3 + [PEOPLE.slice(0, 9)]).select(["zip", "age"])
     pyarrow.csv.write_csv(people, tmp_path / "people.csv")
@@ -202,6 +205,7 @@ def test_models_of_a_population_hold_because_everyone_is_in_one_class(tmp_path):
     assert verdict["k-map"].found == release.verdict["k-map"].found
 
 
+@pytest.mark.usefixtures("patience")
 @pytest.mark.parametrize("missing", ["own-value", "matches-any", "suppress"])
 @pytest.mark.parametrize("rows", ["remove", "star"])
 def test_missing_values_and_suppressed_rows(missing, rows):
@@ -213,6 +217,7 @@ def test_missing_values_and_suppressed_rows(missing, rows):
     assert release.loss <= sf.anonymize(given, asked, method="full-domain", seed=2).loss
 
 
+@pytest.mark.usefixtures("patience")
 def test_models_that_merging_can_break():
     asked = policy(
         "zip",
@@ -237,6 +242,7 @@ def test_secrets_do_not_choose_where_the_policy_says_so():
     assert sf.anonymize(other, asked, seed=1).manifest.columns == one.manifest.columns
 
 
+@pytest.mark.usefixtures("patience")
 def test_it_can_be_refined_decoupled_and_published_with_a_ledger(tmp_path):
     asked = policy("zip", "age", models=[{"model": "k-anonymity", "k": 4}])
     release = sf.anonymize(PEOPLE, asked, output=tmp_path / "release")
@@ -252,6 +258,7 @@ def test_it_can_be_refined_decoupled_and_published_with_a_ledger(tmp_path):
     assert sf.verify(tmp_path / "second", attacks=False).verdict.holds
 
 
+@pytest.mark.usefixtures("patience")
 def test_compare_utility_and_explain_take_it(tmp_path):
     pyarrow.csv.write_csv(PEOPLE, tmp_path / "people.csv")
     asked = policy("zip", "age")
@@ -267,6 +274,7 @@ def test_compare_utility_and_explain_take_it(tmp_path):
     assert place.people in Counter(rows).values()
 
 
+@pytest.mark.usefixtures("patience")
 def test_on_the_command_line(tmp_path):
     folder, rules = write(tmp_path)
     run = CliRunner()

@@ -65,6 +65,7 @@ def published(release):
     return [(row["age"], row["ill"] or []) for row in rows if row["smokes"] is not None]
 
 
+@pytest.mark.usefixtures("patience")
 @given(rows=ROWS, m=st.integers(1, 3))
 @hold_all(["full-domain", "top-down", "bottom-up"])
 def test_who_knows_up_to_m_items_finds_k_rows_of_the_class(method, rows, m):
@@ -78,6 +79,7 @@ def test_who_knows_up_to_m_items_finds_k_rows_of_the_class(method, rows, m):
     assert promise.measured == {"k": min(found.values())}
 
 
+@pytest.mark.usefixtures("patience")
 @given(rows=ROWS)
 def test_lists_and_text_are_the_same_items(rows):
     try:
@@ -117,6 +119,7 @@ def test_items_stand_in_order_and_once_and_an_empty_set_is_missing():
     assert sorted(shown, key=str) == [None] * 2 + [["I10", "J45"]] * 4
 
 
+@pytest.mark.usefixtures("patience")
 def test_a_csv_file_has_items_between_separators_and_other_formats_lists(tmp_path):
     sf.anonymize(table_of(MANY), policy_of(), output=tmp_path / "a", format="csv")
     cells = pa_csv.read_csv(tmp_path / "a" / "data.csv")["ill"].to_pylist()

@@ -144,6 +144,7 @@ FEATURES = {
 }
 
 
+@pytest.mark.usefixtures("patience")
 @pytest.mark.parametrize("feature", FEATURES)
 def test_all_doors_decide_alike(feature):
     policy, table = sf.Policy(**FEATURES[feature]), table_for(FEATURES[feature])
@@ -155,6 +156,7 @@ def test_all_doors_decide_alike(feature):
         assert release.levels == levels
 
 
+@pytest.mark.usefixtures("patience")
 @pytest.mark.parametrize("feature", [name for name in FEATURES if name != "means"])
 def test_the_steps_of_a_release_are_those_of_its_trace(feature):
     table = table_for(FEATURES[feature])

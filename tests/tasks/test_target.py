@@ -423,6 +423,7 @@ def places(value, before=()):
             yield from places(value[key], (*before, key))
 
 
+@pytest.mark.usefixtures("patience")
 @pytest.mark.parametrize("dirt", DIRTY, ids=str)
 def test_a_manifest_with_anything_in_it_is_judged_or_refused(tmp_path, dirt):
     table = pa.table({"age": ["30", "30", "40", "40"], "ill": ["hiv", "flu", "gout", "cancer"]})

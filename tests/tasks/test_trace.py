@@ -101,6 +101,7 @@ ROW = st.tuples(
 )
 
 
+@pytest.mark.usefixtures("patience")
 @given(
     rows=st.lists(ROW, min_size=1, max_size=40),
     k=st.integers(2, 4),

@@ -249,6 +249,7 @@ def test_names_that_are_called_plain_are_a_loud_warning_and_a_no(tmp_path):
     assert "role identifier" in found.why[0]
 
 
+@pytest.mark.usefixtures("patience")
 @pytest.mark.parametrize(
     "rule",
     [
@@ -338,6 +339,7 @@ def test_what_is_called_like_something_sensitive_is_not_silently_plain():
     assert "'hiv' looks like health by its name, and nothing protects it" in found.why[0]
 
 
+@pytest.mark.usefixtures("patience")
 def test_every_form_of_the_answer_shows_the_columns(tmp_path):
     from sfumato.reports.verdicts import FORMATS, format_assessment
 

@@ -68,6 +68,7 @@ FAR = {
 }
 
 
+@pytest.mark.usefixtures("patience")
 @pytest.mark.parametrize("case", FAR)
 @pytest.mark.parametrize("form", ["csv", "parquet", "feather"])
 def test_days_out_of_the_calendar_are_refused_and_never_a_fault_of_ours(case, form, tmp_path):

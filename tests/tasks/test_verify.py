@@ -210,6 +210,7 @@ def in_tree(tree, **settings):
     )
 
 
+@pytest.mark.usefixtures("patience")
 def test_closeness_is_measured_in_the_hierarchy_of_the_policy(tmp_path):
     grave, light = ["hiv", "syphilis"] * 10, ["flu", "cold"] * 10
     table = pa.table({"age": [30] * 20 + [40] * 20, "ill": grave + light})

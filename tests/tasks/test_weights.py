@@ -57,6 +57,7 @@ def classes_of(table: pa.Table, names=("age", "sex")) -> dict[tuple, list[dict]]
     return found
 
 
+@pytest.mark.usefixtures("patience")
 @pytest.mark.parametrize("method", METHODS)
 def test_a_class_has_one_weight_and_keeps_its_sum(method):
     table = survey()
@@ -80,6 +81,7 @@ CELLS = st.tuples(
 )
 
 
+@pytest.mark.usefixtures("patience")
 @given(
     st.lists(CELLS, min_size=4, max_size=30),
     st.sampled_from(METHODS),
@@ -110,6 +112,7 @@ def test_weights_are_those_of_the_textbook(rows, method, suppression):
     assert all(row["w"] is None for row in stars)
 
 
+@pytest.mark.usefixtures("patience")
 def test_no_release_tells_rows_of_a_class_apart_whatever_their_weights_were():
     """People of a class who change their weights leave the same release behind."""
     rules = sf.Policy(
@@ -143,6 +146,7 @@ def test_noise_is_one_factor_per_class_and_keeps_the_total():
     assert math.isclose(math.fsum(noisy.table["w"].to_pylist()), total, rel_tol=1e-9)
 
 
+@pytest.mark.usefixtures("patience")
 def test_means_do_not_depend_on_the_order_of_rows():
     table = survey(3000)
     other = table.take(np.random.default_rng(3).permutation(len(table)))
@@ -166,6 +170,7 @@ def test_estimates_from_a_release_are_near_those_of_the_survey():
     assert abs(np.average(out.pay, weights=out.w) / truth - 1) < 0.05
 
 
+@pytest.mark.usefixtures("patience")
 def test_weights_of_a_csv_file_are_numbers(tmp_path):
     pa_csv.write_csv(survey(), tmp_path / "survey.csv")
     release = sf.anonymize(tmp_path / "survey.csv", policy(), output=tmp_path / "r")
@@ -271,6 +276,7 @@ def test_a_policy_with_weights_reads_back():
     assert policy({"weight": {"round": 10}}).averagings["w"] == Averaging(step=10.0)
 
 
+@pytest.mark.usefixtures("patience")
 def test_the_weights_of_a_release_stand_beside_its_quasi_identifiers():
     columns = {"age": AGE, "sex": "quasi-identifier", "pay": "sensitive", "w": "weight"}
     rules = sf.Policy(columns=columns, models=[{"model": "k-anonymity", "k": 5}])
@@ -325,6 +331,7 @@ RULES = sf.Policy(
 )
 
 
+@pytest.mark.usefixtures("patience")
 def test_an_estimate_tells_people_of_the_population_beside_rows(tmp_path):
     table = survey(2000, seed=2)
     release = sf.anonymize(table, policy(), output=tmp_path / "r")
@@ -340,6 +347,7 @@ def test_an_estimate_tells_people_of_the_population_beside_rows(tmp_path):
     assert "population" not in str(without)
 
 
+@pytest.mark.usefixtures("patience")
 def test_usefulness_compares_weighted_answers_means_and_shares():
     table = survey(1500, seed=3)
     rules = policy().replace(
@@ -361,6 +369,7 @@ def test_usefulness_compares_weighted_answers_means_and_shares():
     assert all(each.share_off < 1e-9 for each in same.columns)
 
 
+@pytest.mark.usefixtures("patience")
 def test_a_report_shows_weighted_means():
     table, rules = survey(), policy()
     text = str(sf.report(sf.anonymize(table, rules), data=table, policy=rules))
@@ -398,6 +407,7 @@ def test_the_estimated_risk_is_that_of_the_textbook(rows):
     assert math.isclose(found.average, risk)
 
 
+@pytest.mark.usefixtures("patience")
 def test_an_inspection_says_that_a_population_is_estimated():
     table = survey()
     found = sf.inspect(table, quasi_identifiers=["age", "sex"], weight="w", subsets=0)

@@ -33,6 +33,7 @@ def policy(columns: int, **search) -> sf.Policy:
     )
 
 
+@pytest.mark.usefixtures("patience")
 @pytest.mark.parametrize("columns", [20, 60, 100])
 def test_a_budget_gives_a_verified_release_that_says_it_is_not_proven(columns):
     release = sf.anonymize(wide(columns, 1000), policy(columns, checks=150))
@@ -43,6 +44,7 @@ def test_a_budget_gives_a_verified_release_that_says_it_is_not_proven(columns):
     assert sum(release.levels.values()) < 3 * columns
 
 
+@pytest.mark.usefixtures("patience")
 def test_a_wide_table_is_searched_without_suppression_too():
     # A flag for each node of this lattice would take a terabyte.
     few = policy(20, checks=60).replace(suppression=0)
@@ -51,6 +53,7 @@ def test_a_wide_table_is_searched_without_suppression_too():
     assert release.suppressed == 0
 
 
+@pytest.mark.usefixtures("patience")
 def test_a_release_says_how_far_from_the_best_it_may_be_and_publishes_it_nowhere(tmp_path):
     table = wide(6, 300)
     best = sf.anonymize(table, policy(6))
@@ -68,6 +71,7 @@ def test_a_release_says_how_far_from_the_best_it_may_be_and_publishes_it_nowhere
     assert not any(str(near.bound).encode() in each or b'"bound"' in each for each in written)
 
 
+@pytest.mark.usefixtures("patience")
 def test_a_budget_in_seconds_is_kept():
     release = sf.anonymize(wide(60, 1000), policy(60, seconds=0.5))
     assert release.verdict.holds
@@ -80,6 +84,7 @@ def test_eleven_columns_of_ten_people_need_no_budget():
     assert release.optimal
 
 
+@pytest.mark.usefixtures("patience")
 @pytest.mark.parametrize("search", ["exhaustive", "incognito"])
 def test_a_search_of_every_node_that_would_never_end_is_refused(search):
     with pytest.raises(ParameterError) as caught:
@@ -90,6 +95,7 @@ def test_a_search_of_every_node_that_would_never_end_is_refused(search):
     assert "there are about 10^60 of them" in str(caught.value)
 
 
+@pytest.mark.usefixtures("patience")
 @pytest.mark.parametrize("search", ["exhaustive", "incognito"])
 def test_with_a_budget_it_ends_with_a_release_that_is_not_proven(search):
     release = sf.anonymize(wide(100, 24), policy(100, search=search, checks=20))

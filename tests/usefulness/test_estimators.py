@@ -156,6 +156,7 @@ def test_estimates_are_right_where_the_assumptions_hold():
             assert release.count(query) == pytest.approx(Estimator.of_original(counts).count(query))
 
 
+@pytest.mark.usefixtures("patience")
 def test_independent_draws_are_estimated_without_bias():
     rng = np.random.default_rng(5)
     rows = list(

@@ -152,6 +152,7 @@ def has_numbers(rows):
     return all(any(row[c] is not None for row in rows) for c in range(len(NAMES)))
 
 
+@pytest.mark.usefixtures("patience")
 @given(releases())
 @settings(max_examples=200, deadline=None)
 def test_columns_and_pairs_are_those_of_the_textbook(case):
@@ -190,6 +191,7 @@ def test_columns_and_pairs_are_those_of_the_textbook(case):
         assert pair.error == (1 if now is None else pytest.approx(min(abs(now - was), 1), abs=1e-7))
 
 
+@pytest.mark.usefixtures("patience")
 @given(releases())
 @settings(max_examples=200, deadline=None)
 def test_regressions_are_those_of_the_textbook(case):
@@ -304,6 +306,7 @@ def parted(draw):
     return rows, draw(st.sampled_from([("a", "b", "c"), ("a", "a", "b"), ("a", "b", "a")]))
 
 
+@pytest.mark.usefixtures("patience")
 @given(parted())
 @settings(max_examples=150, deadline=None)
 def test_tables_apart_are_independent_within_groups(case):
@@ -454,6 +457,7 @@ def policy_for(**age):
     )
 
 
+@pytest.mark.usefixtures("patience")
 @pytest.mark.parametrize("how", ["text", "mean", "median", "bounds", "midpoint"])
 def test_every_form_of_numbers_is_read(people, how, tmp_path):
     policy = policy_for(**({} if how == "text" else {"as": how}))
@@ -483,6 +487,7 @@ def test_perturbed_numbers_are_what_they_say(people):
     assert found.propensity.loss > 0.05
 
 
+@pytest.mark.usefixtures("patience")
 def test_sensitive_numbers_that_were_perturbed_can_be_asked_about(people):
     rng = np.random.default_rng(5)
     noisy = people.set_column(
@@ -494,6 +499,7 @@ def test_sensitive_numbers_that_were_perturbed_can_be_asked_about(people):
     assert 0 < found.numbers.losses["regression-error"] < 1
 
 
+@pytest.mark.usefixtures("patience")
 def test_decoupled_releases_lose_what_ties_their_tables(people):
     roles = {"quasi_identifiers": ["age"], "sensitive": ["ill"]}
     anatomy = sf.decouple(
@@ -531,6 +537,7 @@ def test_labels_that_cannot_be_read_are_said():
     assert found.columns[0].left == 0.5
 
 
+@pytest.mark.usefixtures("patience")
 def test_several_releases_stand_in_one_table(people):
     coarse = people.set_column(0, "age", pa.array(["*"] * 3000))
     roles = {"quasi_identifiers": ["age"], "sensitive": ["ill"]}

@@ -106,6 +106,7 @@ def test_one_category_by_hand():
     assert found.loss == pytest.approx(4 * expected, rel=1e-4)
 
 
+@pytest.mark.usefixtures("patience")
 def test_another_sample_is_as_far_as_expected():
     # What Snoke and others compute: the mean of the ratio is 1 if both are of one population.
     rng = np.random.default_rng(8)
@@ -162,6 +163,7 @@ def test_a_column_that_is_not_published_is_told():
     assert measure_propensity(one, other, rng=np.random.default_rng(0)).loss > 0.99
 
 
+@pytest.mark.usefixtures("patience")
 @pytest.mark.parametrize("n", [60_000])
 def test_of_many_combinations_some_are_drawn(n):
     rows = [(i / 7, "f") for i in range(n)]

@@ -38,6 +38,7 @@ def with_k(policy, k):
     )
 
 
+@pytest.mark.usefixtures("patience")
 def test_a_table_published_as_it_is_has_no_error(people, policy):
     found = sf.utility(people, people, policy=policy, queries=200)
     assert found.queries.to_dict()["worst"] == 0
@@ -45,6 +46,7 @@ def test_a_table_published_as_it_is_has_no_error(people, policy):
     assert (found.rows, found.published, found.seed) == (2000, 2000, 0)
 
 
+@pytest.mark.usefixtures("patience")
 @pytest.mark.parametrize("method", ["full-domain", "regional", "top-down", "mondrian"])
 def test_recoded_releases_in_memory_and_on_disk(people, policy, method, tmp_path):
     memory = sf.anonymize(people, policy, method=method)
@@ -57,6 +59,7 @@ def test_recoded_releases_in_memory_and_on_disk(people, policy, method, tmp_path
         assert found["folder"].to_dict() == found["memory"].to_dict()
 
 
+@pytest.mark.usefixtures("patience")
 def test_starred_rows_can_be_read(people, policy):
     starred = sf.Policy(
         columns=policy.columns,
@@ -69,6 +72,7 @@ def test_starred_rows_can_be_read(people, policy):
     assert found.published == 2000
 
 
+@pytest.mark.usefixtures("patience")
 def test_decoupled_releases_in_memory_and_on_disk(people, policy, tmp_path):
     whole = sf.anonymize(people, policy)
     folder = tmp_path / "broken"
@@ -88,6 +92,7 @@ def test_decoupled_releases_in_memory_and_on_disk(people, policy, tmp_path):
     assert np.allclose(single["whole"].queries.estimate, single["broken"].queries.estimate)
 
 
+@pytest.mark.usefixtures("patience")
 def test_breaking_costs_what_sensitive_columns_have_to_do_with_each_other():
     rng = np.random.default_rng(6)
     ills = rng.choice(["flu", "gout", "hiv"], 600)
@@ -102,6 +107,7 @@ def test_breaking_costs_what_sensitive_columns_have_to_do_with_each_other():
     assert (pair.before, round(pair.after, 1)) == (1, 0)
 
 
+@pytest.mark.usefixtures("patience")
 def test_anatomised_releases_answer_about_quasi_identifiers_exactly(people, tmp_path):
     roles = {"quasi_identifiers": COLUMNS[:3], "sensitive": ["diagnosis"]}
     method = {"method": "anatomy", "l": 3}
@@ -115,6 +121,7 @@ def test_anatomised_releases_answer_about_quasi_identifiers_exactly(people, tmp_
     assert alone.queries.to_dict()["worst"] == 0
 
 
+@pytest.mark.usefixtures("patience")
 def test_sliced_releases_in_memory_and_on_disk(people, tmp_path):
     roles = {"quasi_identifiers": COLUMNS[:3], "sensitive": ["diagnosis"]}
     method = {"method": "slicing", "l": 3, "columns": ["age+sex", "nationality", "diagnosis"]}
@@ -130,6 +137,7 @@ def test_sliced_releases_in_memory_and_on_disk(people, tmp_path):
     assert pairs["age", "nationality"].difference > 0.01
 
 
+@pytest.mark.usefixtures("patience")
 def test_more_generalisation_is_not_better():
     rng = np.random.default_rng(8)
     ages = rng.integers(20, 84, 4000)
@@ -149,12 +157,14 @@ def test_more_generalisation_is_not_better():
     assert off == sorted(off)
 
 
+@pytest.mark.usefixtures("patience")
 def test_a_larger_k_costs_answers(people, policy):
     releases = {str(k): sf.anonymize(people, with_k(policy, k)) for k in (2, 200)}
     found = sf.utility(people, releases, policy=policy, queries=300)
     assert found["2"].queries.mean < found["200"].queries.mean
 
 
+@pytest.mark.usefixtures("patience")
 def test_a_seed_makes_everything_the_same_again(people, policy):
     release = sf.anonymize(people, policy, method="mondrian", seed=4)
     one, again, other = (
@@ -227,6 +237,7 @@ def test_what_makes_no_sense_is_refused(change, error, text):
         sf.utility(table, table, **settings)
 
 
+@pytest.mark.usefixtures("patience")
 def test_tables_that_cannot_be_compared_are_refused():
     table = pa.table({"age": [21, 24, 29], "ill": ["a", "b", "a"]})
     roles = {"quasi_identifiers": ["age"], "sensitive": ["ill"]}

@@ -40,6 +40,7 @@ def test_every_query_asks_something(rows, seed, attributes, sensitive, selectivi
                 assert condition.column.missing not in at
 
 
+@pytest.mark.usefixtures("patience")
 def test_queries_count_about_as_many_rows_as_they_should():
     rng = np.random.default_rng(1)
     n = 5000

@@ -5,6 +5,7 @@ from contextlib import suppress
 import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
+import pytest
 
 from sfumato.errors import SfumatoError
 from sfumato.verifier import Promises, verify_file
@@ -12,6 +13,7 @@ from sfumato.verifier import Promises, verify_file
 PROMISES = Promises(["a"], ["b"], [{"model": "k-anonymity", "k": 2}])
 
 
+@pytest.mark.usefixtures("patience")
 def test_any_bit_of_a_footer_may_be_wrong(tmp_path, some):
     path = tmp_path / "data.parquet"
     pq.write_table(pa.table({"a": ["x", "y"] * 9, "b": [1, 2] * 9}), path)

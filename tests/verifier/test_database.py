@@ -83,6 +83,7 @@ def stored(table, name=("my people",), *, as_tuples=False):
     return Relation(name, columns, DUCKDB, ask), asked
 
 
+@pytest.mark.usefixtures("patience")
 @given(
     table=tables(),
     missing=st.sampled_from(["own-value", "matches-any", "suppress"]),

@@ -125,6 +125,7 @@ def test_matches_any_judges_each_row_on_the_worst_that_its_person_may_have(recor
     assert found(table_of(records), *models, missing="matches-any") == expected
 
 
+@pytest.mark.usefixtures("patience")
 @given(records=RECORDS, most=st.sampled_from([-10_000, 65_536]))
 def test_verifier_and_models_agree_where_missing_cells_match_any(records, most):
     """Every model, on every completion, or on tuples by themselves where these are too many."""
@@ -206,6 +207,7 @@ def test_somebody_who_left_the_postcode_out_fits_rows_without_one_only():
     assert verdict["k-anonymity"].detail == "fails in 1 of 3 classes (1 of 5 rows)"
 
 
+@pytest.mark.usefixtures("patience")
 def test_matches_any_stays_usable_with_many_distinct_tuples():
     # Row 2j lacks x and row 2j+1 knows it; they share y, and z if it is not missing in one.
     n = 20_000

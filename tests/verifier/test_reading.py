@@ -214,6 +214,7 @@ def test_a_file_cut_short_anywhere_never_ends_in_a_traceback(tmp_path, form):
             verify_file(cut, PROMISES)
 
 
+@pytest.mark.usefixtures("patience")
 @pytest.mark.parametrize("form", ["parquet", "feather"])
 def test_a_file_with_a_changed_byte_is_read_or_refused(tmp_path, form):
     whole = tmp_path / f"whole.{form}"

@@ -26,7 +26,8 @@ the product of their polynomials (`_shares`, `_times`). A factor that all bucket
 probability that the table holds a person like t at all, cancels when beliefs are scaled to 1.
 
 Reference: "Slicing: a new approach for privacy preserving data publishing", 2012,
-doi:10.1109/TKDE.2010.236, for the first. The others are ours; `tests/decouplings/slices` lists all tables.
+doi:10.1109/TKDE.2010.236, for the first. The others are ours;
+`tests/decouplings/slices` lists all tables.
 """
 
 from collections.abc import Callable, Iterator, Mapping, Sequence

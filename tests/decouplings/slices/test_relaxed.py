@@ -26,10 +26,10 @@ from sfumato.decouplings.slices import (
 )
 from sfumato.errors import InfeasibleError
 from sfumato.tables.derived import derived_table
-from tests.decouplings.tables import table
 from tests.decouplings.slices import literal
 from tests.decouplings.slices.tables import COLUMNS, NAMES, laid_of, row_of, some_buckets
 from tests.decouplings.slices.worlds import Judge
+from tests.decouplings.tables import table
 
 ROLES = {"quasi_identifiers": NAMES[:3], "sensitive": NAMES[3:]}
 TINY = st.lists(
@@ -161,6 +161,7 @@ def fails_alone(buckets, columns, l):
     return False
 
 
+@pytest.mark.usefixtures("patience")
 @pytest.mark.parametrize("check", ["buckets", "worlds"])
 def test_no_table_exposes_anybody_beyond_l(check, some):
     """The judge lists every table that is consistent with what is published."""
@@ -180,6 +181,7 @@ def test_no_table_exposes_anybody_beyond_l(check, some):
     assert (together > 0) == (check == "worlds")
 
 
+@pytest.mark.usefixtures("patience")
 def test_buckets_that_are_diverse_each_withstand_those_who_know_who_else_is_there(some):
     """They know the quasi-identifiers of all people, and leave out all tables with others."""
     wanted, found = some(20, of=200), 0
@@ -223,6 +225,7 @@ def test_the_printed_formula_lets_a_table_through_that_gives_more_away():
     assert len(find_exposed(laid, bucket, Probabilistic(2), "worlds")) == 1
 
 
+@pytest.mark.usefixtures("patience")
 @given(
     rows=st.lists(
         st.tuples(*[st.sampled_from("abcd")] * 3, st.sampled_from([*"uvwx", None])),
@@ -285,6 +288,7 @@ def test_cuts_go_further_where_buckets_are_judged_together(form):
     assert numbers["worlds"] > numbers["buckets"]
 
 
+@pytest.mark.usefixtures("patience")
 @pytest.mark.parametrize("seed", [163, *range(5)])
 @pytest.mark.parametrize("check", ["worlds", "paper"])
 def test_when_all_is_cut_nobody_is_exposed(seed, check):
