@@ -38,6 +38,8 @@ from tests.app.outside import CANARY, Outside
 from tests.app.serving import Served, serving
 from tests.app.test_gate import PEOPLE
 
+pytestmark = pytest.mark.usefixtures("patience")
+
 EXAMPLE = Path(__file__).parents[2] / "examples" / "engine-sqlite"
 
 _PLUGINS = '''
@@ -252,7 +254,6 @@ def _simple(around: Path) -> list[str]:
     ]
 
 
-@pytest.mark.usefixtures("patience")
 def test_no_address_leads_out_of_the_folder(attacked, outside, some):
     every = [*_addresses(outside.around)]
     assert len(every) > 200
@@ -266,7 +267,6 @@ def test_no_address_leads_out_of_the_folder(attacked, outside, some):
         assert "inside1" in attacked.ask("GET", "/data/preview").text
 
 
-@pytest.mark.usefixtures("patience")
 def test_a_table_of_a_database_in_the_folder_is_named_and_no_file(attacked, outside):
     csv = outside.around / "outside.csv"
     for table in (str(csv), f"t&x={csv}", f"read_csv('{csv}')", "reads", "t?table=reads", "%2e"):
@@ -280,7 +280,6 @@ def test_a_table_of_a_database_in_the_folder_is_named_and_no_file(attacked, outs
 # Names of files and folders in all forms.
 
 
-@pytest.mark.usefixtures("patience")
 def test_no_name_in_any_form_leads_out_of_the_folder(attacked, outside, some):
     """Every address that reads a name, with every field that may be one."""
     assert attacked.open_table("people.csv", PEOPLE).status == 201
@@ -316,7 +315,6 @@ def test_no_name_in_any_form_leads_out_of_the_folder(attacked, outside, some):
         assert_nothing_came_of(attacked, outside, name)
 
 
-@pytest.mark.usefixtures("patience")
 def test_what_is_a_link_to_elsewhere_is_not_even_offered(attacked):
     for path in ("/data?again=1", "/publish", "/hierarchies?column=age", "/verdict"):
         text = attacked.ask("GET", path).text
@@ -370,7 +368,6 @@ _FILES = {
 }
 
 
-@pytest.mark.usefixtures("patience")
 def test_no_file_that_a_policy_names_lies_outside(attacked, outside, some):
     assert attacked.open_table("people.csv", PEOPLE).status == 201
     attacked.wait()
@@ -466,7 +463,6 @@ def _read_by(name: str) -> type[Part] | None:
     return None
 
 
-@pytest.mark.usefixtures("patience")
 def test_every_setting_of_a_policy_is_attacked(attacked, outside, some):
     """Whatever takes a text is given the path of a file: none of them opens it."""
     assert attacked.open_table("people.csv", PEOPLE).status == 201
@@ -515,7 +511,6 @@ def test_a_policy_edited_by_hand_is_held_to_the_folder_too(attacked, outside):
 # Who may name what lies elsewhere.
 
 
-@pytest.mark.usefixtures("patience")
 def test_who_starts_the_app_may_name_a_table_elsewhere_and_no_more(tmp_path):
     (tmp_path / "around").mkdir()
     # Not the one of the attacks, which must stay unread: tests run in any order.
@@ -536,7 +531,6 @@ def test_who_starts_the_app_may_name_a_table_elsewhere_and_no_more(tmp_path):
         assert "lies outside of the folder" in served.ask("GET", "/roles").text
 
 
-@pytest.mark.usefixtures("patience")
 def test_servers_of_databases_are_asked_only_where_that_is_allowed(tmp_path):
     _is_asked_only_where_that_is_allowed(tmp_path, "postgres://127.0.0.1:1/x?table=t")
 

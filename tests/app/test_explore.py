@@ -14,6 +14,8 @@ from sfumato.app.steps.explore import PRESENT
 from sfumato.policy import Policy
 from tests.app.test_promises import TABLE
 
+pytestmark = pytest.mark.usefixtures("patience")
+
 POLICY = """\
 columns:
   age: {role: quasi-identifier, hierarchy: {kind: intervals, widths: [2, 4]}}
@@ -73,7 +75,6 @@ def test_every_combination_is_a_mark_and_a_row(tried):
     assert "the present policy" in tried
 
 
-@pytest.mark.usefixtures("patience")
 def test_the_present_policy_is_tried_too(client, desk):
     run(client, desk, "try", "explore", **{"v-k": "6", "method": ["mondrian"]})
     found = desk.jobs.get("explore").result
@@ -113,7 +114,6 @@ def test_the_plane_is_about_any_risk(client, tried, risk):
     assert client.get("explore", risk=risk).status == 200
 
 
-@pytest.mark.usefixtures("patience")
 def test_usefulness_is_measured_by_what_is_chosen(client, desk):
     fields = {"v-k": "2; 6", "method": ["mondrian"], "loss": "query-error"}
     text = run(client, desk, "try", "explore", **fields)
@@ -123,7 +123,6 @@ def test_usefulness_is_measured_by_what_is_chosen(client, desk):
     assert "loss='query-error'" in equivalents(desk, "explore").python
 
 
-@pytest.mark.usefixtures("patience")
 def test_usefulness_is_not_measured_by_what_there_is_not(client, desk):
     assert "no loss &#39;lost&#39;" in client.post("explore/try", loss="lost").text
     assert desk.jobs.get("explore") is None
@@ -136,7 +135,6 @@ def test_a_point_that_is_not_there_is_no_error(client, tried, point):
     assert "<script>" not in text.replace("<script src", "")
 
 
-@pytest.mark.usefixtures("patience")
 def test_too_many_combinations_are_refused_before_anything_is_tried(client, desk):
     fields = {
         "v-k": " ".join(map(str, range(2, 60))),
@@ -147,7 +145,6 @@ def test_too_many_combinations_are_refused_before_anything_is_tried(client, desk
     assert desk.jobs.get("explore") is None
 
 
-@pytest.mark.usefixtures("patience")
 def test_a_value_that_makes_no_sense_is_refused(client, desk):
     text = client.post("explore/try", **{"v-k": "2; 0", "method": ["full-domain"]}).text
     assert "Not done." in text
@@ -214,7 +211,6 @@ def test_a_map_of_another_policy_is_called_old(client, desk, judged):
     assert "Draw it again" in client.get("explore").text
 
 
-@pytest.mark.usefixtures("patience")
 def test_work_that_ends_while_its_page_is_made_is_shown(client, desk, monkeypatch):
     let = Event()
     look, look_at_status = desk.require_live().lattice, server.status_of

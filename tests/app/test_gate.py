@@ -15,6 +15,8 @@ from sfumato.errors import ParameterError
 from tests.app.addresses import filled, routes, safe, unsafe
 from tests.app.serving import serving
 
+pytestmark = pytest.mark.usefixtures("patience")
+
 SECRET = "Zzyzx-Quaverly"
 PEOPLE = (
     "name,age,sex,disease\n"
@@ -62,7 +64,6 @@ def assert_sealed(answer):
 # Without the token.
 
 
-@pytest.mark.usefixtures("patience")
 def test_without_the_token_there_is_nothing(open_served):
     for method, path in routes():
         for cookie in (None, "", "sfumato=", "sfumato=x", 'sfumato="', "x=" + "y" * 5000):
@@ -205,7 +206,6 @@ def test_a_preflight_is_granted_to_none(open_served):
     assert_nothing(answer, (403,))
 
 
-@pytest.mark.usefixtures("patience")
 def test_every_answer_is_sealed(open_served):
     for path in [filled(each) for each in safe()] + ["/no-such-page", "/static/none", "/job/none"]:
         for method in ("GET", "HEAD"):
@@ -268,7 +268,6 @@ def test_other_addresses_need_tls_and_a_password(tmp_path, host):
     assert list(tmp_path.iterdir()) == []
 
 
-@pytest.mark.usefixtures("patience")
 def test_the_command_says_why_it_does_not_listen_elsewhere(tmp_path):
     program = "from sfumato.cli import main; main()"
     done = subprocess.run(

@@ -9,6 +9,8 @@ from sfumato.hierarchy.editing import edit, preview
 from sfumato.policy import Policy
 from tests.app.browsing import axe
 
+pytestmark = pytest.mark.usefixtures("patience")
+
 TREE = "tree: {north: [Kiel, Lübeck], south: [Ulm, Passau], Bonn: }"
 POLICY = f"""\
 columns:
@@ -57,7 +59,6 @@ def act(served, action, **fields):
     return answer.headers["location"]
 
 
-@pytest.mark.usefixtures("patience")
 def test_every_kind_can_be_chosen_for_some_column(table):
     for kind in KINDS:
         if kind in ("csv", "known"):
@@ -71,7 +72,6 @@ def test_every_kind_can_be_chosen_for_some_column(table):
     assert set(KINDS) == set(BUILDERS)
 
 
-@pytest.mark.usefixtures("patience")
 def test_dates_stay_dates_when_they_are_grouped_by_hand(table):
     act(table, "kind", column="born", kind="taxonomy")
     rule = policy_of(table).columns["born"]
@@ -108,7 +108,6 @@ def test_values_that_are_not_in_it_are_told_and_taken_in(table):
     assert tree_of(table) == [{"n": ["Kiel"]}, "Ulm", "Bonn", "Lübeck", "Passau"]
 
 
-@pytest.mark.usefixtures("patience")
 def test_hostile_values_stay_text(served):
     nasty = "<script>alert(1)</script>"
     served.open_table("people.csv", f'town,ill\n"{nasty}",flu\nUlm,gout\nBonn,flu\n'.encode())
@@ -126,7 +125,6 @@ def test_hostile_values_stay_text(served):
 # What is drawn.
 
 
-@pytest.mark.usefixtures("patience")
 def test_a_board_shows_what_most_have_first_and_finds_the_rest():
     values = [f"v{i:04}" for i in range(3000)]
     tree = edit(Suppress(), "x", values, list(range(3000))).add_level(0)

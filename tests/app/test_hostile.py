@@ -21,6 +21,8 @@ from tests.app.test_gate import PEOPLE, assert_sealed, exchange
 from tests.fuzz.guards import CORPUS
 from tests.fuzz.mutants import Files, cut
 
+pytestmark = pytest.mark.usefixtures("patience")
+
 CANARY = "Outside-Canary-4711"
 NASTY = (
     "<script>alert(1)</script>",
@@ -142,7 +144,6 @@ def safe_served(one_served):
 # Names and values.
 
 
-@pytest.mark.usefixtures("patience")
 def test_script_in_every_name_and_cell_stays_text(tmp_path):
     """In the folder's, the file's, the columns' and the release's name, and in each cell."""
     folder = tmp_path / "<img src=x onerror=alert(1)>"
@@ -218,7 +219,6 @@ _TRAVERSALS = (
 )
 
 
-@pytest.mark.usefixtures("patience")
 def test_no_field_and_no_path_leads_out_of_the_folder(safe_served, house, around):
     """Every field of every form of every page, and every part of an address that is a name."""
     (house / "link.csv").symlink_to(around / "outside.csv")
@@ -390,7 +390,6 @@ def _hostile_files(folder: Path):
         made.close()
 
 
-@pytest.mark.usefixtures("patience")
 def test_hostile_files_become_a_message(safe_served, tmp_path):
     for name, data in _hostile_files(tmp_path):
         answer = safe_served.open_table(name, data)
@@ -419,7 +418,6 @@ _POLICIES = (
 )
 
 
-@pytest.mark.usefixtures("patience")
 def test_a_hostile_policy_changes_nothing(safe_served):
     assert safe_served.open_table("people.csv", PEOPLE).status == 201
     before = safe_served.ask("GET", "/policy.yaml").text
@@ -452,7 +450,6 @@ def test_a_damaged_state_is_no_dead_end(tmp_path, file, text):
     assert Desk(tmp_path).text == DROPPED
 
 
-@pytest.mark.usefixtures("patience")
 def test_a_prepared_state_leads_nowhere_else(tmp_path):
     """An archive of another person may hold such a folder: nothing outside is read or written."""
     house = make_house(tmp_path)
@@ -496,7 +493,6 @@ def test_a_private_folder_that_is_a_link_is_refused(tmp_path):
     assert not [*(tmp_path / "elsewhere").iterdir()]
 
 
-@pytest.mark.usefixtures("patience")
 def test_nothing_is_left_but_what_is_the_users(tmp_path):
     house = make_house(tmp_path)
     with serving(house, tmp_path / "said.txt") as served:

@@ -9,6 +9,8 @@ from tests.cli.conftest import everything_in
 from tests.cli.test_mistakes import refused
 from tests.tables.databases import imported
 
+pytestmark = pytest.mark.usefixtures("patience")
+
 POLICY = """\
 columns:
   name: identifier
@@ -62,7 +64,6 @@ def test_the_number_of_rows_of_a_person_is_whole(clinic, run, given):
     assert not (clinic / "y.ledger").exists()
 
 
-@pytest.mark.usefixtures("patience")
 def test_an_increment_from_start_to_end(clinic, run):
     dry = run("publish", "new.csv", "-l", "x.ledger", "--dry-run", "-o", "two")
     assert "2 rows would be admitted, 0 refused, 2 held back" in dry.stdout
@@ -103,7 +104,6 @@ def test_people_who_come_again_are_refused_with_the_reason(clinic, run):
     assert "the person was published in release 1" in " ".join(done.stdout.split())
 
 
-@pytest.mark.usefixtures("patience")
 def test_one_person_waits_to_leave_or_takes_the_cell_along(clinic, run):
     (clinic / "one.csv").write_text("name,age,ill,pay\nP21,21,flu,low\n")
     leave = ("publish", "-l", "x.ledger", "--delete", "one.csv")
@@ -116,7 +116,6 @@ def test_one_person_waits_to_leave_or_takes_the_cell_along(clinic, run):
     assert json.loads(shown)["rows"] == 4
 
 
-@pytest.mark.usefixtures("patience")
 def test_a_release_above_alpha_starts_a_ledger_only_if_asked(clinic, run):
     start = ("publish", "broken", "-l", "y.ledger", "--alpha", "0.4")
     refused(clinic, run, *start, words=["tell more than alpha 0.4 already", "--above"])
@@ -134,7 +133,6 @@ def test_headroom_is_shown_and_drawn(clinic, run):
     assert {room["group"]["age"] for room in plain["rooms"]} == {"20 to 29"}
 
 
-@pytest.mark.usefixtures("patience")
 def test_deleting_on_the_command_line(clinic, run):
     (clinic / "gone.csv").write_text(PATIENTS.split("P31,")[0])
     done = run("publish", "-l", "x.ledger", "--delete", "gone.csv", "-o", "three")
@@ -155,7 +153,6 @@ def test_an_edited_ledger_ends_with_exit_code_1(clinic, run):
     assert "the ledger is damaged, or was edited" in done.stdout
 
 
-@pytest.mark.usefixtures("patience")
 def test_mistakes_are_answered_and_change_nothing(clinic, run):
     publish = ("publish", "new.csv", "-l", "x.ledger")
     refused(clinic, run, *publish, "--alpha", "0.9", words=["started with 0.5"])
@@ -204,7 +201,6 @@ def tables():
         return {name for (name,) in connection.execute("SHOW TABLES").fetchall()}
 
 
-@pytest.mark.usefixtures("patience")
 def test_a_ledger_on_a_database(database, run):
     more = ("-l", "x.ledger", "-p", "policy.yaml")
     started = run("publish", at("march"), *more, "--alpha", "0.5", "--source", at("patients"))
@@ -226,7 +222,6 @@ def test_a_ledger_on_a_database(database, run):
     assert "composition" in compared.stdout
 
 
-@pytest.mark.usefixtures("patience")
 def test_mistakes_with_a_database_change_nothing(database, run):
     start = ("publish", at("march"), "-l", "x.ledger")
     assert run(*start, "--alpha", "0.5", "-p", "policy.yaml").exit_code == 0
@@ -273,7 +268,6 @@ def edited(path, statement):
     db.close()
 
 
-@pytest.mark.usefixtures("patience")
 def test_edited_settings_stop_every_command_and_stay_found(clinic, run):
     edited(clinic / "x.ledger", "UPDATE meta SET value = '1.0' WHERE key = 'alpha'")
     for command in (
@@ -292,7 +286,6 @@ def test_edited_settings_stop_every_command_and_stay_found(clinic, run):
     assert run("ledger", "verify", "x.ledger").exit_code == 1
 
 
-@pytest.mark.usefixtures("patience")
 def test_a_restored_copy_is_refused_by_the_hash_that_was_kept(clinic, run):
     copy = (clinic / "x.ledger").read_bytes()
     first = run("publish", "new.csv", "-l", "x.ledger", "-o", "two", "--json")
@@ -311,7 +304,6 @@ def test_a_restored_copy_is_refused_by_the_hash_that_was_kept(clinic, run):
     assert run("publish", "broken", "-l", "y", "--alpha", "1", "--head", head).exit_code == 2
 
 
-@pytest.mark.usefixtures("patience")
 @pytest.mark.parametrize(
     ("mode", "said"), [(0o640, "can read "), (0o604, "can read "), (0o622, "can change ")]
 )

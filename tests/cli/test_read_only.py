@@ -14,6 +14,8 @@ from sfumato.cli.app import app
 from tests.cli.conftest import PATIENTS, POLICY, everything_in
 from tests.unprivileged import NOBODY, unprivileged
 
+pytestmark = pytest.mark.usefixtures("patience")
+
 if os.name == "nt":
     pytest.skip("permissions of POSIX", allow_module_level=True)
 
@@ -146,14 +148,12 @@ def works(run, command):
     assert done.exit_code == 0, done.output
 
 
-@pytest.mark.usefixtures("patience")
 @pytest.mark.parametrize("command", OUTPUTS)
 def test_a_folder_that_may_not_be_written_is_named(closed, run, command):
     line, words = OUTPUTS[command]
     answered(closed, run, line.format("closed"), words)
 
 
-@pytest.mark.usefixtures("patience")
 @pytest.mark.parametrize("case", LEDGERS)
 def test_a_ledger_that_may_not_be_written_is_not_called_damaged(closed, run, case):
     of_folder, of_file, commands = LEDGERS[case]
@@ -188,7 +188,6 @@ def test_a_file_that_may_not_be_read_is_named(closed, run, command, hidden):
     answered(closed, run, command, Path(hidden).name)
 
 
-@pytest.mark.usefixtures("patience")
 def test_no_room_for_temporary_files_is_said(closed, run, monkeypatch):
     monkeypatch.setattr(tempfile, "tempdir", str(closed / "closed"))
     answered(closed, run, "demo", "Change the permissions, or choose another place")

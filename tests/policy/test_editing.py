@@ -11,6 +11,8 @@ from sfumato.models import AlphaKAnonymity, DistinctLDiversity, KAnonymity
 from sfumato.policy.editing import edit_text
 from sfumato.tasks.draft import draft
 
+pytestmark = pytest.mark.usefixtures("patience")
+
 SAMPLES = {
     path.name: path.read_text(encoding="utf-8")
     for path in sorted(sf.samples.policy_path("health").parent.glob("*.policy.yaml"))

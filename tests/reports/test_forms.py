@@ -18,6 +18,8 @@ from sfumato.showing.content import (
 )
 from tests.reports.conftest import read_html
 
+pytestmark = pytest.mark.usefixtures("patience")
+
 
 @pytest.fixture(scope="module")
 def report(house):
@@ -45,7 +47,6 @@ def test_every_table_and_drawing_is_in_every_form(report):
                     assert drawing.title in told
 
 
-@pytest.mark.usefixtures("patience")
 def test_the_numbers_are_the_same_everywhere(report):
     cells = [
         cell
@@ -125,7 +126,6 @@ def test_a_table_with_too_few_cells_is_our_mistake():
         Table.of("c", ["a", Heading("b")], [["x"]])
 
 
-@pytest.mark.usefixtures("patience")
 def test_notebooks_show_what_was_found(house):
     release = sf.anonymize(house.people, house.policy, seed=1)
     decoupled = sf.decouple(release)

@@ -20,6 +20,8 @@ from sfumato.showing.content import Section
 from tests.builders import classes_of
 from tests.reports.conftest import figure, part_of
 
+pytestmark = pytest.mark.usefixtures("patience")
+
 QI = ("age", "sex", "postcode")
 
 
@@ -42,13 +44,11 @@ def published(house):
     return rows_of(house.release / "data.csv")
 
 
-@pytest.mark.usefixtures("patience")
 def test_the_verdict_comes_first_and_is_that_of_verify(house, full):
     assert full.document.sections[0].id == "verdict"
     assert full.answer == sf.verify(house.release, house.policy, data=house.people).answer
 
 
-@pytest.mark.usefixtures("patience")
 @pytest.mark.parametrize(
     ("name", "there", "absent"),
     [
@@ -72,7 +72,6 @@ def test_every_kind_of_release_has_its_sections_and_says_what_is_left_out(
     assert all(why and "\n" not in why for _, why in report.document.left_out)
 
 
-@pytest.mark.usefixtures("patience")
 @pytest.mark.parametrize("name", ["release", "broken", "anatomy", "buckets", "hidden", "slices"])
 def test_with_the_original_every_kind_says_what_it_is_good_for(house, name):
     report = sf.report(house.folder / name, data=house.people, policy=house.policy)
@@ -81,7 +80,6 @@ def test_with_the_original_every_kind_says_what_it_is_good_for(house, name):
     assert "Not for publication" in report.document.scope
 
 
-@pytest.mark.usefixtures("patience")
 def test_releases_in_memory_have_reports_too(house):
     release = sf.anonymize(house.people, house.policy, seed=1)
     decoupled = sf.decouple(release)
@@ -178,7 +176,6 @@ def test_the_shift_of_a_column_is_that_of_its_rows(house, full, published):
     assert float(row[3]) == pytest.approx(max(map(apart, by_class.values())))
 
 
-@pytest.mark.usefixtures("patience")
 def test_a_step_down_costs_the_rows_of_the_classes_that_become_too_small(house):
     """The rows are recoded and counted by hand at every neighbour."""
     policy = sf.Policy.load(house.policy)
@@ -221,7 +218,6 @@ def test_a_step_is_said_as_people_say_it(full):
     assert any(str(item).startswith("One level less on ") for item in told)
 
 
-@pytest.mark.usefixtures("patience")
 def test_minimal_nodes_are_for_the_publisher_whose_search_finds_them(house, full, tmp_path):
     def minimal(report):
         [section] = [s for s in report.document.sections if s.id == "levels"]
@@ -256,7 +252,6 @@ def test_the_table_before_breaking_is_that_of_the_release(house):
     assert ours.to_dict() == exposure.comparison.to_dict()
 
 
-@pytest.mark.usefixtures("patience")
 def test_without_the_policy_nothing_is_said_about_before(house):
     report = sf.report(house.broken, data=house.people)
     [section] = [s for s in report.document.sections if s.id == "breaches"]
@@ -264,7 +259,6 @@ def test_without_the_policy_nothing_is_said_about_before(house):
     assert "The own values of people, before decoupling and after" not in captions
 
 
-@pytest.mark.usefixtures("patience")
 def test_the_wrong_original_is_no_reason_to_fail(house, tmp_path):
     import pyarrow.csv
 
@@ -274,7 +268,6 @@ def test_the_wrong_original_is_no_reason_to_fail(house, tmp_path):
     assert report.document.sections[0].id == "verdict"
 
 
-@pytest.mark.usefixtures("patience")
 def test_utility_is_that_of_the_task(house, full):
     found = sf.utility(house.people, house.release, policy=house.policy)
     median = figure(full, "utility", "How far answers are off", "median error")
@@ -287,7 +280,6 @@ def test_rules_are_those_of_detect(house, full):
     assert figure(full, "dependencies", "Rules", "people told") == findings.exposed
 
 
-@pytest.mark.usefixtures("patience")
 def test_attacks_are_those_of_verify(house, full):
     found = sf.verify(house.release, house.policy, data=house.people)
     tried = [each for each in found.attacks if each.tried]
@@ -297,7 +289,6 @@ def test_attacks_are_those_of_verify(house, full):
     ]
 
 
-@pytest.mark.usefixtures("patience")
 def test_a_ledger_tells_how_much_room_there_is(house):
     report = sf.report(house.broken, ledger=house.ledger)
     groups = figure(report, "headroom", "The ledger", "groups")
@@ -308,7 +299,6 @@ def test_a_ledger_tells_how_much_room_there_is(house):
     assert table.rows[0][-1] == first.permitted
 
 
-@pytest.mark.usefixtures("patience")
 def test_a_release_that_was_changed_has_a_report_that_says_no(house, tmp_path):
     import shutil
 
@@ -329,7 +319,6 @@ def test_a_manifest_that_cannot_be_read_gives_a_report_that_says_so(tmp_path, te
     assert str(tmp_path) not in report.to_html()
 
 
-@pytest.mark.usefixtures("patience")
 def test_strange_values_in_a_manifest_break_nothing(house, tmp_path):
     """A stranger's manifest may hold anything where nobody checks."""
     import json

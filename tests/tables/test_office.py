@@ -36,6 +36,8 @@ from tests.tables.office_files import (
     xls_file,
 )
 
+pytestmark = pytest.mark.usefixtures("patience")
+
 DAY, SEEN = "admitted_to_hospital_on_this_day", "seen"
 KEPT = {"plain": ["income", DAY, SEEN, "town"]}
 
@@ -80,7 +82,6 @@ def stata(tmp_path_factory):
     return made, folder, read_back(folder / "people.dta"), read_back(folder / "out" / "data.dta")
 
 
-@pytest.mark.usefixtures("patience")
 @pytest.mark.parametrize("files", ["spss", "stata"])
 def test_rows_come_out_as_they_came_in(files, request):
     made, _, (raw, _), (out, _) = request.getfixturevalue(files)
@@ -125,7 +126,6 @@ def test_codes_of_missing_are_declared_as_far_as_they_occur(spss, stata):
     assert columns["income"].count("a") == 6
 
 
-@pytest.mark.usefixtures("patience")
 def test_cells_are_labels_where_every_value_has_one(spss):
     _, folder, *_ = spss
     table = open_table(folder / "people.sav")
@@ -139,7 +139,6 @@ def test_cells_are_labels_where_every_value_has_one(spss):
     assert table.domains(["income"])["income"].missing == 12
 
 
-@pytest.mark.usefixtures("patience")
 def test_the_codebook_says_what_is_published_and_nothing_of_what_is_not(spss):
     _, folder, *_ = spss
     text = (folder / "out" / "codebook.csv").read_text(encoding="utf-8")
@@ -157,7 +156,6 @@ def test_the_codebook_says_what_is_published_and_nothing_of_what_is_not(spss):
     assert verify_folder(folder / "out").holds
 
 
-@pytest.mark.usefixtures("patience")
 def test_the_verifier_finds_a_codebook_that_tells_more(spss, tmp_path):
     _, folder, *_ = spss
     for file in (folder / "out").iterdir():
@@ -200,19 +198,16 @@ def _forge(spss, tmp_path, **options):
     return {check.name: check.detail for check in verdict.checks if check.status == "broken"}
 
 
-@pytest.mark.usefixtures("patience")
 def test_the_verifier_finds_labels_of_values_that_no_row_has(spss, tmp_path):
     labels = {"state": {1: "Bayern", 2: "Hessen", 3: "T", 4: "K", 5: "Atlantis"}}
     broken = _forge(spss, tmp_path, variable_value_labels=labels)
     assert "labels of values that no row has: ['5']" in broken["metadata"]
 
 
-@pytest.mark.usefixtures("patience")
 def test_the_verifier_finds_notes(spss, tmp_path):
     assert "notes" in _forge(spss, tmp_path, note="by Dr. Secret")["metadata"]
 
 
-@pytest.mark.usefixtures("patience")
 def test_the_verifier_finds_kinds_of_missing_that_tell_people_apart(spss, tmp_path):
     def change(frame):
         frame.loc[0, "sex"], frame.loc[1, "sex"] = -1.0, -2.0
@@ -221,7 +216,6 @@ def test_the_verifier_finds_kinds_of_missing_that_tell_people_apart(spss, tmp_pa
     assert "'sex', a quasi-identifier, has 2 kinds of missing" in broken["metadata"]
 
 
-@pytest.mark.usefixtures("patience")
 @pytest.mark.parametrize("codes", [[-9], [-9, -8]])
 def test_a_quasi_identifier_shows_a_code_of_missing_only_if_it_tells_no_one_apart(codes, tmp_path):
     frame = people(80)
@@ -245,7 +239,6 @@ def test_a_quasi_identifier_shows_a_code_of_missing_only_if_it_tells_no_one_apar
         assert found.missing_ranges == {}
 
 
-@pytest.mark.usefixtures("patience")
 def test_generalised_columns_are_text_and_keep_their_variable_label(tmp_path):
     write_sav(tmp_path / "people.sav")
     made = release(tmp_path / "people.sav", tmp_path / "out", qi=["age"], plain=["state"], k=10)
@@ -257,7 +250,6 @@ def test_generalised_columns_are_text_and_keep_their_variable_label(tmp_path):
     assert set(columns["state"]) == {1.0, 2.0, 3.0, 4.0}
 
 
-@pytest.mark.usefixtures("patience")
 @pytest.mark.parametrize("form", ["csv", "parquet", "xlsx", "dta"])
 def test_a_release_of_an_spss_file_in_another_format_says_the_same(form, tmp_path):
     write_sav(tmp_path / "people.sav")
@@ -284,7 +276,6 @@ def _counts(table, names):
     }
 
 
-@pytest.mark.usefixtures("patience")
 def test_letters_of_stata_become_numbers_of_spss_with_their_labels(tmp_path):
     write_dta(tmp_path / "people.dta")
     release(tmp_path / "people.dta", tmp_path / "out", format="sav")
@@ -296,7 +287,6 @@ def test_letters_of_stata_become_numbers_of_spss_with_their_labels(tmp_path):
     assert declared == set(labels.values())
 
 
-@pytest.mark.usefixtures("patience")
 def test_a_file_of_sas_is_read_with_dates_and_kinds_of_missing(tmp_path):
     table = open_table(sas_file(tmp_path / "people.sas7bdat"))
     assert table.kind == "sas7bdat"
@@ -320,7 +310,6 @@ def test_a_file_of_sas_is_read_with_dates_and_kinds_of_missing(tmp_path):
     assert found.original_variable_types["born"] == "%td"
 
 
-@pytest.mark.usefixtures("patience")
 def test_a_transport_file_of_sas_is_read(tmp_path):
     frame = pd.DataFrame(
         {"sex": [1.0, 2.0, None], "born": [-8391.0, 0.0, 1.0], "town": list("abc")}
@@ -348,7 +337,6 @@ ROWS = [
 ]
 
 
-@pytest.mark.usefixtures("patience")
 def test_a_sheet_keeps_types_and_its_release_has_neither_formulas_nor_dates_of_texts(tmp_path):
     write_xlsx(tmp_path / "people.xlsx", ROWS)
     table = open_table(tmp_path / "people.xlsx")
@@ -411,7 +399,6 @@ _TRAPS = {
 }  # fmt: skip
 
 
-@pytest.mark.usefixtures("patience")
 @pytest.mark.parametrize("trap", _TRAPS)
 def test_what_a_sheet_hides_is_refused(trap, tmp_path):
     write, text = _TRAPS[trap]
@@ -420,7 +407,6 @@ def test_what_a_sheet_hides_is_refused(trap, tmp_path):
         open_table(tmp_path / "people.xlsx")
 
 
-@pytest.mark.usefixtures("patience")
 def test_formulas_are_read_by_their_values_and_hidden_sheets_are_left_alone(tmp_path):
     def more(book, sheet):
         sheet.write_formula(2, 0, "=A2*2", None, 62)
@@ -431,7 +417,6 @@ def test_formulas_are_read_by_their_values_and_hidden_sheets_are_left_alone(tmp_
     assert set(_counts(open_table(tmp_path / "people.xlsx"), ["age"])) == {(31,), (62,)}
 
 
-@pytest.mark.usefixtures("patience")
 @pytest.mark.parametrize("make", [xls_file, ods_file])
 def test_sheets_of_other_programs_are_read(make, tmp_path):
     table = open_table(make(tmp_path / f"people.{make.__name__[:3]}"))
@@ -441,7 +426,6 @@ def test_sheets_of_other_programs_are_read(make, tmp_path):
     }
 
 
-@pytest.mark.usefixtures("patience")
 def test_a_policy_names_the_sheet_and_the_rows_above_the_names(tmp_path):
     rows = [["Patients"], [], *ROWS]
     write_xlsx(tmp_path / "people.xlsx", rows, more=_second)
@@ -464,7 +448,6 @@ def test_a_policy_names_the_sheet_and_the_rows_above_the_names(tmp_path):
         sf.anonymize(tmp_path / "people.xlsx", policy)
 
 
-@pytest.mark.usefixtures("patience")
 @pytest.mark.parametrize("ending", [".zsav", ".por"])
 def test_compressed_and_portable_files_of_spss_are_read(ending, tmp_path):
     frame = pd.DataFrame({"sex": [1.0, 2.0, 9.0], "town": ["Ulm", "Bonn", "Ulm"]})
@@ -483,7 +466,6 @@ def test_compressed_and_portable_files_of_spss_are_read(ending, tmp_path):
     assert found == (wanted if ending == ".por" else {("m", "Ulm"), ("f", "Bonn"), (None, "Ulm")})
 
 
-@pytest.mark.usefixtures("patience")
 def test_codes_that_share_a_label_stay_apart(tmp_path):
     frame = people(40)
     write_sav(
@@ -495,7 +477,6 @@ def test_codes_that_share_a_label_stay_apart(tmp_path):
     assert Counter(columns["state"]) == Counter(frame["state"])
 
 
-@pytest.mark.usefixtures("patience")
 def test_the_width_of_texts_is_told_only_if_no_row_was_suppressed(tmp_path):
     frame = people(41)
     frame.loc[40, "state"] = 5.0  # alone, and with the longest text
@@ -509,7 +490,6 @@ def test_the_width_of_texts_is_told_only_if_no_row_was_suppressed(tmp_path):
         assert 5.0 not in found.variable_value_labels["state"]
 
 
-@pytest.mark.usefixtures("patience")
 def test_a_draft_goes_by_the_label_of_a_variable_whose_name_says_nothing(tmp_path):
     frame = people(60)[["age", "ill"]].rename(columns={"age": "v12", "ill": "v13"})
     labels = {"v12": "Age of the\nrespondent", "v13": "Main diagnosis"}
@@ -521,7 +501,6 @@ def test_a_draft_goes_by_the_label_of_a_variable_whose_name_says_nothing(tmp_pat
     assert "looks like an age by its label" in " ".join(draft.text.replace("#", " ").split())
 
 
-@pytest.mark.usefixtures("patience")
 @pytest.mark.parametrize("form", ["sav", "dta", "xlsx"])
 def test_plain_numbers_of_a_text_file_are_numbers_for_offices(form, tmp_path):
     (tmp_path / "people.csv").write_text(
@@ -537,7 +516,6 @@ def test_plain_numbers_of_a_text_file_are_numbers_for_offices(form, tmp_path):
     }  # fmt: skip
 
 
-@pytest.mark.usefixtures("patience")
 @pytest.mark.parametrize("codes", [[-9.0], [-9.0, -8.0]])
 def test_a_generalised_column_keeps_the_one_code_of_its_missing_cells(codes, tmp_path):
     frame = people(120)
@@ -606,7 +584,6 @@ def _damaged(name, raw):
     return {"half": half, "head": raw[:40], "empty": b"", "text": b"age,ill\n1,flu\n"}[name]
 
 
-@pytest.mark.usefixtures("patience")
 @pytest.mark.parametrize(
     ("ending", "damage"),
     [
@@ -642,7 +619,6 @@ def test_a_reader_that_crashes_or_never_ends_is_an_error_like_any_other(tmp_path
         open_table(tmp_path / "people.sav")
 
 
-@pytest.mark.usefixtures("patience")
 def test_a_spreadsheet_that_unpacks_to_very_much_is_refused(tmp_path):
     path = tmp_path / "bomb.xlsx"
     write_xlsx(path, ROWS)
@@ -694,7 +670,6 @@ def test_names_that_a_program_does_not_allow_are_refused(name, form, text, tmp_p
     assert not (tmp_path / "out").exists()
 
 
-@pytest.mark.usefixtures("patience")
 @pytest.mark.parametrize("form", ["sav", "dta", "xlsx"])
 def test_other_tables_are_written_for_offices_too(form, tmp_path):
     table = pa.table(
