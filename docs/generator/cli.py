@@ -1,6 +1,6 @@
 """Reference page of the command line.
 
-SubTuples out here from the commands' own settings: the help texts of different versions of
+Written from the commands' own settings: the help texts of different versions of
 the library that parses them look a little different, and this page should not.
 """
 
@@ -16,9 +16,10 @@ from sfumato.cli.app import app
 def page() -> str:
     """Write the page."""
     group: Any = get_command(app)
+    commands = all_commands(group)
     rows = [
         [f"[{name}](#{anchor(f'sfumato {name}')})", prose(command.help.partition("\n")[0])]
-        for name, command in group.commands.items()
+        for name, command in commands.items()
     ]
     return joined(
         "# Command line",
@@ -27,11 +28,21 @@ def page() -> str:
         "any command shows what stands here.",
         table(["command", "what it does"], rows),
         _options(group),
-        *(_section(name, command) for name, command in group.commands.items()),
+        *(_section(name, command) for name, command in commands.items()),
         "## Environment",
         "`NO_COLOR` turns colours off, `COLUMNS` sets the width of tables, and `SFUMATO_DEBUG=1` "
         "shows the details of a fault of Sfumato, which may hold data.",
     )
+
+
+def all_commands(group: Any, within: str = "") -> dict[str, Any]:  # noqa: ANN401 - typer's own type
+    """Return all commands by what is typed, those of a group one by one."""
+    found: dict[str, Any] = {}
+    for name, command in group.commands.items():
+        whole = f"{within} {name}".strip()
+        inner = getattr(command, "commands", None)
+        found |= {whole: command} if inner is None else all_commands(command, whole)
+    return found
 
 
 def _section(name: str, command: Any) -> str:  # noqa: ANN401 - typer's own type

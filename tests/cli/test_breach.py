@@ -36,7 +36,7 @@ def parts(folder, published):
 
 
 def test_a_person_whose_work_is_known(run, published):
-    result = run("breach", published, *ROLES, *GROUP_1, "--knows", "Government=State-gov", "--json")
+    result = run("breach", published, *ROLES, *GROUP_1, "--known", "Government=State-gov", "--json")
     assert result.exit_code == 0, result.output
     person = json.loads(result.stdout)["person"]
     assert person["size"] == 5
@@ -56,7 +56,7 @@ def test_a_person_whose_work_is_known(run, published):
 
 def test_a_person_in_words(run, published):
     result = run(
-        "breach", published, *ROLES, *GROUP_1, "--knows", "Government=State-gov", "--alpha", "0.6"
+        "breach", published, *ROLES, *GROUP_1, "--known", "Government=State-gov", "--alpha", "0.6"
     )
     assert result.exit_code == 0, result.output
     assert "5 people, known besides: Government=State-gov" in result.stdout
@@ -101,12 +101,12 @@ def test_parts_on_disk_say_the_same_as_the_table_they_were_made_of(run, publishe
     alone = json.loads(run("breach", parts, "--json").stdout)
     assert alone["comparison"] is None
     assert {**alone, "comparison": 0} == {**whole, "comparison": 0}
-    beside = json.loads(run("breach", parts, "--original", published, "--json").stdout)
+    beside = json.loads(run("breach", parts, "--data", published, "--json").stdout)
     assert beside == whole
-    person = (*GROUP_1, "--knows", "Government=State-gov")
+    person = (*GROUP_1, "--known", "Government=State-gov")
     assert "32 %" in run("breach", parts, *person).stdout
     assert "before breaking" not in run("breach", parts, *person).stdout
-    assert "before breaking" in run("breach", parts, *person, "--original", published).stdout
+    assert "before breaking" in run("breach", parts, *person, "--data", published).stdout
 
 
 def test_some_of_the_parts_can_be_chosen(parts):
@@ -128,10 +128,10 @@ def test_a_broken_release_in_memory_is_taken_as_it_is(published):
 
 
 def test_one_value_says_where_somebody_may_be(run, published):
-    result = run("breach", published, *ROLES, "--knows", "Government=Private", "--json")
+    result = run("breach", published, *ROLES, "--known", "Government=Private", "--json")
     shares = [h["share"]["exact"] for h in json.loads(result.stdout)["holders"]]
     assert shares == ["3/5", "1/5"]
-    text = run("breach", published, *ROLES, "--knows", "Government=Private").stdout
+    text = run("breach", published, *ROLES, "--known", "Government=Private").stdout
     assert "Government=Private occurs in 2 groups" in text
     assert "75 %" in text
 
@@ -143,11 +143,11 @@ def test_one_value_says_where_somebody_may_be(run, published):
         (("--group", "Agee=[30-50]"), "Did you mean 'Age'"),
         (("--group", "Age=[30-5]"), "Did you mean '[30-50]'"),
         (("--group", "Age=[30-50]", "--group", "Gender=M"), "The nearest group"),
-        (("--group", "Age=[30-50]", "--knows", "Government=Stat-gov"), "Did you mean 'State-gov'"),
-        (("--group", "Age=[30-50]", "--knows", "Government=Self-emp"), "no person with value"),
-        (("--knows", "Salary=>50K", "--knows", "Government=Private"), "Give one, or the group"),
+        (("--group", "Age=[30-50]", "--known", "Government=Stat-gov"), "Did you mean 'State-gov'"),
+        (("--group", "Age=[30-50]", "--known", "Government=Self-emp"), "no person with value"),
+        (("--known", "Salary=>50K", "--known", "Government=Private"), "Give one, or the group"),
         (("--alpha", "1.5"), "alpha must be a number above 0 and at most 1"),
-        (("--original", "published.csv"), "is whole itself"),
+        (("--data", "published.csv"), "is whole itself"),
     ],
 )
 def test_mistakes_are_answered_with_exit_code_2(run, published, args, words):

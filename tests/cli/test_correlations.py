@@ -26,16 +26,16 @@ def test_all_pairs_are_shown_with_numbers_and_shades(folder, run):
 @pytest.mark.usefixtures("patience")
 def test_roles_come_from_a_policy_and_a_drawing_is_written(patients, run):
     given = ("correlations", "patients.csv", "-p", "policy.yaml", "--measure", "cramers-v")
-    result = run(*given, "--svg", "map.svg")
+    result = run(*given, "--draw", "map.svg")
     assert result.exit_code == 0, result.stderr
     assert "4 rows, 3 columns, cramers-v" in result.stdout
     assert "Written: map.svg" in result.stderr
     expected = sf.tools.correlations("patients.csv", policy="policy.yaml", measure="cramers-v")
     assert (patients / "map.svg").read_text(encoding="utf-8") == expected.svg()
-    again = run(*given, "--svg", "map.svg")
+    again = run(*given, "--draw", "map.svg")
     assert (again.exit_code, again.stdout) == (2, "")
     assert "exists" in again.stderr
-    assert run(*given, "--svg", "map.svg", "--force").exit_code == 0
+    assert run(*given, "--draw", "map.svg", "--force").exit_code == 0
 
 
 def test_the_result_can_be_had_as_json(patients, run):
@@ -64,7 +64,7 @@ def test_a_release_knows_its_roles_and_a_decoupled_one_is_refused(patients, run)
         (("nowhere.csv", *ROLES), "no file nowhere.csv"),
         (("patients.csv", "--qi", "agee", "--sensitive", "ill"), "Did you mean 'age'"),
         (("patients.csv", *ROLES, "--measure", "v"), "no measure 'v'"),
-        (("patients.csv", *ROLES, "--svg", "."), "is a folder"),
+        (("patients.csv", *ROLES, "--draw", "."), "is a folder"),
     ],
 )
 def test_a_wrong_request_is_answered_and_leaves_nothing(patients, run, args, words):
@@ -83,7 +83,7 @@ def test_numbers_are_never_broken_over_lines(folder, run, monkeypatch):
     given = ("correlations", "people.csv", "--qi", ",".join(names[:8]), "--sensitive", names[8])
     monkeypatch.setenv("COLUMNS", "80")
     narrow = run(*given).stdout
-    assert "see --svg or --json" in narrow
+    assert "see --draw or --json" in narrow
     assert all(len(line) <= 80 for line in narrow.splitlines())
     monkeypatch.setenv("COLUMNS", "160")
-    assert "--svg" not in run(*given).stdout
+    assert "--draw" not in run(*given).stdout

@@ -34,7 +34,7 @@ def test_rules_facts_and_advice_are_shown(census, run):
 def test_what_somebody_knows(census, run):
     result = run(
         "detect", "census.csv", *ROLES, "--support", "1",
-        "--knows", "Government=State-gov", "--knows", "Age=[30-50]",
+        "--known", "Government=State-gov", "--known", "Age=[30-50]",
     )  # fmt: skip
     assert result.exit_code == 0, result.output
     assert "2 rows match what is known" in result.stdout
@@ -44,7 +44,7 @@ def test_what_somebody_knows(census, run):
 @pytest.mark.usefixtures("patience")
 def test_json_holds_everything(census, run):
     result = run(
-        "detect", "census.csv", *ROLES, "--support", "1", "--json", "--knows",
+        "detect", "census.csv", *ROLES, "--support", "1", "--json", "--known",
         "Government=State-gov",
     )  # fmt: skip
     plain = json.loads(result.stdout)
@@ -99,15 +99,15 @@ def test_a_release_needs_no_roles(census, run):
 @pytest.mark.parametrize(
     ("given", "words"),
     [
-        (["--knows", "Goverment=x"], ["no column 'Goverment'", "Did you mean 'Government'"]),
+        (["--known", "Goverment=x"], ["no column 'Goverment'", "Did you mean 'Government'"]),
         (
-            ["--knows", "Government=Stategov"],
+            ["--known", "Government=Stategov"],
             ["no value 'Stategov' in 'Government'", "Did you mean 'State-gov'"],
         ),
-        (["--knows", "Government"], ["column=value"]),
-        (["--knows", "Salary=>50K", "--knows", "Salary=≤50K"], ["two values"]),
+        (["--known", "Government"], ["column=value"]),
+        (["--known", "Salary=>50K", "--known", "Salary=≤50K"], ["two values"]),
         (
-            ["--knows", "Age=[30-50]", "--knows", "Zipcode=[24000-58000]"],
+            ["--known", "Age=[30-50]", "--known", "Zipcode=[24000-58000]"],
             ["Age", "Zipcode"],
         ),
         (["--alpha", "1.5"], ["alpha"]),

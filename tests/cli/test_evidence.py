@@ -140,11 +140,11 @@ def test_decoupled_releases_and_increments_are_signed_at_once(signed, run):
     decouple = ("decouple", "release", "-o", "broken", "--key", "publisher.key", "-q")
     assert run(*decouple).exit_code == 0
     ends(run, "check-evidence", "broken", *CHECK[2:], code=0, words="Holds")
-    ledger = ("--ledger", "x.ledger")
-    start = ("publish", "broken", *ledger, "--alpha", "0.5", "-k", "2", "-p", "policy.yaml")
+    ledger = "x.ledger"
+    start = ("ledger", "start", ledger, "broken", "--alpha", "0.5", "-k", "2", "-p", "policy.yaml")
     assert run(*start).exit_code == 0
     (signed / "new.csv").write_text("name,age,zip,ill\nEve,22,4711,hiv\nFay,25,4712,ulcer\n")
-    added = ("publish", "new.csv", *ledger, "-o", "two", "--key", "publisher.key")
+    added = ("ledger", "add", ledger, "new.csv", "-o", "two", "--key", "publisher.key")
     result = run(*added)
     assert result.exit_code == 0, result.output
     ends(run, "check-evidence", "two", *CHECK[2:], code=0, words="Holds")

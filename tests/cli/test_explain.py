@@ -51,7 +51,7 @@ def test_several_places_are_listed(run, published):
 
 @pytest.mark.usefixtures("patience")
 def test_a_drawing_is_written_and_not_over_another(run, published, folder):
-    asked = ("explain", published, "age=41", *ROLES, "--svg", "person.svg")
+    asked = ("explain", published, "age=41", *ROLES, "--draw", "person.svg")
     result = run(*asked)
     assert result.exit_code == 0, result.output
     assert (folder / "person.svg").read_text(encoding="utf-8").startswith("<svg")
@@ -60,7 +60,7 @@ def test_a_drawing_is_written_and_not_over_another(run, published, folder):
 
 
 def test_somebody_who_is_not_there_is_no_mistake(run, published, folder):
-    result = run("explain", published, "zip=99999", *ROLES, "--svg", "person.svg")
+    result = run("explain", published, "zip=99999", *ROLES, "--draw", "person.svg")
     assert result.exit_code == 0
     assert "zip=99999: no person in the release fits." in result.stdout
     assert "Nothing was drawn" in result.stderr

@@ -23,7 +23,7 @@ WRITING = {
     "decouple": "decouple release -o {}",
     "protect": "protect patients.csv -p policy.yaml -o {}",
     "merge": "merge apart -o {}.parquet",
-    "publish": "publish release/data.csv --ledger clinic.ledger -o {} --whole --again",
+    "publish": "ledger add clinic.ledger release/data.csv -o {} --whole --again",
     "schema": "schema -o {}.json",
     "public report": "report apart --public -o apart/report.html",
 }

@@ -9,9 +9,11 @@ import pytest
 from typer.main import get_command
 
 import sfumato
+from docs.generator.cli import all_commands
 from sfumato.cli.app import app
+from sfumato.cli.app import run as run_commands
 
-COMMANDS = sorted(get_command(app).commands)
+COMMANDS = sorted(all_commands(get_command(app)))
 HEAVY = {
     "numpy",
     "pyarrow",
@@ -70,26 +72,51 @@ def test_the_help_of_a_command_loads_nothing_heavy(run):
 def test_the_help_lists_every_command_and_the_exit_codes(run):
     result = run("--help")
     assert result.exit_code == 0
-    assert all(f"  {name}  " in result.stdout for name in COMMANDS)
+    assert all(f"  {name.split()[0]}  " in result.stdout for name in COMMANDS)
     assert "0 the promises hold, 1 they do not, 2 the request was wrong" in result.stdout
 
 
 @pytest.mark.usefixtures("patience")
 @pytest.mark.parametrize("name", COMMANDS)
 def test_every_command_has_an_example_and_its_python(run, name):
-    text = run(name, "--help").stdout
+    text = run(*name.split(), "--help").stdout
     assert f"  Examples:\n    sfumato {name}" in text
     assert "  In Python:\n    import sfumato as sf\n" in text
 
 
 @pytest.mark.parametrize("name", COMMANDS)
 def test_the_python_in_the_help_can_be_compiled_and_names_what_exists(run, name):
-    text = run(name, "-h").stdout
+    text = run(*name.split(), "-h").stdout
     code = "\n".join(line.strip() for line in text.split("In Python:\n")[1].splitlines())
     compile(code, name, "exec")
     named = set(re.findall(r"sf\.(\w+)", code))
     assert named
     assert named <= set(sfumato.__all__)
+
+
+@pytest.mark.parametrize(
+    ("typed", "now"),
+    [
+        ("publish new.csv --ledger x.ledger", "sfumato ledger start, add, stream"),
+        ("headroom x.ledger", "sfumato ledger headroom"),
+        ("ledger log x.ledger", "sfumato ledger show --log"),
+        ("explain release age=3 --svg x.svg", "--draw"),
+        ("breach release --knows ill=flu", "--known"),
+        ("estimate release --where a=1 --original=x.csv", "--data"),
+        ("ledger add x.ledger new.csv --delete old.csv", "sfumato ledger remove, or --remove"),
+        ("ledger start x.ledger release --source old.csv", "--data"),
+    ],
+)
+def test_what_was_called_otherwise_is_refused_with_its_new_name(monkeypatch, capsys, typed, now):
+    monkeypatch.setattr("sys.argv", ["sfumato", *typed.split()])
+    assert run_commands() == 2
+    assert f"is called {now}" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+def test_every_command_can_be_quiet(name):
+    options = all_commands(get_command(app))[name].params
+    assert [option.opts for option in options if option.name == "quiet"] == [["--quiet", "-q"]]
 
 
 def test_without_arguments_the_help_is_shown(run):

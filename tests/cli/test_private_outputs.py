@@ -13,15 +13,15 @@ COMMANDS = {
     "compare --choose": "compare patients.csv policy.yaml --choose 1 -o {}.yaml --jobs 1",
     "detect --draw": "detect patients.csv --qi age --sensitive ill --draw {}",
     "detect --export": "detect patients.csv --qi age --sensitive ill --export {}.dot",
-    "explain": "explain release age=21 zip=4711 -p policy.yaml --svg {}.svg",
-    "correlations": "correlations patients.csv --qi age,zip --sensitive ill --svg {}.svg",
+    "explain": "explain release age=21 zip=4711 -p policy.yaml --draw {}.svg",
+    "correlations": "correlations patients.csv --qi age,zip --sensitive ill --draw {}.svg",
     "lattice": "lattice patients.csv -p policy.yaml --draw {}",
     "hierarchies": "hierarchies patients.csv -p policy.yaml --draw {}",
     "trace": "trace patients.csv -p policy.yaml --draw {}.svg",
     "report": "report release -o {}.html",
     "report --data": "report release --data patients.csv -p policy.yaml -o {}.html",
-    "headroom": "headroom clinic.ledger --draw {}.svg",
-    "ledger": "publish apart --ledger {}.ledger --alpha 0.9 -k 2",
+    "headroom": "ledger headroom clinic.ledger --draw {}.svg",
+    "ledger": "ledger start {}.ledger apart --alpha 0.9 -k 2",
     "keygen": "keygen -o {}",
 }
 """Every command that writes something private, with the place for its name."""
@@ -38,7 +38,7 @@ PLACES = {
 def releases(patients, run):
     assert run("anonymize", "patients.csv", "-p", "policy.yaml", "-o", "release").exit_code == 0
     assert run("decouple", "release", "-o", "apart").exit_code == 0
-    started = ("publish", "apart", "--ledger", "clinic.ledger", "--alpha", "0.9", "-k", "2")
+    started = ("ledger", "start", "clinic.ledger", "apart", "--alpha", "0.9", "-k", "2")
     assert run(*started).exit_code == 0
     (patients / "release" / "deep").mkdir()
     (patients / "link").symlink_to("release")

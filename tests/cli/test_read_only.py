@@ -27,11 +27,11 @@ OUTPUTS = {
     ),
     "decouple": ("decouple release -o {}/new", "cannot write in 'closed'"),
     "start a ledger": (
-        "publish apart --ledger {}/x.ledger --alpha 0.9 -k 2",
+        "ledger start {}/x.ledger apart --alpha 0.9 -k 2",
         "another place for the ledger",
     ),
     "publish": (
-        "publish release/data.csv --ledger clinic.ledger -o {}/new --whole --again",
+        "ledger add clinic.ledger release/data.csv -o {}/new --whole --again",
         "cannot write 'closed/new'",
     ),
     "report": ("report release -o {}/r.html", "cannot write 'closed/r.html'"),
@@ -47,19 +47,24 @@ OUTPUTS = {
 LEDGERS = {
     "a ledger that is read-only": (
         0o755, 0o400,
-        {"publish": "the file is read-only for you", "ledger verify": "", "headroom": ""},
+        {"ledger add": "the file is read-only for you", "ledger verify": "", "ledger headroom": ""},
     ),
     "a folder that is read-only": (
         0o555, 0o600,
-        {"publish": "nothing can be written in 'books'", "ledger verify": "", "headroom": ""},
+        {
+            "ledger add": "nothing can be written in 'books'",
+            "ledger verify": "", "ledger headroom": "",
+        },
     ),
     "both": (
         0o555, 0o400,
-        {"publish": "the file is read-only for you", "ledger verify": "", "headroom": ""},
+        {"ledger add": "the file is read-only for you", "ledger verify": "", "ledger headroom": ""},
     ),
     "a ledger of others": (
         0o755, 0o000,
-        dict.fromkeys(("publish", "ledger verify", "headroom"), "cannot be opened: Permission"),
+        dict.fromkeys(
+            ("ledger add", "ledger verify", "ledger headroom"), "cannot be opened: Permission"
+        ),
     ),
 }  # fmt: skip
 """The modes of a folder and a ledger in it, and what commands say; nothing if they work."""
@@ -77,9 +82,9 @@ def prepared(tmp_path_factory):
     given = [
         "anonymize patients.csv -p policy.yaml -o release",
         "decouple release -o apart",
-        "publish apart --ledger clinic.ledger --alpha 0.9 -k 2",
+        "ledger start clinic.ledger apart --alpha 0.9 -k 2",
         *(line.format(f"warm-{i}") for i, (line, _) in enumerate(OUTPUTS.values())),
-        "headroom clinic.ledger",
+        "ledger headroom clinic.ledger",
         "ledger verify clinic.ledger",
         "verify release",
         "demo --rows 100",
@@ -161,15 +166,15 @@ def test_a_ledger_that_may_not_be_written_is_not_called_damaged(closed, run, cas
     ledger.chmod(of_file)
     ledger.parent.chmod(of_folder)
     for command, words in commands.items():
-        rows = "release/data.csv -o new --whole --again --ledger" if command == "publish" else ""
-        line = f"{command} {rows} books/x.ledger"
+        rows = "release/data.csv -o new --whole --again" if command == "ledger add" else ""
+        line = f"{command} books/x.ledger {rows}"
         if words:
             answered(closed, run, line, words)
         else:
             works(run, line)
     ledger.parent.chmod(0o755)
     ledger.chmod(0o600)
-    works(run, "publish release/data.csv --whole --again --ledger books/x.ledger")
+    works(run, "ledger add books/x.ledger release/data.csv --whole --again")
 
 
 @pytest.mark.parametrize(

@@ -105,6 +105,6 @@ def test_a_count_is_estimated_from_any_release(releases, run):
         expected = sf.estimate(release, {"age": (20, 24), "ill": "flu"}).to_dict()
         assert found == expected
         assert (found["estimate"], found["rows"], found["least"], found["most"]) == (0.5, 4, 0, 1)
-    known = run("estimate", "broken", *asked, "--original", "patients.csv", "-p", "policy.yaml")
+    known = run("estimate", "broken", *asked, "--data", "patients.csv", "-p", "policy.yaml")
     assert known.stdout == "1 of 4 rows have age=20..24 and ill=flu\n"
     assert run("estimate", "broken", *asked, "-q").output == ""

@@ -217,10 +217,10 @@ def evil(tmp_path_factory):
         "estimate APART --where NOTHING=1",
         "membership DATA RELEASE -p POLICY",
         "utility DATA RELEASE -p POLICY --queries 5",
-        "publish DATA --ledger LEDGER -o NEW5",
-        "headroom LEDGER",
+        "ledger add LEDGER DATA -o NEW5",
+        "ledger headroom LEDGER",
         "ledger show LEDGER",
-        "ledger log LEDGER --json",
+        "ledger show LEDGER --log --json",
         "check-evidence RELEASE",
     ],
 )

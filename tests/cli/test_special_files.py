@@ -32,9 +32,9 @@ COMMANDS = [
     ("verify", "duckdb:///{}?table=t", "--qi", "age"),
     ("detect", "{}", "--qi", "age"),
     ("decouple", "{}", "--qi", "age", "--sensitive", "ill", "-o", "out"),
-    ("publish", "t.csv", "--ledger", "{}"),
+    ("ledger", "add", "{}", "t.csv"),
     ("ledger", "verify", "{}"),
-    ("headroom", "{}"),
+    ("ledger", "headroom", "{}"),
     ("sign", "out", "--key", "{}"),
 ]
 

@@ -26,7 +26,7 @@ def clinic(folder):
     return folder
 
 
-PUBLISH = ("publish", "visits.csv", "-l", "x.ledger", "--since", "seen")
+PUBLISH = ("ledger", "stream", "x.ledger", "visits.csv", "--since", "seen")
 
 
 @pytest.mark.usefixtures("patience")
@@ -68,7 +68,7 @@ def test_a_folder_by_its_files(clinic, run):
     inbox = clinic / "inbox"
     inbox.mkdir()
     (inbox / "a.csv").write_text("age,ill,pay\n20s,flu,low\n20s,gout,high\n")
-    command = ("publish", "inbox", "-l", "x.ledger", "--since", "files", "--stream", "inbox")
+    command = ("ledger", "stream", "x.ledger", "inbox", "--since", "files", "--stream", "inbox")
     done = run(*command, "--start", "beginning", "-o", "out/{window}-files")
     assert done.exit_code == 0, done.stderr
     assert "2 new rows made 1 increment" in done.stdout
@@ -80,7 +80,6 @@ def test_a_folder_by_its_files(clinic, run):
     ("options", "words"),
     [
         ((), ["--start beginning"]),
-        (("--start", "beginning", "--delete", "visits.csv"), ["delete must be left out with"]),
         (("--start", "beginning", "--every", "fortnight"), ["every must be day, week, month"]),
         (("--start", "soon"), ["start must be a day or time such as 2026-11-01"]),
         (("--start", "beginning", "-o", "table:x"), ["a name with {window} in it"]),
@@ -91,8 +90,11 @@ def test_mistakes(clinic, run, options, words):
 
 
 @pytest.mark.usefixtures("patience")
-def test_options_of_streams_need_since(clinic, run):
-    given = ("publish", "visits.csv", "-l", "x.ledger", "--every", "month")
-    refused(clinic, run, *given, words=["every must be left out without --since"])
-    none = ("publish", "-l", "x.ledger", "--since", "seen")
-    refused(clinic, run, *none, words=["no source is given"])
+def test_options_of_streams_are_those_of_streams(clinic, run):
+    given = ("ledger", "add", "x.ledger", "visits.csv", "--every", "month")
+    assert "No such option: --every" in run(*given).stderr
+    assert "No such option: --delete" in run(*PUBLISH, "--delete", "visits.csv").stderr
+    none = ("ledger", "stream", "x.ledger", "--since", "seen")
+    assert "Missing argument 'DATA'" in run(*none).stderr
+    none = ("ledger", "stream", "x.ledger", "visits.csv")
+    assert "Missing option '--since'" in run(*none).stderr

@@ -82,7 +82,11 @@ SHELL = [
 def test_commands_that_are_only_shown_could_be_given(place, line):
     _, name, *args = shlex.split(line.partition(" | ")[0], comments=True)
     # Parsing refuses unknown options and missing arguments; nothing is run.
-    get_command(app).commands[name].make_context(name, args)
+    command = get_command(app).commands[name]
+    while hasattr(command, "commands"):
+        name, *args = args
+        command = command.commands[name]
+    command.make_context(name, args)
 
 
 @pytest.mark.parametrize("block", FRAGMENTS, ids=lambda block: block.place)

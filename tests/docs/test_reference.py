@@ -12,6 +12,7 @@ from typer.main import get_command
 import sfumato as sf
 from docs import generate
 from docs.generator import docstrings, markdown
+from docs.generator.cli import all_commands
 from docs.generator.manifest import FIELDS
 from sfumato import errors
 from sfumato.attacks import ATTACKS
@@ -148,7 +149,7 @@ def test_every_key_of_the_policy_schema_is_listed():
 
 
 def test_every_command_and_option_is_listed():
-    for name, command in get_command(app).commands.items():
+    for name, command in all_commands(get_command(app)).items():
         text = section("cli.md", f"sfumato {name}")
         for parameter in command.params:
             shown = parameter.opts if parameter.param_type_name == "option" else [parameter.metavar]

@@ -30,9 +30,8 @@ OLD, NEW = 16, 8
 """How many people there are, and how many join."""
 
 COMMANDS = {
-    "start": "publish apart --ledger work/x.ledger --alpha 0.5 -k 2 -p policy.yaml "
-    "--source old.csv",
-    "increment": "publish new.csv --ledger work/x.ledger -o work/out",
+    "start": "ledger start work/x.ledger apart --alpha 0.5 -k 2 -p policy.yaml --data old.csv",
+    "increment": "ledger add work/x.ledger new.csv -o work/out",
 }
 CHANGES = {"os.rename", "os.link", "os.remove", "os.mkdir", "os.rmdir", "os.chmod", "os.truncate"}
 TRACED = ("BEGIN", "COMMIT", "DELETE", "INSERT INTO releases", "INSERT INTO pending")
@@ -165,7 +164,7 @@ class Trial:
         self.before = (0, 0) if what == "start" else (1, OLD)
         self.after = (1, OLD) if what == "start" else (2, OLD + NEW)
         self.refusals = (
-            ["a ledger already"]
+            ["exists. Give another name"]
             if what == "start"
             else ["given before, as increment 2", "is release 2 of a ledger"]
         )
@@ -190,7 +189,7 @@ class Trial:
         assert not done or any(each in told for each in self.refusals), told
         if done:
             # What is there already is refused without a look at the ledger. The next one cleans up.
-            more = "publish new.csv --ledger work/x.ledger --again --dry-run"
+            more = "ledger add work/x.ledger new.csv --again --dry-run"
             _, [(code, told)] = forked(lambda: run(more), self.answer)
             assert code == 0, told
         _, seen = forked(look, self.answer)

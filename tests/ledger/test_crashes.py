@@ -61,7 +61,7 @@ def test_commands_that_are_killed_can_be_given_again_and_leave_nothing(tmp_path,
 def test_a_release_of_a_ledger_is_never_replaced(ledger):
     target = ledger.with_name("out")
     sf.Ledger(ledger).publish(table_of(NEW), output=target)
-    told = r"'.*out' exists: it is release 2 of a ledger.*sfumato ledger log"
+    told = r"'.*out' exists: it is release 2 of a ledger.*sfumato ledger show --log"
     with pytest.raises(OutputError, match=told) as refused:
         sf.Ledger(ledger).publish(table_of(NEW), output=target, again=True)
     # There is no such option.

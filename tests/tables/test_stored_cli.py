@@ -24,7 +24,7 @@ COMMANDS = {
     "correlations": ["{released}"],
     "breach": ["{broken}"],
     "explain": ["{released}", "age=21"],
-    "estimate": ["{released}", "--where", "ill=flu", "--original", "{people}"],
+    "estimate": ["{released}", "--where", "ill=flu", "--data", "{people}"],
     "utility": ["{people}", "{released}", "{broken}", "--queries", "9"],
     "membership": ["{people}", "{released}", "--fakes", "9"],
     "diff": ["{released}", "{broken}"],

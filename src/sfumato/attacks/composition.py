@@ -183,7 +183,7 @@ earlier), 17 % before, 100 % after
     )
     advice: ClassVar[str] = (
         "Publish at the levels of the earlier release or coarser ones, and newcomers only when "
-        "enough have come together: sfumato publish."
+        "enough have come together: sfumato ledger add."
     )
 
     alpha: float = 0.75

@@ -15,7 +15,6 @@ from sfumato.cli.options import (
     KeyOption,
     PublishedArgument,
     QiOption,
-    QuietOption,
     ReplaceOption,
     SensitiveOption,
     SetOption,
@@ -25,7 +24,7 @@ from sfumato.cli.options import (
     signing_key,
     split_names,
 )
-from sfumato.cli.output import clean, finish, progress_bar, say
+from sfumato.cli.output import clean, finish, note, progress_bar
 from sfumato.errors import ParameterError
 
 if TYPE_CHECKING:
@@ -105,7 +104,6 @@ def anonymize(
         ),
     ] = None,
     json: JsonOption = False,
-    quiet: QuietOption = False,
 ) -> None:
     """Make a release that keeps a policy.
 
@@ -114,7 +112,7 @@ def anonymize(
     """
     from sfumato.tasks.anonymize import anonymize as task
 
-    with progress_bar(quiet=quiet or json) as progress:
+    with progress_bar(quiet=json) as progress:
         release = task(
             data,
             policy_with(policy, changes),
@@ -129,7 +127,7 @@ def anonymize(
             seed=seed,
             progress=progress,
         )
-    finish(release, json=json, quiet=quiet, note=_where(release))
+    finish(release, json=json, note=_where(release))
 
 
 def _numbers_asked(given: Sequence[str] | None) -> dict[str, str] | None:
@@ -189,7 +187,6 @@ def protect(  # noqa: PLR0917 - options of a command line
     form: FormatOption = None,
     force: ReplaceOption = False,
     json: JsonOption = False,
-    quiet: QuietOption = False,
 ) -> None:
     """Make a release, look for what still leaks, and mend it.
 
@@ -200,7 +197,7 @@ def protect(  # noqa: PLR0917 - options of a command line
     """
     from sfumato.tasks.protect import protect as task
 
-    with progress_bar(quiet=quiet or json) as progress:
+    with progress_bar(quiet=json) as progress:
         done = task(
             data,
             policy_with(policy, changes),
@@ -215,7 +212,7 @@ def protect(  # noqa: PLR0917 - options of a command line
             people_file=people_file,
             progress=progress,
         )
-    finish(done, json=json, quiet=quiet, note=_where(done.release))
+    finish(done, json=json, note=_where(done.release))
     if not done.holds:
         raise typer.Exit(BROKEN)
 
@@ -276,7 +273,6 @@ def decouple(  # noqa: PLR0917 - options of a command line
         ),
     ] = None,
     json: JsonOption = False,
-    quiet: QuietOption = False,
 ) -> None:
     """Publish quasi-identifiers and sensitive columns apart.
 
@@ -287,7 +283,7 @@ def decouple(  # noqa: PLR0917 - options of a command line
     """
     from sfumato.tasks.decouple import decouple as task
 
-    with progress_bar(quiet=quiet or json) as progress:
+    with progress_bar(quiet=json) as progress:
         release = task(
             what,
             _choose_method(method, option or (), policy),
@@ -301,7 +297,7 @@ def decouple(  # noqa: PLR0917 - options of a command line
             seed=seed,
             progress=progress,
         )
-    finish(release, json=json, quiet=quiet, note=_where(release, "The tables are"))
+    finish(release, json=json, note=_where(release, "The tables are"))
 
 
 def _choose_method(
@@ -325,7 +321,7 @@ def _choose_method(
     "sfumato merge slices/ -o people.csv --how sample",
     python='sf.tools.merge("decoupled", output="merged.csv")\nprint(sf.tools.merge("decoupled"))',
 )
-def merge(  # noqa: PLR0917 - options of a command line
+def merge(
     release: Annotated[
         str,
         typer.Argument(
@@ -362,7 +358,6 @@ def merge(  # noqa: PLR0917 - options of a command line
         ),
     ] = None,
     force: ForceOption = False,
-    quiet: QuietOption = False,
 ) -> None:
     """Join decoupled tables on the group, as an analyst or an adversary would.
 
@@ -372,7 +367,7 @@ def merge(  # noqa: PLR0917 - options of a command line
     """
     from sfumato.tasks.merge import merge as task
 
-    with progress_bar(quiet=quiet) as progress:
+    with progress_bar() as progress:
         task(
             release,
             columns=None if columns is None else split_names(columns),
@@ -384,5 +379,4 @@ def merge(  # noqa: PLR0917 - options of a command line
             force=force,
             progress=progress,
         )
-    if not quiet:
-        say(f"Written: {clean(output)}")
+    note(f"Written: {clean(output)}")

@@ -1,5 +1,6 @@
 """The command line: every command of the files below, in the order of use."""
 
+import sys
 from io import StringIO
 from typing import Annotated, Any
 
@@ -10,8 +11,8 @@ from sfumato.cli import (
     anonymize,
     demo,
     evidence,
+    ledger,
     prepare,
-    publish,
     report,
     risk,
     study,
@@ -30,11 +31,36 @@ app = typer.Typer(
     context_settings={"help_option_names": ["-h", "--help"]},
 )
 
-for _file in (prepare, study, anonymize, risk, use, publish, report, evidence, demo, workbench):
+_GROUPS = {
+    "ledger": typer.Typer(
+        help="Publish again and again: a ledger keeps a limit over all releases.",
+        no_args_is_help=True,
+        rich_markup_mode=None,
+        pretty_exceptions_enable=False,
+    )
+}
+
+for _file in (prepare, study, anonymize, risk, use, ledger, report, evidence, demo, workbench):
     for _command in vars(_file).values():
         # A file may import the commands of another; each is registered where it is written.
         if isinstance(_command, Command) and _command.run.__module__ == _file.__name__:
-            app.command(_command.name, epilog=_command.epilog)(_command.run)
+            _group = _GROUPS.get(_command.group, app)
+            _group.command(_command.name, epilog=_command.epilog)(_command.run)
+    for _name, _group in _GROUPS.items():
+        if _file.__name__.endswith(f".{_name}"):
+            app.add_typer(_group, name=_name)
+
+_RENAMED = {
+    "publish": "sfumato ledger start, add, stream, remove, correct or generalise",
+    "headroom": "sfumato ledger headroom",
+    "ledger log": "sfumato ledger show --log",
+    "--svg": "--draw",
+    "--original": "--data",
+    "--knows": "--known",
+    "--delete": "sfumato ledger remove, or --remove",
+    "--source": "--data",
+}
+"""What commands and options were called before, and what they are called now."""
 
 
 def _show_version(wanted: bool) -> None:
@@ -76,5 +102,14 @@ def run() -> int:
         text = StringIO()
         error.show(text)
         say(text.getvalue().rstrip("\n"))
+        for word in _words():
+            if word in _RENAMED and repr(word.split()[-1])[1:-1] in error.format_message():
+                say(f"{word} is called {_RENAMED[word]} now.")
         return int(error.exit_code)
     return code if isinstance(code, int) else 0
+
+
+def _words() -> list[str]:
+    """Return the words of the command line, the commands of a group as one."""
+    words = [word.partition("=")[0] for word in sys.argv[1:]]
+    return [" ".join(words[:2]), *words]

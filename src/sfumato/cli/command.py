@@ -12,8 +12,8 @@ from typing import Any, NoReturn, ParamSpec, get_type_hints
 
 import typer
 
-from sfumato.cli.options import InputOption, read_input
-from sfumato.cli.output import abandon, say
+from sfumato.cli.options import InputOption, QuietOption, read_input
+from sfumato.cli.output import abandon, hush, say
 from sfumato.cli.wording import option_of, with_options
 from sfumato.errors import ParameterError, SfumatoError, VerificationError, lacks_memory, reason_of
 from sfumato.files.reading import listening, saying, tell
@@ -38,7 +38,8 @@ INTERRUPTED = 130
 PIPE_CLOSED = 141
 
 INPUT = "input"
-_FILES = {"DATA", "RELEASE_OR_FILE", "RELEASE_OR_FILE...", "[RELEASE_OR_ROWS]", "ORIGINAL"}
+QUIET = "quiet"
+_FILES = {"DATA", "RELEASE_OR_FILE", "RELEASE_OR_FILE...", "ORIGINAL"}
 """What arguments are called that may be text files."""
 
 _ROLES = {"qi": "quasi-identifiers", "sensitive": "sensitive columns"}
@@ -55,7 +56,8 @@ def guard(command: Callable[P, None]) -> Callable[P, None]:
     def run(*args: P.args, **kwargs: P.kwargs) -> None:
         try:
             how = read_input(kwargs.pop(INPUT, None) or ())  # type: ignore[arg-type]
-            with saying(how), listening(_hear(quiet=bool(kwargs.get("quiet")))):
+            quiet = bool(kwargs.pop(QUIET, False))
+            with hush(quiet), saying(how), listening(_hear(quiet=quiet)):
                 _tell_roles(kwargs)
                 command(*args, **kwargs)
             sys.stdout.flush()
@@ -134,17 +136,20 @@ def _confess(error: Exception) -> NoReturn:
     raise typer.Exit(FAULT) from None
 
 
-def _with_input(run: Callable[..., None]) -> Callable[..., None]:
-    """Return a command with the option --input, if it reads tables that may be text files."""
+def _with_common(run: Callable[..., None]) -> Callable[..., None]:
+    """Return a command with --quiet, and with --input if it reads tables that may be text files."""
     own = signature(run)
     hints = get_type_hints(run, include_extras=True)
     arguments = [each for hint in hints.values() for each in getattr(hint, "__metadata__", ())]
-    if not any(getattr(each, "metavar", None) in _FILES for each in arguments):
-        return run
-    added = Parameter(INPUT, Parameter.KEYWORD_ONLY, default=None, annotation=InputOption)
+    added: dict[str, Any] = {QUIET: QuietOption}
+    if any(getattr(each, "metavar", None) in _FILES for each in arguments):
+        added[INPUT] = InputOption
     parameters = [each.replace(annotation=hints[name]) for name, each in own.parameters.items()]
-    run.__signature__ = own.replace(parameters=[*parameters, added])  # type: ignore[attr-defined]
-    run.__annotations__ = {**hints, INPUT: InputOption}
+    for name, hint in added.items():
+        default = False if name == QUIET else None
+        parameters.append(Parameter(name, Parameter.KEYWORD_ONLY, default=default, annotation=hint))
+    run.__signature__ = own.replace(parameters=parameters)  # type: ignore[attr-defined]
+    run.__annotations__ = {**hints, **added}
     return run
 
 
@@ -154,6 +159,8 @@ class Command:
 
     run: Callable[..., Any]
     epilog: str
+    group: str = ""
+    """The command that it is a part of, as `ledger` of `sfumato ledger add`."""
 
     @property
     def name(self) -> str:
@@ -161,12 +168,15 @@ class Command:
         return self.run.__name__.replace("_", "-")
 
 
-def command(*, examples: str, python: str) -> Callable[[Callable[..., None]], Command]:
+def command(
+    *, examples: str, python: str, group: str = ""
+) -> Callable[[Callable[..., None]], Command]:
     """Return a decorator that makes a function a command.
 
     Args:
         examples: Command lines, one per line.
         python: The same thing in Python.
+        group: The command that it is a part of.
     """
 
     def make(function: Callable[..., None]) -> Command:
@@ -176,6 +186,6 @@ def command(*, examples: str, python: str) -> Callable[[Callable[..., None]], Co
             "\b\n" + "\n".join([f"{title}:", *(f"  {line}" for line in text.splitlines())])
             for title, text in parts.items()
         ]
-        return Command(_with_input(guard(function)), "\n\n".join(paragraphs))
+        return Command(_with_common(guard(function)), "\n\n".join(paragraphs), group)
 
     return make

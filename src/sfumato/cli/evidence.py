@@ -9,12 +9,11 @@ from sfumato.cli.command import BROKEN, command
 from sfumato.cli.options import (
     JsonOption,
     PeopleFileOption,
-    QuietOption,
     ReleaseArgument,
     passphrase,
     signing_key,
 )
-from sfumato.cli.output import clean, finish, progress_bar, put, say, write_json
+from sfumato.cli.output import clean, finish, is_quiet, progress_bar, put, say, write_json
 
 
 @command(
@@ -45,7 +44,6 @@ def sign(
         bool, typer.Option("--force", help="Replace the signature of another key.")
     ] = False,
     json: JsonOption = False,
-    quiet: QuietOption = False,
 ) -> None:
     """Sign a release, after verifying it once more.
 
@@ -58,7 +56,7 @@ def sign(
 
     signer = signing_key(key)
     assert signer is not None  # noqa: S101 - the option is required
-    with progress_bar("Verifying and signing", quiet=quiet or json):
+    with progress_bar("Verifying and signing", quiet=json):
         found = task(
             release,
             signer,
@@ -69,7 +67,7 @@ def sign(
         )
     if json:
         write_json(found.to_dict())
-    elif not quiet:
+    elif not is_quiet():
         put(f"{found.note}\n")
 
 

@@ -5,6 +5,7 @@ import os
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
+from contextvars import ContextVar
 from typing import TYPE_CHECKING, Any, Protocol, TextIO
 
 import typer
@@ -31,18 +32,35 @@ class Result(Protocol):
         """Return everything as plain values."""
 
 
-def finish(result: Result, *, json: bool = False, quiet: bool = False, note: str = "") -> None:
-    """Write the result of a command as JSON or for people, or not at all.
+_QUIET: ContextVar[bool] = ContextVar("quiet", default=False)
+
+
+@contextmanager
+def hush(quiet: bool) -> Iterator[None]:
+    """Show nothing to people within a block, if it is to be quiet; errors are always told."""
+    token = _QUIET.set(quiet)
+    try:
+        yield
+    finally:
+        _QUIET.reset(token)
+
+
+def is_quiet() -> bool:
+    """Return whether nothing is shown unless something is wrong."""
+    return _QUIET.get()
+
+
+def finish(result: Result, *, json: bool = False, note: str = "") -> None:
+    """Write the result of a command as JSON or for people, who see nothing if it is quiet.
 
     Args:
         result: What a task returned.
         json: Write JSON.
-        quiet: Write nothing for people.
         note: A message after what people read, and before its remarks.
     """
     if json:
         write_json(result.to_dict())
-    elif not quiet:
+    elif not is_quiet():
         show(result.content(), note=note)
 
 
@@ -64,6 +82,12 @@ def say(text: str) -> None:
         abandon(sys.stderr)
 
 
+def note(text: str) -> None:
+    """Write a message to stderr unless it is quiet."""
+    if not is_quiet():
+        say(text)
+
+
 def abandon(stream: TextIO) -> None:
     """Send Python's last flush of a stream to nowhere, instead of failing once more."""
     with suppress(OSError, ValueError):
@@ -82,7 +106,9 @@ def write_json(value: object) -> None:
 
 
 def show(*contents: "Content", note: str = "", err: bool = False) -> None:
-    """Print contents, then a message and the remarks of the contents to stderr."""
+    """Print contents, then a message and the remarks of the contents to stderr; or be quiet."""
+    if is_quiet() and not err:
+        return
     # Rich takes longer to load than all the rest, and help does without it.
     from sfumato.cli.terminal import print_contents
 
@@ -103,7 +129,7 @@ def progress_bar(doing: str = "Reading", *, quiet: bool = False) -> "Iterator[Pr
         doing: What is shown until a stage is named, with the seconds it takes.
         quiet: Show nothing.
     """
-    if quiet or not sys.stderr.isatty():
+    if quiet or is_quiet() or not sys.stderr.isatty():
         yield None
         return
     from rich.progress import (

@@ -12,12 +12,11 @@ from sfumato.cli.options import (
     DataArgument,
     ForceOption,
     JsonOption,
-    QuietOption,
     refuse_existing,
     split_names,
     write_text,
 )
-from sfumato.cli.output import clean, finish, progress_bar, put, say, show, write_json
+from sfumato.cli.output import clean, finish, note, progress_bar, put, say, show, write_json
 from sfumato.errors import ParameterError, UnknownNameError
 
 if TYPE_CHECKING:
@@ -184,7 +183,6 @@ def widen(  # noqa: PLR0917 - options of a command line
     ] = "rows",
     force: ForceOption = False,
     json: JsonOption = False,
-    quiet: QuietOption = False,
 ) -> None:
     """Make one row per person of a table in which people have several.
 
@@ -196,7 +194,7 @@ def widen(  # noqa: PLR0917 - options of a command line
 
     refuse_existing(output, force=force, private="the widened table")
     _refuse_to_replace(output, data)
-    with progress_bar(quiet=quiet or json) as progress:
+    with progress_bar(quiet=json) as progress:
         made = task(
             data,
             person=person,
@@ -208,7 +206,7 @@ def widen(  # noqa: PLR0917 - options of a command line
             force=force,
             progress=progress,
         )
-    finish(made, json=json, quiet=quiet, note=f"Wrote {clean(output)}.")
+    finish(made, json=json, note=f"Wrote {clean(output)}.")
 
 
 # `sfumato inspect`: the risk of a table as it is.
@@ -360,7 +358,6 @@ def compare(  # noqa: PLR0917 - options of a command line
     ] = None,
     force: ForceOption = False,
     json: JsonOption = False,
-    quiet: QuietOption = False,
 ) -> None:
     """Weigh risk against loss for several policies, and choose one.
 
@@ -376,7 +373,7 @@ def compare(  # noqa: PLR0917 - options of a command line
 
     named = name_policies(policies, varied_by(vary or []))
     chosen = None if choose is None else _found(choose, list(named))
-    with progress_bar(quiet=quiet or json) as progress:
+    with progress_bar(quiet=json) as progress:
         found = task(
             data,
             named,
@@ -393,9 +390,8 @@ def compare(  # noqa: PLR0917 - options of a command line
     ready = {path: text() for path, text in texts.items() if path is not None}
     for path, text in ready.items():
         write_text(path, text, force=force, private=_COMPARISON)
-        if not quiet:
-            say(f"Written: {clean(path)}")
-    finish(found, json=json, quiet=quiet)
+        note(f"Written: {clean(path)}")
+    finish(found, json=json)
 
 
 _COMPARISON = "what a comparison found"

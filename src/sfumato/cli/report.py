@@ -13,7 +13,6 @@ from sfumato.cli.options import (
     OutsideOption,
     PeopleFileOption,
     QiOption,
-    QuietOption,
     RolesOption,
     SensitiveOption,
     refuse_existing,
@@ -21,7 +20,7 @@ from sfumato.cli.options import (
     split_names,
     write_text,
 )
-from sfumato.cli.output import clean, finish, progress_bar, put, say
+from sfumato.cli.output import clean, finish, note, progress_bar, put
 from sfumato.errors import ParameterError
 
 
@@ -92,7 +91,6 @@ def report(  # noqa: PLR0917 - options of a command line
         ),
     ] = None,
     force: ForceOption = False,
-    quiet: QuietOption = False,
 ) -> None:
     """Write a report on a release: one page with the answer, then everything behind it.
 
@@ -115,7 +113,7 @@ def report(  # noqa: PLR0917 - options of a command line
         refuse_existing(output, force=force)
         form = form or form_of(output)
         require_place(folder, output, public=public and form == "html", key=signer)
-    with progress_bar(quiet=quiet) as progress:
+    with progress_bar() as progress:
         found = task(
             release,
             data=data,
@@ -135,8 +133,8 @@ def report(  # noqa: PLR0917 - options of a command line
         enclose(folder, text, signer)
     else:
         write_text(output, text, force=force, private="" if public else "the report")
-    if output is not None and not quiet:
-        say(f"May it be published? {found.answer.capitalize()}. Written: {clean(output)}")
+    if output is not None:
+        note(f"May it be published? {found.answer.capitalize()}. Written: {clean(output)}")
     if found.answer == "no":
         raise typer.Exit(BROKEN)
 

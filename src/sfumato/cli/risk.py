@@ -16,7 +16,6 @@ from sfumato.cli.options import (
     PeopleFileOption,
     PublishedArgument,
     QiOption,
-    QuietOption,
     ReleasesArgument,
     RolesOption,
     SeedOption,
@@ -27,7 +26,17 @@ from sfumato.cli.options import (
     split_names,
     write_text,
 )
-from sfumato.cli.output import clean, finish, progress_bar, put, say, show, write_json
+from sfumato.cli.output import (
+    clean,
+    finish,
+    is_quiet,
+    note,
+    progress_bar,
+    put,
+    say,
+    show,
+    write_json,
+)
 from sfumato.errors import InputError
 
 if TYPE_CHECKING:
@@ -37,7 +46,7 @@ if TYPE_CHECKING:
 
 @command(
     examples="sfumato detect release/\n"
-    "sfumato detect release/ --alpha 0.75 --knows Government=State-gov --knows 'Age=30-50'\n"
+    "sfumato detect release/ --alpha 0.75 --known Government=State-gov --known 'Age=30-50'\n"
     "sfumato detect published.csv --qi age,zip --sensitive illness --draw drawings/\n"
     "sfumato detect release/ --network 'age -> illness, job -> illness'\n"
     "sfumato detect release/ --learner weka-ics --most-given 0 --order age,zip,sex --prior 0.5",
@@ -52,7 +61,7 @@ def detect(  # noqa: PLR0917 - options of a command line
     policy: RolesOption = None,
     qi: QiOption = None,
     sensitive: SensitiveOption = None,
-    knows: Annotated[
+    known: Annotated[
         list[str] | None,
         typer.Option(metavar="COLUMN=VALUE", help="Something an adversary knows of a person."),
     ] = None,
@@ -99,7 +108,6 @@ def detect(  # noqa: PLR0917 - options of a command line
     ] = None,
     people_file: PeopleFileOption = None,
     json: JsonOption = False,
-    quiet: QuietOption = False,
 ) -> None:
     """Find the dependencies an adversary could use.
 
@@ -115,7 +123,7 @@ def detect(  # noqa: PLR0917 - options of a command line
         refuse_release(draw / "network.svg", "the drawing")
     if export is not None:
         refuse_release(export, "the network")
-    with progress_bar(quiet=quiet or json) as progress:
+    with progress_bar(quiet=json) as progress:
         findings = task(
             what,
             quasi_identifiers=None if qi is None else split_names(qi),
@@ -130,11 +138,13 @@ def detect(  # noqa: PLR0917 - options of a command line
             people_file=people_file,
             progress=progress,
         )
-        inferred = findings.infer(find_values(findings.counts.columns, knows)) if knows else None
+        inferred = findings.infer(find_values(findings.counts.columns, known)) if known else None
         if progress is not None:
             progress("facts", 0, None)
         # Facts are counted when they are asked for: here, where it is shown that something is done.
-        shown = () if json or quiet else _contents(findings, inferred, size=size, tables=tables)
+        shown = (
+            () if json or is_quiet() else _contents(findings, inferred, size=size, tables=tables)
+        )
     written: list[Path] = []
     if draw is not None or export is not None:
         from sfumato.tasks.detect import draw_findings, export_network
@@ -152,10 +162,10 @@ def detect(  # noqa: PLR0917 - options of a command line
         if inferred is not None:
             plain["inferred"] = [one.to_dict() for one in inferred.values()]
         write_json(plain)
-    elif not quiet:
+    elif not is_quiet():
         show(*shown)
         for path in written:
-            say(f"Written: {clean(path)}")
+            note(f"Written: {clean(path)}")
 
 
 def _contents(
@@ -182,7 +192,7 @@ def _learner(name: str | None, most_given: int | None) -> str | dict[str, Any] |
 
 @command(
     examples="sfumato breach decoupled/\n"
-    "sfumato breach decoupled/ --group 'Age=[30-50]' --knows Government=State-gov\n"
+    "sfumato breach decoupled/ --group 'Age=[30-50]' --known Government=State-gov\n"
     "sfumato breach published.csv --qi age,zip --sensitive illness,salary --alpha 0.5",
     python='exposure = sf.breach("decoupled", alpha=0.5)\nprint(exposure)\n'
     'print(exposure.person({"Age": "[30-50]"}, {"Government": "State-gov"}))',
@@ -193,7 +203,7 @@ def breach(  # noqa: PLR0917 - options of a command line
         list[str] | None,
         typer.Option(metavar="COLUMN=VALUE", help="A published quasi-identifier of a person."),
     ] = None,
-    knows: Annotated[
+    known: Annotated[
         list[str] | None,
         typer.Option(metavar="COLUMN=VALUE", help="A sensitive value an adversary knows."),
     ] = None,
@@ -201,7 +211,7 @@ def breach(  # noqa: PLR0917 - options of a command line
         float | None,
         typer.Option(metavar="SHARE", help="Count who is above this, and how many more may come."),
     ] = None,
-    original: Annotated[
+    data: Annotated[
         str | None,
         typer.Option(
             metavar="RELEASE_OR_FILE", help="What a decoupled release was made of, to compare with."
@@ -212,7 +222,6 @@ def breach(  # noqa: PLR0917 - options of a command line
     sensitive: SensitiveOption = None,
     most: Annotated[int, typer.Option(metavar="N", min=1, help="How many guesses are shown.")] = 10,
     json: JsonOption = False,
-    quiet: QuietOption = False,
 ) -> None:
     """Show how surely people's values can be guessed once a table is decoupled.
 
@@ -223,36 +232,36 @@ def breach(  # noqa: PLR0917 - options of a command line
     from sfumato.conditions import find_values
     from sfumato.tasks.breach import breach as task
 
-    with progress_bar(quiet=quiet or json) as progress:
+    with progress_bar(quiet=json) as progress:
         exposure = task(
             what,
             quasi_identifiers=None if qi is None else split_names(qi),
             sensitive=None if sensitive is None else split_names(sensitive),
             policy=policy,
-            original=original,
+            original=data,
             alpha=alpha,
             progress=progress,
         )
     columns = [table.column for table in exposure.grouped.sensitive]
-    known = find_values(columns, knows or [])
+    held = find_values(columns, known or [])
     if group:
         wanted = find_values(exposure.grouped.quasi_identifiers, group)
-        person = exposure.person(wanted, known)
+        person = exposure.person(wanted, held)
         if json:
             write_json({"person": person.to_dict(most=most, alpha=alpha)})
-        elif not quiet:
+        elif not is_quiet():
             show(person.content(most=most, alpha=alpha))
-    elif known:
-        found = exposure.holders(known)
+    elif held:
+        found = exposure.holders(held)
         if json:
             write_json({"holders": [one.to_dict() for one in found]})
-        elif not quiet:
+        elif not is_quiet():
             from sfumato.leaks.breach import holders_content
 
             show(holders_content(found, most))
     elif json:
         write_json(exposure.to_dict(most=most))
-    elif not quiet:
+    elif not is_quiet():
         show(exposure.content(most=most))
 
 
@@ -280,7 +289,6 @@ def membership(  # noqa: PLR0917 - options of a command line
     ] = 0.95,
     seed: SeedOption = 0,
     json: JsonOption = False,
-    quiet: QuietOption = False,
 ) -> None:
     """Compare real and made-up people with the groups of releases, side by side.
 
@@ -290,7 +298,7 @@ def membership(  # noqa: PLR0917 - options of a command line
     """
     from sfumato.tasks.membership import membership as task
 
-    with progress_bar(quiet=quiet or json) as progress:
+    with progress_bar(quiet=json) as progress:
         found = task(
             original,
             name_releases(releases),
@@ -302,7 +310,7 @@ def membership(  # noqa: PLR0917 - options of a command line
             seed=seed,
             progress=progress,
         )
-    finish(found, json=json, quiet=quiet)
+    finish(found, json=json)
 
 
 # `sfumato explain`: what a release tells about one person.
@@ -310,7 +318,7 @@ def membership(  # noqa: PLR0917 - options of a command line
 
 @command(
     examples="sfumato explain release/ age=41 zip=25961 nationality=Japanese\n"
-    "sfumato explain release/ age=41 zip=25961 --not 'Heart Disease' --svg person.svg\n"
+    "sfumato explain release/ age=41 zip=25961 --not 'Heart Disease' --draw person.svg\n"
     "sfumato explain decoupled/ age=41 --known occupation=Sales --prior 'Heart Disease=0.001'\n"
     "sfumato explain published.csv age=41 --qi age,zip --sensitive illness",
     python='found = sf.explain("release", {"age": 41, "zip": 25961}, '
@@ -360,7 +368,7 @@ def explain(  # noqa: PLR0917 - options of a command line
         ),
     ] = None,
     people_file: PeopleFileOption = None,
-    svg: Annotated[
+    draw: Annotated[
         Path | None, typer.Option(metavar="FILE", help="Draw what is believed as SVG there.")
     ] = None,
     force: ForceOption = False,
@@ -372,8 +380,8 @@ def explain(  # noqa: PLR0917 - options of a command line
     value stands beside what is believed of all people. Where several columns have a
     value, write column=value. The exit code is 0, also if no person fits.
     """
-    if svg is not None:
-        refuse_existing(svg, force=force, private="the drawing")
+    if draw is not None:
+        refuse_existing(draw, force=force, private="the drawing")
     knows: dict[str, Any] = {
         "not": list(ruled_out or []),
         "is": _read_pairs(known or []),
@@ -394,10 +402,10 @@ def explain(  # noqa: PLR0917 - options of a command line
             data=data,
             people_file=people_file,
         )
-    if svg is not None and found.beliefs:
-        write_text(svg, found.svg(column), force=force, private="the drawing")
-        say(f"Written: {clean(svg)}")
-    elif svg is not None:
+    if draw is not None and found.beliefs:
+        write_text(draw, found.svg(column), force=force, private="the drawing")
+        note(f"Written: {clean(draw)}")
+    elif draw is not None:
         say("Nothing was drawn: no person fits.")
     finish(found, json=json)
 

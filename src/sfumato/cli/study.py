@@ -10,11 +10,10 @@ from sfumato.cli.options import (
     DataArgument,
     ForceOption,
     JsonOption,
-    QuietOption,
     refuse_existing,
     write_text,
 )
-from sfumato.cli.output import clean, finish, progress_bar, say
+from sfumato.cli.output import clean, finish, note, progress_bar
 
 _PolicyOption: TypeAlias = Annotated[
     Path,
@@ -36,9 +35,9 @@ def _refuse(folder: Path | None) -> None:
         refuse_release(folder / "x", "the drawing")
 
 
-def _say_written(written: list[Path], *, quiet: bool) -> None:
-    for path in written if not quiet else []:
-        say(f"Written: {clean(path)}")
+def _say_written(written: list[Path]) -> None:
+    for path in written:
+        note(f"Written: {clean(path)}")
 
 
 @command(
@@ -69,7 +68,6 @@ def lattice(
     ] = None,
     draw: _DrawOption = None,
     json: JsonOption = False,
-    quiet: QuietOption = False,
 ) -> None:
     """Show every generalisation a policy allows: valid, minimal, chosen, and what each costs.
 
@@ -81,11 +79,11 @@ def lattice(
     from sfumato.tasks.lattice import lattice as task
 
     _refuse(draw)
-    with progress_bar(quiet=quiet or json) as progress:
+    with progress_bar(quiet=json) as progress:
         found = task(data, policy, subsets=subsets, most=most, seed=seed, progress=progress)
     if draw is not None:
-        _say_written(found.draw(draw), quiet=quiet)
-    finish(found, json=json, quiet=quiet)
+        _say_written(found.draw(draw))
+    finish(found, json=json)
 
 
 # `sfumato hierarchies`: the value trees of a policy.
@@ -103,7 +101,6 @@ def hierarchies(
     *,
     draw: _DrawOption = None,
     json: JsonOption = False,
-    quiet: QuietOption = False,
 ) -> None:
     """Show the hierarchies of a policy as they are for a table: levels, labels and value trees.
 
@@ -113,11 +110,11 @@ def hierarchies(
     from sfumato.tasks.hierarchies import hierarchies as task
 
     _refuse(draw)
-    with progress_bar(quiet=quiet or json) as progress:
+    with progress_bar(quiet=json) as progress:
         found = task(data, policy, progress=progress)
     if draw is not None:
-        _say_written(found.draw(draw), quiet=quiet)
-    finish(found, json=json, quiet=quiet)
+        _say_written(found.draw(draw))
+    finish(found, json=json)
 
 
 # `sfumato trace`: top-down local recoding step by step.
@@ -145,7 +142,6 @@ def trace(
     ] = None,
     force: ForceOption = False,
     json: JsonOption = False,
-    quiet: QuietOption = False,
 ) -> None:
     """Show the steps of top-down recoding: what was specialised, what passed, what was sent back.
 
@@ -156,9 +152,9 @@ def trace(
 
     if draw is not None:
         refuse_existing(draw, force=force, private="the drawing")
-    with progress_bar(quiet=quiet or json) as progress:
+    with progress_bar(quiet=json) as progress:
         found = task(data, policy, most=most, seed=seed, progress=progress)
     if draw is not None:
         write_text(draw, found.svg(), force=force, private="the drawing")
-        _say_written([draw], quiet=quiet)
-    finish(found, json=json, quiet=quiet)
+        _say_written([draw])
+    finish(found, json=json)

@@ -113,7 +113,7 @@ def _renderables(part: Part, target: Console) -> Iterator[RenderableType]:
         strengths = any(isinstance(cell, Strength) for row in table.rows for cell in row[:-1])
         if strengths and not _fits(rich, target):
             # Numbers that are broken over lines are worse than none.
-            yield _text("All pairs do not fit here: see --svg or --json.")
+            yield _text("All pairs do not fit here: see --draw or --json.")
             return
         yield rich if _fits(rich, target) else _narrow_table(table, target.width)
         if table.more:

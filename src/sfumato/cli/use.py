@@ -13,7 +13,6 @@ from sfumato.cli.options import (
     PeopleFileOption,
     PublishedArgument,
     QiOption,
-    QuietOption,
     ReleasesArgument,
     RolesOption,
     SeedOption,
@@ -24,7 +23,7 @@ from sfumato.cli.options import (
     split_names,
     write_text,
 )
-from sfumato.cli.output import clean, finish, progress_bar, say
+from sfumato.cli.output import clean, finish, note, progress_bar
 
 
 @command(
@@ -50,7 +49,6 @@ def utility(  # noqa: PLR0917 - options of a command line
     seed: SeedOption = 0,
     people_file: PeopleFileOption = None,
     json: JsonOption = False,
-    quiet: QuietOption = False,
 ) -> None:
     """Measure how well releases still answer questions, beside the table they were made of.
 
@@ -61,7 +59,7 @@ def utility(  # noqa: PLR0917 - options of a command line
     """
     from sfumato.tasks.utility import utility as task
 
-    with progress_bar("Putting questions to the tables", quiet=quiet or json) as progress:
+    with progress_bar("Putting questions to the tables", quiet=json) as progress:
         found = task(
             original,
             name_releases(releases),
@@ -74,7 +72,7 @@ def utility(  # noqa: PLR0917 - options of a command line
             people_file=people_file,
             progress=progress,
         )
-    finish(found, json=json, quiet=quiet)
+    finish(found, json=json)
 
 
 # `sfumato estimate`: count with nothing but a release.
@@ -83,7 +81,7 @@ def utility(  # noqa: PLR0917 - options of a command line
 @command(
     examples='sfumato estimate decoupled/ --where "age=30..45" --where "illness=flu"\n'
     'sfumato estimate slices/ --where "sex=f,m" --where "salary=..3000" --json\n'
-    'sfumato estimate release/ --where "job=cook" -p policy.yaml --original people.csv',
+    'sfumato estimate release/ --where "job=cook" -p policy.yaml --data people.csv',
     python='print(sf.estimate("slices", {"age": (30, 45), "illness": "flu", "sex": ["f", "m"]}))',
 )
 def estimate(
@@ -95,7 +93,7 @@ def estimate(
             help="A value, values between commas, or a range low..high; may be repeated.",
         ),
     ],
-    original: Annotated[
+    data: Annotated[
         str | None,
         typer.Option(
             metavar="DATA", help="The table it was made of, to know which values there are."
@@ -108,7 +106,6 @@ def estimate(
         ),
     ] = None,
     json: JsonOption = False,
-    quiet: QuietOption = False,
 ) -> None:
     """Estimate how many rows have such values, as an analyst who has only the release would.
 
@@ -118,9 +115,9 @@ def estimate(
     """
     from sfumato.tasks.estimate import estimate as task
 
-    with progress_bar("Counting what is published", quiet=quiet or json):
-        found = task(what, conditions(where), original=original, policy=policy)
-    finish(found, json=json, quiet=quiet)
+    with progress_bar("Counting what is published", quiet=json):
+        found = task(what, conditions(where), original=data, policy=policy)
+    finish(found, json=json)
 
 
 # `sfumato correlations`: which columns have how much to do with each other.
@@ -128,7 +125,7 @@ def estimate(
 
 @command(
     examples="sfumato correlations people.csv --qi age,zip,job --sensitive illness\n"
-    "sfumato correlations people.csv -p policy.yaml --measure cramers-v --svg correlations.svg\n"
+    "sfumato correlations people.csv -p policy.yaml --measure cramers-v --draw correlations.svg\n"
     "sfumato correlations release/",
     python='print(sf.tools.correlations("people.csv", policy="policy.yaml"))',
 )
@@ -140,7 +137,7 @@ def correlations(
     measure: Annotated[
         str, typer.Option(metavar="NAME", help="phi-square, cramers-v or mutual-information.")
     ] = "phi-square",
-    svg: Annotated[
+    draw: Annotated[
         Path | None, typer.Option(metavar="FILE", help="Write a heat map as SVG there.")
     ] = None,
     force: ForceOption = False,
@@ -153,8 +150,8 @@ def correlations(
     """
     from sfumato.tasks.utility import correlations as task
 
-    if svg is not None:
-        refuse_existing(svg, force=force, private="the drawing")
+    if draw is not None:
+        refuse_existing(draw, force=force, private="the drawing")
     with progress_bar("Measuring pairs of columns", quiet=json):
         found = task(
             what,
@@ -163,7 +160,7 @@ def correlations(
             policy=policy,
             measure=measure,
         )
-    if svg is not None:
-        write_text(svg, found.svg(), force=force, private="the drawing")
-        say(f"Written: {clean(svg)}")
+    if draw is not None:
+        write_text(draw, found.svg(), force=force, private="the drawing")
+        note(f"Written: {clean(draw)}")
     finish(found, json=json)

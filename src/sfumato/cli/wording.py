@@ -32,8 +32,8 @@ def with_options(text: str) -> str:
 
     >>> with_options("Name them: quasi_identifiers=['age', 'zip'], sensitive=['illness']")
     'Name them: --qi age,zip, --sensitive illness'
-    >>> with_options("Give the table (--original, original=...), or --force (force=True).")
-    'Give the table (--original), or --force.'
+    >>> with_options("Give the table (--data, original=...), or --force (force=True).")
+    'Give the table (--data), or --force.'
     >>> with_options("Take them one by one: --every file (every='file').")
     'Take them one by one: --every file.'
     >>> with_options("one row per person: sf.widen(data, person='id').")

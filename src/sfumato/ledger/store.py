@@ -148,7 +148,8 @@ def new_ledger(path: Path, *, several: bool = False) -> Iterator[sqlite3.Connect
     require_inside(path, OutputError)
     if os.path.lexists(path):
         raise OutputError(
-            f"{str(path)!r} exists. Give another name, or publish new rows on that ledger."
+            f"{str(path)!r} exists. Give another name, or add rows to that ledger: sfumato ledger "
+            "add."
         )
     hint = "Choose another place for the ledger, or change the permissions of the folder."
     if not path.parent.is_dir():
@@ -327,7 +328,7 @@ def _open_checked(file: Path) -> sqlite3.Connection:
         what = "is a folder, not a ledger" if file.is_dir() else "does not exist"
         raise InputError(
             f"the ledger {str(file)!r} {what}. Start one from a decoupled release: "
-            "sfumato publish release/ --ledger FILE --alpha 0.5"
+            "sfumato ledger start FILE release/ --alpha 0.5"
         )
     db = None
     try:
@@ -375,8 +376,8 @@ def _open_checked(file: Path) -> sqlite3.Connection:
 
 
 _NO_LEDGER = (
-    "{!r} is not a ledger, or is damaged. Ledgers are made by sfumato publish from a decoupled "
-    "release; restore a copy if it was one."
+    "{!r} is not a ledger, or is damaged. Ledgers are made by sfumato ledger start from a "
+    "decoupled release; restore a copy if it was one."
 )
 
 

@@ -149,7 +149,7 @@ class ReleaseOnlyReader:
         if shown.known and {text_of(value) for value in shown.known} == {STAR}:
             raise InputError(
                 f"column {shown.name!r} is published as '*' for all people, which says nothing "
-                f"about {str(asked)!r}. Give the table it was made of (--original, original=...), "
+                f"about {str(asked)!r}. Give the table it was made of (--data, original=...), "
                 "or leave the column out."
             )
         self._reading = _Axis.of_column(shown, asked) or _Words(shown, asked)
@@ -295,7 +295,7 @@ class _Words:
 
 _HIDDEN = (
     "What only '*' could stand for is not known to exist: to ask for it, give the table "
-    "(--original, original=...)."
+    "(--data, original=...)."
 )
 
 
@@ -313,7 +313,7 @@ def _no_order_error(shown: Column, wanted: Range) -> InputError:
     return InputError(
         f"column {shown.name!r} cannot be asked for the range {str(wanted)!r}: its labels are not "
         "all numbers or dates, or intervals of them. Ask for some of the labels, or give the "
-        "table it was made of (--original, original=...) and its policy (-p, policy=...)."
+        "table it was made of (--data, original=...) and its policy (-p, policy=...)."
     )
 
 

@@ -879,8 +879,8 @@ def _describe_repeat(repeat: Repeat) -> str:
     return (
         f"about {repeat.rows} of the {repeat.of} rows given have the same values as rows of "
         f"increment {repeat.sequence}, more than chance explains. If they are the same people, "
-        "they are counted twice: leave them out, or remove them with --delete. If they are others, "
-        "say so: --again"
+        "they are counted twice: leave them out, or remove them with sfumato ledger remove. If "
+        "they are others, say so: --again"
     )
 
 

@@ -767,7 +767,7 @@ def _require_rows_per_person(
         raise InputError(
             "where people may have several rows, a ledger must know whose each is. Give a policy "
             "that names the column, as in person: patient (--policy), and the table of the first "
-            "release (--source, source=...)."
+            "release (--data, source=...)."
         )
     names = policy.with_role(Role.IDENTIFIER)
     if column not in names or len(names) == 1:
@@ -799,7 +799,7 @@ def _require_recognised(db: sqlite3.Connection, recognised: int, rows: int) -> N
     if recognised < rows:
         raise InputError(
             f"it is not known whose {rows - recognised} of the {rows} rows of the first release "
-            "are. Where people may have several rows, the table of --source must be the one it "
+            "are. Where people may have several rows, the table of --data must be the one it "
             "was made of, without rows that were suppressed, with all identifiers, and values "
             "generalised to the same level in all rows."
         )
@@ -811,9 +811,9 @@ def _warn_of_strangers(recognised: int, people: int, policy: Policy | None) -> t
         return ()
     named = policy is not None and policy.with_role(Role.IDENTIFIER)
     advice = (
-        "name the table it was made of, with their identifiers (--source, source=...)"
+        "name the table it was made of, with their identifiers (--data, source=...)"
         if named
-        else "start the ledger with a policy that names identifiers (--policy, --source)"
+        else "start the ledger with a policy that names identifiers (--policy, --data)"
     )
     text = (
         f"{people - recognised} people of the first release are not recognised if they come again "

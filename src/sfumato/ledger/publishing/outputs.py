@@ -178,8 +178,8 @@ def _refuse_to_replace(folder: Path) -> None:
     what = "is a release" if record is None else f"is release {record.sequence} of a ledger"
     raise OutputError(
         f"{str(folder)!r} exists: it {what}, and no publish on a ledger replaces one. Nothing was "
-        "changed. If it is what you are about to publish, it is done: sfumato ledger log lists all "
-        "releases. Otherwise choose another output folder."
+        "changed. If it is what you are about to publish, it is done: sfumato ledger show --log "
+        "lists all releases. Otherwise choose another output folder."
     )
 
 

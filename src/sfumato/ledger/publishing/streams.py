@@ -380,7 +380,7 @@ class GrowingTable(Growth):
         elif there < taken:
             self.notes.append(
                 f"Gone: {_rows(taken - there)} {until}, which were taken and are no longer in the "
-                "source. They are still published; --delete takes them out"
+                "source. They are still published; sfumato ledger remove takes them out"
             )
 
     def _tell_others(self, found: Extent) -> None:
@@ -585,7 +585,7 @@ class GrowingFolder(Growth):
                     continue
                 self.notes.append(
                     f"Changed: {name!r}, after it was taken. Published is what it held then; give "
-                    "new rows as a new file, and others with --correct or --delete"
+                    "new rows as a new file, and others with sfumato ledger correct or remove"
                 )
 
     def _without_copies(
