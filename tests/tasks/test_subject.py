@@ -33,15 +33,22 @@ def look_live(table, policy):
         raise SfumatoError(reason)
 
 
+def compare(comparison):
+    """Raise the reason why nothing came of any policy, as others do."""
+    reasons = [trial.reason for trial in comparison.points]
+    if None not in reasons:
+        raise SfumatoError(reasons[0])
+
+
 DOORS = {
     "anonymize": lambda table, policy: sf.anonymize(table, policy, seed=1),
     "protect": lambda table, policy: sf.protect(table, policy, rounds=0),
-    "compare": lambda table, policy: sf.compare(table, policy, seed=1),
+    "compare": lambda table, policy: compare(sf.compare(table, policy, seed=1)),
     "lattice": lambda table, policy: sf.tools.lattice(table, policy, seed=1),
     "trace": lambda table, policy: sf.tools.trace(table, policy, seed=1),
     "hierarchies": sf.tools.hierarchies,
     "the app": look_live,
-    "a choice in the app": lambda table, policy: LiveTable.open(table).explore(policy),
+    "a choice in the app": lambda table, policy: compare(LiveTable.open(table).explore(policy)),
 }
 
 QUASI = {"role": "quasi-identifier", "hierarchy": "auto"}
@@ -94,6 +101,71 @@ REFUSED = {
     ),
 }
 
+"""Policies for the table as it is."""
+
+TEXTS = ["x1", "x2", "x3"] * (N // 3)
+MASKED = {"role": "quasi-identifier", "hierarchy": "masking"}
+CHANGED = {
+    "numbers changed by noise that are none": (
+        settings({"zip": {**MASKED, "perturb": {"kind": "noise", "sd": 3}}}), {"zip": TEXTS},
+    ),
+    "secrets changed by noise that are no numbers": (
+        settings({"ill": {"role": "sensitive", "perturb": {"kind": "noise", "sd": 3}}}), {},
+    ),
+    "secrets rounded that are no numbers": (
+        settings({"ill": {"role": "sensitive", "perturb": {"kind": "rounding", "step": 3}}}), {},
+    ),
+    "a tree without some values": (
+        settings({"zip": {
+            "role": "quasi-identifier", "hierarchy": {"kind": "taxonomy", "tree": {"x": ["x1"]}},
+        }}),
+        {"zip": TEXTS},
+    ),
+    "an order without some values": (
+        settings({"zip": {
+            "role": "quasi-identifier", "hierarchy": {"kind": "ordered", "order": ["x1", "x2"]},
+        }}),
+        {"zip": TEXTS},
+    ),
+    "what is derived of nothing": (
+        settings(
+            {"years": QUASI},
+            derive=[{"kind": "age", "of": "born", "at": "2020-12-30", "into": "years"}],
+        ),
+        {},
+    ),
+    "what is derived and there already": (
+        settings({}, derive=[{"kind": "age", "of": "zip", "at": "2020-12-30", "into": "age"}]), {},
+    ),
+    "a negative weight": (settings({"w": "weight"}), {"w": [-1.0] + [1.0] * (N - 1)}),
+    "a missing weight": (settings({"w": "weight"}), {"w": [None] + [1.0] * (N - 1)}),
+    "a weight that is NaN": (settings({"w": "weight"}), {"w": [float("nan")] + [1.0] * (N - 1)}),
+    "an infinite weight": (settings({"w": "weight"}), {"w": [float("inf")] + [1.0] * (N - 1)}),
+    "weights of nothing": (settings({"w": "weight"}), {"w": [0.0] * N}),
+    "a weight in words": (settings({"w": "weight"}), {"w": ["many"] * N}),
+    "a record in a cell": (settings({"nested": "plain"}), {"nested": [{"a": 1}] * N}),
+    "records as quasi-identifiers": (
+        settings({"nested": "quasi-identifier"}), {"nested": [{"a": 1}] * N},
+    ),
+    "secrets that are lists": (settings({"nested": "sensitive"}), {}),
+    "a column without a name": (settings({}), {"": [1] * N}),
+    "dates that can be read in two ways": (
+        settings({"zip": {"role": "quasi-identifier", "hierarchy": "dates"}}),
+        {"zip": ["03/04/2020"] * N},
+    ),
+    "dates that are no days": (
+        settings({"zip": {"role": "quasi-identifier", "hierarchy": "dates"}}),
+        {"zip": ["31/31/2020"] * N},
+    ),
+}  # fmt: skip
+"""Policies, and the columns of the table that are others."""
+
+
+def with_columns(table: pa.Table, columns: dict) -> pa.Table:
+    """Give the table with other columns."""
+    kept = {name: table[name] for name in table.column_names}
+    return pa.table({**kept, **columns})
+
 
 def table_for(given: dict) -> pa.Table:
     """Give the table; without the key of its people where it is not about them."""
@@ -113,6 +185,36 @@ def said_by(door: str, table: object, given: dict) -> str:
 @pytest.mark.parametrize("case", REFUSED)
 def test_all_doors_refuse_alike(case):
     said = {door: said_by(door, table_for(REFUSED[case]), REFUSED[case]) for door in DOORS}
+    assert said["anonymize"] != "nothing", case
+    assert {*said.values()} == {said["anonymize"]}, said
+
+
+@pytest.mark.parametrize("case", CHANGED)
+def test_all_doors_refuse_such_tables_alike(case):
+    given, columns = CHANGED[case]
+    table = with_columns(table_for(given), columns)
+    said = {door: said_by(door, table, given) for door in DOORS}
+    assert said["anonymize"] != "nothing", case
+    assert {*said.values()} == {said["anonymize"]}, said
+
+
+DECIDING = ("anonymize", "protect", "compare", "trace", "the app")
+"""Those that decide on one policy: others show what could be chosen, even if nothing may be."""
+
+LATER = {
+    "more people than there are": settings({}, models=[sf.models.KAnonymity(5000)]),
+    "more values than there are": settings(
+        {}, models=[sf.models.KAnonymity(3), sf.models.DistinctLDiversity(l=9, column="ill")]
+    ),
+    "a level that is not there": settings(
+        {"zip": {"role": "quasi-identifier", "hierarchy": "masking", "levels": [9, 9]}}
+    ),
+}
+
+
+@pytest.mark.parametrize("case", LATER)
+def test_all_who_decide_refuse_alike(case):
+    said = {door: said_by(door, table_for(LATER[case]), LATER[case]) for door in DECIDING}
     assert said["anonymize"] != "nothing", case
     assert {*said.values()} == {said["anonymize"]}, said
 

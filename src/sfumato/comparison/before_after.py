@@ -15,9 +15,8 @@ from sfumato.counts import Column, FrequencySet
 from sfumato.errors import InputError, UnknownColumnError
 from sfumato.recode.recoded import recode_entries
 from sfumato.recoding import LocalRecoding, SolvedRecoding
-from sfumato.releases.manifest import PUBLISHED
-from sfumato.releases.preparing import open_prepared
 from sfumato.releases.release import Release
+from sfumato.releases.subject import Subject
 from sfumato.tables import Table
 from sfumato.text import STAR, number_of, text_or_none
 from sfumato.typing import BoolArray, CodeArray, FloatArray, IntArray, Value
@@ -126,9 +125,8 @@ class BeforeAfter:
                 "what became of each row is known only of a release that was just made in memory. "
                 "Make it again, without an output."
             )
-        table = open_prepared(data, policy)
-        roles = policy.check_against(table.columns)
-        published = [name for name, role in roles.items() if role in PUBLISHED]
+        subject = Subject.open(data, policy)
+        table, published = subject.table, subject.columns
         known = policy.quasi_identifiers
         names = tuple(
             name

@@ -365,7 +365,8 @@ def _read(
     known = [text for text in texts if text is not None]
     read = (read_labels(known, days=True) if days else None) or read_labels(known)
     if known and read is None:
-        wrong = next((text for text in known if read_labels([text]) is None), known[0])
+        # Whichever comes first among rows must not depend on their order, which is drawn.
+        wrong = min((text for text in known if read_labels([text]) is None), default=min(known))
         said = f"{wrong!r} is neither a number nor a date, nor a range of such. Publish it as text."
         raise policy.error_at("columns", name, "as", text=said)
     return read, texts
