@@ -15,12 +15,13 @@ from sfumato.attacks.distance_linkage import DistanceLinkage
 from sfumato.attacks.homogeneity import Homogeneity
 from sfumato.attacks.household import HouseholdKnowledge
 from sfumato.attacks.interval_disclosure import IntervalDisclosure
+from sfumato.attacks.knowledge import ItemRows, ReleaseMaker
 from sfumato.attacks.knowledge_breach import KnowledgeBreach
-from sfumato.attacks.known_items import ItemRows, KnownItems
+from sfumato.attacks.known_items import KnownItems
 from sfumato.attacks.linking import Linking
 from sfumato.attacks.matching import Matcher, matcher
 from sfumato.attacks.membership import Membership, Presence
-from sfumato.attacks.minimality import Minimality, ReleaseMaker
+from sfumato.attacks.minimality import Minimality
 from sfumato.attacks.outside import Outside
 from sfumato.attacks.perturbed import PerturbedRows
 from sfumato.attacks.probabilistic import ProbabilisticInference

@@ -1,6 +1,5 @@
 """The attack of those who know some items of a person: a few purchases, or diagnoses."""
 
-from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from math import comb
 from typing import ClassVar, NamedTuple, Self
@@ -8,69 +7,21 @@ from typing import ClassVar, NamedTuple, Self
 import numpy as np
 
 from sfumato.attacks.base import MOST_CASES, ONE_ROW_EACH, Attack, Case, Outcome, advise
+from sfumato.attacks.knowledge import ItemRows
 from sfumato.attacks.target import Target
-from sfumato.counts import Column, group
 from sfumato.counts.baskets import Baskets, Combinations, combinations_of
 from sfumato.errors import InputError, UnknownColumnError, require_int
 from sfumato.harm import Chance, HarmRule, Level, chance_of_values
 from sfumato.models import KmAnonymity
 from sfumato.policy.remedies import Promise, Remedy
 from sfumato.text import text_of
-from sfumato.typing import CodeArray, FloatArray, IntArray, Value
+from sfumato.typing import FloatArray, IntArray
 
 _MOST_SETS = 20_000_000
 """Sets of items that are looked at, counted once for each row that has them."""
 
 _UNKNOWN = 2
 """How many items are taken to be known if nothing is promised about it."""
-
-
-@dataclass(frozen=True, eq=False)
-class ItemRows:
-    """The rows of a release with their items, for those who know some of them.
-
-    Example:
-        >>> baskets = Baskets.of_cells(
-        ...     np.array([0, 0, 1]), np.array([0, 1, 0]), 2, ("tea", "ice"))
-        >>> rows = ItemRows((), np.empty((0, 2), dtype=np.int32), baskets, ("meal", "meal"), {})
-        >>> rows.class_of.tolist()
-        [0, 0]
-    """
-
-    columns: tuple[Column, ...]
-    """The quasi-identifiers."""
-
-    labels: CodeArray
-    """`labels[column, row]`: the value of each of them."""
-
-    baskets: Baskets
-    """The items of all columns that have several, together."""
-
-    column_of: tuple[str, ...]
-    """The column of each item."""
-
-    sensitive: Mapping[str, tuple[Column, CodeArray]]
-    """Per sensitive column, its values, and which one each row has."""
-
-    known: int | None = None
-    """How many items are promised to be harmless."""
-
-    @property
-    def class_of(self) -> IntArray:
-        """The class of each row."""
-        sizes = [len(column.values) for column in self.columns]
-        return group(list(self.labels), sizes, n=self.baskets.rows).of_item.astype(np.int64)
-
-    def who(self, row: int, items: IntArray) -> dict[str, Value]:
-        """Return what a person is recognised by: their class, and some items."""
-        found: dict[str, Value] = {
-            column.name: column.values[code]
-            for column, code in zip(self.columns, self.labels[:, row].tolist(), strict=True)
-        }
-        known: dict[str, list[str]] = {}
-        for item in items.tolist():
-            known.setdefault(self.column_of[item], []).append(self.baskets.values[item])
-        return found | {name: " and ".join(several) for name, several in known.items()}
 
 
 @dataclass(frozen=True)

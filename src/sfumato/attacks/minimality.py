@@ -1,7 +1,7 @@
 """The minimality attack: running the tool on every table that the release could have come from."""
 
-from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, field, replace
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import product
 from math import factorial, prod
@@ -11,13 +11,13 @@ from typing import ClassVar, NamedTuple, Self
 import numpy as np
 
 from sfumato.attacks.base import ONE_ROW_EACH, Attack, Beliefs, Outcome
+from sfumato.attacks.knowledge import ReleaseMaker
 from sfumato.attacks.matching import matcher
 from sfumato.attacks.target import Target
 from sfumato.counts import FrequencySet, add_up, sums
 from sfumato.decouplings.base import LinkedTables
 from sfumato.errors import InputError, require_int, require_text
 from sfumato.harm import HarmRule
-from sfumato.hierarchy.labels import Labels
 from sfumato.models import DistinctLDiversity
 from sfumato.policy.remedies import Promise, PublishApart, Remedy
 from sfumato.text import text_of, text_or_none
@@ -42,34 +42,6 @@ _REPEATS = 5
 """How often a method that draws is run on each candidate, if all are run."""
 
 _CONFIDENCE = 0.95
-
-
-@dataclass(frozen=True, eq=False)
-class ReleaseMaker:
-    """The tool and its policy, to be run on candidates, and the table the release was made of.
-
-    The publisher has both. The adversary has the tool, the policy and the
-    quasi-identifiers of all people; of the table only its quasi-identifiers are used for
-    candidates.
-    """
-
-    table: FrequencySet
-    """The original, over the quasi-identifiers and the sensitive columns that models look at."""
-
-    quasi_identifiers: tuple[str, ...]
-    run: Callable[[FrequencySet, np.random.Generator], FrequencySet | None]
-    """Makes of a table what would be published, over the same columns; None if nothing would."""
-
-    labels: Labels = field(default_factory=Labels)
-    """What the labels of the release come from."""
-
-    draws: bool = False
-    """Whether two runs on one table may differ."""
-
-    @property
-    def sensitive(self) -> tuple[str, ...]:
-        """The sensitive columns that the tool looks at."""
-        return tuple(name for name in self.table.names if name not in self.quasi_identifiers)
 
 
 @dataclass(frozen=True)

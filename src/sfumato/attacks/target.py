@@ -27,8 +27,7 @@ from sfumato.text import STAR, text_of
 from sfumato.typing import BoolArray, CodeArray, IntArray, Value
 
 if TYPE_CHECKING:
-    from sfumato.attacks.known_items import ItemRows
-    from sfumato.attacks.minimality import ReleaseMaker
+    from sfumato.attacks.knowledge import ItemRows, ReleaseMaker
     from sfumato.attacks.outside import Outside
     from sfumato.attacks.perturbed import PerturbedRows
 

@@ -9,6 +9,7 @@ right: a code outside its table is an `IndexError`, a sum that does not fit its 
 
 import os
 from collections.abc import Sequence
+from importlib import import_module
 from types import ModuleType
 
 import numpy as np
@@ -24,10 +25,10 @@ def _load() -> ModuleType | None:
     if os.environ.get("SFUMATO_KERNEL") == "off":
         return None
     try:
-        from sfumato.search import _kernel
+        kernel = import_module("sfumato.search._kernel")
     except ImportError:
         return None
-    return _kernel if getattr(_kernel, "VERSION", 0) == _VERSION else None
+    return kernel if getattr(kernel, "VERSION", 0) == _VERSION else None
 
 
 COMPILED = _load()
