@@ -691,7 +691,7 @@ def test_mistakes_change_nothing(ledger, tmp_path):
     )
     unchanged(ledger, InputError, "started without one", new, {"policy": policy})
     unchanged(ledger, InputError, "is a ledger already", grouped_of(START), {"alpha": 0.5})
-    with pytest.raises(OutputError, match="Give another name, or publish"):
+    with pytest.raises(OutputError, match="Give another name, or add rows"):
         sf.Ledger.start(grouped_of(START), ledger, alpha=0.5)
     unchanged(ledger, ParameterError, "format must be", new, format="docx")
     (tmp_path / "there").mkdir()
