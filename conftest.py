@@ -43,7 +43,7 @@ _NOT_HERE = re.compile(r"^(?:from|import) (?:pyspark|py4j|playwright)\b", re.MUL
 _ADDED = pytest.StashKey[Counter]()
 
 _PATIENT = 1.0
-"""Seconds that no test of the fast lane takes: three times its budget, for machines are not alike."""
+"""Seconds that no test of the fast lane takes: thrice its budget, for machines are not alike."""
 
 _SHOWN = 5
 
@@ -198,9 +198,7 @@ def pytest_terminal_summary(terminalreporter, config):
         ((each.duration, each.nodeid) for each in passed if each.duration > _PATIENT), reverse=True
     )
     for seconds, name in slow[:_SHOWN]:
-        terminalreporter.write_line(
-            f"asks for `patience`, if it is always so: {seconds:.1f} s {name}"
-        )
+        terminalreporter.write_line(f"{seconds:.1f} s: ask for `patience` in {name}")
     added = config.stash[_ADDED]
     if added:
         most_first = sorted(added.items(), key=lambda each: (-each[1], each[0]))
