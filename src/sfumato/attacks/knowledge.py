@@ -1,4 +1,4 @@
-"""What adversaries have besides the classes of a release: its items, or the tool that made it."""
+"""Things that adversaries have besides classes: the items of rows, or the tool that made them."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
