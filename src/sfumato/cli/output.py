@@ -60,7 +60,7 @@ def finish(result: Result, *, json: bool = False, note: str = "") -> None:
     """
     if json:
         write_json(result.to_dict())
-    elif not is_quiet():
+    else:
         show(result.content(), note=note)
 
 
@@ -106,9 +106,11 @@ def write_json(value: object) -> None:
 
 
 def show(*contents: "Content", note: str = "", err: bool = False) -> None:
-    """Print contents, then a message and the remarks of the contents to stderr; or be quiet."""
+    """Print contents, then a message and remarks to stderr; if it is quiet, only what is wrong."""
     if is_quiet() and not err:
-        return
+        contents, note = tuple(each for each in contents if each.verdict == "broken"), ""
+        if not contents:
+            return
     # Rich takes longer to load than all the rest, and help does without it.
     from sfumato.cli.terminal import print_contents
 
