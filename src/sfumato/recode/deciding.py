@@ -362,7 +362,7 @@ class Decision:
 
     published: FrequencySet | None = None
     """The published rows as they were, over the columns of the decision, if others are not
-    published; see `published_rows`."""
+    published, and none where workers recoded the rows; see `published_rows`."""
 
     def published_rows(self, counts: FrequencySet) -> FrequencySet:
         """Return the published rows as they were, with no value that none of them has.

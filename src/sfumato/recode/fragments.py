@@ -333,13 +333,16 @@ def _columns_to_hand_through(
 
 def _for_workers(problem: Problem, fragments: Fragments) -> Problem:
     """Return the problem without its items, and with what models compare classes with."""
-    counts = problem.counts
-    nothing = FrequencySet(counts.columns, counts.codes[:, :0], counts.rows[:0])
+    counts, nothing = problem.counts, _no_rows(problem.counts)
     if not _compares(problem):
         return replace(problem, counts=nothing)
     inside = fragments.of_item >= 0
     whole = FrequencySet(counts.columns, counts.codes[:, inside], counts.rows[inside])
     return replace(problem, counts=nothing, whole=whole.project(list(problem.sensitive)))
+
+
+def _no_rows(counts: FrequencySet) -> FrequencySet:
+    return FrequencySet(counts.columns, counts.codes[:, :0], counts.rows[:0])
 
 
 def _limits(problem: Problem, limit: int, fragments: Fragments) -> IntArray:
@@ -401,6 +404,8 @@ def _decision(
         losses=_losses(policy, problem, cells, left),
         method={"name": partitioner.name, **partitioner.params()},
         sensitive=ready.sensitive,
+        # Workers replaced the values of the published rows, so none of them is known here.
+        published=_no_rows(fitted.counts).compact(),
     )
 
 
