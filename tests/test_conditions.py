@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import sfumato as sf
-from sfumato.conditions import Line, find_values
+from sfumato.conditions import ConditionLine, find_values
 from sfumato.counts import Column
 from sfumato.errors import InputError, UnknownNameError, UnknownValueError
 
@@ -128,5 +128,5 @@ def test_one_label_is_found_by_any_way_to_write_it():
 
 
 def test_labels_of_words_lie_on_no_line():
-    assert Line.of(Column("educ", ("13-15years", "9years"))) is None
-    assert Line.of(Column("x", ("*",))) is None
+    assert ConditionLine.of(Column("educ", ("13-15years", "9years"))) is None
+    assert ConditionLine.of(Column("x", ("*",))) is None

@@ -32,7 +32,7 @@ from sfumato.recode.lattice import JudgedLattice, JudgedNode, Sublattice
 from sfumato.releases.release import DecoupledRelease
 from sfumato.study.trace import Specialisation, Trace
 from sfumato.tasks.hierarchies import ValueTree, ValueTrees
-from sfumato.tasks.protect import ProtectedRelease, Step
+from sfumato.tasks.protect import ProtectedRelease, ProtectStep
 from sfumato.verifier import Check, Verdict
 
 _MORE = {
@@ -52,7 +52,7 @@ _MORE = {
     "Vulnerable": Vulnerable,
     "RiskLevels": RiskLevels,
     "ProtectedRelease": ProtectedRelease,
-    "Step": Step,
+    "ProtectStep": ProtectStep,
     "Exposure": Exposure,
     "Breach": Breach,
     "Publication": Publication,

@@ -16,8 +16,8 @@ from docs.histories.clinic import VALUES, Clinic, Month, Setting
 from docs.papers.results import Record
 from sfumato.ledger.admission import (
     Offers,
-    Part,
     Rules,
+    SeenTogether,
     choose_leavers,
     choose_newcomers,
 )
@@ -44,9 +44,9 @@ def table_of(values: IntArray) -> IntArray:
     return np.array([np.bincount(column, minlength=WIDTH) for column in values])
 
 
-def part_of(values: IntArray) -> Part:
+def part_of(values: IntArray) -> SeenTogether:
     """Return some people as a part."""
-    return Part(values.shape[1], tuple(table_of(values)))
+    return SeenTogether(values.shape[1], tuple(table_of(values)))
 
 
 @dataclass(eq=False)

@@ -33,7 +33,7 @@ class Question:
 
     column: str
     items: tuple[Value | Range, ...]
-    """None is the missing value. A text may turn out to be a range: see `Line.read`."""
+    """None is the missing value. A text may turn out to be a range: see `ConditionLine.read`."""
 
     @classmethod
     def of(cls, name: str, given: object) -> Self:
@@ -105,11 +105,11 @@ def split_conditions(given: Iterable[str], known: Sequence[str] = ()) -> dict[st
 
 
 @dataclass(frozen=True, eq=False)
-class Line:
+class ConditionLine:
     """A column of numbers or days: how they are read, and where its labels lie.
 
     Example:
-        >>> line = Line.of(Column("age", ("20-29", 31, "*")))
+        >>> line = ConditionLine.of(Column("age", ("20-29", 31, "*")))
         >>> line.stretches["20-29"].high, line.least, line.most
         (29.0, 20.0, 31.0)
         >>> line.read("25..30")[:3], line.read("20-24")[:3], line.read("banana")
@@ -121,7 +121,7 @@ class Line:
     """What each label covers; `*` and words are not among them."""
 
     @classmethod
-    def all_of(cls, column: Column) -> "list[Line]":
+    def all_of(cls, column: Column) -> "list[ConditionLine]":
         """Return the lines that all labels of a column but `*` lie on; of numbers first."""
         texts = [text for text in map(text_of, column.known) if text != STAR]
         lines = []
@@ -133,12 +133,12 @@ class Line:
         return lines
 
     @classmethod
-    def of(cls, column: Column) -> "Line | None":
+    def of(cls, column: Column) -> "ConditionLine | None":
         """Return the line that all labels of a column but `*` lie on, if there is one."""
         return next(iter(cls.all_of(column)), None)
 
     @classmethod
-    def of_values(cls, column: Column) -> "Line | None":
+    def of_values(cls, column: Column) -> "ConditionLine | None":
         """Return the line that most values of an original column lie on; others are words."""
         texts = [text_of(value) for value in column.known]
         for reader in (number_of, day_of):
@@ -295,7 +295,7 @@ def find_value(column: Column, text: str) -> Value:
         return by_text[text]
     if not text:
         raise unknown_value(column.name, text, list(by_text), more="No row misses it.")
-    line = Line.of(column)
+    line = ConditionLine.of(column)
     if line is None:
         masks = [each for each in by_text if each != STAR and STAR in each]
         fitting = [mask for mask in masks if fits_mask(text, mask)]

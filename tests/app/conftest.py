@@ -5,7 +5,7 @@ Most of a step is tried without either, at a desk with a table and a policy on i
 
 import pytest
 
-from sfumato.app.desk import Desk, Source
+from sfumato.app.desk import Desk, TableSource
 from tests.app.asking import Client
 from tests.app.browsing import watched
 from tests.app.serving import serving
@@ -23,7 +23,7 @@ def make_desk(tmp_path):
         path.write_text(table, encoding="utf-8")
         desk = Desk(folder)
         made.append(desk)
-        desk.open_source(Source(str(path), path.name))
+        desk.open_source(TableSource(str(path), path.name))
         desk.change(policy, "data", "given")
         return desk
 

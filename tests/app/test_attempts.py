@@ -7,7 +7,7 @@ from concurrent.futures import ThreadPoolExecutor
 import pytest
 
 from sfumato.app import attempts as module
-from sfumato.app.attempts import FREE, FREE_OVER_ALL, LONGEST, LONGEST_OVER_ALL, Attempts
+from sfumato.app.attempts import FREE, FREE_OVER_ALL, LONGEST, LONGEST_OVER_ALL, WrongPasswords
 from sfumato.app.gate import COOKIE, Gate, GuardedServer
 
 PASSWORD = "correct horse battery"
@@ -30,7 +30,7 @@ def clock():
 
 @pytest.fixture
 def attempts(clock):
-    return Attempts(clock)
+    return WrongPasswords(clock)
 
 
 def at_once(times, act):
@@ -133,7 +133,7 @@ class Door:
     """The server behind its gate, without a network."""
 
     def __init__(self, clock):
-        self.gate = Gate(("here",), "https", PASSWORD, attempts=Attempts(clock))
+        self.gate = Gate(("here",), "https", PASSWORD, attempts=WrongPasswords(clock))
 
         async def inner(scope, receive, send):
             await send({"type": "http.response.start", "status": 200, "headers": []})

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import sfumato as sf
-from sfumato.app.desk import PRIVATE_FOLDER, Desk, Source
+from sfumato.app.desk import PRIVATE_FOLDER, Desk, TableSource
 from sfumato.app.history import History
 from sfumato.app.jobs import Jobs, StopWish
 from sfumato.errors import InputError, PolicyError, SfumatoError
@@ -135,14 +135,14 @@ def test_a_policy_in_the_folder_that_fits_is_used_and_one_that_does_not_is_kept(
     draft = sf.draft(table)
     (tmp_path / "policy.yaml").write_text(draft.text + "# mine\n")
     desk = Desk(tmp_path)
-    desk.open_source(Source(str(table), table.name))
+    desk.open_source(TableSource(str(table), table.name))
     desk.start_anew()
     assert desk.start_reading().wait(60)
     assert desk.text == draft.text + "# mine\n"
     desk.end()
     (tmp_path / "policy.yaml").write_text(TEXT % 5)
     desk = Desk(tmp_path)
-    desk.open_source(Source(str(table), table.name))
+    desk.open_source(TableSource(str(table), table.name))
     desk.start_anew()
     assert desk.start_reading().wait(60)
     assert desk.policy_file.name == "policy-2.yaml"

@@ -13,7 +13,7 @@ from urllib.parse import urlencode, urljoin
 import pytest
 
 from sfumato.app import server
-from sfumato.app.desk import Desk, Source
+from sfumato.app.desk import Desk, TableSource
 from sfumato.errors import OutputError
 from tests.app.addresses import filled, routes, safe
 from tests.app.serving import Served, path_of, serving
@@ -454,7 +454,7 @@ def test_a_prepared_state_leads_nowhere_else(tmp_path):
     """An archive of another person may hold such a folder: nothing outside is read or written."""
     house = make_house(tmp_path)
     desk = Desk(house)
-    desk.source = Source(str(tmp_path / "outside.csv"), "people.csv")
+    desk.source = TableSource(str(tmp_path / "outside.csv"), "people.csv")
     desk.settings = {"language": "../../x", "theme": '"><script>alert(1)</script>'}
     desk.policy_file = tmp_path / "outside.yaml"
     desk.save()
@@ -476,7 +476,7 @@ def test_a_prepared_state_leads_nowhere_else(tmp_path):
 
 def test_who_crashed_goes_on_where_it_was(tmp_path):
     desk = Desk(tmp_path)
-    desk.source = Source("people.csv", "people.csv")
+    desk.source = TableSource("people.csv", "people.csv")
     desk.change(PLAIN, "roles", "x")
     again = Desk(tmp_path)
     assert (again.source, again.text) == (desk.source, desk.text)

@@ -5,7 +5,7 @@ from threading import Event
 import pytest
 
 import sfumato as sf
-from sfumato.app.desk import Desk, Source
+from sfumato.app.desk import Desk, TableSource
 from sfumato.app.status import status_of
 from sfumato.comparison.live import Glance
 
@@ -19,7 +19,7 @@ def desk(tmp_path):
     path = tmp_path / "people.csv"
     pyarrow.csv.write_csv(sf.samples.synthetic(60, seed=1), path)
     found = Desk(tmp_path)
-    found.open_source(Source(str(path), path.name))
+    found.open_source(TableSource(str(path), path.name))
     found.start_anew()
     found.change(TEXT % 3, "promises", "k")
     assert found.start_reading().wait(60)

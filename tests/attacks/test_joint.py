@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from sfumato.attacks.joint import join_values, one_way, shared_values
-from sfumato.attacks.overlap import Pairs
+from sfumato.attacks.overlap import MatchedPairs
 from sfumato.classes import classes_from
 from sfumato.counts import FrequencySet
 
@@ -53,7 +53,9 @@ def sides(one, other):
 
 
 def run(one, other, compatible):
-    pairs = Pairs.of(*(np.array(each) for each in zip(*sorted(compatible), strict=True)), width=9)
+    pairs = MatchedPairs.of(
+        *(np.array(each) for each in zip(*sorted(compatible), strict=True)), width=9
+    )
     first, second, missing = sides(one, other)
     return pairs, first, second, missing, join_values(pairs, first, second)
 

@@ -15,7 +15,7 @@ import sfumato as sf
 from sfumato.attacks import Minimality
 from sfumato.attacks import minimality as module
 from sfumato.attacks.adversary.target import target_of, with_maker
-from sfumato.attacks.minimality import Part, worlds_of
+from sfumato.attacks.minimality import OpenPart, worlds_of
 from sfumato.errors import InputError, SfumatoError
 from sfumato.harm import HarmRule
 from sfumato.releases.opening import open_release
@@ -243,7 +243,7 @@ def test_dealings_are_all_tables_with_the_sums(people, more):
     total = sum(people)
     rows = [min(more, total - 1), total - min(more, total - 1)] if total > 1 else [total]
     rows = [n for n in rows if n]
-    part = Part(np.arange(len(people)), np.array(people), np.arange(len(rows)), np.array(rows))
+    part = OpenPart(np.arange(len(people)), np.array(people), np.arange(len(rows)), np.array(rows))
     found = list(part.dealings())
     for dealt, _ in found:
         assert dealt.sum(axis=1).tolist() == people

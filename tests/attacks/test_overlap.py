@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 from sfumato.attacks import overlap
 from sfumato.attacks.overlap import (
     Face,
+    LabelKnowledge,
     PairCountError,
-    Reading,
     overlapping_classes,
     overlapping_labels,
 )
@@ -21,7 +21,7 @@ from sfumato.hierarchy import Taxonomy
 
 def pairs(one, other, **known):
     columns = Column("x", tuple(one)), Column("x", tuple(other))
-    found = overlapping_labels(*columns, Reading(**known)).pairs
+    found = overlapping_labels(*columns, LabelKnowledge(**known)).pairs
     return set(zip(found.one.tolist(), found.other.tolist(), strict=True))
 
 

@@ -12,12 +12,12 @@ from hypothesis import strategies as st
 import sfumato as sf
 from sfumato.attacks import DistanceLinkage, IntervalDisclosure, PerturbedRows, Target
 from sfumato.attacks.distance_linkage import _link
-from sfumato.attacks.interval_disclosure import _belief, _Entries, _Places
+from sfumato.attacks.interval_disclosure import _belief, _PlaceEntries, _Places
 from sfumato.attacks.perturbed import true_shares
 from sfumato.counts import Column, FrequencySet
 from sfumato.errors import InputError, PolicyError, UnknownColumnError
 from sfumato.harm import HarmRule
-from sfumato.perturbations import Cells, PlainNoise, Pram, RankSwapping, RecordSwapping
+from sfumato.perturbations import ColumnCells, PlainNoise, Pram, RankSwapping, RecordSwapping
 from sfumato.perturbations.perturbing import perturb_cells
 
 
@@ -390,14 +390,14 @@ def test_what_is_believed_is_right_as_often_as_it_says(member):
     home = np.repeat(np.arange(len(sizes)), sizes)
     true = (rng.normal(40, 12, len(sizes))[home] + rng.normal(0, 6, len(home))).round()
     values, codes = np.unique(true, return_inverse=True)
-    cells = Cells(Column("pay", tuple(int(each) for each in values)), codes)
+    cells = ColumnCells(Column("pay", tuple(int(each) for each in values)), codes)
     changed = perturb_cells({"pay": cells}, {"pay": (member,)}, rng)["pay"]
     published = [float(changed.column.values[code]) for code in changed.codes]
     counts = FrequencySet.from_rows(["zip", "pay"], zip(home.tolist(), published, strict=True))
     classes = counts.codes_of("zip").astype(np.int64)
     rows = PerturbedRows(counts, classes, {"pay": member}, ("pay",))
     places = _Places.of(rows, "pay", None)
-    entries = _Entries.of(rows, "pay", places, len(sizes))
+    entries = _PlaceEntries.of(rows, "pay", places, len(sizes))
     of_class, first, _, posterior = entries.believe(places)
     low = np.array([float(places.labels[at]) for at in first]) - places.step / 2
     high = low + places.step * places.width

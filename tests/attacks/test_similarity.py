@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 from sfumato import samples
 from sfumato.attacks import Homogeneity, Similarity, Target
-from sfumato.attacks.similarity import Places, by_distance, chance_of_windows, places, widths
+from sfumato.attacks.similarity import PlaceCounts, by_distance, chance_of_windows, places, widths
 from sfumato.classes import SensitiveColumn, classes_from
 from sfumato.counts import FrequencySet
 from sfumato.errors import ParameterError, PolicyError
@@ -536,7 +536,7 @@ def test_chance_is_no_less_than_drawing_classes_at_random_shows(kind, size):
     level=st.sampled_from([1, 2, 3]),
 )
 def test_the_chance_of_categories_is_the_one_of_values(reference, size, level):
-    table = Places(np.array(reference), np.array(reference), sum(reference))
+    table = PlaceCounts(np.array(reference), np.array(reference), sum(reference))
     sizes = np.array([size])
     mine = chance_of_windows(
         HarmRule(), np.array([level]), sizes, sizes, np.array(reference[:1]), table

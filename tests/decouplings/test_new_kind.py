@@ -10,7 +10,14 @@ import pytest
 
 import sfumato as sf
 from sfumato.counts import sums
-from sfumato.decouplings import DECOUPLINGS, BreakMerge, Decoupling, Part, Parts, random_labels
+from sfumato.decouplings import (
+    DECOUPLINGS,
+    BreakMerge,
+    DecoupledPart,
+    Decoupling,
+    Parts,
+    random_labels,
+)
 from sfumato.decouplings.base import GroupedTables
 from sfumato.decouplings.break_merge import publish
 from sfumato.errors import InputError
@@ -52,7 +59,7 @@ class Crowd(Decoupling):
         people = GroupedTables.of(counts, quasi_identifiers, [])
         labels = np.repeat(grouped.labelled, len(people))
         first = publish(replace(people, ids=labels), rng).tables[0]
-        tables = (Part("qi", "qi", first.content), *parts.tables[1:])
+        tables = (DecoupledPart("qi", "qi", first.content), *parts.tables[1:])
         [table] = grouped.sensitive
         share = int(sums(table.group, table.rows, 1)[0] // table.rows.max())
         named = {"column": table.column.name, "l": 2}

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from sfumato.drafting.guess import guess_table
 from sfumato.drafting.relations import find_relations
-from sfumato.policy.meanings import Kind
+from sfumato.policy.meanings import ColumnKind
 from sfumato.schema import Role
 from sfumato.tables import open_table
 
@@ -128,7 +128,7 @@ def test_what_became_of_people_stays_though_another_column_tells_it():
         ],
     }
     found = roles(columns)
-    assert (found["death"].role, found["death"].kind) == (Role.SENSITIVE, Kind.OUTCOME)
+    assert (found["death"].role, found["death"].kind) == (Role.SENSITIVE, ColumnKind.OUTCOME)
     assert found["year of death"].role is Role.QUASI_IDENTIFIER
 
 
@@ -178,10 +178,10 @@ def test_values_gainsay_names():
         "month": RNG.choice(["Jan", "Feb", "Mar"], N),
     })  # fmt: skip
     assert {name: each.kind for name, each in found.items()} == {
-        "hospital": Kind.HEALTH,
-        "hospital no": Kind.PLACE,
-        "date of retiring": Kind.UNKNOWN,
-        "month": Kind.DATE,
+        "hospital": ColumnKind.HEALTH,
+        "hospital no": ColumnKind.PLACE,
+        "date of retiring": ColumnKind.UNKNOWN,
+        "month": ColumnKind.DATE,
     }
 
 

@@ -14,7 +14,7 @@ from sfumato.counts import Column, FrequencySet
 from sfumato.errors import UnknownColumnError
 from sfumato.harm import HarmRule, Level, Secrecy
 from sfumato.leaks import facts
-from sfumato.leaks.facts import KnownColumns, find_facts
+from sfumato.leaks.facts import AdversaryColumns, find_facts
 
 NAMES = ("zip", "work", "marital", "pay")
 SENSITIVE = NAMES[1:]
@@ -290,10 +290,10 @@ def test_counting_in_blocks_finds_the_same(monkeypatch):
 def test_what_is_known_can_be_said():
     rows = [("1", "own", "ill", "low")] * 3 + [("2", "state", "well", "low")] * 3
     counts = FrequencySet.from_rows(NAMES, rows)
-    found = find_facts(counts, ["zip"], SENSITIVE, known=[KnownColumns(("work",), False)])
+    found = find_facts(counts, ["zip"], SENSITIVE, known=[AdversaryColumns(("work",), False)])
     assert found.worst()[0].known == (("work", "own"),)
     with pytest.raises(UnknownColumnError, match="Did you mean 'work'"):
-        find_facts(counts, ["zip"], SENSITIVE, known=[KnownColumns(("wrok",), False)])
+        find_facts(counts, ["zip"], SENSITIVE, known=[AdversaryColumns(("wrok",), False)])
 
 
 @pytest.mark.parametrize("rows", [[], [("1", "own", "ill", "low")], [(None,) * 4] * 3])

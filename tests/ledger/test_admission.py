@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 
 from sfumato.ledger.admission import (
     Offers,
-    Part,
     Rules,
+    SeenTogether,
     choose_leavers,
     choose_newcomers,
     count_room,
@@ -32,7 +32,7 @@ ROWS = st.integers(1, 3).flatmap(rows_of)
 
 
 def empty_part(columns):
-    return Part(0, tuple(np.zeros(width, dtype=np.int64) for width in WIDTHS[:columns]))
+    return SeenTogether(0, tuple(np.zeros(width, dtype=np.int64) for width in WIDTHS[:columns]))
 
 
 def offers_of(rows, columns):
@@ -204,7 +204,7 @@ def test_room_is_the_number_of_rows_that_fit(rows, alpha, data):
 def test_harmless_values_are_known_and_not_limited(rows, alpha, k):
     """Code 1 is harmless: any number may have it, and hides those who have other values."""
     harmless = (np.array([False, True, False, False]),)
-    empty = Part(0, empty_part(1).counts, harmless)
+    empty = SeenTogether(0, empty_part(1).counts, harmless)
     offers = offers_of(rows, 1)
     choice = choose_newcomers(empty, offers, Rules(alpha, k), np.random.default_rng(1))
     chosen = Counter(taken_rows(offers, choice))

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
-from sfumato.ledger.admission import Part
+from sfumato.ledger.admission import SeenTogether
 from sfumato.ledger.corrections import (
     Memory,
     Wish,
@@ -120,7 +120,7 @@ def test_the_whole_history_is_judged_as_by_enumeration(people, first, second, al
     memory = Memory(((),))
     for before, after in pairwise(releases):
         memory = memory.with_correction(0, counts_of(before), counts_of(after))
-    part = Part(len(people), (counts_of(releases[-1]),))
+    part = SeenTogether(len(people), (counts_of(releases[-1]),))
     found = part.is_within(alpha) and memory.allows(part, alpha)
     assert found == is_hidden(releases, alpha)
 
@@ -136,9 +136,9 @@ def test_what_is_corrected_now_is_hidden_and_no_more_waits_than_must(people, ask
     asked = {i % len(people): value for i, value in asked}
     asked = [(i, v) for i, v in asked.items() if people[i] != v]
     assume(asked)
-    assume(Part(len(people), (counts_of(people),)).is_within(alpha))
+    assume(SeenTogether(len(people), (counts_of(people),)).is_within(alpha))
     old, new = (np.array(each, dtype=np.int64) for each in zip(*_codes(people, asked), strict=True))
-    cell, wish = Part(len(people), (counts_of(people),)), Wish(0, old, new)
+    cell, wish = SeenTogether(len(people), (counts_of(people),)), Wish(0, old, new)
     at = choose_corrections(cell, wish, Memory(((),)), alpha, np.random.default_rng(seed)).tolist()
     after = apply_corrections(cell, wish, at)
     now = corrected(people, [asked[i] for i in at])
@@ -158,24 +158,24 @@ def _codes(people, asked):
 def test_three_of_ten_may_be_corrected_and_one_of_one_may_not():
     """The example of the module: three of ten with flu become gout, of which there were two."""
     memory = Memory(((),)).with_correction(0, np.array([0, 10, 2, 9]), np.array([0, 7, 5, 9]))
-    part = Part(21, (np.array([0, 7, 5, 9]),))
+    part = SeenTogether(21, (np.array([0, 7, 5, 9]),))
     assert memory.allows(part, Fraction(3, 5))
     assert not memory.allows(part, Fraction(59, 100))
     memory = Memory(((),)).with_correction(0, np.array([0, 1, 9]), np.array([0, 0, 10]))
-    assert not memory.allows(Part(10, (np.array([0, 0, 10]),)), Fraction(99, 100))
+    assert not memory.allows(SeenTogether(10, (np.array([0, 0, 10]),)), Fraction(99, 100))
 
 
 def test_a_part_may_tell_what_the_cell_does_not():
     """Of ten who have gout now, two had flu; if those with gout leave by themselves, it shows."""
     memory = Memory(((),)).with_correction(0, np.array([0, 4, 4, 4]), np.array([0, 2, 6, 4]))
     alpha = Fraction(1, 2)
-    assert memory.allows(Part(12, (np.array([0, 2, 6, 4]),)), alpha)
-    assert not memory.allows(Part(7, (np.array([0, 1, 6, 0]),)), alpha)
+    assert memory.allows(SeenTogether(12, (np.array([0, 2, 6, 4]),)), alpha)
+    assert not memory.allows(SeenTogether(7, (np.array([0, 1, 6, 0]),)), alpha)
 
 
 def test_other_columns_are_not_concerned():
     memory = Memory(((), ())).with_correction(1, np.array([0, 4, 4]), np.array([0, 3, 5]))
-    part = Part(8, (np.array([0, 8]), np.array([0, 3, 5])))
+    part = SeenTogether(8, (np.array([0, 8]), np.array([0, 3, 5])))
     assert memory.allows(part, Fraction(5, 8))
     wish = Wish(1, np.array([1]), np.array([2]))
     after = apply_corrections(part, wish, [0])

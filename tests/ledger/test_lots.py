@@ -4,12 +4,12 @@ from fractions import Fraction
 
 import numpy as np
 
-from sfumato.ledger.admission import Offers, Part, Rules, choose_newcomers
+from sfumato.ledger.admission import Offers, Rules, SeenTogether, choose_newcomers
 
 
 def test_which_newcomers_wait_is_drawn_and_not_the_order_they_are_given_in():
     # Of four with the first value two are too many, and nothing else tells them apart.
-    empty = Part(0, (np.zeros(3, dtype=np.int64), np.zeros(5, dtype=np.int64)))
+    empty = SeenTogether(0, (np.zeros(3, dtype=np.int64), np.zeros(5, dtype=np.int64)))
     offers = Offers(np.array([[1, 1, 1, 1, 2, 2], [1, 2, 3, 4, 1, 2]]), np.ones(6, dtype=np.int64))
     rules = Rules(Fraction(1, 2), 2)
     found = set()

@@ -830,8 +830,8 @@ def relax_leavers(monkeypatch, of_leavers, of_stayers):
             or replace(rules, **of_stayers).objection(rest, "those who stay")
         )
         if why or not (fits(part) and fits(rest)):
-            return admission.Choice(offers.none(), empty, why)
-        return admission.Choice(offers.rows.copy(), part)
+            return admission.AdmittedRows(offers.none(), empty, why)
+        return admission.AdmittedRows(offers.rows.copy(), part)
 
     monkeypatch.setattr(increment, "choose_leavers", choose)
 
@@ -843,12 +843,12 @@ def count_missing_values_too(monkeypatch):
                 return column, int(count[1:].argmax()) + 1
         return None
 
-    monkeypatch.setattr(admission.Part, "find_excess", find_excess)
+    monkeypatch.setattr(admission.SeenTogether, "find_excess", find_excess)
 
 
 def limit_only_combinations(monkeypatch):
     """The rule of earlier ledgers: one value is known, and the product of the others is limited."""
-    find_excess = admission.Part.find_excess
+    find_excess = admission.SeenTogether.find_excess
 
     def find_excess_of_products(part, alpha):
         shares = [Fraction(0)] * len(part.counts)
@@ -858,7 +858,7 @@ def limit_only_combinations(monkeypatch):
         likeliest = prod(sorted(shares)[1:]) if len(shares) > 1 else shares[0]
         return find_excess(part, alpha) if likeliest > alpha else None
 
-    monkeypatch.setattr(admission.Part, "find_excess", find_excess_of_products)
+    monkeypatch.setattr(admission.SeenTogether, "find_excess", find_excess_of_products)
 
 
 def draw_the_cell_of_leavers(monkeypatch):
@@ -977,7 +977,7 @@ def correct_one_by_another(monkeypatch):
 
 
 def keep_no_models(monkeypatch):
-    monkeypatch.setattr(increment.Promises, "broken_by", lambda *_: "")
+    monkeypatch.setattr(increment.GroupPromises, "broken_by", lambda *_: "")
 
 
 LEAVE = {"wishes": {"": 1, "leave": 3}, "sensitive": ["ill"]}

@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 from sfumato.counts import Column
 from sfumato.perturbations import (
     BottomCoding,
-    Cells,
+    ColumnCells,
     CorrelatedNoise,
     PlainNoise,
     Pram,
@@ -46,15 +46,15 @@ VARIANTS = [
 ]
 
 
-def cells_of(values, name="pay") -> Cells:
+def cells_of(values, name="pay") -> ColumnCells:
     """Return the cells of one column."""
     ordered = in_order(set(values))
     place = {value: at for at, value in enumerate(ordered)}
     codes = np.array([place[value] for value in values], dtype=np.int64)
-    return Cells(Column(name, tuple(ordered)), codes)
+    return ColumnCells(Column(name, tuple(ordered)), codes)
 
 
-def values_of(cells: Cells) -> list:
+def values_of(cells: ColumnCells) -> list:
     return [cells.column.values[code] for code in cells.codes]
 
 

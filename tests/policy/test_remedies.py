@@ -10,7 +10,7 @@ from sfumato.policy.remedies import (
     Accept,
     CountPeople,
     GiveRole,
-    Promise,
+    PromiseMore,
     PublishApart,
     SayHarmless,
     SayWhy,
@@ -24,17 +24,17 @@ POLICY = Policy(
 
 
 def test_of_two_promises_the_stronger_stays() -> None:
-    assert Promise((KAnonymity(5),)).apply(POLICY).models[-1] == KAnonymity(5)
-    assert KAnonymity(2) not in Promise((KAnonymity(5),)).apply(POLICY).models
+    assert PromiseMore((KAnonymity(5),)).apply(POLICY).models[-1] == KAnonymity(5)
+    assert KAnonymity(2) not in PromiseMore((KAnonymity(5),)).apply(POLICY).models
 
 
 def test_values_are_protected_together() -> None:
-    changed = Promise((AlphaKAnonymity("ill", 0.5, 5, ("flu",)),)).apply(POLICY)
+    changed = PromiseMore((AlphaKAnonymity("ill", 0.5, 5, ("flu",)),)).apply(POLICY)
     assert AlphaKAnonymity("ill", 0.5, 5, ("hiv", "flu")) in changed.models
 
 
 def test_what_is_promised_already_becomes_stricter() -> None:
-    changed = Promise((AlphaKAnonymity("ill", 0.5, 2, ("hiv",)),)).apply(POLICY)
+    changed = PromiseMore((AlphaKAnonymity("ill", 0.5, 2, ("hiv",)),)).apply(POLICY)
     assert AlphaKAnonymity("ill", 0.4, 3, ("hiv",)) in changed.models
 
 
@@ -61,7 +61,7 @@ def test_the_others() -> None:
     apart = PublishApart(("ill",)).apply(POLICY)
     assert apart.decouple is not None
     assert PublishApart(("ill",)).apply(apart) == apart
-    assert Promise((KAnonymity(5),)).to_dict() == {
+    assert PromiseMore((KAnonymity(5),)).to_dict() == {
         "kind": "promise",
         "models": [{"model": "k-anonymity", "k": 5}],
     }

@@ -13,11 +13,11 @@ from sfumato.releases.manifest import Manifest
 from sfumato.showing.content import (
     Badge,
     Beside,
+    ContentTable,
     Figures,
     Listing,
     Names,
     Sentence,
-    Table,
     escape_markdown,
     format_cell,
 )
@@ -58,7 +58,7 @@ def facts_of(report):
         elif isinstance(each, Listing):
             yield from (each.caption, *each.items)
         else:
-            assert isinstance(each, Table)
+            assert isinstance(each, ContentTable)
             yield each.caption
             yield from (heading.name for heading in each.headings)
             yield from (format_cell(cell) for row in each.rows for cell in row)
@@ -175,7 +175,7 @@ def test_sample_rows_are_published_rows(house):
 
 def test_names_of_people_are_not_spread_by_the_report(report_on):
     page = first_page(report_on("named"))
-    tables = [p for p in page.parts if isinstance(p, Table) and "rows" in p.caption]
+    tables = [p for p in page.parts if isinstance(p, ContentTable) and "rows" in p.caption]
     assert not any(heading.name == "name" for table in tables for heading in table.headings)
 
 
@@ -275,7 +275,9 @@ def test_levels_of_probability_are_words_and_only_the_answer_has_colours(report_
     for section in report_on(kind).document.sections:
         if section.id in ("verdict", "attacks"):
             continue
-        cells = [c for p in section.parts if isinstance(p, Table) for row in p.rows for c in row]
+        cells = [
+            c for p in section.parts if isinstance(p, ContentTable) for row in p.rows for c in row
+        ]
         badges = {str(cell) for cell in cells if isinstance(cell, Badge)}
         assert not badges & {"low", "moderate", "high", "very high"}
 

@@ -7,12 +7,12 @@ import pytest
 import sfumato as sf
 from sfumato.showing.content import (
     Beside,
+    ContentTable,
     Drawing,
     Figures,
     Heading,
     Section,
     Sentence,
-    Table,
     escape_markdown,
     format_cell,
 )
@@ -36,7 +36,7 @@ def test_every_table_and_drawing_is_in_every_form(report):
         assert section.how_to_read in texts
         assert section.how_to_read in told
         for part in section.parts:
-            if isinstance(part, Table | Figures):
+            if isinstance(part, ContentTable | Figures):
                 assert f"**{escape_markdown(part.caption)}**" in markdown
                 assert part.caption in texts
                 assert part.caption in told
@@ -52,7 +52,7 @@ def test_the_numbers_are_the_same_everywhere(report):
         cell
         for section in report.document.sections
         for part in section.parts
-        if isinstance(part, Table)
+        if isinstance(part, ContentTable)
         for row in part.rows
         for cell in row
         if isinstance(cell, int | float)
@@ -123,7 +123,7 @@ def test_tables_and_headings_are_ready_for_screen_readers(report):
 
 def test_a_table_with_too_few_cells_is_our_mistake():
     with pytest.raises(sf.SfumatoError, match="rows of 2 cells"):
-        Table.of("c", ["a", Heading("b")], [["x"]])
+        ContentTable.of("c", ["a", Heading("b")], [["x"]])
 
 
 def test_notebooks_show_what_was_found(house):

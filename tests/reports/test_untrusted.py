@@ -16,6 +16,7 @@ from sfumato.showing.charts import bars_svg
 from sfumato.showing.content import (
     Badge,
     Content,
+    ContentTable,
     Document,
     Drawing,
     Figures,
@@ -23,7 +24,6 @@ from sfumato.showing.content import (
     Listing,
     Section,
     Sentence,
-    Table,
     to_notebook,
 )
 from sfumato.text import brief, visible
@@ -62,7 +62,9 @@ def everywhere(text: str) -> Report:
         Sentence(text, loud=True),
         Listing((text,), more=2),
         Figures(text, ((text, text, text),)),
-        Table(text, (Heading(text, text), Heading("n")), ((text, 5), (Badge(text), text)), more=1),
+        ContentTable(
+            text, (Heading(text, text), Heading("n")), ((text, 5), (Badge(text), text)), more=1
+        ),
         drawing,
     )
     section = Section("verdict", text, text, parts)
@@ -110,7 +112,9 @@ def test_any_text_is_read_back_as_it_is_shown(text):
 @given(st.text(max_size=60))
 def test_a_cell_of_markdown_stays_one_cell(text):
     report = Report(
-        Document("t", "yes", "s", True, (_with(Table.of("c", ["a", "b"], [[text, 1]])),), (), "1")
+        Document(
+            "t", "yes", "s", True, (_with(ContentTable.of("c", ["a", "b"], [[text, 1]])),), (), "1"
+        )
     )
     lines = report.to_markdown().splitlines()
     [row] = [line for line in lines if line.endswith("| 1 |")]
@@ -123,7 +127,7 @@ def test_a_cell_of_markdown_stays_one_cell(text):
 @example("- item\n# heading")
 def test_a_reader_of_markdown_finds_text_and_nothing_else(text):
     """Judged by a parser that is not ours."""
-    parts = Sentence(text), Listing((text,)), Table.of("c", ["a", "b"], [[text, 1]])
+    parts = Sentence(text), Listing((text,)), ContentTable.of("c", ["a", "b"], [[text, 1]])
     sections = tuple(_with(part) for part in parts)
     markdown = Report(Document("t", "yes", "s", True, sections, (), "1")).to_markdown()
     tokens = MarkdownIt("commonmark").enable("table").parse(markdown)
@@ -157,7 +161,7 @@ def test_only_our_own_drawings_are_taken():
 
 
 def test_a_long_fragment_is_cut_and_says_so():
-    html = to_notebook(Content("h", (Table.of("", ["n"], [[i] for i in range(40)]),)))
+    html = to_notebook(Content("h", (ContentTable.of("", ["n"], [[i] for i in range(40)]),)))
     assert html.count("<tr") == 13
     assert "and 28 more" in html
 

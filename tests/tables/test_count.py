@@ -18,7 +18,7 @@ from sfumato.counts import FrequencySet
 from sfumato.errors import InputError, ParameterError, UnknownColumnError
 from sfumato.tables import open_table
 from sfumato.tables.arrow import counting as combinations
-from sfumato.tables.arrow.counting import Combinations
+from sfumato.tables.arrow.counting import CombinationTally
 from tests.tables.tables import (
     KINDS,
     ODD_NAMES,
@@ -237,7 +237,7 @@ def test_partial_counts_add_up_while_columns_outgrow_their_bits(batches, compact
     sizes = np.ones(3, dtype=int)
     before, combinations._COMPACT = combinations._COMPACT, compact
     try:
-        seen = Combinations(3)
+        seen = CombinationTally(3)
         for rows in batches:
             codes = [np.array(column, dtype=np.int32) for column in zip(*rows, strict=True)]
             sizes = np.maximum(sizes, [int(column.max()) + 1 for column in codes])
@@ -258,7 +258,7 @@ def test_partial_counts_add_up_while_columns_outgrow_their_bits(batches, compact
 def test_tuples_that_come_with_their_rows_are_added_up_and_too_many_are_noticed(rows, wide, most):
     # Beside keys of many bits there is no room for the rows.
     sizes = [2**60] if wide else [4]
-    seen, judge = Combinations(1, most), Counter()
+    seen, judge = CombinationTally(1, most), Counter()
     for i in range(0, len(rows), 7):
         some = rows[i : i + 7]
         seen.add([np.array([c for c, _ in some])], sizes, rows=np.array([n for _, n in some]))

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from sfumato.tables import open_table
-from sfumato.tables.sql.counting import Numbers
+from sfumato.tables.sql.counting import CombinationNumbers
 from tests.tables.test_ibis_edges import published
 from tests.tables.test_publish import recoding_of
 from tests.tables.test_publish_local import by_label
@@ -17,7 +17,7 @@ from tests.tables.test_publish_local import by_label
 def test_different_combinations_have_different_numbers(sizes, data):
     codes = st.tuples(*(st.integers(0, size - 1) for size in sizes))
     combinations = data.draw(st.lists(codes, min_size=1, max_size=8, unique=True))
-    numbers = Numbers(sizes)
+    numbers = CombinationNumbers(sizes)
     columns = [np.array(column) for column in zip(*combinations, strict=True)]
     found = numbers.of(columns)
     assert len(set(zip(*(each.tolist() for each in found), strict=True))) == len(combinations)

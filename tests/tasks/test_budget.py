@@ -19,10 +19,10 @@ from sfumato.hierarchy import Automatic, Intervals, Masking
 from sfumato.losses import LOSSES
 from sfumato.policy import Policy
 from sfumato.recode import budget
-from sfumato.recode.budget import Budget, Coarsening, count_within, estimate_combinations
+from sfumato.recode.budget import Coarsening, MemoryBudget, count_within, estimate_combinations
 from sfumato.recode.deciding import counted_columns
 from sfumato.tables import open_table
-from sfumato.tables.arrow.counting import Sample
+from sfumato.tables.arrow.counting import RowSample
 
 AGES = st.one_of(st.none(), st.integers(0, 99))
 ZIPS = st.one_of(st.none(), st.sampled_from(["1000", "1001", "1010", "1234", "2000", "2345"]))
@@ -103,7 +103,7 @@ def test_a_release_is_that_of_a_policy_with_higher_levels(table, most, missing, 
     )
     try:
         fitted = count_within(
-            Budget.of(most),
+            MemoryBudget.of(most),
             open_table(table),
             policy,
             counted_columns(policy),
@@ -134,7 +134,7 @@ def test_a_release_is_that_of_a_policy_with_higher_levels(table, most, missing, 
 def test_a_table_that_fits_is_counted_as_ever(table, missing):
     policy = policy_of(missing=missing)
     columns = counted_columns(policy)
-    fitted = count_within(Budget.of(10_000), open_table(table), policy, columns, no_progress)
+    fitted = count_within(MemoryBudget.of(10_000), open_table(table), policy, columns, no_progress)
     plain = open_table(table).count(columns)
     assert fitted.policy is policy
     assert not fitted.notes
@@ -149,7 +149,7 @@ def test_how_often_each_value_occurs_is_known_of_merged_values_too(table, most):
     columns = counted_columns(policy)
     try:
         counts = count_within(
-            Budget.of(most), open_table(table), policy, columns, no_progress
+            MemoryBudget.of(most), open_table(table), policy, columns, no_progress
         ).counts
     except ParameterError:
         return
@@ -172,7 +172,7 @@ def many(rows: int, zips: int, *, seed: int = 0) -> pa.Table:
 @pytest.mark.usefixtures("patience")
 def test_levels_rise_further_when_more_rows_come_than_the_estimate_said(monkeypatch, tmp_path):
     # One row in the sample: everything looks as if it fitted.
-    monkeypatch.setattr(Sample.__init__, "__defaults__", (1,))
+    monkeypatch.setattr(RowSample.__init__, "__defaults__", (1,))
     path = tmp_path / "people.parquet"
     pq.write_table(many(5000, 4000), path)
     policy = Policy(
@@ -183,7 +183,9 @@ def test_levels_rise_further_when_more_rows_come_than_the_estimate_said(monkeypa
         models=[sf.models.KAnonymity(2)],
         suppression=0.2,
     )
-    fitted = count_within(Budget.of(300), open_table(path), policy, ["age", "zip"], no_progress)
+    fitted = count_within(
+        MemoryBudget.of(300), open_table(path), policy, ["age", "zip"], no_progress
+    )
     assert isinstance(fitted.counts, CoarseFrequencySet)
     assert len(fitted.counts) <= 300
     ours, theirs = (
@@ -237,7 +239,7 @@ def test_with_all_rows_the_estimate_is_the_number_and_levels_are_where_it_fits(t
 
 @given(st.integers(1, 3000), st.integers(1, 60))
 def test_a_sample_keeps_at_most_what_was_asked_and_all_where_that_is_possible(rows, size):
-    sample = Sample(2, size=size)
+    sample = RowSample(2, size=size)
     for start in range(0, rows, 100):
         part = np.arange(start, min(start + 100, rows))
         sample.add([part, part * 2])
@@ -252,7 +254,7 @@ def test_a_sample_keeps_at_most_what_was_asked_and_all_where_that_is_possible(ro
 def test_rows_of_a_sample_are_equally_likely():
     met = np.zeros(400)
     for seed in range(200):
-        sample = Sample(1, size=100)
+        sample = RowSample(1, size=100)
         sample._rng = np.random.default_rng(seed)
         for start in range(0, 400, 50):
             sample.add([np.arange(start, start + 50)])
@@ -266,7 +268,7 @@ def test_rows_of_a_sample_are_equally_likely():
 )
 def test_what_is_no_size_is_refused_with_sizes_that_are(memory):
     with pytest.raises(ParameterError, match=r"memory must be a size as in 2GB, 500MB"):
-        Budget.of(memory)
+        MemoryBudget.of(memory)
 
 
 @pytest.mark.parametrize(
@@ -274,13 +276,13 @@ def test_what_is_no_size_is_refused_with_sizes_that_are(memory):
     [("2GB", 2 * 10**9), ("2g", 2 * 10**9), ("1.5 GiB", 3 * 2**29), (" 7 kb ", 7000), (12, 12)],
 )
 def test_sizes_are_read_as_people_write_them(memory, size):
-    assert Budget.of(memory).bytes == size
+    assert MemoryBudget.of(memory).bytes == size
 
 
 def test_too_little_memory_for_anything_is_refused(monkeypatch):
     monkeypatch.setattr(budget, "_FIXED", 450 * 10**6)
     with pytest.raises(ParameterError, match=r"memory must be more than 450MB, got '10MB'"):
-        Budget.of("10MB")
+        MemoryBudget.of("10MB")
 
 
 def test_a_local_method_says_what_it_would_take_and_what_else_there_is():

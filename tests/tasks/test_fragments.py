@@ -24,7 +24,7 @@ from sfumato.partition import PARTITIONERS, cut_into_fragments
 from sfumato.policy import Policy
 from sfumato.recode import budget, fragments
 from sfumato.recode import fragments as solver
-from sfumato.recode.budget import Budget, count_within
+from sfumato.recode.budget import MemoryBudget, count_within
 from sfumato.recode.deciding import counted_columns, decide_locally, make_problem, prepare
 from sfumato.releases.manifest import build_manifest
 from sfumato.tables import open_table
@@ -129,7 +129,7 @@ def in_fragments(table, policy, method, most):
     """Give the decision, what is published, and the worker's pieces; None if all fits."""
     policy = policy.with_method(method)
     columns = counted_columns(policy)
-    limit = Budget.of(most)
+    limit = MemoryBudget.of(most)
     fitted = count_within(limit, open_table(table), policy, columns, no_progress)
     if not fitted.notes:
         return None

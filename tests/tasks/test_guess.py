@@ -7,7 +7,7 @@ import pyarrow as pa
 import pytest
 
 from sfumato.drafting.guess import guess
-from sfumato.policy.meanings import Kind, hint_of, meaning_of, words
+from sfumato.policy.meanings import ColumnKind, hint_of, meaning_of, words
 from sfumato.schema import Role
 from sfumato.tables import open_table
 from sfumato.tables.variables import Variable
@@ -50,7 +50,7 @@ def test_a_name_that_only_contains_a_known_word_says_nothing(name):
     assert meaning_of(name) is hint_of(name) is None
     found = guessed(name, FEW)
     assert found.role is Role.SENSITIVE
-    assert found.kind is Kind.UNKNOWN
+    assert found.kind is ColumnKind.UNKNOWN
     assert "meaning unknown: to be safe" in found.reason
 
 
@@ -140,38 +140,38 @@ def test_shares_are_never_rounded_to_all():
 @pytest.mark.parametrize(
     ("name", "values", "role", "kind"),
     [
-        ("death", [0, 1] * 50, Role.SENSITIVE, Kind.OUTCOME),
-        ("death", [1986, 1991, 2001] * 30, Role.QUASI_IDENTIFIER, Kind.DATE),
-        ("discharge", [0, 1] * 50, Role.SENSITIVE, Kind.HEALTH),
-        ("death", RNG.integers(9000, 11_000, 90), Role.QUASI_IDENTIFIER, Kind.DATE),
-        ("wmonth", RNG.integers(0, 28, 90), Role.SENSITIVE, Kind.UNKNOWN),
-        ("month", RNG.integers(1, 13, 90), Role.QUASI_IDENTIFIER, Kind.DATE),
-        ("hospital", [0, 1] * 50, Role.SENSITIVE, Kind.HEALTH),
-        ("hospital", [1, 2, 3, 4] * 25, Role.QUASI_IDENTIFIER, Kind.PLACE),
-        ("visit", [0, 3, 2, 1] * 20, Role.SENSITIVE, Kind.HEALTH),
-        ("study", [1] * 50, Role.PLAIN, Kind.CONSTANT),
-        ("id", ["A"] * 50, Role.DROPPED, Kind.CONSTANT),
-        ("wght", RNG.integers(900, 90_000, 80), Role.WEIGHT, Kind.WEIGHT),
-        ("wt71", RNG.normal(75, 12, 80), Role.SENSITIVE, Kind.MEASUREMENT),
-        ("wt.loss", RNG.integers(-20, 40, 80), Role.SENSITIVE, Kind.UNKNOWN),
-        ("weight", RNG.normal(75, 12, 80), Role.SENSITIVE, Kind.MEASUREMENT),
-        ("weight", RNG.uniform(0.2, 1.8, 400), Role.WEIGHT, Kind.WEIGHT),
-        ("ht", RNG.normal(170, 9, 80), Role.QUASI_IDENTIFIER, Kind.BODY),
-        ("ht", [0, 1] * 40, Role.SENSITIVE, Kind.UNKNOWN),
-        ("phone", ["yes", "no"] * 40, Role.SENSITIVE, Kind.UNKNOWN),
-        ("Patient-Nr", [i // 4 for i in range(400)], Role.IDENTIFIER, Kind.IDENTIFIER),
-        ("nr", [7 * (i // 3) for i in range(900)], Role.IDENTIFIER, Kind.IDENTIFIER),
-        ("nr", [1, 2, 3, 2] * 30, Role.SENSITIVE, Kind.UNKNOWN),
-        ("q7", ["agree", "disagree", "neither"] * 30, Role.SENSITIVE, Kind.BELIEF),
-        ("v3", ["m", "f"] * 30, Role.QUASI_IDENTIFIER, Kind.SEX),
-        ("v4", ["Texas", "Ohio", "Utah", "Iowa"] * 30, Role.QUASI_IDENTIFIER, Kind.PLACE),
-        ("v5", ["verheiratet", "ledig", "geschieden"] * 30, Role.QUASI_IDENTIFIER, Kind.FAMILY),
-        ("v6", ["I10", "E11.9", "J45.0", "C50"] * 30, Role.SENSITIVE, Kind.HEALTH),
-        ("v7", [1950, 1961, 1972, 1983] * 30, Role.QUASI_IDENTIFIER, Kind.DATE),
-        ("lang", RNG.integers(9, 58, 400), Role.SENSITIVE, Kind.UNKNOWN),
-        ("wave", [1, 2, 3] * 30, Role.PLAIN, Kind.TECHNICAL),
+        ("death", [0, 1] * 50, Role.SENSITIVE, ColumnKind.OUTCOME),
+        ("death", [1986, 1991, 2001] * 30, Role.QUASI_IDENTIFIER, ColumnKind.DATE),
+        ("discharge", [0, 1] * 50, Role.SENSITIVE, ColumnKind.HEALTH),
+        ("death", RNG.integers(9000, 11_000, 90), Role.QUASI_IDENTIFIER, ColumnKind.DATE),
+        ("wmonth", RNG.integers(0, 28, 90), Role.SENSITIVE, ColumnKind.UNKNOWN),
+        ("month", RNG.integers(1, 13, 90), Role.QUASI_IDENTIFIER, ColumnKind.DATE),
+        ("hospital", [0, 1] * 50, Role.SENSITIVE, ColumnKind.HEALTH),
+        ("hospital", [1, 2, 3, 4] * 25, Role.QUASI_IDENTIFIER, ColumnKind.PLACE),
+        ("visit", [0, 3, 2, 1] * 20, Role.SENSITIVE, ColumnKind.HEALTH),
+        ("study", [1] * 50, Role.PLAIN, ColumnKind.CONSTANT),
+        ("id", ["A"] * 50, Role.DROPPED, ColumnKind.CONSTANT),
+        ("wght", RNG.integers(900, 90_000, 80), Role.WEIGHT, ColumnKind.WEIGHT),
+        ("wt71", RNG.normal(75, 12, 80), Role.SENSITIVE, ColumnKind.MEASUREMENT),
+        ("wt.loss", RNG.integers(-20, 40, 80), Role.SENSITIVE, ColumnKind.UNKNOWN),
+        ("weight", RNG.normal(75, 12, 80), Role.SENSITIVE, ColumnKind.MEASUREMENT),
+        ("weight", RNG.uniform(0.2, 1.8, 400), Role.WEIGHT, ColumnKind.WEIGHT),
+        ("ht", RNG.normal(170, 9, 80), Role.QUASI_IDENTIFIER, ColumnKind.BODY),
+        ("ht", [0, 1] * 40, Role.SENSITIVE, ColumnKind.UNKNOWN),
+        ("phone", ["yes", "no"] * 40, Role.SENSITIVE, ColumnKind.UNKNOWN),
+        ("Patient-Nr", [i // 4 for i in range(400)], Role.IDENTIFIER, ColumnKind.IDENTIFIER),
+        ("nr", [7 * (i // 3) for i in range(900)], Role.IDENTIFIER, ColumnKind.IDENTIFIER),
+        ("nr", [1, 2, 3, 2] * 30, Role.SENSITIVE, ColumnKind.UNKNOWN),
+        ("q7", ["agree", "disagree", "neither"] * 30, Role.SENSITIVE, ColumnKind.BELIEF),
+        ("v3", ["m", "f"] * 30, Role.QUASI_IDENTIFIER, ColumnKind.SEX),
+        ("v4", ["Texas", "Ohio", "Utah", "Iowa"] * 30, Role.QUASI_IDENTIFIER, ColumnKind.PLACE),
+        ("v5", ["ledig", "verwitwet", "geschieden"] * 30, Role.QUASI_IDENTIFIER, ColumnKind.FAMILY),
+        ("v6", ["I10", "E11.9", "J45.0", "C50"] * 30, Role.SENSITIVE, ColumnKind.HEALTH),
+        ("v7", [1950, 1961, 1972, 1983] * 30, Role.QUASI_IDENTIFIER, ColumnKind.DATE),
+        ("lang", RNG.integers(9, 58, 400), Role.SENSITIVE, ColumnKind.UNKNOWN),
+        ("wave", [1, 2, 3] * 30, Role.PLAIN, ColumnKind.TECHNICAL),
         ("v8", [f"place {c}" for c in "abcdefghijklmnopqrstuvwxyzäöüßçéñåø"] * 9,
-         Role.QUASI_IDENTIFIER, Kind.UNKNOWN),
+         Role.QUASI_IDENTIFIER, ColumnKind.UNKNOWN),
     ],
 )  # fmt: skip
 def test_values_decide_what_a_name_means(name, values, role, kind):
@@ -180,18 +180,19 @@ def test_values_decide_what_a_name_means(name, values, role, kind):
 
 
 HINTS = {
-    Kind.MONEY: "lwage|hhninc|faminc|Monatseinkommen|lohn_brutto|salaires",
-    Kind.HEALTH: "alcoholfreq|smokeyrs|chroniccough|pepticulcer|hospdays|docvis|Schwangerschaft",
-    Kind.OUTCOME: "futime|status|censored|relapse|überlebenszeit|readmitted|dead",
-    Kind.MEASUREMENT: "sbp|alk.phos|hba1c|karno|creatinine|IQ",
-    Kind.BELIEF: "partyid|churchgoing|lifesatisfaction|voted|Zufriedenheit",
-    Kind.TREATMENT: "rx|trt|arm|chemo",
-    Kind.SEX: "female|male|fem|weiblich",
-    Kind.ORIGIN: "nonwhite|foreign|hispanic|ethn|immigrant",
-    Kind.FAMILY: "kidslt6|nchild|hhsize|marst|divorced",
-    Kind.WORK: "educ|yschool|exper|bluecollar|selfemp|veteran",
-    Kind.PLACE: "villnum|schoolid|smsa|urban|inst",
-    Kind.DATE: "yrdth|monthofbirth|dxyr",
+    ColumnKind.MONEY: "lwage|hhninc|faminc|Monatseinkommen|lohn_brutto|salaires",
+    ColumnKind.HEALTH: "alcoholfreq|smokeyrs|chroniccough|pepticulcer|hospdays|docvis"
+    "|Schwangerschaft",
+    ColumnKind.OUTCOME: "futime|status|censored|relapse|überlebenszeit|readmitted|dead",
+    ColumnKind.MEASUREMENT: "sbp|alk.phos|hba1c|karno|creatinine|IQ",
+    ColumnKind.BELIEF: "partyid|churchgoing|lifesatisfaction|voted|Zufriedenheit",
+    ColumnKind.TREATMENT: "rx|trt|arm|chemo",
+    ColumnKind.SEX: "female|male|fem|weiblich",
+    ColumnKind.ORIGIN: "nonwhite|foreign|hispanic|ethn|immigrant",
+    ColumnKind.FAMILY: "kidslt6|nchild|hhsize|marst|divorced",
+    ColumnKind.WORK: "educ|yschool|exper|bluecollar|selfemp|veteran",
+    ColumnKind.PLACE: "villnum|schoolid|smsa|urban|inst",
+    ColumnKind.DATE: "yrdth|monthofbirth|dxyr",
 }
 
 
@@ -225,7 +226,7 @@ def test_labels_say_which_codes_mean_that_nothing_is_known():
     labels = {"1": "never", "2": "seldom", "3": "often", "7": "refused"}
     found = guess(domain, Variable(label="Smoking in the last year", labels=labels))
     assert found.missing == (7,)
-    assert found.kind is Kind.HEALTH
+    assert found.kind is ColumnKind.HEALTH
     assert found.reason.startswith("Smoking in the last year: 4 distinct values, looks like health")
 
 

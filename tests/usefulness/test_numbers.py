@@ -15,7 +15,7 @@ from sfumato.counts import FrequencySet
 from sfumato.decouplings.base import LinkedTables
 from sfumato.hierarchy.labels import Labels
 from sfumato.populations.weights import add_weights
-from sfumato.usefulness import Cells, NumberExam
+from sfumato.usefulness import AnalystCells, NumberExam
 from sfumato.usefulness.numbers import DECILES, NUMBER_LOSSES, overlap_of, regress, regress_each
 
 NAMES = ["age", "pay", "size"]
@@ -145,7 +145,7 @@ def examine(rows, published):
     counts = FrequencySet.from_rows(NAMES, rows)
     exam = NumberExam(counts, NAMES)
     table = FrequencySet.from_rows(NAMES, published)
-    return exam, exam.of(Cells(LinkedTables((table,)), counts.columns, exam.names, Labels()))
+    return exam, exam.of(AnalystCells(LinkedTables((table,)), counts.columns, exam.names, Labels()))
 
 
 def has_numbers(rows):
@@ -267,13 +267,13 @@ def test_a_release_without_rows_costs_everything():
 def test_what_cannot_be_measured_is_absent_with_its_reason():
     counts = FrequencySet.from_rows(["sex"], [("f",), ("m",)])
     exam = NumberExam(counts, [])
-    found = exam.of(Cells(LinkedTables((counts,)), counts.columns, exam.names, Labels()))
+    found = exam.of(AnalystCells(LinkedTables((counts,)), counts.columns, exam.names, Labels()))
     assert found.losses == {}
     assert set(found.unmeasured) == set(NUMBER_LOSSES)
     assert "no column that is published holds numbers" in " ".join(found.sentences)
     counts = FrequencySet.from_rows(["age"], [(20,), (30,)])
     exam = NumberExam(counts, ["age"])
-    found = exam.of(Cells(LinkedTables((counts,)), counts.columns, exam.names, Labels()))
+    found = exam.of(AnalystCells(LinkedTables((counts,)), counts.columns, exam.names, Labels()))
     assert set(found.unmeasured) == {"pearson-error", "regression-error"}
 
 
@@ -281,7 +281,7 @@ def test_columns_that_follow_from_others_are_not_regressed():
     rows = [(x, y, x + y) for x, y in product([1, 2, 5], [3, 4, 9])]
     counts = FrequencySet.from_rows(["a", "b", "sum"], rows)
     exam = NumberExam(counts, ["a", "b", "sum"])
-    found = exam.of(Cells(LinkedTables((counts,)), counts.columns, exam.names, Labels()))
+    found = exam.of(AnalystCells(LinkedTables((counts,)), counts.columns, exam.names, Labels()))
     assert {each.outcome for each in found.coefficients} == {"a", "b"}
 
 
@@ -326,7 +326,7 @@ def test_tables_apart_are_independent_within_groups(case):
             )
         )
     linked = LinkedTables(tuple(tables), "group")
-    found = exam.of(Cells(linked, counts.columns, exam.names, Labels()))
+    found = exam.of(AnalystCells(linked, counts.columns, exam.names, Labels()))
     # The textbook: all ways to put the cells of a group side by side, each as likely.
     whole, weights = [], []
     slices = sorted(set(place))
@@ -375,7 +375,9 @@ def test_weights_count_people(case, data):
         sets.append(add_weights(table, "w"))
     (counts, people), (table, left) = sets
     exam = NumberExam(counts, NAMES, ("w", people))
-    found = exam.of(Cells(LinkedTables((table,)), counts.columns, exam.names, Labels(), left))
+    found = exam.of(
+        AnalystCells(LinkedTables((table,)), counts.columns, exam.names, Labels(), left)
+    )
     before, after = cells_of(rows, rows), cells_of(published, rows)
     assert found.weight == "w"
     for c, column in enumerate(found.columns):

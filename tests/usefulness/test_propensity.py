@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from sfumato.counts import FrequencySet
 from sfumato.decouplings.base import LinkedTables
 from sfumato.hierarchy.labels import Labels
-from sfumato.usefulness import Cells, measure_propensity
+from sfumato.usefulness import AnalystCells, measure_propensity
 from sfumato.usefulness.propensity import _RIDGE, fit_logistic
 
 
@@ -70,7 +70,7 @@ def test_separation_ends():
 def cells(rows, raw=None, names=("age", "sex")):
     table = FrequencySet.from_rows(names, rows)
     columns = table.columns if raw is None else raw.tables.tables[0].columns
-    return Cells(LinkedTables((table,)), columns, frozenset(["age"]), Labels())
+    return AnalystCells(LinkedTables((table,)), columns, frozenset(["age"]), Labels())
 
 
 ROWS = st.lists(
@@ -119,7 +119,7 @@ def test_another_sample_is_as_far_as_expected():
         ]  # fmt: skip
         both = FrequencySet.from_rows(["age", "sex"], sides[0] + sides[1])
         one, other = (
-            Cells(
+            AnalystCells(
                 LinkedTables((FrequencySet.from_rows(["age", "sex"], side),)),
                 both.columns, frozenset(["age"]), Labels(),
             )
@@ -143,7 +143,7 @@ def test_pairs_that_are_too_many_are_named():
     rng = np.random.default_rng(0)
     rows = [tuple(f"v{v}" for v in row) for row in rng.integers(0, 9, (300, 5))]
     counts = FrequencySet.from_rows(names, rows)
-    table = Cells(LinkedTables((counts,)), counts.columns, frozenset(), Labels())
+    table = AnalystCells(LinkedTables((counts,)), counts.columns, frozenset(), Labels())
     found = measure_propensity(table, table, rng=rng)
     assert found.unseen == ("pairs of categories",)
     assert "does not look at pairs of categories" in str(found)
@@ -159,7 +159,7 @@ def test_no_rows_count_as_told():
 def test_a_column_that_is_not_published_is_told():
     one = cells([(20, "f"), (31, "m")] * 30)
     other = cells([("f",), ("m",)] * 30, one, names=("sex",))
-    other = Cells(other.tables, one.raw, one.numbers, Labels())
+    other = AnalystCells(other.tables, one.raw, one.numbers, Labels())
     assert measure_propensity(one, other, rng=np.random.default_rng(0)).loss > 0.99
 
 
@@ -190,7 +190,7 @@ def test_groups_of_tables_apart_stay_whole(monkeypatch):
     ages = FrequencySet.from_rows(["group", "age"], [(g, a) for g, a, _ in rows])
     sexes = FrequencySet.from_rows(["group", "sex"], [(g, s) for g, _, s in rows])
     one = cells([(a, s) for _, a, s in rows])
-    apart = Cells(LinkedTables((ages, sexes), "group"), one.raw, one.numbers, Labels())
+    apart = AnalystCells(LinkedTables((ages, sexes), "group"), one.raw, one.numbers, Labels())
     whole = measure_propensity(one, apart, rng=np.random.default_rng(0))
     # All people of a group are the same, so nothing is lost by parting the tables.
     assert whole.loss == 0

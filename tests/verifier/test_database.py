@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from sfumato.errors import InputError, ParameterError, UnknownColumnError
 from sfumato.files.dialect import Dialect
-from sfumato.verifier import Promises, Relation, verify_file, verify_folder, verify_relation
+from sfumato.verifier import DatabaseRelation, Promises, verify_file, verify_folder, verify_relation
 from sfumato.verifier.counting import count_in
 from sfumato.verifier.release import verify_stored
 from tests.tables.databases import imported
@@ -80,7 +80,7 @@ def stored(table, name=("my people",), *, as_tuples=False):
         return answer
 
     columns = {field.name: kind_of(field.type) for field in table.schema}
-    return Relation(name, columns, DUCKDB, ask), asked
+    return DatabaseRelation(name, columns, DUCKDB, ask), asked
 
 
 @pytest.mark.usefixtures("patience")
@@ -149,7 +149,7 @@ def test_texts_that_a_column_takes_for_equal_are_different():
     connection = imported("duckdb", "duckdb").connect()
     connection.execute("CREATE TABLE people (name VARCHAR COLLATE NOCASE)")
     connection.execute("INSERT INTO people VALUES ('Ann'), ('ANN')")
-    relation = Relation(
+    relation = DatabaseRelation(
         ("people",), {"name": "text"}, DUCKDB, lambda s: connection.sql(s).to_arrow_table()
     )
     promises = Promises(["name"], models=[{"model": "k-anonymity", "k": 2}])
@@ -166,7 +166,7 @@ def test_names_cannot_break_out_of_a_statement(mark):
 
     dialect = Dialect(text="TEXT", collation="exact", mark=mark)
     name = f"x{mark}; DROP TABLE people; --"
-    count_in(Relation((name,), {name: "other"}, dialect, ask), [name])
+    count_in(DatabaseRelation((name,), {name: "other"}, dialect, ask), [name])
     quoted = f"{mark}x{mark * 2}; DROP TABLE people; --{mark}"
     assert asked == [f"SELECT {quoted}, count(*) FROM {quoted} GROUP BY {quoted}"]
 
@@ -176,7 +176,7 @@ def test_what_is_not_there_is_said():
     with pytest.raises(UnknownColumnError, match="aeg"):
         verify_relation(relation, Promises(["aeg"]))
     with pytest.raises(ParameterError, match="dialect"):
-        Relation(("people",), {}, "klingon", list)
+        DatabaseRelation(("people",), {}, "klingon", list)
     with pytest.raises(ParameterError, match="mark"):
         Dialect(text="TEXT", collation="exact", mark="'")
     with pytest.raises(ParameterError, match="expression"):
@@ -240,6 +240,6 @@ def test_what_the_database_refuses_is_no_broken_promise(tmp_path):
 
     folder = write_release(tmp_path / "release", form="parquet")
     columns = dict.fromkeys(pq.read_schema(folder / "data.parquet").names, "text")
-    relation = Relation(("people",), columns, DUCKDB, ask)
+    relation = DatabaseRelation(("people",), columns, DUCKDB, ask)
     with pytest.raises(InputError, match="the connection is lost"):
         verify_stored(relation, json.dumps(manifest_in(folder)))

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import sfumato as sf
 from sfumato.hierarchy.labels import respell, spell_as_before
-from sfumato.verifier.models import Groups
+from sfumato.verifier.models import ModelGroups
 from sfumato.verifier.promises import Promises
 from sfumato.verifier.spelling import current_label
 
@@ -53,6 +53,6 @@ def test_a_population_has_the_labels_of_the_release():
     population = {("20 to 29", "f"): 5, ("30 or more", "f"): 3}
     promises = Promises(["age", "sex"], population=population)
     counts = {("20-29", "f"): 2, (">=30", "f"): 2}
-    found = Groups.from_parts(counts, {}, ["age", "sex"], promises)
+    found = ModelGroups.from_parts(counts, {}, ["age", "sex"], promises)
     assert sorted(group.population for group in found.groups) == [3, 5]
     assert not found.hidden.people

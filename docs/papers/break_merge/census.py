@@ -12,7 +12,7 @@ from docs.papers.results import Record
 from sfumato import samples
 from sfumato.counts import FrequencySet
 from sfumato.decouplings.base import GroupedTables
-from sfumato.leaks import Breach, Change, Exposure, Findings
+from sfumato.leaks import Breach, Exposure, ExposureChange, Findings
 from sfumato.networks import conditional_table
 
 AS_PRINTED = "weka-ics as printed"
@@ -293,7 +293,7 @@ def changes(exposed: Exposure) -> list[Record]:
     return [] if compared is None else [_change(one) for one in compared.changes]
 
 
-def _change(change: Change) -> Record:
+def _change(change: ExposureChange) -> Record:
     return {
         "known": change.known,
         "told": list(change.told),

@@ -25,7 +25,7 @@ _MOST = 4096
 
 
 @dataclass
-class _Tally:
+class _WrongTries:
     """The wrong passwords of a client, or of all."""
 
     free: int
@@ -52,7 +52,7 @@ class _Tally:
         self.until = float("-inf")
 
 
-class Attempts:
+class WrongPasswords:
     """What was guessed, by whom, and how long each has to wait.
 
     Who came in once is no stranger: the guesses of others do not delay that client.
@@ -61,7 +61,7 @@ class Attempts:
         clock: Returns seconds that only grow.
 
     Example:
-        >>> attempts = Attempts(clock=lambda: 0.0)
+        >>> attempts = WrongPasswords(clock=lambda: 0.0)
         >>> [attempts.admit("192.0.2.7") for _ in range(7)]
         [0.0, 0.0, 0.0, 0.0, 0.0, 1.0, 1.0]
         >>> attempts.admit("198.51.100.1")
@@ -71,8 +71,8 @@ class Attempts:
     def __init__(self, clock: Callable[[], float] = monotonic) -> None:
         self._clock = clock
         self._lock = threading.Lock()
-        self._clients: OrderedDict[str, _Tally] = OrderedDict()
-        self._all = _Tally(FREE_OVER_ALL, LONGEST_OVER_ALL)
+        self._clients: OrderedDict[str, _WrongTries] = OrderedDict()
+        self._all = _WrongTries(FREE_OVER_ALL, LONGEST_OVER_ALL)
         self._known: OrderedDict[str, None] = OrderedDict()
 
     def admit(self, client: str) -> float:
@@ -84,7 +84,7 @@ class Attempts:
         name = network_of(client)
         with self._lock:
             now = self._clock()
-            own = self._clients.setdefault(name, _Tally(FREE, LONGEST))
+            own = self._clients.setdefault(name, _WrongTries(FREE, LONGEST))
             self._clients.move_to_end(name)
             if len(self._clients) > _MOST:
                 self._clients.popitem(last=False)

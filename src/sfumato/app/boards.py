@@ -30,7 +30,7 @@ class Chip(NamedTuple):
     values: int
 
 
-class Box(NamedTuple):
+class GroupBox(NamedTuple):
     """A group with what is in it, as far as it is shown."""
 
     key: str
@@ -46,7 +46,7 @@ class Board:
     """A level of a tree: its groups, and what stands by itself."""
 
     level: int
-    boxes: Sequence[Box]
+    boxes: Sequence[GroupBox]
     alone: Sequence[Chip]
     n_boxes: int
     n_alone: int
@@ -79,7 +79,7 @@ def board_of(
         found = [Chip(keys[part], part, below[part], sizes[part]) for part in parts]
         return sorted(found, key=lambda chip: (-chip.rows, chip.label))
 
-    boxes: list[Box] = []
+    boxes: list[GroupBox] = []
     alone: list[Chip] = []
     names: list[str] = []
     for name, parts in tree.parts(level).items():
@@ -97,7 +97,7 @@ def board_of(
         else:
             most = _EXPANDED if name in expanded else _CHIPS
             key = f"{level}-{keys[parts[0]]}"
-            boxes.append(Box(key, name, rows[name], found[:most], len(found) - most))
+            boxes.append(GroupBox(key, name, rows[name], found[:most], len(found) - most))
     boxes.sort(key=lambda box: (-box.rows, box.label))
     alone.sort(key=lambda chip: (-chip.rows, chip.label))
     pages = max(-(-len(boxes) // _BOXES), -(-len(alone) // _ALONE), 1)
@@ -118,7 +118,7 @@ def board_of(
 # The line of numbers.
 
 
-class Bar(NamedTuple):
+class HistogramBar(NamedTuple):
     """A bar of the histogram; places and sizes are percents."""
 
     x: str
@@ -141,7 +141,7 @@ class Handle(NamedTuple):
     """How far it can be moved."""
 
 
-class Range(NamedTuple):
+class LevelRange(NamedTuple):
     """A range of a level, beneath the histogram."""
 
     x: str
@@ -164,12 +164,12 @@ class Ruler:
     high: str
     step: str
     days: bool
-    bars: Sequence[Bar]
+    bars: Sequence[HistogramBar]
     handles: Sequence[Handle]
     lines: Sequence[str]
     """Where the other cut points are, of finer levels."""
 
-    strips: Sequence[tuple[int, Sequence[Range]]]
+    strips: Sequence[tuple[int, Sequence[LevelRange]]]
     ticks: Sequence[tuple[str, str]]
     crowded: bool
     """Whether there are too many cut points to be dragged."""
@@ -228,7 +228,7 @@ def ruler_of(form: CutPoints, level: int, k: int) -> Ruler:
             rows = reached[end] - reached[begin]
             name, wide = label(written, first, after), right - left
             drawn.append(
-                Range(
+                LevelRange(
                     _percent(left),
                     _percent(wide),
                     name,
@@ -284,7 +284,7 @@ def _ends(points: dict[Decimal, int], *, whole: bool) -> tuple[Decimal, Decimal]
     return low, high + (1 if whole else (high - low) / 50 or Decimal(1))
 
 
-def _bars(form: CutPoints, low: Decimal, high: Decimal, *, whole: bool) -> list[Bar]:
+def _bars(form: CutPoints, low: Decimal, high: Decimal, *, whole: bool) -> list[HistogramBar]:
     span = high - low
     number = _BARS
     if whole and span <= 2 * _BARS:
@@ -304,7 +304,7 @@ def _bars(form: CutPoints, low: Decimal, high: Decimal, *, whole: bool) -> list[
             first = form.scale.point(low + span * at / number)
             tall = max(100 * there / tallest, 1.5)
             bars.append(
-                Bar(
+                HistogramBar(
                     _percent(at * width),
                     _percent(width * 0.92),
                     _percent(tall),
@@ -382,7 +382,7 @@ class LevelRow(NamedTuple):
     below: int
     """Rows whose label fewer than k rows have."""
 
-    pieces: Sequence[Range]
+    pieces: Sequence[LevelRange]
     such: Sequence[tuple[str | None, int]]
     more: int
 
@@ -400,7 +400,7 @@ def level_rows(levels: Sequence[LevelPreview], k: int) -> list[LevelRow]:
         for one in each.labels[:_PIECES]:
             width = 100 * one.rows / total
             pieces.append(
-                Range(_percent(at), _percent(width), one.label or "", one.rows, one.rows < k)
+                LevelRange(_percent(at), _percent(width), one.label or "", one.rows, one.rows < k)
             )
             at += width
         such = [(one.label, one.rows) for one in each.labels[:_SUCH]]

@@ -47,7 +47,7 @@ Kind = Literal["file", "upload", "database", "sample"]
 
 
 @dataclass(frozen=True)
-class Source:
+class TableSource:
     """Where the table comes from, as a task takes it."""
 
     address: str
@@ -91,7 +91,7 @@ class Desk:
         self.lock = threading.RLock()
         self.jobs = Jobs(self.limits)
         self.history = History(self.private)
-        self.source: Source | None = None
+        self.source: TableSource | None = None
         self.release: Path | None = None
         """A release that was opened to be judged, or that was made here last."""
 
@@ -173,7 +173,7 @@ class Desk:
             self.release = self.inside(found["release"])
         try:
             if found["source"] is not None:
-                self.source = self._require_inside(Source(**found["source"]))
+                self.source = self._require_inside(TableSource(**found["source"]))
         except (SfumatoError, TypeError):
             # It was moved, or servers are not allowed any more.
             self.say("note", "The table that was open cannot be opened any more. Open it again.")
@@ -253,7 +253,7 @@ class Desk:
         """The policy as a task takes it: the files it names are in the folder."""
         return self.require_policy().relative_to(self.folder)
 
-    def require_source(self) -> Source:
+    def require_source(self) -> TableSource:
         """Return where the table comes from; an error if none is open."""
         if self.source is None:
             raise InputError("no table is open. Open one on the first page (Data)")
@@ -354,7 +354,7 @@ class Desk:
 
     # The table.
 
-    def open_source(self, source: Source) -> None:
+    def open_source(self, source: TableSource) -> None:
         """Open another table in place of the one before; see `start_anew` for its policy."""
         source = self._require_inside(source)
         with self.lock:
@@ -364,14 +364,14 @@ class Desk:
             self.reasons, self.uncertain = {}, ()
             self.save()
 
-    def take(self, source: Source) -> None:
+    def take(self, source: TableSource) -> None:
         """Open another table with a policy of its own, and begin to read it."""
         with self.lock:
             self.open_source(source)
             self.start_anew()
             self.start_reading()
 
-    def _require_inside(self, source: Source) -> Source:
+    def _require_inside(self, source: TableSource) -> TableSource:
         """Return a source that lies in the folder, or was named on the command line."""
         if source.kind == "database":
             return replace(source, address=self.inside_address(source.address))
@@ -431,7 +431,7 @@ class Desk:
                 self.change(drafted.text, "data", "drafted")
         return LiveTable.open(source.address, self.task_policy, progress=report)
 
-    def _take_fitting(self, source: Source) -> bool:
+    def _take_fitting(self, source: TableSource) -> bool:
         """Return whether the policy that lies in the folder is one for this table, and use it."""
         from sfumato.releases.preparing import open_prepared
 
@@ -580,7 +580,7 @@ class Desk:
     def take_received(self, part: Path, kind: Literal["upload", "sample"]) -> None:
         """Open what was written to a file that `receiving` gave, under its own name."""
         path = self._received.pop(part)
-        self.take(Source(str(path), path.name, kind))
+        self.take(TableSource(str(path), path.name, kind))
 
 
 def _unused_path(folder: Path, stem: str, ending: str) -> Path:

@@ -27,7 +27,7 @@ from starlette.datastructures import Headers, MutableHeaders
 from starlette.responses import HTMLResponse, PlainTextResponse, RedirectResponse, Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from sfumato.app.attempts import Attempts
+from sfumato.app.attempts import WrongPasswords
 
 COOKIE = "sfumato"
 
@@ -69,7 +69,7 @@ class Gate:
     """The part of every address by which the cookie is not sent to other servers of the machine."""
 
     secret: str = field(default_factory=lambda: secrets.token_urlsafe(32), repr=False)
-    attempts: Attempts = field(default_factory=Attempts, repr=False)
+    attempts: WrongPasswords = field(default_factory=WrongPasswords, repr=False)
     """Who guessed the password, and how long that client has to wait."""
 
     @property

@@ -11,7 +11,7 @@ from contextlib import closing, contextmanager
 from ipaddress import ip_address
 from pathlib import Path
 
-from sfumato.app.desk import Desk, Source
+from sfumato.app.desk import Desk, TableSource
 from sfumato.errors import (
     InputError,
     MissingExtraError,
@@ -254,7 +254,7 @@ def _begin_with(desk: Desk, given: str | None) -> None:
     if is_address(given):
         # Who starts the app may name a table anywhere.
         desk.limits.allow(given)
-        source = Source(given, hide_passwords(given), "database")
+        source = TableSource(given, hide_passwords(given), "database")
     elif path.is_dir():
         if not is_release(path):
             raise InputError(f"{given!r} is a folder, and no release: it has no manifest.json")
@@ -268,7 +268,7 @@ def _begin_with(desk: Desk, given: str | None) -> None:
         raise InputError(f"there is no file {given!r}")
     else:
         desk.limits.allow(str(path.resolve()))
-        source = Source(str(path.resolve()), path.name)
+        source = TableSource(str(path.resolve()), path.name)
     if desk.source != source:
         desk.open_source(source)
         desk.start_anew()

@@ -54,7 +54,7 @@ def rows_at_hand(source: str) -> object:
 
 
 @dataclass(frozen=True)
-class Wish:
+class ReleaseWish:
     """What is to be made, of what."""
 
     source: object
@@ -187,14 +187,14 @@ def people_name(release: str) -> str:
     return f"{release}-people.parquet"
 
 
-class Line(NamedTuple):
+class CommandLine(NamedTuple):
     """One command, and the Python that does the same."""
 
     command: str
     python: str
 
 
-def lines_of(desk: Desk, data: str) -> list[Line]:
+def lines_of(desk: Desk, data: str) -> list[CommandLine]:
     """Return what makes the release that the page Publish makes, step by step.
 
     Args:
@@ -220,7 +220,7 @@ def lines_of(desk: Desk, data: str) -> list[Line]:
     if decoupling is None or decoupling.keeps_classes:
         own, owning = (signed, signing) if decoupling is None else ("", "")
         lines.append(
-            Line(
+            CommandLine(
                 f"sfumato anonymize {quote(data)} -p {quote(file)}{more}{own}{kept} "
                 f"-o {quote(whole)}",
                 f"sf.anonymize({data!r}, {file!r}{also}{owning}{keeping}, output={whole!r})",
@@ -231,7 +231,7 @@ def lines_of(desk: Desk, data: str) -> list[Line]:
         data_of = data
     if decoupling is not None:
         lines.append(
-            Line(
+            CommandLine(
                 f"sfumato decouple {quote(data_of)} -p {quote(file)}{more}{signed} "
                 f"-o {quote(name)}",
                 f"sf.decouple({data_of!r}, policy={file!r}{also}{signing}, output={name!r})",
@@ -239,7 +239,7 @@ def lines_of(desk: Desk, data: str) -> list[Line]:
         )
     if choices.public:
         lines.append(
-            Line(
+            CommandLine(
                 f"sfumato report {quote(name)} --public{signed} -o {quote(f'{name}/report.html')}",
                 f"sf.report({name!r}, public=True).save({f'{name}/report.html'!r}{signing})",
             )
@@ -249,7 +249,7 @@ def lines_of(desk: Desk, data: str) -> list[Line]:
         if kept:
             beside, besides = kept, keeping
         lines.append(
-            Line(
+            CommandLine(
                 f"sfumato report {quote(name)} --data {quote(data)} -p {quote(file)}{beside} "
                 f"-o {quote(report_name(name))}",
                 f"sf.report({name!r}, data={data!r}, policy={file!r}{besides})"

@@ -32,7 +32,7 @@ from sfumato.harm import HarmRule
 from sfumato.hierarchy.labels import Labels
 from sfumato.models import DistinctLDiversity
 from sfumato.models.rounding import at_least
-from sfumato.policy.remedies import Promise, Remedy
+from sfumato.policy.remedies import PromiseMore, Remedy
 from sfumato.text import is_missing, text_of
 from sfumato.typing import BoolArray, FloatArray, Value
 
@@ -115,7 +115,7 @@ class BackgroundKnowledge(ClassAttack):
     at_least: float = 0.5
 
     def remedies(self, outcome: Outcome, rule: HarmRule) -> tuple[Remedy, ...]:
-        return (Promise((DistinctLDiversity(self.column, 4),)),)
+        return (PromiseMore((DistinctLDiversity(self.column, 4),)),)
 
     def __post_init__(self) -> None:
         require_text("column", self.column)

@@ -14,7 +14,7 @@ from sfumato.counts.people import ClassPeople
 from sfumato.errors import InputError
 from sfumato.harm import Chance, HarmRule, Level, Secrecy, chance_of_values
 from sfumato.models import AlphaKAnonymity
-from sfumato.policy.remedies import Promise, Remedy
+from sfumato.policy.remedies import PromiseMore, Remedy
 from sfumato.text import join_words, percent, text_of
 from sfumato.typing import BoolArray, FloatArray, IntArray, Value
 
@@ -648,7 +648,7 @@ def limit_shares(outcome: Outcome, rule: HarmRule) -> tuple[Remedy, ...]:
         AlphaKAnonymity(outcome.column, share, LEAST_CLASS, tuple(dict.fromkeys(texts)))
         for share, texts in values.items()
     )
-    return (Promise(models),) if models else ()
+    return (PromiseMore(models),) if models else ()
 
 
 @dataclass(frozen=True, eq=False)

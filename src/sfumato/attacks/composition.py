@@ -9,7 +9,7 @@ import numpy as np
 
 from sfumato.attacks.base import MOST_CASES, ONE_ROW_EACH, Attack, Beliefs, Case, Outcome
 from sfumato.attacks.joint import JointValues, Side, join_values, one_way, shared_values
-from sfumato.attacks.overlap import Pairs
+from sfumato.attacks.overlap import MatchedPairs
 from sfumato.attacks.target import EarlierRelease, Target
 from sfumato.classes import ValueCounts, classes_from
 from sfumato.counts import add_up
@@ -409,7 +409,7 @@ class ComparedPeople(NamedTuple):
 
 
 def compare_people(
-    target: Target, earlier: EarlierRelease, pairs: Pairs, column: str, rule: HarmRule
+    target: Target, earlier: EarlierRelease, pairs: MatchedPairs, column: str, rule: HarmRule
 ) -> ComparedPeople:
     """Return what two releases tell of a sensitive column that neither tells alone.
 
@@ -435,7 +435,7 @@ def compare_people(
         parts.append(_in_one(other, joint.left, lost, judge))
     values = [text_of(value) for value in later_counts.column.values]
     values += [t for v in earlier_counts.column.values if (t := text_of(v)) not in {*values}]
-    words = _Words(target, earlier, pairs, column, tuple(values), tuple(parts))
+    words = _Wording(target, earlier, pairs, column, tuple(values), tuple(parts))
     beliefs = Beliefs(
         np.concatenate([part.people for part in parts]),
         np.concatenate([part.prior for part in parts]),
@@ -459,7 +459,7 @@ def _own_values(target: Target, column: str) -> ValueCounts:
 
 
 @dataclass(frozen=True, eq=False)
-class _Part:
+class _GroupsPart:
     """Some groups of people, and the value of each that harms most."""
 
     at: IntArray
@@ -501,7 +501,7 @@ class _Judge:
         shares: FloatArray,
         alone: tuple[FloatArray, ...],
         tolerance: float,
-    ) -> _Part:
+    ) -> _GroupsPart:
         """Return one value per group.
 
         Args:
@@ -533,7 +533,7 @@ class _Judge:
         if not keep.any():
             keep[np.argsort(-posterior[top], kind="stable")[:MOST_CASES]] = True
         top = top[keep]
-        return _Part(
+        return _GroupsPart(
             at[top],
             value[top],
             totals[at[top]],
@@ -555,7 +555,9 @@ _EXACT, _NEAR = 1e-9, 5e-3
 """How much more two releases must tell than either, if that is exact, and if it is not."""
 
 
-def _in_both(pairs: Pairs, joint: JointValues, one: Side, other: Side, judge: _Judge) -> _Part:
+def _in_both(
+    pairs: MatchedPairs, joint: JointValues, one: Side, other: Side, judge: _Judge
+) -> _GroupsPart:
     """Return what is believed of people who are in a class of each release."""
     alone = (
         one.rows[joint.one] / np.maximum(one.totals[pairs.one[joint.pair]], 1),
@@ -566,7 +568,7 @@ def _in_both(pairs: Pairs, joint: JointValues, one: Side, other: Side, judge: _J
     return judge.worst(joint.pair, joint.value, joint.people, shares, alone, tolerance)
 
 
-def _in_one(side: Side, people: FloatArray, shown: BoolArray, judge: _Judge) -> _Part:
+def _in_one(side: Side, people: FloatArray, shown: BoolArray, judge: _Judge) -> _GroupsPart:
     """Return what is believed of those of each class who are in one release only."""
     of_entry = side.of_entry
     # What is left over for rounding is no person.
@@ -577,15 +579,15 @@ def _in_one(side: Side, people: FloatArray, shown: BoolArray, judge: _Judge) -> 
 
 
 @dataclass(frozen=True, eq=False)
-class _Words:
+class _Wording:
     """Says of whom something is believed, and what."""
 
     target: Target
     earlier: EarlierRelease
-    pairs: Pairs
+    pairs: MatchedPairs
     column: str
     values: tuple[str, ...]
-    parts: tuple[_Part, ...]
+    parts: tuple[_GroupsPart, ...]
 
     def _place(self, at: int) -> tuple[int, int]:
         """Return the part that a group is of, and its position there."""
@@ -640,7 +642,7 @@ def _cases(names: tuple[str, ...], difference: Difference) -> list[Case]:
 
 
 @dataclass(frozen=True)
-class _Group:
+class _PeopleGroup:
     size: int
     counts: tuple[dict[str | None, int], ...]
 
@@ -656,36 +658,36 @@ class _Group:
             shares += [Fraction(n, total) for v, n in known.items() if not harmless(column, v)]
         return max(shares)
 
-    def plus(self, other: "_Group") -> "_Group":
+    def plus(self, other: "_PeopleGroup") -> "_PeopleGroup":
         """Return the people of both together."""
         counts = tuple(
             {value: one.get(value, 0) + two.get(value, 0) for value in {**one, **two}}
             for one, two in zip(self.counts, other.counts, strict=True)
         )
-        return _Group(self.size + other.size, counts)
+        return _PeopleGroup(self.size + other.size, counts)
 
 
-def _without_missing(group: _Group) -> _Group:
+def _without_missing(group: _PeopleGroup) -> _PeopleGroup:
     """Return a group without missing values: they hide no person, and give nothing away."""
     counts: tuple[dict[str | None, int], ...] = tuple(
         {value: n for value, n in each.items() if value is not None} for each in group.counts
     )
-    return _Group(max((sum(each.values()) for each in counts), default=0), counts)
+    return _PeopleGroup(max((sum(each.values()) for each in counts), default=0), counts)
 
 
 class _Pair(NamedTuple):
     """A group in two releases; in one of them it may be empty."""
 
     labels: Labels
-    old: _Group
-    new: _Group
+    old: _PeopleGroup
+    new: _PeopleGroup
     same: bool
     """Whether all who are in the later one are known to have been in the earlier one."""
 
 
 def _differences(
     pairs: Iterable[_Pair],
-    of: Callable[[_Group], _Group] | None = None,
+    of: Callable[[_PeopleGroup], _PeopleGroup] | None = None,
     harmless: Harmless = _none_is,
 ) -> Iterator[Difference]:
     """Yield how groups differ that do, perhaps in some respect only."""
@@ -705,7 +707,7 @@ def _pairs(earlier: GroupedTables, later: GroupedTables, *, numbered: bool) -> I
                 "later", names[1], f"a release with the {kind} of the earlier, {names[0]}"
             )
     before, after = (_groups(grouped, numbered=numbered) for grouped in (earlier, later))
-    empty = _Group(0, tuple({} for _ in earlier.sensitive))
+    empty = _PeopleGroup(0, tuple({} for _ in earlier.sensitive))
     for key in sorted(before.keys() | after.keys(), key=str):
         same = numbered and key in before and key in after
         labels = (after if key in after else before)[key][0]
@@ -725,10 +727,16 @@ def _share_numbers(earlier: GroupedTables, later: GroupedTables) -> bool:
 
 
 def _difference(
-    labels: Labels, old: _Group, new: _Group, *, same: bool, left: int, harmless: Harmless
+    labels: Labels,
+    old: _PeopleGroup,
+    new: _PeopleGroup,
+    *,
+    same: bool,
+    left: int,
+    harmless: Harmless,
 ) -> Difference:
     gained, lost = _gain(old, new), _gain(new, old)
-    empty = _Group(0, ())
+    empty = _PeopleGroup(0, ())
     # A group that is gone as a whole tells nothing that its last tables did not.
     if not new.size:
         lost = empty
@@ -739,17 +747,17 @@ def _difference(
     return Difference(labels, gained.size, lost.size, *worst)
 
 
-def _gain(old: _Group, new: _Group) -> _Group:
+def _gain(old: _PeopleGroup, new: _PeopleGroup) -> _PeopleGroup:
     """Return what the later tables hold more of: the least number of rows, with these values."""
     more = tuple(
         {value: n - before.get(value, 0) for value, n in after.items() if n > before.get(value, 0)}
         for before, after in zip(old.counts, new.counts, strict=True)
     )
     size = max((sum(counts.values()) for counts in more), default=0)
-    return _Group(size, more)
+    return _PeopleGroup(size, more)
 
 
-def _groups(grouped: GroupedTables, *, numbered: bool) -> dict[object, tuple[Labels, _Group]]:
+def _groups(grouped: GroupedTables, *, numbered: bool) -> dict[object, tuple[Labels, _PeopleGroup]]:
     """Return the groups by their numbers; or by their labels, several with the same added up."""
     texts = [[text_or_none(value) for value in c.values] for c in grouped.quasi_identifiers]
     tables = []
@@ -758,7 +766,7 @@ def _groups(grouped: GroupedTables, *, numbered: bool) -> dict[object, tuple[Lab
         starts = np.searchsorted(table.group, np.arange(len(grouped) + 1))
         tables.append((values, starts, table))
     numbers = grouped.ids.tolist() if numbered and grouped.ids is not None else None
-    found: dict[object, tuple[Labels, _Group]] = {}
+    found: dict[object, tuple[Labels, _PeopleGroup]] = {}
     for g, size in enumerate(grouped.sizes.tolist()):
         labels = tuple(text[code] for text, code in zip(texts, grouped.labels[:, g], strict=True))
         counts = tuple(
@@ -767,7 +775,7 @@ def _groups(grouped: GroupedTables, *, numbered: bool) -> dict[object, tuple[Lab
             for a, b in [(starts[g], starts[g + 1])]
         )
         key = labels if numbers is None else numbers[g]
-        group = _Group(size, counts)
+        group = _PeopleGroup(size, counts)
         found[key] = labels, group if key not in found else found[key][1].plus(group)
     return found
 

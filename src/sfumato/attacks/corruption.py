@@ -11,7 +11,7 @@ from sfumato.classes import ValueCounts
 from sfumato.errors import require_int, require_text
 from sfumato.harm import HarmRule, Level
 from sfumato.models import RecursiveCLDiversity
-from sfumato.policy.remedies import Promise, Remedy
+from sfumato.policy.remedies import PromiseMore, Remedy
 from sfumato.typing import BoolArray, FloatArray, IntArray
 
 _TRIES = 8
@@ -70,7 +70,7 @@ class Corruption(Attack):
     others: int | None = None
 
     def remedies(self, outcome: Outcome, rule: HarmRule) -> tuple[Remedy, ...]:
-        return (Promise((RecursiveCLDiversity(self.column, 2, 4),)),)
+        return (PromiseMore((RecursiveCLDiversity(self.column, 2, 4),)),)
 
     def __post_init__(self) -> None:
         require_text("column", self.column)

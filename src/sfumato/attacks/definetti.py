@@ -11,8 +11,8 @@ from sfumato.attacks.base import Attack, Beliefs, Outcome
 from sfumato.attacks.pairing import (
     FEWEST_GROUPS,
     SEED,
-    Batch,
     Dependence,
+    GroupBatch,
     Pairing,
     learn_dependence,
 )
@@ -23,7 +23,7 @@ from sfumato.decouplings.slices.correlation import bin_values
 from sfumato.errors import InputError, ParameterError, UnknownColumnError, require_text
 from sfumato.harm import HarmRule, Secrecy
 from sfumato.models import TCloseness
-from sfumato.policy.remedies import Promise, Remedy
+from sfumato.policy.remedies import PromiseMore, Remedy
 from sfumato.text import percent, text_of, text_or_none
 from sfumato.typing import BoolArray, CodeArray, FloatArray, IntArray, Value
 
@@ -99,7 +99,7 @@ class DeFinetti(Attack):
     known: str | None = None
 
     def remedies(self, outcome: Outcome, rule: HarmRule) -> tuple[Remedy, ...]:
-        return (Promise((TCloseness(self.column, 0.1),)),)
+        return (PromiseMore((TCloseness(self.column, 0.1),)),)
 
     def __post_init__(self) -> None:
         require_text("column", self.column)
@@ -182,7 +182,7 @@ class DeFinetti(Attack):
 # Reading the two sides from a release.
 
 
-class Entries(NamedTuple):
+class GroupEntries(NamedTuple):
     """The entries of a table: the group of each, its people, and what it holds."""
 
     group: IntArray
@@ -194,10 +194,10 @@ class Entries(NamedTuple):
         """Return the codes of a column."""
         return self.codes[[column.name for column in self.columns].index(name)]
 
-    def sort(self, order: IntArray) -> "Entries":
+    def sort(self, order: IntArray) -> "GroupEntries":
         """Bring the entries into another order."""
         codes = tuple(each[order] for each in self.codes)
-        return Entries(self.group[order], self.people[order], self.columns, codes)
+        return GroupEntries(self.group[order], self.people[order], self.columns, codes)
 
     def at(self, entry: int) -> dict[str, Value]:
         """Return what an entry holds."""
@@ -210,10 +210,10 @@ class Sides:
     """The two tables as they are learned on, and as they are told."""
 
     pairing: Pairing
-    known: Entries
+    known: GroupEntries
     """What people are recognised by, in the order of the pairing."""
 
-    beside: Entries
+    beside: GroupEntries
     """What is known beside each sensitive value, in the order of the pairing."""
 
     column: Column
@@ -255,8 +255,8 @@ def _read_groups(target: Target, column: str, known: str | None) -> Sides:
     one, two = grouped.table(known), grouped.table(column)
     labels = tuple(codes[one.group] for codes in grouped.labels)
     columns = (*grouped.quasi_identifiers, one.column)
-    people = Entries(one.group, one.rows, columns, (*labels, one.value))
-    values = Entries(two.group, two.rows, (two.column,), (two.value,))
+    people = GroupEntries(one.group, one.rows, columns, (*labels, one.value))
+    values = GroupEntries(two.group, two.rows, (two.column,), (two.value,))
     return _pair(target, people, [known], values, column)
 
 
@@ -292,9 +292,9 @@ def _read_buckets(target: Target, tables: LinkedTables, column: str, known: str 
     return _pair(target, people, names, values, column)
 
 
-def _entries(tables: LinkedTables, at: int, names: Sequence[str]) -> Entries:
+def _entries(tables: LinkedTables, at: int, names: Sequence[str]) -> GroupEntries:
     table = tables.tables[at]
-    return Entries(
+    return GroupEntries(
         tables.groups[at],
         tables.people[at].astype(np.int64),
         tuple(table.column(name) for name in names),
@@ -318,7 +318,7 @@ def _choose(known: str | None, others: Sequence[str]) -> str:
 
 
 def _pair(
-    target: Target, people: Entries, learned: Sequence[str], values: Entries, column: str
+    target: Target, people: GroupEntries, learned: Sequence[str], values: GroupEntries, column: str
 ) -> Sides:
     """Sort two tables by group, and number what is learned.
 
@@ -377,8 +377,8 @@ def _pair(
 
 
 def _number_groups(
-    people: Entries, learned: Sequence[str], values: Entries
-) -> tuple[Entries, Entries]:
+    people: GroupEntries, learned: Sequence[str], values: GroupEntries
+) -> tuple[GroupEntries, GroupEntries]:
     """Number groups by what is in them, so that their labels, which are random, decide nothing."""
     n = int(people.group.max(initial=-1)) + 1
     mixed = np.zeros(n, dtype=np.uint64)
@@ -411,7 +411,7 @@ def _number_values(column: Column, codes: CodeArray, people: IntArray) -> tuple[
     return number, True
 
 
-def _number_known(people: Entries, name: str) -> tuple[IntArray, int]:
+def _number_known(people: GroupEntries, name: str) -> tuple[IntArray, int]:
     """Number the known values that something is learned from; the last number says nothing."""
     codes = people.codes_of(name)
     column = next(each for each in people.columns if each.name == name)
@@ -422,7 +422,9 @@ def _number_known(people: Entries, name: str) -> tuple[IntArray, int]:
     return number[place][codes], int(np.count_nonzero(enough)) + 1
 
 
-def _agree(people: Entries, values: Entries, names: Sequence[str]) -> tuple[IntArray, IntArray]:
+def _agree(
+    people: GroupEntries, values: GroupEntries, names: Sequence[str]
+) -> tuple[IntArray, IntArray]:
     """Number what two tables hold of the columns they share, alike in both."""
     keys = []
     for name in names:
@@ -540,7 +542,9 @@ class _Statements(NamedTuple):
     people: FloatArray
 
 
-def _worst_of_runs(sides: Sides, batch: Batch, people: FloatArray, rule: HarmRule) -> _Statements:
+def _worst_of_runs(
+    sides: Sides, batch: GroupBatch, people: FloatArray, rule: HarmRule
+) -> _Statements:
     """Return the worst statement of each known tuple and run, of one batch of groups."""
     told = batch.told
     there = batch.told_rows > 0

@@ -150,7 +150,7 @@ class DistanceLinkage(Attack):
 
 
 @dataclass(frozen=True, eq=False)
-class _Links:
+class _DistanceLinks:
     """Some combinations of published values, and how surely a row of them is a person's."""
 
     item: IntArray
@@ -164,7 +164,9 @@ class _Links:
         return {n: counts.column(n).values[int(counts.codes_of(n)[item])] for n in names}
 
 
-def _link(rows: PerturbedRows, columns: tuple[str, ...], rng: np.random.Generator) -> _Links:
+def _link(
+    rows: PerturbedRows, columns: tuple[str, ...], rng: np.random.Generator
+) -> _DistanceLinks:
     """Find how sure the nearest row is for people with the values of each combination."""
     quasi = [name for name in rows.counts.names if name not in rows.members]
     counts = rows.counts.project((*quasi, *columns))
@@ -209,4 +211,4 @@ def _link(rows: PerturbedRows, columns: tuple[str, ...], rng: np.random.Generato
             items.append(part)
     item = np.concatenate(items) if items else np.zeros(0, dtype=np.int64)
     risk = np.concatenate(risks) if risks else np.zeros(0)
-    return _Links(kept.first[item], counts.rows[item], np.minimum(risk, 1.0))
+    return _DistanceLinks(kept.first[item], counts.rows[item], np.minimum(risk, 1.0))

@@ -21,7 +21,7 @@ from sfumato.counts.people import ClassPeople
 from sfumato.errors import InputError, require_text
 from sfumato.harm import HarmRule, Level, chance_of_values
 from sfumato.models import RecursiveCLDiversity
-from sfumato.policy.remedies import Promise, Remedy
+from sfumato.policy.remedies import PromiseMore, Remedy
 from sfumato.typing import BoolArray, FloatArray, IntArray
 
 _NO_HOUSEHOLDS = (
@@ -77,7 +77,7 @@ class HouseholdKnowledge(Attack):
     column: str
 
     def remedies(self, outcome: Outcome, rule: HarmRule) -> tuple[Remedy, ...]:
-        return (Promise((RecursiveCLDiversity(self.column, 2, 4),)),)
+        return (PromiseMore((RecursiveCLDiversity(self.column, 2, 4),)),)
 
     def __post_init__(self) -> None:
         require_text("column", self.column)
@@ -317,7 +317,7 @@ class _Victims:
         return ClassPeople.count(numbered, np.arange(len(some)), {}, len(some))
 
 
-class _Rest(NamedTuple):
+class _HouseholdRest(NamedTuple):
     """What is believed of each entry after the household is removed: values that may matter."""
 
     victim: IntArray
@@ -335,7 +335,7 @@ class _Rest(NamedTuple):
     """Those who have it among the people of the table who are left."""
 
 
-def _believe(victims: _Victims, told: ValueCounts, rule: HarmRule) -> _Rest:
+def _believe(victims: _Victims, told: ValueCounts, rule: HarmRule) -> _HouseholdRest:
     """Find what is believed of each person of the values that may harm, and of the likeliest."""
     known = told.known
     n = len(known)
@@ -365,4 +365,6 @@ def _believe(victims: _Victims, told: ValueCounts, rule: HarmRule) -> _Rest:
     prior = marked / np.maximum(table, 1)
     share = known.rows[entry] / np.maximum(known.totals[class_id], 1)
     grows = posterior > share + 1e-12
-    return _Rest(victim, value, prior, posterior, grows, rows, rest.astype(np.int64), marked)
+    return _HouseholdRest(
+        victim, value, prior, posterior, grows, rows, rest.astype(np.int64), marked
+    )

@@ -110,7 +110,7 @@ class IntervalDisclosure(Attack):
             raise UnknownColumnError(self.column, known, where=where)
         n = len(target.classes)
         places = _Places.of(rows, self.column, self.within)
-        entries = _Entries.of(rows, self.column, places, n)
+        entries = _PlaceEntries.of(rows, self.column, places, n)
         classes, first, prior, posterior = entries.believe(places)
         if not len(first):
             # No row has a value, so nothing can be learned of one.
@@ -144,7 +144,7 @@ class IntervalDisclosure(Attack):
     def _chance(
         self,
         rule: HarmRule,
-        entries: "_Entries",
+        entries: "_PlaceEntries",
         places: "_Places",
         window: IntArray,
         posterior: FloatArray,
@@ -245,7 +245,7 @@ class _Places(NamedTuple):
         return f"{column} from {low:.6g} to {low + self.step * self.width:.6g}"
 
 
-class _Entries(NamedTuple):
+class _PlaceEntries(NamedTuple):
     """How many rows of each class are published at each place."""
 
     class_id: IntArray

@@ -19,7 +19,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from sfumato.attacks.overlap import Pairs, cut_lists, number_items
+from sfumato.attacks.overlap import MatchedPairs, cut_lists, number_items
 from sfumato.classes import ValueCounts
 from sfumato.counts import add_up
 from sfumato.errors import InputError
@@ -101,14 +101,14 @@ class JointValues:
     """The same for the second."""
 
 
-def join_values(pairs: Pairs, one: Side, other: Side) -> JointValues:
+def join_values(pairs: MatchedPairs, one: Side, other: Side) -> JointValues:
     """Return how many people of each pair of classes are expected to have each value.
 
     Example:
         >>> rows = np.array([1, 1, 1]), np.array([1, 2])
         >>> first = Side(np.array([0, 3]), np.array([0, 1, 2]), rows[0], np.array([3]))
         >>> second = Side(np.array([0, 2]), np.array([2, 3]), rows[1], np.array([3]))
-        >>> found = join_values(Pairs(np.array([0]), np.array([0])), first, second)
+        >>> found = join_values(MatchedPairs(np.array([0]), np.array([0])), first, second)
         >>> found.value.tolist(), found.people.tolist(), found.exact
         ([2], [1.0], True)
     """
@@ -223,7 +223,7 @@ def _scale(
 
 
 def one_way(
-    pairs: Pairs, joint: JointValues, one: Side, other: Side
+    pairs: MatchedPairs, joint: JointValues, one: Side, other: Side
 ) -> tuple[BoolArray, BoolArray]:
     """Return the classes of the first that only gained people, and those of the second that lost.
 

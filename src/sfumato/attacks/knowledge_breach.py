@@ -22,7 +22,7 @@ from sfumato.counts import FrequencySet, sums
 from sfumato.errors import InputError, UnknownColumnError, require_text
 from sfumato.harm import Chance, HarmRule, Level, draw_tail
 from sfumato.leaks.breach import listing
-from sfumato.leaks.facts import Fact, Facts, KnownColumns, find_facts
+from sfumato.leaks.facts import AdversaryColumns, Fact, Facts, find_facts
 from sfumato.policy.remedies import GiveRole, PublishApart, Remedy
 from sfumato.schema import Role
 from sfumato.text import text_of
@@ -139,10 +139,12 @@ class KnowledgeBreach(Attack):
         counts = target.counts
         if counts is None:
             raise InputError("facts can only be counted on a table in one piece.")
-        known = [KnownColumns(self.known_columns, with_class=True)] if self.known_columns else None
+        known = (
+            [AdversaryColumns(self.known_columns, with_class=True)] if self.known_columns else None
+        )
         if known is None and target.unknown:
             known = [
-                KnownColumns(names, with_class)
+                AdversaryColumns(names, with_class)
                 for n in range(1, min(3, len(target.sensitive)))
                 for with_class in (False, True)[: min(len(target.classes), 2)]
                 for names in combinations(target.sensitive, n)

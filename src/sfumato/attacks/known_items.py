@@ -13,7 +13,7 @@ from sfumato.counts.baskets import Baskets, Combinations, combinations_of
 from sfumato.errors import InputError, UnknownColumnError, require_int
 from sfumato.harm import Chance, HarmRule, Level, chance_of_values
 from sfumato.models import KmAnonymity
-from sfumato.policy.remedies import Promise, Remedy
+from sfumato.policy.remedies import PromiseMore, Remedy
 from sfumato.text import text_of
 from sfumato.typing import FloatArray, IntArray
 
@@ -70,7 +70,7 @@ class KnownItems(Attack):
     column: str | None = None
 
     def remedies(self, outcome: Outcome, rule: HarmRule) -> tuple[Remedy, ...]:
-        return (Promise((KmAnonymity(10, 2),)),)
+        return (PromiseMore((KmAnonymity(10, 2),)),)
 
     def __post_init__(self) -> None:
         require_int("known", self.known, at_least=1)

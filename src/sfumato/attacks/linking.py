@@ -11,7 +11,7 @@ from sfumato.counts import add_up
 from sfumato.errors import ParameterError, suggest
 from sfumato.harm import HarmRule, Level
 from sfumato.models import KAnonymity
-from sfumato.policy.remedies import Promise, Remedy
+from sfumato.policy.remedies import PromiseMore, Remedy
 from sfumato.text import percent
 from sfumato.typing import FloatArray, IntArray
 
@@ -66,7 +66,7 @@ class Linking(Attack):
     view: str = PROSECUTOR
 
     def remedies(self, outcome: Outcome, rule: HarmRule) -> tuple[Remedy, ...]:
-        return (Promise((KAnonymity(LEAST_CLASS),)),)
+        return (PromiseMore((KAnonymity(LEAST_CLASS),)),)
 
     def __post_init__(self) -> None:
         if self.view not in _VIEWS:

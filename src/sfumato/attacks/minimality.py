@@ -19,7 +19,7 @@ from sfumato.decouplings.base import LinkedTables
 from sfumato.errors import InputError, require_int, require_text
 from sfumato.harm import HarmRule
 from sfumato.models import DistinctLDiversity
-from sfumato.policy.remedies import Promise, PublishApart, Remedy
+from sfumato.policy.remedies import PromiseMore, PublishApart, Remedy
 from sfumato.text import text_of, text_or_none
 from sfumato.typing import BoolArray, FloatArray, IntArray, Value
 
@@ -114,7 +114,7 @@ class Minimality(Attack):
     seed: int = 0
 
     def remedies(self, outcome: Outcome, rule: HarmRule) -> tuple[Remedy, ...]:
-        return (Promise((DistinctLDiversity(self.column, 4),)), PublishApart((self.column,)))
+        return (PromiseMore((DistinctLDiversity(self.column, 4),)), PublishApart((self.column,)))
 
     def __post_init__(self) -> None:
         require_text("column", self.column)
@@ -225,7 +225,7 @@ def _most_runs(maker: ReleaseMaker, runs: int) -> int:
 
 
 @dataclass(frozen=True, eq=False)
-class Part:
+class OpenPart:
     """Some people and the values that were published of them; who of them has which is open.
 
     People whose quasi-identifiers fit one class each are parted by class. Where they fit several,
@@ -325,7 +325,7 @@ class Worlds:
     values: FrequencySet
     """The different combinations of sensitive values."""
 
-    parts: tuple[Part, ...]
+    parts: tuple[OpenPart, ...]
     truth: IntArray
     """`truth[kind, value]`: the table the release was really made of."""
 
@@ -386,7 +386,7 @@ class Worlds:
         np.add.at(world, (kind, dealt), 1)
         return world
 
-    def draw_part(self, part: Part, rng: np.random.Generator) -> IntArray:
+    def draw_part(self, part: OpenPart, rng: np.random.Generator) -> IntArray:
         """Return the true table with one of its parts dealt out otherwise."""
         extra = rng.choice(len(self.shares), size=part.missing, p=self.shares)
         values = np.concatenate([np.repeat(part.values, part.rows), extra])
@@ -512,7 +512,7 @@ def _parts(
     kinds: FrequencySet,
     shown: FrequencySet,
     of_value: IntArray,
-) -> tuple[Part, ...]:
+) -> tuple[OpenPart, ...]:
     """Return people and published values, separated by which classes people fit."""
     classes = shown.project(maker.quasi_identifiers)
     of_class = shown.group_by(maker.quasi_identifiers).of_item
@@ -535,7 +535,9 @@ def _parts(
         mine = order[edges[number] : edges[number + 1]]
         rows = row_order[row_edges[number] : row_edges[number + 1]]
         values, at = np.unique(of_value[rows], return_inverse=True)
-        found.append(Part(mine, kinds.rows[mine], values, sums(at, shown.rows[rows], len(values))))
+        found.append(
+            OpenPart(mine, kinds.rows[mine], values, sums(at, shown.rows[rows], len(values)))
+        )
     return tuple(found)
 
 
@@ -660,7 +662,7 @@ def _try_parts(worlds: Worlds, runs: int, rng: np.random.Generator) -> TriedCand
 
 
 def _candidates(
-    worlds: Worlds, part: Part, number: int, rng: np.random.Generator, *, every: bool
+    worlds: Worlds, part: OpenPart, number: int, rng: np.random.Generator, *, every: bool
 ) -> Iterator[tuple[IntArray, float]]:
     """Yield candidates that differ in one part, and how many ways lead to each."""
     if not every:

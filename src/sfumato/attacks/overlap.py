@@ -28,7 +28,7 @@ class PairCountError(InputError):
     """More classes of two releases fit each other than can be gone through."""
 
 
-class Pairs(NamedTuple):
+class MatchedPairs(NamedTuple):
     """Positions in two lists that go together, sorted by the first, then the second."""
 
     one: IntArray
@@ -48,7 +48,7 @@ class Pairs(NamedTuple):
 
 
 @dataclass(frozen=True, eq=False)
-class Reading:
+class LabelKnowledge:
     """What is known of the labels of a column besides the labels."""
 
     raw: Column | None = None
@@ -65,12 +65,14 @@ class Reading:
 class LabelPairs(NamedTuple):
     """The labels of two releases that can stand for the same value."""
 
-    pairs: Pairs
+    pairs: MatchedPairs
     legible: bool
     """Whether it is known of all labels what they stand for."""
 
 
-def overlapping_labels(one: Column, other: Column, reading: Reading | None = None) -> LabelPairs:
+def overlapping_labels(
+    one: Column, other: Column, reading: LabelKnowledge | None = None
+) -> LabelPairs:
     """Return the labels of two releases that can stand for the same value.
 
     Where the raw values are known, labels overlap that share one. Else they are read: as numbers,
@@ -86,7 +88,7 @@ def overlapping_labels(one: Column, other: Column, reading: Reading | None = Non
         >>> list(zip(found.one.tolist(), found.other.tolist()))
         [(0, 0), (0, 2), (1, 0), (1, 1), (1, 2)]
     """
-    reading = reading or Reading()
+    reading = reading or LabelKnowledge()
     sides = [[None if v is None else text_of(v) for v in c.values] for c in (one, other)]
     found = [*_plain_pairs(*sides)]
     if reading.raw is not None and len(reading.raw.values):
@@ -105,7 +107,7 @@ def overlapping_labels(one: Column, other: Column, reading: Reading | None = Non
     doubtful = _doubtful_pairs(sides[0], sides[1], legible, apart=reading.apart)
     found.append(doubtful)
     first, second = (np.concatenate([each[at] for each in found]) for at in (0, 1))
-    return LabelPairs(Pairs.of(first, second, len(sides[1])), len(doubtful[0]) == 0)
+    return LabelPairs(MatchedPairs.of(first, second, len(sides[1])), len(doubtful[0]) == 0)
 
 
 Texts = Sequence[str | None]
@@ -130,7 +132,7 @@ def _plain_pairs(one: Texts, other: Texts) -> Iterator[PairArrays]:
     yield _cross(every[0], [i for i, text in enumerate(other) if text == STAR])
 
 
-def _read_values(texts: Texts, reading: Reading) -> PairArrays:
+def _read_values(texts: Texts, reading: LabelKnowledge) -> PairArrays:
     """Return labels and the codes of the raw values they stand for, each pair once."""
     assert reading.raw is not None  # noqa: S101 - only read if there are values
     reader = LabelReader(reading.raw, reading.ladder)
@@ -312,7 +314,7 @@ class Face:
 class ClassPairs(NamedTuple):
     """The classes of two releases that can hold the same person."""
 
-    pairs: Pairs
+    pairs: MatchedPairs
     unread: tuple[str, ...]
     """The columns with labels of which nothing says what they stand for."""
 
@@ -321,7 +323,7 @@ def overlapping_classes(
     one: Sequence[Face],
     other: Sequence[Face],
     n: tuple[int, int],
-    readings: Mapping[str, Reading] | None = None,
+    readings: Mapping[str, LabelKnowledge] | None = None,
 ) -> "ClassPairs":
     """Return the classes of two releases that can hold the same person.
 
@@ -344,7 +346,7 @@ def overlapping_classes(
     found: IntArray | None = None
     unread: dict[str, None] = {}
     if not all(n):
-        return ClassPairs(Pairs(_NONE, _NONE), ())
+        return ClassPairs(MatchedPairs(_NONE, _NONE), ())
     for mine in one:
         for theirs in other:
             rows, doubtful = _overlapping_rows(mine, theirs, readings or {})
@@ -353,12 +355,12 @@ def overlapping_classes(
             found = key if found is None else np.intersect1d(found, key, assume_unique=True)
     if found is None:
         found = np.arange(n[0] * n[1])
-    return ClassPairs(Pairs(found // max(n[1], 1), found % max(n[1], 1)), tuple(unread))
+    return ClassPairs(MatchedPairs(found // max(n[1], 1), found % max(n[1], 1)), tuple(unread))
 
 
 def _overlapping_rows(
-    one: Face, other: Face, readings: Mapping[str, Reading]
-) -> tuple[Pairs, list[str]]:
+    one: Face, other: Face, readings: Mapping[str, LabelKnowledge]
+) -> tuple[MatchedPairs, list[str]]:
     """Join two tables column by column: rows that begin alike are looked at once."""
     theirs = {column.name: position for position, column in enumerate(other.columns)}
     joined = []
@@ -369,11 +371,11 @@ def _overlapping_rows(
             joined.append((i, j, found))
     unread = [one.columns[i].name for i, _, found in joined if not found.legible]
     if unread:
-        return Pairs(_NONE, _NONE), unread
+        return MatchedPairs(_NONE, _NONE), unread
     # Columns that rule out most come first.
     joined.sort(key=lambda each: len(each[2].pairs) / _possible(one, other, each[0], each[1]))
     sides = [_Prefixes.start(one.labels.shape[1]), _Prefixes.start(other.labels.shape[1])]
-    pairs = Pairs(np.zeros(1, dtype=np.int64), np.zeros(1, dtype=np.int64))
+    pairs = MatchedPairs(np.zeros(1, dtype=np.int64), np.zeros(1, dtype=np.int64))
     for i, j, (fitting, _) in joined:
         sizes = len(one.columns[i].values), len(other.columns[j].values)
         sides = [
@@ -388,7 +390,7 @@ def _overlapping_rows(
         raise _too_many(total)
     at, within = number_items(width[0][pairs.one] * width[1][pairs.other])
     second = np.maximum(width[1][pairs.other][at], 1)
-    fitting = Pairs(
+    fitting = MatchedPairs(
         rows[0][0][rows[0][1][pairs.one[at]] + within // second],
         rows[1][0][rows[1][1][pairs.other[at]] + within % second],
     )
@@ -438,8 +440,8 @@ class _Prefixes:
 
 
 def _extend_pairs(
-    pairs: Pairs, one: _Prefixes, other: _Prefixes, fitting: Pairs, size: int
-) -> Pairs:
+    pairs: MatchedPairs, one: _Prefixes, other: _Prefixes, fitting: MatchedPairs, size: int
+) -> MatchedPairs:
     """Return the longer beginnings that fit, of beginnings that did."""
     # Beginnings are numbered by parent, then label: the longer ones of one stand together.
     starts = [
@@ -470,17 +472,17 @@ def _extend_pairs(
         kept += int(good.sum())
         if kept > MOST_PAIRS:
             raise _too_many(kept)
-    return Pairs(*(np.concatenate([each[i] for each in found]) for i in (0, 1)))
+    return MatchedPairs(*(np.concatenate([each[i] for each in found]) for i in (0, 1)))
 
 
 def _cross_pairs(
-    pairs: Pairs,
+    pairs: MatchedPairs,
     one: _Prefixes,
     other: _Prefixes,
     starts: Sequence[IntArray],
-    fitting: Pairs,
+    fitting: MatchedPairs,
     size: int,
-) -> Pairs:
+) -> MatchedPairs:
     """Return the longer beginnings that fit, each held against each."""
     widths = [np.diff(each) for each in starts]
     width = widths[0][pairs.one] * widths[1][pairs.other]
@@ -498,7 +500,7 @@ def _cross_pairs(
         kept += int(good.sum())
         if kept > MOST_PAIRS:
             raise _too_many(kept)
-    return Pairs(*(np.concatenate([each[i] for each in found]) for i in (0, 1)))
+    return MatchedPairs(*(np.concatenate([each[i] for each in found]) for i in (0, 1)))
 
 
 def cut_lists(width: IntArray) -> Iterator[slice]:

@@ -199,14 +199,14 @@ class Pairing:
         found: IntArray = np.minimum(at, first + self.told_width[group] - 1)
         return found
 
-    def batches(self, group: IntArray) -> Iterator["Batch"]:
+    def batches(self, group: IntArray) -> Iterator["GroupBatch"]:
         """Yield groups of about the same shape together."""
         for part in self.alike(group):
             known = int(self.known_width[group[part]].max())
             told = int(self.told_width[group[part]].max())
             size = max(1, _AT_ONCE // (known * told))
             for start in range(0, len(part), size):
-                yield Batch.of(self, group[part[start : start + size]], known, told)
+                yield GroupBatch.of(self, group[part[start : start + size]], known, told)
 
     def alike(self, group: IntArray) -> Iterator[IntArray]:
         """Yield the places of groups of the same shape, or of about the same if it is rare."""
@@ -232,7 +232,7 @@ class Pairing:
         return found
 
 
-class Batch(NamedTuple):
+class GroupBatch(NamedTuple):
     """Groups of one shape, the group last: arrays that are added up along the others."""
 
     pairing: Pairing
@@ -248,7 +248,7 @@ class Batch(NamedTuple):
     told_rows: FloatArray
 
     @classmethod
-    def of(cls, pairing: Pairing, group: IntArray, known: int, told: int) -> "Batch":
+    def of(cls, pairing: Pairing, group: IntArray, known: int, told: int) -> "GroupBatch":
         i, j = np.arange(known)[:, None], np.arange(told)[:, None]
         one = np.minimum(pairing.known_start[group] + i, len(pairing.known_group) - 1)
         two = np.minimum(pairing.told_start[group] + j, len(pairing.told_group) - 1)
@@ -456,7 +456,7 @@ class Dependence:
         """Whether the tables teach something of what joins them."""
         return self.strength > 0
 
-    def join(self) -> Iterator[tuple[Batch, FloatArray]]:
+    def join(self) -> Iterator[tuple[GroupBatch, FloatArray]]:
         """Yield all groups in batches, with the expected people of each known tuple and value.
 
         It is the mean over the models of a group: where they disagree, nothing is sure.
@@ -729,7 +729,7 @@ def _change(
 ) -> FloatArray:
     """Return by how much likelier groups are than with one value exchanged, per strength."""
     known, told = pairing.known_width[group].max(), pairing.told_width[group].max()
-    batch = Batch.of(pairing, group, int(known), int(told) + 1)
+    batch = GroupBatch.of(pairing, group, int(known), int(told) + 1)
     # The value that comes has a place of its own, with no people before.
     batch.told[-1] = coming
     batch.value[-1] = pairing.told_value[coming]

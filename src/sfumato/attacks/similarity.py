@@ -28,7 +28,7 @@ from sfumato.models import CategoryShare, RangeShare
 from sfumato.models.categories import read_categories
 from sfumato.models.category_share import label_codes, listed_codes
 from sfumato.models.number_line import NumberLine, line_of, require_line
-from sfumato.policy.remedies import Promise, Remedy
+from sfumato.policy.remedies import PromiseMore, Remedy
 from sfumato.text import text_of
 from sfumato.typing import BoolArray, FloatArray, IntArray, Value
 
@@ -82,7 +82,7 @@ class Windows(NamedTuple):
     """The share of the table's known rows."""
 
 
-class Places(NamedTuple):
+class PlaceCounts(NamedTuple):
     """How many of the table's known rows stand at each place, and in the window from there on."""
 
     here: IntArray
@@ -90,7 +90,7 @@ class Places(NamedTuple):
     total: int
 
 
-def places(counts: ValueCounts, likeness: Likeness, holders: Holders | None = None) -> Places:
+def places(counts: ValueCounts, likeness: Likeness, holders: Holders | None = None) -> PlaceCounts:
     """Count the table's known rows at each place and within its reach.
 
     Args:
@@ -105,11 +105,11 @@ def places(counts: ValueCounts, likeness: Likeness, holders: Holders | None = No
         every = np.zeros(len(held.unit), dtype=np.int64)
         within = held.in_windows(every, np.zeros(n, dtype=np.int64), np.arange(n))
         here = np.bincount(held.last, minlength=n)
-        return Places(here, np.where(likeness.reach >= 0, within, 0), counts.known_total)
+        return PlaceCounts(here, np.where(likeness.reach >= 0, within, 0), counts.known_total)
     here = np.bincount(likeness.place, weights=counts.reference[:-1], minlength=n)
     below = np.concatenate([[0], np.cumsum(here.astype(np.int64))])
     end = np.maximum(likeness.reach + 1, np.arange(n))
-    return Places(here.astype(np.int64), below[end] - below[:-1], int(below[-1]))
+    return PlaceCounts(here.astype(np.int64), below[end] - below[:-1], int(below[-1]))
 
 
 class _HeldPlaces(NamedTuple):
@@ -298,7 +298,7 @@ def chance_of_windows(
     rows: IntArray,
     found: IntArray,
     marked: IntArray,
-    table: Places,
+    table: PlaceCounts,
 ) -> Chance:
     """Return the chance of classes that are drawn from all rows of a table.
 
@@ -351,7 +351,7 @@ _BUNDLES = 64
 """The most places that chance is computed for."""
 
 
-def _bundle(table: Places) -> tuple[IntArray, IntArray, IntArray]:
+def _bundle(table: PlaceCounts) -> tuple[IntArray, IntArray, IntArray]:
     """Return places whose windows are about equally full as one.
 
     Of each, the rows that stand there, the rows in its window, and the number of places it was.
@@ -502,7 +502,7 @@ class Similarity(ClassAttack):
         return replace(outcome, advice=advice, remedies=remedies)
 
     def _chance(
-        self, target: Target, table: Places, found: Fullest, rule: HarmRule
+        self, target: Target, table: PlaceCounts, found: Fullest, rule: HarmRule
     ) -> Chance | None:
         """Return how far independence explains what was found; None if there is nothing to."""
         counts = target.classes.counts_of(self.column)
@@ -549,12 +549,14 @@ class Similarity(ClassAttack):
             if counts.people is not None:
                 # It takes a hierarchy of intervals, which is made by hand.
                 return ()
-            return (Promise((RangeShare(self.column, _built_in(self.within), share),)),)
+            return (PromiseMore((RangeShare(self.column, _built_in(self.within), share),)),)
         codes = _found_alike(column, likeness, worst)
         if self.level is not None and len(codes) > _MOST_LISTED:
-            return (Promise((CategoryShare(self.column, share, level=self.level),)),)
+            return (PromiseMore((CategoryShare(self.column, share, level=self.level),)),)
         alike = (tuple(text_of(column.values[code]) for code in codes),)
-        return (Promise((CategoryShare(self.column, share, categories=alike),)),) if codes else ()
+        return (
+            (PromiseMore((CategoryShare(self.column, share, categories=alike),)),) if codes else ()
+        )
 
     def _likeness(self, column: SensitiveColumn) -> Likeness:
         if not column.values:

@@ -8,7 +8,13 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Self, TypeVar
 import numpy as np
 
 from sfumato.attacks.matching import Matcher
-from sfumato.attacks.overlap import Face, PairCountError, Pairs, Reading, overlapping_classes
+from sfumato.attacks.overlap import (
+    Face,
+    LabelKnowledge,
+    MatchedPairs,
+    PairCountError,
+    overlapping_classes,
+)
 from sfumato.classes import (
     MISSING,
     EquivalenceClasses,
@@ -308,7 +314,7 @@ class EarlierRelease:
     """A release of the same people before the one that is attacked."""
 
     target: Target
-    pairs: Pairs | None
+    pairs: MatchedPairs | None
     """The classes of the later release and of this one that can hold the same person; None if
     there are too many of them."""
 
@@ -324,7 +330,7 @@ class EarlierRelease:
         cls,
         later: Target,
         earlier: Target,
-        readings: Mapping[str, Reading] | None = None,
+        readings: Mapping[str, LabelKnowledge] | None = None,
         *,
         name: str = "earlier",
     ) -> Self:

@@ -16,7 +16,7 @@ from sfumato.errors import OutputError
 if TYPE_CHECKING:
     from sfumato.policy import Policy
     from sfumato.releases.release import Release
-    from sfumato.showing.content import Content, Table
+    from sfumato.showing.content import Content, ContentTable
 
 
 @command(
@@ -117,11 +117,11 @@ def _write_people(path: Path, rows: int) -> None:
     write_file(path, text.getvalue(), private="the invented data")
 
 
-def _lost_and_kept(people: Path, published: Path, policy: "Policy") -> "Table":
+def _lost_and_kept(people: Path, published: Path, policy: "Policy") -> "ContentTable":
     """Return what became of the cells of each column, in shares of all rows."""
     from pyarrow import csv
 
-    from sfumato.showing.content import Share, Table
+    from sfumato.showing.content import ContentTable, Share
     from sfumato.text import STAR, text_of
 
     before, after = csv.read_csv(people), csv.read_csv(published)
@@ -140,7 +140,7 @@ def _lost_and_kept(people: Path, published: Path, policy: "Policy") -> "Table":
             (name, str(policy.role_of(name)), *(Share(n / total) for n in (kept, coarser, hidden)))
         )
     heads = ("column", "role", "as it was", "coarser", "hidden")
-    return Table.of("", heads, rows, most=None)
+    return ContentTable.of("", heads, rows, most=None)
 
 
 class Chain:

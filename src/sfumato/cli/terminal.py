@@ -20,13 +20,13 @@ from sfumato.showing.content import (
     Badge,
     Cell,
     Content,
+    ContentTable,
     Figures,
     Listing,
     Part,
     Sentence,
     Share,
     Strength,
-    Table,
     format_cell,
 )
 
@@ -62,7 +62,7 @@ def print_contents(contents: Sequence[Content], *, err: bool = False) -> None:
         if content.verdict:
             answer = _text(content.headline, _STYLES[content.verdict])
             shown[start:start] = [answer]
-            if any(isinstance(part, Table) for part in content.parts):
+            if any(isinstance(part, ContentTable) for part in content.parts):
                 shown.append(answer)
     for position, each in enumerate(shown):
         if position:
@@ -102,7 +102,7 @@ def _renderables(part: Part, target: Console) -> Iterator[RenderableType]:
         more = [f"… and {part.more} more"] if part.more else []
         items = [f"- {clean(item)}" for item in part.items]
         yield _text("\n".join([*head, *items, *more]))
-    elif isinstance(part, Table | Figures):
+    elif isinstance(part, ContentTable | Figures):
         table = (part.table if isinstance(part, Figures) else part).compact
         if table.caption:
             yield _text(f"{table.caption}:")
@@ -120,7 +120,7 @@ def _renderables(part: Part, target: Console) -> Iterator[RenderableType]:
             yield _text(f"… and {table.more} more")
 
 
-def _rich_table(table: Table, *, bars: bool = True) -> RichTable:
+def _rich_table(table: ContentTable, *, bars: bool = True) -> RichTable:
     result = RichTable(box=SIMPLE_HEAD, pad_edge=False, show_edge=False)
     for column, heading in enumerate(table.headings):
         side = "right" if table.is_numeric(column) else "left"
@@ -142,7 +142,7 @@ _GAP = 2
 """Between the columns of a narrow table."""
 
 
-def _narrow_table(table: Table, room: int) -> RichTable:
+def _narrow_table(table: ContentTable, room: int) -> RichTable:
     """Return a table whose texts are broken where it hurts least: numbers never, words at marks.
 
     Rich would take from all columns alike, and break numbers and the words of headings.

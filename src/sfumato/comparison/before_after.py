@@ -53,7 +53,7 @@ class Row(NamedTuple):
     """How many rows of the table are like this."""
 
 
-class Distribution(NamedTuple):
+class ColumnSpread(NamedTuple):
     """How a column is spread, in the table and as a reader of the release sees it."""
 
     column: str
@@ -236,7 +236,7 @@ class BeforeAfter:
         )
         return Row(before, after, others, int(self.rows[at]))
 
-    def distribution(self, name: str) -> Distribution:
+    def distribution(self, name: str) -> ColumnSpread:
         """Return how a column is spread before and after.
 
         Rows behind a label are taken to be spread evenly over the values that it stands for in
@@ -252,7 +252,7 @@ class BeforeAfter:
         else:
             after = self._spread(name, n)
         bars = _bars(values, before, after)
-        return Distribution(name, *bars)
+        return ColumnSpread(name, *bars)
 
     def _spread(self, name: str, n: int) -> FloatArray:
         codes, labels = self.codes[name][self.stay], self.label_codes[name][self.stay]

@@ -9,7 +9,7 @@ from sfumato.comparison.trial import ASKED
 from sfumato.policy import GivenPolicy, Policy, policy_of
 from sfumato.releases.manifest import Manifest
 from sfumato.releases.opening import open_release
-from sfumato.showing.content import Content, Part, Sentence, Showable, Table
+from sfumato.showing.content import Content, ContentTable, Part, Sentence, Showable
 from sfumato.tasks.utility import utility
 from sfumato.tasks.verify import Assessment, verify
 from sfumato.text import text_of
@@ -19,11 +19,11 @@ Direction = Literal["safer", "riskier", "more useful", "less useful", "other"]
 
 
 @dataclass(frozen=True)
-class Change:
+class FigureChange:
     """One figure or setting of two releases.
 
     Example:
-        >>> print(Change("people at risk by linking", 3, 0, "safer"))
+        >>> print(FigureChange("people at risk by linking", 3, 0, "safer"))
         people at risk by linking: 3 became 0 (safer)
     """
 
@@ -61,13 +61,13 @@ class Changes(Showable):
 
     old: Assessment
     new: Assessment
-    causes: tuple[Change, ...]
+    causes: tuple[FigureChange, ...]
     """What was done differently: the people, the promises, the levels, the method."""
 
-    risk: tuple[Change, ...]
+    risk: tuple[FigureChange, ...]
     """What adversaries learn."""
 
-    utility: tuple[Change, ...]
+    utility: tuple[FigureChange, ...]
     """What others can still learn."""
 
     @property
@@ -76,7 +76,7 @@ class Changes(Showable):
         return not (self.causes or self.risk or self.utility)
 
     @property
-    def riskier(self) -> tuple[Change, ...]:
+    def riskier(self) -> tuple[FigureChange, ...]:
         """The changes for the worse."""
         return tuple(change for change in self.risk if change.direction == "riskier")
 
@@ -103,13 +103,13 @@ class Changes(Showable):
         return f"<Changes: {self.old.answer} before, {self.new.answer} now>"
 
 
-def _changes_part(title: str, changes: Sequence[Change], nothing: str) -> Part:
+def _changes_part(title: str, changes: Sequence[FigureChange], nothing: str) -> Part:
     if not changes:
         return Sentence(f"{title}: {nothing}.")
     rows = [
         [each.name, show_figure(each.old), show_figure(each.new), each.meaning] for each in changes
     ]
-    return Table.of("", [title, "before", "now", "so it is"], rows, most=None)
+    return ContentTable.of("", [title, "before", "now", "so it is"], rows, most=None)
 
 
 def show_figure(value: object) -> str:
@@ -186,7 +186,7 @@ def diff(
     )
 
 
-def _risks(old: Assessment, new: Assessment) -> Iterator[Change]:
+def _risks(old: Assessment, new: Assessment) -> Iterator[FigureChange]:
     yield from _settings_changed(
         {f"promise {check.name}": check.status for check in old.checks},
         {f"promise {check.name}": check.status for check in new.checks},
@@ -199,7 +199,7 @@ def _risks(old: Assessment, new: Assessment) -> Iterator[Change]:
                 None if each is None or not each.tried else of(each) for each in (one, other)
             )
             if was != now and not _both_near(was, now):
-                yield Change(f"{name}: {figure}", was, now, _direction(was, now))
+                yield FigureChange(f"{name}: {figure}", was, now, _direction(was, now))
 
 
 _FIGURES: Mapping[str, Callable[[Outcome], float | None]] = {
@@ -219,12 +219,14 @@ def _direction(old: float | None, new: float | None) -> Direction:
     return "safer" if new < old else "riskier"
 
 
-def _losses(old: Manifest | None, new: Manifest | None) -> Iterator[Change]:
+def _losses(old: Manifest | None, new: Manifest | None) -> Iterator[FigureChange]:
     before, after = ({} if one is None else one.known_losses for one in (old, new))
     for name in before:
         if name in after and before[name] != after[name]:
             worse = after[name] > before[name]
-            yield Change(name, before[name], after[name], "less useful" if worse else "more useful")
+            yield FigureChange(
+                name, before[name], after[name], "less useful" if worse else "more useful"
+            )
 
 
 def _answers(
@@ -234,7 +236,7 @@ def _answers(
     policy: Policy | None,
     quasi_identifiers: Sequence[str] | None,
     sensitive: Sequence[str] | None,
-) -> Iterator[Change]:
+) -> Iterator[FigureChange]:
     found = utility(
         data,
         {"old": old, "new": new},
@@ -249,16 +251,20 @@ def _answers(
     for name, of in figures.items():
         before, after = of(found["old"]), of(found["new"])
         if before != after:
-            yield Change(name, before, after, "less useful" if after > before else "more useful")
+            yield FigureChange(
+                name, before, after, "less useful" if after > before else "more useful"
+            )
     old_losses, new_losses = found["old"].number_losses, found["new"].number_losses
     for name, before in old_losses.items():
         after = new_losses.get(name, before)
         if before != after:
             worse = after > before
-            yield Change(ASKED[name], before, after, "less useful" if worse else "more useful")
+            yield FigureChange(
+                ASKED[name], before, after, "less useful" if worse else "more useful"
+            )
 
 
-def _causes(old: Manifest | None, new: Manifest | None) -> Iterator[Change]:
+def _causes(old: Manifest | None, new: Manifest | None) -> Iterator[FigureChange]:
     if old is None or new is None:
         return
     yield from _settings_changed(_settings(old), _settings(new))
@@ -293,7 +299,9 @@ def _levels(manifest: Manifest) -> dict[str, object]:
     return {column.name: column.level_text for column in manifest.known_columns if column.recoded}
 
 
-def _settings_changed(old: Mapping[str, object], new: Mapping[str, object]) -> Iterator[Change]:
+def _settings_changed(
+    old: Mapping[str, object], new: Mapping[str, object]
+) -> Iterator[FigureChange]:
     for name in dict.fromkeys([*old, *new]):
         if old.get(name) != new.get(name):
-            yield Change(name, old.get(name), new.get(name))
+            yield FigureChange(name, old.get(name), new.get(name))

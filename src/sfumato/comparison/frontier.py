@@ -14,7 +14,7 @@ from sfumato.errors import ParameterError, UnknownNameError
 from sfumato.files import write_file
 from sfumato.losses import NormalizedLoss
 from sfumato.showing.charts import Spot, scatter_svg
-from sfumato.showing.content import Cell, Content, Sentence, Share, Showable, Table
+from sfumato.showing.content import Cell, Content, ContentTable, Sentence, Share, Showable
 
 TITLES = ("suppressed", "at risk", "belief", "gain", "highest 1/n", "mean 1/n", "seconds")
 """What the columns after the loss are called."""
@@ -150,7 +150,7 @@ class Comparison(Showable):
             for number, point in enumerate(self.points, 1)
         ]
         lost = _SHORT.get(self.loss, "loss")
-        table = Table.of("", ["policy", "", lost, *TITLES], rows, most=None)
+        table = ContentTable.of("", ["policy", "", lost, *TITLES], rows, most=None)
         return Content(self.headline, (table, *map(Sentence, self.notes)))
 
     def drawings(self) -> tuple[str, ...]:

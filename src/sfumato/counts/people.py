@@ -63,7 +63,7 @@ class _SpreadValues:
 
 
 @dataclass(frozen=True, eq=False)
-class _Rows:
+class _KindRows:
     """Rows of kinds of people in the finest classes: parallel arrays."""
 
     kind: IntArray
@@ -99,7 +99,7 @@ class ClassPeople:
     values: Mapping[str, tuple[_HeldValues, _SpreadValues, int]]
     """Per sensitive column, the values that people have, and how many there are with missing."""
 
-    rows: "_Rows | None" = None
+    rows: "_KindRows | None" = None
     """The rows of kinds that are in several of the finest classes, if they were asked for."""
 
     @classmethod
@@ -152,7 +152,7 @@ class ClassPeople:
         spread[settled.kind] = True
         wanders = spread[kind[person]]
         return replace(
-            settled, rows=_Rows(kind[person][wanders], item[wanders], rows[wanders], kind)
+            settled, rows=_KindRows(kind[person][wanders], item[wanders], rows[wanders], kind)
         )
 
     @property

@@ -5,7 +5,7 @@ Every method is one file and one frozen dataclass; `DECOUPLINGS` finds them by n
 
 from sfumato.decouplings.anatomy import Anatomy
 from sfumato.decouplings.association_hiding import AssociationHiding
-from sfumato.decouplings.base import Decoupling, Kind, Part, Parts, random_labels
+from sfumato.decouplings.base import DecoupledPart, Decoupling, Kind, Parts, random_labels
 from sfumato.decouplings.break_merge import (
     BreakMerge,
     publish,
@@ -23,10 +23,10 @@ __all__ = [
     "AssociationHiding",
     "BreakMerge",
     "Bucketization",
+    "DecoupledPart",
     "Decoupling",
     "Kind",
     "MergedTables",
-    "Part",
     "Parts",
     "Slicing",
     "kind_of",

@@ -8,9 +8,9 @@ import numpy as np
 
 from sfumato.counts import Column, FrequencySet, group
 from sfumato.decouplings.base import (
+    DecoupledPart,
     Decoupling,
     GroupedTables,
-    Part,
     Parts,
     SensitiveTable,
     file_names,
@@ -267,7 +267,9 @@ def publish_buckets(
     once = np.ones(len(table.rows), dtype=np.int64)
     [file] = file_names([table.column.name], "sensitive_")
     tables = (
-        Part("qi", "qi", DerivedTable.repeat(people, kinds, times, rng)),
-        Part(file, "sensitive", DerivedTable.repeat(counted, cells, once, rng), table.column.name),
+        DecoupledPart("qi", "qi", DerivedTable.repeat(people, kinds, times, rng)),
+        DecoupledPart(
+            file, "sensitive", DerivedTable.repeat(counted, cells, once, rng), table.column.name
+        ),
     )
     return Parts(grouped, bucket, count, tables)

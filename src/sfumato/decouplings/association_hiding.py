@@ -13,7 +13,7 @@ from typing import Any, ClassVar, Literal, NamedTuple, Self
 import numpy as np
 
 from sfumato.counts import FrequencySet, group, sums
-from sfumato.decouplings.base import Decoupling, GroupedTables, Part, Parts
+from sfumato.decouplings.base import DecoupledPart, Decoupling, GroupedTables, Parts
 from sfumato.decouplings.texts import code
 from sfumato.errors import ParameterError, require_int, require_number
 from sfumato.hierarchy import HierarchyBuilder, Ladder, Suppress
@@ -536,7 +536,7 @@ class _InformedHiding(AssociationHiding):
             GroupedTables.of(published, quasi_identifiers, sensitive),
             "",
             "",
-            (Part("data", "rows", content),),
+            (DecoupledPart("data", "rows", content),),
             counts=published,
             hiding=tuple(self._record(column) for column in columns),
         )

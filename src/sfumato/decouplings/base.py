@@ -445,7 +445,7 @@ def _count_table(
 
 
 @dataclass(frozen=True, eq=False)
-class Part:
+class DecoupledPart:
     """One of the tables that are published."""
 
     name: str
@@ -490,7 +490,7 @@ class Parts:
     count: str
     """The column that says how many people of a group have a value; empty if there is one table."""
 
-    tables: tuple[Part, ...]
+    tables: tuple[DecoupledPart, ...]
     models: tuple[Mapping[str, Any], ...] = ()
     """What the groups keep, as manifests write it, where the table's own models say nothing."""
 
@@ -516,7 +516,7 @@ def split_joints(parts: Parts, joints: Sequence[Joint]) -> Parts:
     return replace(parts, grouped=replace(parts.grouped, sensitive=sensitive), tables=tables)
 
 
-def _split_part(part: Part, joints: Mapping[str, Joint]) -> Part:
+def _split_part(part: DecoupledPart, joints: Mapping[str, Joint]) -> DecoupledPart:
     held = [joints.get(column.name) for column in part.content.columns]
     if not any(joint is not None for joint in held):
         return part

@@ -8,9 +8,9 @@ import numpy as np
 
 from sfumato.counts import FrequencySet
 from sfumato.decouplings.base import (
+    DecoupledPart,
     Decoupling,
     GroupedTables,
-    Part,
     Parts,
     SensitiveTable,
     file_names,
@@ -167,10 +167,12 @@ def publish(
     count = free_name("count", [*names, group])
     files = file_names(grouped.names, "sensitive_")
     tables = [
-        Part(file, "sensitive", _sensitive(grouped, table, group, count, rng), table.column.name)
+        DecoupledPart(
+            file, "sensitive", _sensitive(grouped, table, group, count, rng), table.column.name
+        )
         for file, table in zip(files, grouped.sensitive, strict=True)
     ]
-    first = Part("qi", "qi", _people(grouped, people, group, rng))
+    first = DecoupledPart("qi", "qi", _people(grouped, people, group, rng))
     return Parts(grouped, group, count, (first, *tables))
 
 

@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from sfumato.decouplings.base import Part, Parts, free_name
+from sfumato.decouplings.base import DecoupledPart, Parts, free_name
 from sfumato.decouplings.texts import code, quote, read_text, sql_type
 from sfumato.tables.derived import DerivedColumn
 
@@ -47,7 +47,7 @@ _WEIGHT = """\
 class _Side:
     """A table, and the column of it that a recipe is about."""
 
-    part: Part
+    part: DecoupledPart
     file: Mapping[str, Any]
     column: DerivedColumn
 

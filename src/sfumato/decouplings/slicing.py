@@ -9,9 +9,9 @@ import numpy as np
 
 from sfumato.counts import FrequencySet, group, sums
 from sfumato.decouplings.base import (
+    DecoupledPart,
     Decoupling,
     GroupedTables,
-    Part,
     Parts,
     SensitiveTable,
     free_name,
@@ -25,7 +25,7 @@ from sfumato.decouplings.slices import (
     CHECKS,
     MEASURES,
     Columns,
-    Form,
+    DiversityForm,
     Probabilistic,
     Size,
     SubTuples,
@@ -171,12 +171,16 @@ def slice_sql(parts: Parts, manifest: Mapping[str, Any]) -> str:
     return write_schema(parts, manifest["files"], said, "\n".join(lines) + ";")
 
 
-def _number_parts(parts: Parts) -> list[tuple[int, Part]]:
+def _number_parts(parts: Parts) -> list[tuple[int, DecoupledPart]]:
     return list(enumerate(parts.tables, start=1))
 
 
 def _join_slice(
-    alias: str, part: Part, shared: Sequence[str], home: Mapping[str, str], words: Sequence[str]
+    alias: str,
+    part: DecoupledPart,
+    shared: Sequence[str],
+    home: Mapping[str, str],
+    words: Sequence[str],
 ) -> list[str]:
     """Join one more slice: by the bucket, and by what stands in a slice before it too."""
     bucket, count, share = words
@@ -345,7 +349,7 @@ class Slicing(Decoupling):
             why = "with membership in mind, as many columns are made as it takes"
             raise ParameterError("slices", self.slices, "left out", why=why)
 
-    def _refuse_check(self, form: Form) -> None:
+    def _refuse_check(self, form: DiversityForm) -> None:
         """Raise an error for a check that would have nothing to do, or could not be made."""
         if self.check == "buckets":
             return
@@ -357,7 +361,7 @@ class Slicing(Decoupling):
             raise ParameterError("check", self.check, "'buckets'", why=why)
 
     @property
-    def diversity(self) -> Form:
+    def diversity(self) -> DiversityForm:
         """The diversity that every bucket must have."""
         return form_of(self.form, self.l, c=self.c, alpha=self.alpha, categories=self.categories)
 
@@ -395,7 +399,7 @@ class Slicing(Decoupling):
         slices = _place([name for name in plain if name not in placed], columns)
         return self._parts(counts, columns.sensitive, slices, bucket, models, notes, rng)
 
-    def _form(self, counts: FrequencySet, sensitive: Sequence[str]) -> Form:
+    def _form(self, counts: FrequencySet, sensitive: Sequence[str]) -> DiversityForm:
         """Return the form as it judges the values of the table."""
         form = self.diversity
         if not sensitive:
@@ -417,7 +421,7 @@ class Slicing(Decoupling):
         counts: FrequencySet,
         quasi_identifiers: Sequence[str],
         sensitive: Sequence[str],
-        form: Form,
+        form: DiversityForm,
     ) -> Columns:
         for name in sensitive:
             require_diverse(counts, Columns(((name,),), (name,)), form)
@@ -433,7 +437,7 @@ class Slicing(Decoupling):
         counts: FrequencySet,
         quasi_identifiers: Sequence[str],
         sensitive: Sequence[str],
-        form: Form,
+        form: DiversityForm,
         *,
         overlapping: bool = True,
     ) -> Columns:
@@ -450,7 +454,7 @@ class Slicing(Decoupling):
         )
 
     def _models(
-        self, columns: Columns, laid: Sequence[SubTuples], bucket: IntArray, form: Form
+        self, columns: Columns, laid: Sequence[SubTuples], bucket: IntArray, form: DiversityForm
     ) -> tuple[Mapping[str, Any], ...]:
         """Write what is promised of each secret."""
         if not columns.sensitive:
@@ -473,7 +477,7 @@ class Slicing(Decoupling):
         quasi_identifiers: Sequence[str],
         columns: Columns,
         bucket: IntArray,
-        form: Form,
+        form: DiversityForm,
         rng: np.random.Generator,
     ) -> tuple[str, ...]:
         """Return how many made-up people can be ruled out, and what overlap adds to that."""
@@ -499,7 +503,7 @@ class Slicing(Decoupling):
         counts: FrequencySet,
         quasi_identifiers: Sequence[str],
         columns: Columns,
-        form: Form,
+        form: DiversityForm,
     ) -> list[list[str]]:
         """Return the columns as they are before attributes are added, or each where it is first."""
         if self.columns is None and self.overlap is None:
@@ -529,7 +533,7 @@ class Slicing(Decoupling):
         label = free_name("bucket", counts.names)
         count = free_name("count", [*counts.names, label])
         tables = tuple(
-            Part(
+            DecoupledPart(
                 f"slice_{number}",
                 "slice",
                 _slice(counts, names, bucket, grouped.labelled, (label, count), rng),

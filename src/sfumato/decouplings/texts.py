@@ -5,7 +5,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from datetime import date, datetime
 from typing import Any
 
-from sfumato.decouplings.base import Part, Parts
+from sfumato.decouplings.base import DecoupledPart, Parts
 from sfumato.files.dialect import Dialect
 from sfumato.text import visible
 from sfumato.typing import Value
@@ -161,7 +161,7 @@ _KEY_COLUMNS, _KEY_LENGTH = 8, 200
 """A key that is longer does not fit the index of every database."""
 
 
-def _definition(part: Part, parts: Parts, *, written: bool) -> str:
+def _definition(part: DecoupledPart, parts: Parts, *, written: bool) -> str:
     """Define a table, each column of its type.
 
     Args:
@@ -197,7 +197,7 @@ _LINK = "links the tables; drawn at random"
 _COUNT = "how many people of the group have these values"
 
 
-def _key(part: Part, parts: Parts) -> list[str]:
+def _key(part: DecoupledPart, parts: Parts) -> list[str]:
     """Return the columns that tell the rows of a table apart; none if a row is a person."""
     columns = [each for each in part.content.columns if each.name != parts.count]
     if len(columns) == len(part.content.columns) or len(columns) > _KEY_COLUMNS:

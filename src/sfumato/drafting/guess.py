@@ -18,9 +18,9 @@ from sfumato.policy.meanings import (
     FOR_NAMES,
     LIFE_DATES,
     NAMING,
+    ColumnKind,
     Key,
-    Kind,
-    Meaning,
+    WordMeaning,
     counts_up,
     hint_of,
     is_bare_number,
@@ -137,7 +137,7 @@ class Guess(NamedTuple):
     certain: bool = False
     """Whether there is little doubt: what the name says, or an empty column."""
 
-    kind: Kind = Kind.UNKNOWN
+    kind: ColumnKind = ColumnKind.UNKNOWN
     of: str | None = None
     """The column of which this one is a copy or a function; None if there is none."""
 
@@ -170,18 +170,18 @@ def _guess(domain: Domain, look: "_Look", variable: Variable | None) -> Guess:
     facts = look.facts()
     if not domain.rows.size:
         reason = "every cell is missing: there is nothing to publish"
-        return Guess(Role.DROPPED, reason, certain=True, kind=Kind.NOTHING)
+        return Guess(Role.DROPPED, reason, certain=True, kind=ColumnKind.NOTHING)
     separator = separator_in(domain)
     if separator is not None:
         what = f"several items with {separator!r} between them"
-        return Guess(Role.SET, f"{facts}, {what}{_SOME_KNOWN}", kind=Kind.SET)
+        return Guess(Role.SET, f"{facts}, {what}{_SOME_KNOWN}", kind=ColumnKind.SET)
     pattern = look.pattern()
     if pattern:
         reason = f"{facts}: the values look like {pattern}"
-        return Guess(Role.IDENTIFIER, reason, kind=Kind.IDENTIFIER)
+        return Guess(Role.IDENTIFIER, reason, kind=ColumnKind.IDENTIFIER)
     if look.is_free_text():
         reason = f"{facts}, long texts: free text can name people"
-        return Guess(Role.DROPPED, reason, kind=Kind.FREE_TEXT)
+        return Guess(Role.DROPPED, reason, kind=ColumnKind.FREE_TEXT)
     constant = _constant(domain.column, look)
     if constant is not None:
         return constant
@@ -198,8 +198,10 @@ def _constant(column: str, look: "_Look") -> Guess | None:
     meaning, same = meaning_of(column), "the same in every row"
     if meaning is not None and meaning.role in (Role.IDENTIFIER, Role.DROPPED):
         reason = f"{same}, and called like {meaning.what}: nothing is lost without it"
-        return Guess(Role.DROPPED, reason, certain=True, kind=Kind.CONSTANT)
-    return Guess(Role.PLAIN, f"{same}: tells no person apart", certain=True, kind=Kind.CONSTANT)
+        return Guess(Role.DROPPED, reason, certain=True, kind=ColumnKind.CONSTANT)
+    return Guess(
+        Role.PLAIN, f"{same}: tells no person apart", certain=True, kind=ColumnKind.CONSTANT
+    )
 
 
 _SOME_KNOWN = (
@@ -250,8 +252,8 @@ def guess_all(
 ) -> dict[str, Guess]:
     """Guess every column's role by itself; `lists` are those that hold lists of items."""
     reason = "has no single value per row, so it cannot be protected"
-    nested = Guess(Role.DROPPED, reason, certain=True, kind=Kind.NOTHING)
-    several = Guess(Role.SET, f"lists of items{_SOME_KNOWN}", certain=True, kind=Kind.SET)
+    nested = Guess(Role.DROPPED, reason, certain=True, kind=ColumnKind.NOTHING)
+    several = Guess(Role.SET, f"lists of items{_SOME_KNOWN}", certain=True, kind=ColumnKind.SET)
     return {
         name: guess(domains[name], variables.get(name))
         if name in domains
@@ -323,13 +325,13 @@ def with_relations(guesses: Mapping[str, Guess], relations: Relations) -> dict[s
         if name in left_out:
             needless = [r for r in kept if _makes_needless(guesses, ranks, name, r)]
             best = max(needless or told, key=lambda r: _likeness(name, r, guesses))
-            kind = Kind.COPY if best.both else Kind.FUNCTION
+            kind = ColumnKind.COPY if best.both else ColumnKind.FUNCTION
             found[name] = Guess(Role.DROPPED, _told_by(best), kind=kind, of=best.of[0])
         elif each.role in (Role.PLAIN, Role.SENSITIVE):
             of = _known_telling(guesses, kept)
             if of is not None and meaning_of(name) is None:
                 reason = f"a function of {of!r}, which tells it"
-                found[name] = Guess(Role.DROPPED, reason, kind=Kind.FUNCTION, of=of)
+                found[name] = Guess(Role.DROPPED, reason, kind=ColumnKind.FUNCTION, of=of)
             elif of is not None:
                 reason = f"{each.reason}. But {of!r} tells it, and {_OTHERS_MAY_KNOW}"
                 found[name] = each._replace(role=Role.QUASI_IDENTIFIER, reason=reason, of=of)
@@ -369,17 +371,18 @@ def with_few_known(
 
 
 _MOST_KNOWN = 8
+_WIDELY_KNOWN = ("AGE", "SEX", "DATE", "ORIGIN", "PLACE", "FAMILY", "WORK", "BODY")
 _ORDER = (
-    Kind.AGE, Kind.SEX, Kind.DATE, Kind.ORIGIN, Kind.PLACE, Kind.FAMILY, Kind.WORK, Kind.BODY,
-    *(kind for kind in Kind if kind.name not in "AGE SEX DATE ORIGIN PLACE FAMILY WORK BODY"),
-)  # fmt: skip
+    *(ColumnKind[name] for name in _WIDELY_KNOWN),
+    *(kind for kind in ColumnKind if kind.name not in _WIDELY_KNOWN),
+)
 """Kinds of columns by how many people know them."""
 
 
 def _is_plainly_known(name: str, found: Guess) -> bool:
     """Return whether whole words of a name, or dates, say that others know a column."""
     meaning = meaning_of(name)
-    return found.kind is Kind.DATE or (meaning is not None and meaning.kind is found.kind)
+    return found.kind is ColumnKind.DATE or (meaning is not None and meaning.kind is found.kind)
 
 
 def _known_telling(guesses: Mapping[str, Guess], told: Sequence[Relation]) -> str | None:
@@ -406,7 +409,7 @@ def _told_by(relation: Relation) -> str:
 
 def _rank(found: Guess, place: int) -> tuple[bool, bool, int]:
     """Return what is compared to choose which of two copies is kept: the lower one."""
-    return (found.kind is Kind.UNKNOWN, not found.certain, place)
+    return (found.kind is ColumnKind.UNKNOWN, not found.certain, place)
 
 
 def _makes_needless(
@@ -417,19 +420,19 @@ def _makes_needless(
 ) -> bool:
     """Return whether a column need not be published because others tell it."""
     mine, others = guesses[name], [guesses[other] for other in relation.of]
-    if len(others) > 1 and mine.kind is Kind.DATE:
+    if len(others) > 1 and mine.kind is ColumnKind.DATE:
         return _is_told_date(guesses, ranks, name, relation)
     if len(others) > 1:
         # Any of the three is told by the other two: the one goes that means least.
         return ranks[name] > max(ranks[other] for other in relation.of) and (
-            mine.kind is Kind.UNKNOWN or all(each.kind is mine.kind for each in others)
+            mine.kind is ColumnKind.UNKNOWN or all(each.kind is mine.kind for each in others)
         )
     alike = mine.kind is others[0].kind
     if relation.both:
-        return ranks[name] > ranks[relation.of[0]] and (alike or mine.kind is Kind.UNKNOWN)
-    if mine.role is Role.QUASI_IDENTIFIER and mine.kind is Kind.PLACE:
+        return ranks[name] > ranks[relation.of[0]] and (alike or mine.kind is ColumnKind.UNKNOWN)
+    if mine.role is Role.QUASI_IDENTIFIER and mine.kind is ColumnKind.PLACE:
         return False
-    return mine.kind is Kind.UNKNOWN or (alike and mine.kind is not Kind.OUTCOME)
+    return mine.kind is ColumnKind.UNKNOWN or (alike and mine.kind is not ColumnKind.OUTCOME)
 
 
 def _is_told_date(
@@ -442,11 +445,11 @@ def _is_told_date(
 
     The first date and a duration say what both dates do. A day of birth goes if there is an age.
     """
-    dates = [of for of in relation.of if guesses[of].kind is Kind.DATE]
+    dates = [of for of in relation.of if guesses[of].kind is ColumnKind.DATE]
     if len(dates) != 1:
         return False
     between = next(of for of in relation.of if of not in dates)
-    aged = guesses[between].kind is Kind.AGE
+    aged = guesses[between].kind is ColumnKind.AGE
     births = [not _BIRTHS.isdisjoint(words(each)) for each in (name, dates[0])]
     return births[0] if aged and any(births) else ranks[name][-1] > ranks[dates[0]][-1]
 
@@ -464,10 +467,10 @@ def _by_name(column: str, look: "_Look") -> Guess | None:
     named = meaning is not None and meaning.role is Role.IDENTIFIER
     if not named and _is_numbered(column, look):
         reason = f"{facts}, called like a running number: looks like an identifier"
-        return Guess(Role.IDENTIFIER, reason, certain=True, kind=Kind.IDENTIFIER)
+        return Guess(Role.IDENTIFIER, reason, certain=True, kind=ColumnKind.IDENTIFIER)
     if not COORDINATES.isdisjoint(words(column)) and look.are_coordinates():
         reason = f"{facts}, looks like coordinates by its name: {_OTHERS_MAY_KNOW}"
-        return Guess(Role.QUASI_IDENTIFIER, reason, certain=True, kind=Kind.PLACE)
+        return Guess(Role.QUASI_IDENTIFIER, reason, certain=True, kind=ColumnKind.PLACE)
     found = None if meaning is None else _guess_meaning(meaning, column, look, "name", certain=True)
     if found is not None:
         return found
@@ -508,13 +511,13 @@ def _is_numbered(column: str, look: "_Look") -> bool:
 
 
 def _guess_meaning(  # noqa: C901, PLR0911 - one for each way in which values contradict a name
-    meaning: Meaning, name: str, look: "_Look", by: str, *, certain: bool
+    meaning: WordMeaning, name: str, look: "_Look", by: str, *, certain: bool
 ) -> Guess | None:
     """Return the guess that a meaning leads to if the values bear it out; None if they do not."""
     role, kind, facts = meaning.role, meaning.kind, look.facts()
     reason = f"{facts}, looks like {meaning.what} by its {by}"
 
-    def found(role: Role, reason: str, kind: Kind = kind) -> Guess:
+    def found(role: Role, reason: str, kind: ColumnKind = kind) -> Guess:
         return Guess(role, reason, certain, kind)
 
     if role in (Role.IDENTIFIER, Role.DROPPED):
@@ -522,34 +525,34 @@ def _guess_meaning(  # noqa: C901, PLR0911 - one for each way in which values co
             # It says whether there is one, or is a scale: pid is a party too.
             return None
         return found(role, reason + ": it can name people" * (role is Role.DROPPED))
-    if kind is Kind.DATE and not _may_be_date(name, look):
+    if kind is ColumnKind.DATE and not _may_be_date(name, look):
         return _no_date(name, look, facts, by)
     if role is Role.SENSITIVE and look.kind == "date":
         what = f"{reason}, but holds dates: {_OTHERS_MAY_KNOW}"
-        return found(Role.QUASI_IDENTIFIER, what, Kind.DATE)
+        return found(Role.QUASI_IDENTIFIER, what, ColumnKind.DATE)
     if role is Role.SENSITIVE and look.kind == "text" and look.nearly_unique_for_sure:
         reason += ", but nearly every row has its own text, which would be a fingerprint"
         return found(Role.DROPPED, reason)
     if role is Role.SENSITIVE:
         return found(role, f"{reason}: {_NOT_TO_LEARN}")
-    if kind is Kind.WEIGHT:
+    if kind is ColumnKind.WEIGHT:
         return _survey_weight(name, look, reason, certain=certain)
-    if kind is Kind.BODY:
+    if kind is ColumnKind.BODY:
         return _body(name, look, reason, certain=certain)
     if role is Role.PLAIN:
         few = look.distinct <= _FEW and not look.nearly_unique
         return found(role, f"{reason}: harmless") if few else None
     if (look.is_flag() or look.counts_from_none()) and not _HOSPITALS.isdisjoint(words(name)):
         what = f"{facts}, says by its {by} who was in hospital: {_NOT_TO_LEARN}"
-        return found(Role.SENSITIVE, what, Kind.HEALTH)
-    if kind is Kind.AGE and look.is_flag():
+        return found(Role.SENSITIVE, what, ColumnKind.HEALTH)
+    if kind is ColumnKind.AGE and look.is_flag():
         return found(role, f"{facts}, looks like a class of ages by its {by}: {_OTHERS_MAY_KNOW}")
     return found(role, f"{reason}: {_OTHERS_MAY_KNOW}")
 
 
 _NOT_TO_LEARN = "no adversary should learn it about a person"
 _FEW = 20
-_NAMED = (Kind.SEX, Kind.ORIGIN)
+_NAMED = (ColumnKind.SEX, ColumnKind.ORIGIN)
 """What has few values, unless they are names: numbers of it are scores or counts."""
 
 _GROWS = frozenset({"loss", "gain", "change", "diff", "lost", "verlust", "zunahme", "perte"})
@@ -609,15 +612,15 @@ def _no_date(name: str, look: "_Look", facts: str, by: str) -> Guess | None:
     said = frozenset(words(name))
     if not said.isdisjoint(_DEATHS):
         reason = f"{facts}, says by its {by} who died: {_NOT_TO_LEARN}"
-        return Guess(Role.SENSITIVE, reason, certain=True, kind=Kind.OUTCOME)
+        return Guess(Role.SENSITIVE, reason, certain=True, kind=ColumnKind.OUTCOME)
     if not said.isdisjoint(_STAYS):
         reason = f"{facts}, looks like the use of health care by its {by}: {_NOT_TO_LEARN}"
-        return Guess(Role.SENSITIVE, reason, certain=True, kind=Kind.HEALTH)
+        return Guess(Role.SENSITIVE, reason, certain=True, kind=ColumnKind.HEALTH)
     if not said.isdisjoint(_BIRTHS):
         reason = f"{facts}, is about a birth by its {by}: {_OTHERS_MAY_KNOW}"
-        return Guess(Role.QUASI_IDENTIFIER, reason, kind=Kind.ORIGIN)
+        return Guess(Role.QUASI_IDENTIFIER, reason, kind=ColumnKind.ORIGIN)
     hint = hint_of(name)
-    if hint is not None and hint.kind is not Kind.DATE:
+    if hint is not None and hint.kind is not ColumnKind.DATE:
         return _guess_meaning(hint, name, look, by, certain=True)
     return None
 
@@ -629,14 +632,14 @@ def _survey_weight(name: str, look: "_Look", reason: str, *, certain: bool) -> G
         return None
     if not said.isdisjoint(_SHORT) and look.are_of_bodies():
         reason = f"{look.facts()}, looks like weights of bodies: {_NOT_TO_LEARN}"
-        return Guess(Role.SENSITIVE, reason, certain, Kind.MEASUREMENT)
+        return Guess(Role.SENSITIVE, reason, certain, ColumnKind.MEASUREMENT)
     if look.are_weights():
         reason += ": all rows of a class get the mean of theirs"
-        return Guess(Role.WEIGHT, reason, certain, Kind.WEIGHT)
+        return Guess(Role.WEIGHT, reason, certain, ColumnKind.WEIGHT)
     if not said.isdisjoint(_SHORT):
         return None
     reason += f", but not all are numbers of 0 or more: {_OTHERS_MAY_KNOW}"
-    return Guess(Role.QUASI_IDENTIFIER, reason, certain, Kind.WEIGHT)
+    return Guess(Role.QUASI_IDENTIFIER, reason, certain, ColumnKind.WEIGHT)
 
 
 def _body(name: str, look: "_Look", reason: str, *, certain: bool) -> Guess | None:
@@ -646,11 +649,11 @@ def _body(name: str, look: "_Look", reason: str, *, certain: bool) -> Guess | No
         if numbers and "bmi" not in said and look.are_weights() and _weighs_people(numbers):
             reason = f"{look.facts()}, a weight by its name, and spread as no bodies are: looks "
             reason += "like one of a survey: all rows of a class get the mean of theirs"
-            return Guess(Role.WEIGHT, reason, certain, Kind.WEIGHT)
-        return Guess(Role.SENSITIVE, f"{reason}: {_NOT_TO_LEARN}", certain, Kind.MEASUREMENT)
+            return Guess(Role.WEIGHT, reason, certain, ColumnKind.WEIGHT)
+        return Guess(Role.SENSITIVE, f"{reason}: {_NOT_TO_LEARN}", certain, ColumnKind.MEASUREMENT)
     if numbers and (look.is_flag() or not 0.4 <= min(numbers) <= max(numbers) <= 300):
         return None
-    return Guess(Role.QUASI_IDENTIFIER, f"{reason}: {_OTHERS_MAY_KNOW}", certain, Kind.BODY)
+    return Guess(Role.QUASI_IDENTIFIER, f"{reason}: {_OTHERS_MAY_KNOW}", certain, ColumnKind.BODY)
 
 
 def _weighs_people(numbers: Sequence[float]) -> bool:
@@ -670,24 +673,26 @@ def _by_values(look: "_Look") -> Guess:  # noqa: PLR0911 - one for each thing th
     if look.is_running_number() or look.is_assigned():
         gapless = "whole numbers without gaps: looks like a row number"
         what = gapless if look.is_running_number() else f"{_NO_CHANCE}: {_LIKE_IDENTIFIER}"
-        return Guess(Role.IDENTIFIER, f"{facts}, {what}", kind=Kind.IDENTIFIER)
+        return Guess(Role.IDENTIFIER, f"{facts}, {what}", kind=ColumnKind.IDENTIFIER)
     if look.are_names() or (look.kind == "text" and look.nearly_unique):
         what = "the values look like names of people" if look.are_names() else _LIKE_IDENTIFIER
-        return Guess(Role.IDENTIFIER, f"{facts}: {what}", kind=Kind.IDENTIFIER)
+        return Guess(Role.IDENTIFIER, f"{facts}: {what}", kind=ColumnKind.IDENTIFIER)
     if look.is_long_number() and look.nearly_unique_for_sure:
         reason = f"{facts}, long numbers of one length: looks like an identifier"
-        return Guess(Role.IDENTIFIER, reason, kind=Kind.IDENTIFIER)
+        return Guess(Role.IDENTIFIER, reason, kind=ColumnKind.IDENTIFIER)
     if look.kind == "date":
-        return Guess(Role.QUASI_IDENTIFIER, f"{facts}, dates: {_OTHERS_MAY_KNOW}", kind=Kind.DATE)
+        return Guess(
+            Role.QUASI_IDENTIFIER, f"{facts}, dates: {_OTHERS_MAY_KNOW}", kind=ColumnKind.DATE
+        )
     kind = look.said_by_values()
     if kind is not None:
-        known = kind not in (Kind.HEALTH, Kind.BELIEF)
+        known = kind not in (ColumnKind.HEALTH, ColumnKind.BELIEF)
         why = _OTHERS_MAY_KNOW if known else _NOT_TO_LEARN
         role = Role.QUASI_IDENTIFIER if known else Role.SENSITIVE
         return Guess(role, f"{facts}, looks like {kind.value} by its values: {why}", kind=kind)
     if look.kind in ("number", "decimals") and look.nearly_unique_for_sure:
         reason = f"{facts}, a measurement: {_NOT_TO_LEARN}"
-        return Guess(Role.SENSITIVE, reason, kind=Kind.MEASUREMENT)
+        return Guess(Role.SENSITIVE, reason, kind=ColumnKind.MEASUREMENT)
     if look.are_many_names():
         reason = f"{facts}, codes or names of many things: to be safe, {_OTHERS_MAY_KNOW}"
         return Guess(Role.QUASI_IDENTIFIER, reason)
@@ -749,7 +754,7 @@ def _first_of(signs: Mapping[str, bool], look: "_Look") -> str | None:
     return None if reason is None else f"{look.facts()}{reason}"
 
 
-def _signs_of_names(column: str, look: "_Look", meaning: Meaning | None) -> dict[str, bool]:
+def _signs_of_names(column: str, look: "_Look", meaning: WordMeaning | None) -> dict[str, bool]:
     """Return whether values name people by what they are, or by what their column is called."""
     pattern = look.pattern()
     return {
@@ -760,7 +765,7 @@ def _signs_of_names(column: str, look: "_Look", meaning: Meaning | None) -> dict
     }
 
 
-def _signs_by_name(column: str, look: "_Look", meaning: Meaning | None) -> dict[str, bool]:
+def _signs_by_name(column: str, look: "_Look", meaning: WordMeaning | None) -> dict[str, bool]:
     """Return what a column's name says, each with whether the values bear it out.
 
     A column may be called phone and say whether there is one, or user and say of which kind.
@@ -782,7 +787,7 @@ def _signs_by_name(column: str, look: "_Look", meaning: Meaning | None) -> dict[
     }
 
 
-def _signs_of_life(column: str, look: "_Look", meaning: Meaning | None) -> dict[str, bool]:
+def _signs_of_life(column: str, look: "_Look", meaning: WordMeaning | None) -> dict[str, bool]:
     """Return whether a column holds days of births and deaths, or places of homes."""
     said = frozenset(words(column))
     exact = look.distinct >= 2 and look.years is not None and look.tells_days()
@@ -926,10 +931,10 @@ class _Look:
             return self.distinct > _THINGS_NAMED
         return self.known >= _ENOUGH and self.distinct >= 10 and self.is_long_number()
 
-    def said_by_values(self) -> Kind | None:
+    def said_by_values(self) -> ColumnKind | None:
         """Return what the values themselves say that they are; None if they do not."""
         if self.are_years():
-            return Kind.DATE
+            return ColumnKind.DATE
         if self.kind != "text":
             return None
         for kind, form in _SAID.items():
@@ -939,9 +944,9 @@ class _Look:
         codes = [_ICD.fullmatch(text.strip()) for text in self._texts]
         letters = {found[0][0] for found in codes if found}
         if len(letters) >= 2 and sum(map(bool, codes)) >= max(3, 0.8 * len(codes)):
-            return Kind.HEALTH
+            return ColumnKind.HEALTH
         places = sum(text in _PLACES for text in self._spelt)
-        return Kind.PLACE if places >= max(2, 0.6 * len(self._spelt)) else None
+        return ColumnKind.PLACE if places >= max(2, 0.6 * len(self._spelt)) else None
 
     def codes_of_missing(self, labels: Mapping[str, str]) -> tuple[Value, ...]:
         """Return numbers that stand for a missing value: their labels say so, or a wide gap.
@@ -1105,29 +1110,29 @@ _FLAGS = frozenset({
 _LETTERS = re.compile(r"[^\W\d_]+")
 _THINGS_NAMED = 30
 _ICD = re.compile(r"[A-TV-Z]\d[0-9A-Z](\.?[0-9A-Z]{1,4})?", re.IGNORECASE)
-_SAID: dict[Kind, re.Pattern[str]] = {
-    Kind.SEX: re.compile(
+_SAID: dict[ColumnKind, re.Pattern[str]] = {
+    ColumnKind.SEX: re.compile(
         r"^(m|f|w|d|x|male|female|man|woman|men|women|boy|girl|mann|frau|maennlich|mannlich|"
         r"weiblich|divers|homme|femme|masculin|feminin|hombre|mujer|masculino|femenino|varon)s?$"
     ),
-    Kind.FAMILY: re.compile(
+    ColumnKind.FAMILY: re.compile(
         r"\b(un)?married|divorc|widow|separated|cohabit|^single|ledig|verheiratet|geschieden|"
         r"verwitwet|celibataire|^marie|veuf|veuve|solter|casad|viud"
     ),
-    Kind.ORIGIN: re.compile(
+    ColumnKind.ORIGIN: re.compile(
         r"^(non )?(white|black|asian|hispanic|latin|caucas)|african|native american|pacific isl|"
         r"mixed race|^afro"
     ),
-    Kind.WORK: re.compile(
+    ColumnKind.WORK: re.compile(
         r"school|college|bachelor|master|\bdegree|university|\bphd|doctorate|diploma|graduate|"
         r"abitur|schulabschl|realschul|hauptschul|lycee|licence|universi|primaria|secundaria|"
         r"^(un|self )?employed|retired|housewife|homemaker|full time|part time|arbeitslos|rentner"
     ),
-    Kind.BELIEF: re.compile(
+    ColumnKind.BELIEF: re.compile(
         r"agree|satisf|approve|oppose|favou?r|support|democrat|republican|liberal|conservativ|"
         r"protestant|catholic|muslim|jewish|zufrieden|stimme |d accord|acuerdo"
     ),
-    Kind.HEALTH: re.compile(
+    ColumnKind.HEALTH: re.compile(
         r"cancer|carcinoma|diabet|infection|disease|syndrome|fracture|hypertens|asthma|itis\b|"
         r"smoker|neoplasm|circulatory|respiratory|\bhiv\b|tumou?r"
     ),

@@ -38,7 +38,16 @@ from sfumato.populations import SampleRisk
 from sfumato.releases.line_breaks import count_line_breaks, warn_of_line_breaks
 from sfumato.releases.spellings import warn_of_spellings
 from sfumato.schema import Role
-from sfumato.showing.content import Cell, Content, Heading, Part, Sentence, Share, Showable, Table
+from sfumato.showing.content import (
+    Cell,
+    Content,
+    ContentTable,
+    Heading,
+    Part,
+    Sentence,
+    Share,
+    Showable,
+)
 from sfumato.text import number_of, percent
 from sfumato.typing import FloatArray, IntArray
 
@@ -215,7 +224,7 @@ class SizeBin:
 
 
 @dataclass(frozen=True)
-class ClassSizes:
+class ClassSpread:
     """How the rows spread over the classes, the groups that agree in every quasi-identifier."""
 
     count: int
@@ -377,7 +386,7 @@ class Inspection(Showable):
     roles_from: Literal["given", "policy", "guessed"]
     """Who said which columns are what."""
 
-    classes: ClassSizes
+    classes: ClassSpread
     """How the rows spread over classes: count, smallest, largest, average, unique_rows, below."""
 
     risk: Risk
@@ -456,7 +465,7 @@ class Inspection(Showable):
             Sentence(f"{self._unit.capitalize()} in classes {self._below()}"),
         ]
         parts.append(
-            Table.of(
+            ContentTable.of(
                 "",
                 ["column", "role", "distinct", "missing", "unique alone"],
                 [
@@ -527,11 +536,11 @@ class Inspection(Showable):
         """The rows of all classes; of people, each once per class."""
         return sum(b.rows for b in self.classes.histogram)
 
-    def sizes(self, after: "Inspection | None" = None) -> Table:
+    def sizes(self, after: "Inspection | None" = None) -> ContentTable:
         """Return the rows by class size; with another inspection, the shares in both."""
         bins = self.classes.histogram
         if after is None:
-            return Table.of(
+            return ContentTable.of(
                 "",
                 ("class size", "classes", self._unit, Heading("share", bar=30)),
                 [[b.label, b.classes, b.rows, Share(b.rows / self.counted)] for b in bins],
@@ -546,7 +555,7 @@ class Inspection(Showable):
             [label, *(each.get(label, Share(0)) for each in shares)]
             for label in sorted(labels, key=labels.__getitem__)
         ]
-        return Table.of("", heads, rows)
+        return ContentTable.of("", heads, rows)
 
     def _below(self) -> str:
         return ", ".join(
@@ -554,16 +563,16 @@ class Inspection(Showable):
             for size, rows in self.classes.below.items()
         )
 
-    def _telling_sets(self, most: int | None = None) -> Table:
+    def _telling_sets(self, most: int | None = None) -> ContentTable:
         """Return the sets of columns that single out most people."""
         rows = [
             (", ".join(map(_name, risk.columns)), risk.unique_rows, Share(risk.share))
             for risk in self.subsets.found[:most]
         ]
         alone = "unique rows" if self.people is None else "people alone"
-        return Table.of("", ["columns that single people out", alone, "share"], rows)
+        return ContentTable.of("", ["columns that single people out", alone, "share"], rows)
 
-    def _sensitive(self) -> Table:
+    def _sensitive(self) -> ContentTable:
         tails = list(self.sensitive[0].recursive_c)
         heads = ("sensitive", "l", "entropy l", *(f"recursive c, l={l}" for l in tails),
                  "largest share", "in the table", "t equal", "t ordered")  # fmt: skip
@@ -575,7 +584,7 @@ class Inspection(Showable):
             )
             for s in self.sensitive
         ]  # fmt: skip
-        return Table.of("", heads, rows)
+        return ContentTable.of("", heads, rows)
 
 
 def inspect_counts(  # noqa: PLR0913 - what is known of a table
@@ -660,9 +669,9 @@ def inspect_counts(  # noqa: PLR0913 - what is known of a table
     )
 
 
-def _class_sizes(classes: EquivalenceClasses) -> ClassSizes:
+def _class_sizes(classes: EquivalenceClasses) -> ClassSpread:
     sizes = classes.sizes
-    return ClassSizes(
+    return ClassSpread(
         count=len(classes),
         smallest=int(KAnonymity.example().measure(classes)["k"]),
         largest=int(sizes.max()),

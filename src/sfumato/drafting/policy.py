@@ -24,11 +24,11 @@ from sfumato.models import (
 )
 from sfumato.policy import ColumnRule, Policy, SearchRule
 from sfumato.policy.document import to_text
-from sfumato.policy.meanings import Kind
+from sfumato.policy.meanings import ColumnKind
 from sfumato.policy.parts import member_settings
 from sfumato.releases.people import Repetition, find_repetition, keys_of
 from sfumato.schema import Role
-from sfumato.showing.content import Cell, Content, Share, Showable, Table
+from sfumato.showing.content import Cell, Content, ContentTable, Share, Showable
 from sfumato.tables import Domain
 from sfumato.text import number_of, percent, text_of, visible
 from sfumato.typing import Value
@@ -92,7 +92,7 @@ class Draft(Showable):
             figures = ("", "") if found is None else (found.distinct, Share(found.unique))
             rows.append([name, role.value, *figures, self.reasons[name]])
         heads = ["column", "role guessed", "distinct", "unique alone", "why"]
-        return Content("", (Table.of("", heads, rows, most=None),))
+        return Content("", (ContentTable.of("", heads, rows, most=None),))
 
     def to_dict(self) -> dict[str, Any]:
         """Return everything as plain values that JSON can hold."""
@@ -288,8 +288,16 @@ def draft_column(found: Guess, domain: Domain | None) -> DraftedColumn:
 
 
 _SEEN_BY_OTHERS = {
-    *(Kind.MONEY, Kind.BELIEF, Kind.WORK, Kind.FAMILY, Kind.ORIGIN, Kind.SEX, Kind.AGE),
-    *(Kind.PLACE, Kind.DATE, Kind.BODY),
+    *(
+        ColumnKind.MONEY,
+        ColumnKind.BELIEF,
+        ColumnKind.WORK,
+        ColumnKind.FAMILY,
+        ColumnKind.ORIGIN,
+        ColumnKind.SEX,
+        ColumnKind.AGE,
+    ),
+    *(ColumnKind.PLACE, ColumnKind.DATE, ColumnKind.BODY),
 }
 """What neighbours, colleagues and friends may know of a person although it is sensitive, in words:
 an adversary who knows a number of it has it from the same place as the other columns."""

@@ -8,9 +8,9 @@ from sfumato.drafting.policy import Draft, DraftedColumn, draft_rules, smallest_
 from sfumato.drafting.protection import Protection, protections
 from sfumato.models import PrivacyModel
 from sfumato.policy import ColumnRule, Policy
-from sfumato.policy.meanings import Kind
+from sfumato.policy.meanings import ColumnKind
 from sfumato.schema import Role
-from sfumato.showing.content import Cell, Content, Part, Sentence, Share, Showable, Table
+from sfumato.showing.content import Cell, Content, ContentTable, Part, Sentence, Share, Showable
 from sfumato.tables import Domain
 from sfumato.text import percent
 
@@ -142,7 +142,7 @@ class Price(Showable):
                 (each.name, Share(each.hidden), f"{each.cost:.2f}") for each in self.columns
             ]
             heads = ["quasi-identifier", "hidden", "costs the others"]
-            parts.append(Table.of("", heads, rows, most=10))
+            parts.append(ContentTable.of("", heads, rows, most=10))
         parts += [Sentence(text) for text in self.advice]
         where = "" if self.rows == self.of_rows else f" (of {self.rows:,} of {self.of_rows:,} rows)"
         return Content(f"Expected price{where}: {self.headline}.", tuple(parts))
@@ -156,7 +156,7 @@ class Price(Showable):
 
 
 @dataclass(frozen=True)
-class _State:
+class _TriedDraft:
     """A draft that was tried."""
 
     columns: Mapping[str, DraftedColumn]
@@ -195,7 +195,7 @@ class _State:
         return self.tried.loss > MUCH_LOST or self.hidden > MUCH_HIDDEN
 
 
-_WANTED = (Kind.AGE, Kind.SEX, Kind.OUTCOME)
+_WANTED = (ColumnKind.AGE, ColumnKind.SEX, ColumnKind.OUTCOME)
 
 _PUBLISHED = (Role.QUASI_IDENTIFIER, Role.SENSITIVE, Role.PLAIN, Role.WEIGHT, Role.SET)
 
@@ -272,16 +272,18 @@ class Pricing:
 
     def _protect(
         self, columns: Mapping[str, DraftedColumn], ladders: Mapping[str, tuple[Protection, ...]]
-    ) -> _State | None:
+    ) -> _TriedDraft | None:
         """Make models stronger where attacks on classes still succeed, and only there."""
         steps = {name: 0 for name, ladder in ladders.items() if ladder}
         tried = self._try(columns, _models(ladders, steps))
         if tried is None:
             return None
-        state = self._strengthen(_State(columns, steps, tried), ladders)
+        state = self._strengthen(_TriedDraft(columns, steps, tried), ladders)
         return self._only_needed(state, ladders) if state.much else state
 
-    def _strengthen(self, state: _State, ladders: Mapping[str, tuple[Protection, ...]]) -> _State:
+    def _strengthen(
+        self, state: _TriedDraft, ladders: Mapping[str, tuple[Protection, ...]]
+    ) -> _TriedDraft:
         """Return the state with stronger models for columns that classes still tell of."""
         for _ in range(_ROUNDS):
             weak = [
@@ -295,14 +297,16 @@ class Pricing:
             tried = self._try(state.columns, _models(ladders, further))
             if tried is None:
                 break
-            found = _State(state.columns, further, tried)
+            found = _TriedDraft(state.columns, further, tried)
             if found.tried.loss > _TOO_MUCH_LOST or found.hidden > _TOO_MUCH_HIDDEN:
                 # What is left to tell is said; a table without its columns would tell nothing.
                 break
             state = found
         return state
 
-    def _only_needed(self, state: _State, ladders: Mapping[str, tuple[Protection, ...]]) -> _State:
+    def _only_needed(
+        self, state: _TriedDraft, ladders: Mapping[str, tuple[Protection, ...]]
+    ) -> _TriedDraft:
         """Return the state without models that are not needed, if the others alone cost less."""
         bare = self._try(state.columns, ())
         if bare is None:
@@ -311,12 +315,12 @@ class Pricing:
         tried = bare if not steps else self._try(state.columns, _models(ladders, steps))
         if tried is None or tried.people > state.tried.people:
             return state
-        found = _State(state.columns, steps, tried)
+        found = _TriedDraft(state.columns, steps, tried)
         return found if found.kept > state.kept + _WORTH else state
 
     def _leave_out(
-        self, state: _State, ladders: Mapping[str, tuple[Protection, ...]]
-    ) -> tuple[_State, tuple[str, ...]]:
+        self, state: _TriedDraft, ladders: Mapping[str, tuple[Protection, ...]]
+    ) -> tuple[_TriedDraft, tuple[str, ...]]:
         """Return the state without columns that cost the others more than they are worth."""
         left: list[str] = []
         if self._total < _FEWEST_ROWS:
@@ -345,8 +349,8 @@ class Pricing:
         return state, tuple(left)
 
     def _leave_secrets_out(
-        self, state: _State, ladders: Mapping[str, tuple[Protection, ...]]
-    ) -> _State | None:
+        self, state: _TriedDraft, ladders: Mapping[str, tuple[Protection, ...]]
+    ) -> _TriedDraft | None:
         """Return the state without the sensitive columns that cost most by themselves.
 
         One at a time may gain nothing, where two of them hide the same quasi-identifier.
@@ -363,7 +367,7 @@ class Pricing:
                 break
             columns, steps = _without(state, ranked[:n])
             quick = self._compare(columns, _models(ladders, steps))
-            if quick is None or _State(columns, steps, quick).much:
+            if quick is None or _TriedDraft(columns, steps, quick).much:
                 continue
             found = self._without_columns(state, ranked[:n], ladders)
             if found is None:
@@ -375,11 +379,11 @@ class Pricing:
         return None
 
     @staticmethod
-    def _given_for_clear(state: _State) -> float:
+    def _given_for_clear(state: _TriedDraft) -> float:
         return max(_FOR_CLEAR, _SHARE_FOR_CLEAR * (len(state.known) + len(state.secret)))
 
     def _rank(
-        self, state: _State, ladders: Mapping[str, tuple[Protection, ...]]
+        self, state: _TriedDraft, ladders: Mapping[str, tuple[Protection, ...]]
     ) -> dict[str, float]:
         """Return how much would be kept if a column were left out, as a few rows tell."""
         known = state.known if 2 < len(state.known) <= _MOST_COMPARED else []
@@ -389,21 +393,24 @@ class Pricing:
             columns, steps = _without(state, [name])
             tried = self._compare(columns, _models(ladders, steps))
             if tried is not None:
-                found[name] = _State(columns, steps, tried).kept
+                found[name] = _TriedDraft(columns, steps, tried).kept
         return found
 
     def _without_columns(
-        self, state: _State, names: Sequence[str], ladders: Mapping[str, tuple[Protection, ...]]
-    ) -> _State | None:
+        self,
+        state: _TriedDraft,
+        names: Sequence[str],
+        ladders: Mapping[str, tuple[Protection, ...]],
+    ) -> _TriedDraft | None:
         """Return what is left without some columns, as all rows tell; None if nothing can be."""
         columns, steps = _without(state, names)
         tried = self._try(columns, _models(ladders, steps))
         if tried is None:
             return None
-        found = _State(columns, steps, tried)
+        found = _TriedDraft(columns, steps, tried)
         return self._only_needed(found, ladders) if found.much else found
 
-    def _price(self, state: _State, left_out: tuple[str, ...]) -> Price:
+    def _price(self, state: _TriedDraft, left_out: tuple[str, ...]) -> Price:
         costs = self._costs(state)
         tried = state.tried
         return Price(
@@ -419,7 +426,7 @@ class Pricing:
             advice=tuple(_advice(state, costs, left_out)),
         )
 
-    def _costs(self, state: _State) -> list[ColumnPrice]:
+    def _costs(self, state: _TriedDraft) -> list[ColumnPrice]:
         """Return what each quasi-identifier costs the others, the most expensive first."""
         whole = self._compare(state.columns) if len(state.known) > 1 else None
         costs = []
@@ -432,7 +439,7 @@ class Pricing:
         return sorted(costs, key=lambda each: (-each.cost, -each.hidden, each.name))
 
 
-def _advice(state: _State, costs: Sequence[ColumnPrice], left_out: Sequence[str]) -> list[str]:
+def _advice(state: _TriedDraft, costs: Sequence[ColumnPrice], left_out: Sequence[str]) -> list[str]:
     """Return what would help, in sentences."""
     found = []
     if left_out:
@@ -454,7 +461,7 @@ def _advice(state: _State, costs: Sequence[ColumnPrice], left_out: Sequence[str]
 
 
 def _without(
-    state: _State, names: Sequence[str]
+    state: _TriedDraft, names: Sequence[str]
 ) -> tuple[dict[str, DraftedColumn], dict[str, int]]:
     """Return the columns of a state and its steps, with some columns that are not published."""
     columns = dict(state.columns)

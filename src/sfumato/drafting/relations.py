@@ -139,7 +139,7 @@ def relations_in(
                 both = _is_told(other, each, rows)
                 relation = Relation((other.name,), both, by_gap=_tells_gap(each, other))
                 found.setdefault(each.name, []).append(relation)
-    numbers = _Numbers.of([each for each in tells if each.distinct >= _FEW_VALUES], rows)
+    numbers = _ColumnNumbers.of([each for each in tells if each.distinct >= _FEW_VALUES], rows)
     for name, relation in numbers.copies():
         if all(name_of not in relation.of for r in found.get(name, ()) for name_of in r.of):
             found.setdefault(name, []).append(relation)
@@ -274,14 +274,14 @@ def _has_few_steps(each: _ColumnRows, other: _ColumnRows) -> bool:
     return steps <= 2 * each.distinct
 
 
-class _Numbers(NamedTuple):
+class _ColumnNumbers(NamedTuple):
     """The numbers of several columns, by row."""
 
     names: list[str]
     values: FloatArray
 
     @classmethod
-    def of(cls, columns: Sequence[_ColumnRows], rows: IntArray) -> "_Numbers":
+    def of(cls, columns: Sequence[_ColumnRows], rows: IntArray) -> "_ColumnNumbers":
         given = {e.name: e.values[:_NUMBERS] for e in columns if e.values is not None}
         values = np.array(list(given.values())).reshape(len(given), min(len(rows), _NUMBERS))
         return cls(list(given), values)

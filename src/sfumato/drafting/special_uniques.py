@@ -14,7 +14,7 @@ import numpy as np
 
 from sfumato.counts import FrequencySet, PackedKeys
 from sfumato.errors import require_int
-from sfumato.showing.content import Sentence, Share, Table
+from sfumato.showing.content import ContentTable, Sentence, Share
 from sfumato.text import percent
 from sfumato.typing import BoolArray, FloatArray, IntArray
 
@@ -302,9 +302,9 @@ class SpecialUniques:
             found += f". Larger sets, up to {self.asked}, were not looked at: there are too many"
         return Sentence(found)
 
-    def table(self) -> Table:
+    def table(self) -> ContentTable:
         """Return the columns that make people special."""
-        return Table.of(
+        return ContentTable.of(
             "",
             ["columns that make people special", "minimal sets", "share of the scores"],
             [[c.name, c.sets, Share(min(c.share, 1.0))] for c in self.columns if c.sets],

@@ -31,7 +31,7 @@ from sfumato.releases.opening import (
 from sfumato.releases.people import find_repetition, keys_of
 from sfumato.releases.spellings import SPELLING_ADVICE, describe_spellings
 from sfumato.schema import Role
-from sfumato.showing.content import Badge, Cell, Heading, Table
+from sfumato.showing.content import Badge, Cell, ContentTable, Heading
 from sfumato.tables import Domain
 from sfumato.text import STAR, has_line_break, in_order
 from sfumato.typing import BoolArray, IntArray, Value
@@ -224,7 +224,7 @@ class ColumnFinding:
         return self.text
 
 
-def findings_table(found: Sequence[ColumnFinding], caption: str = "") -> Table:
+def findings_table(found: Sequence[ColumnFinding], caption: str = "") -> ContentTable:
     """Return findings as a table for people."""
     heads: list[str | Heading] = [
         Heading("column", "Published, and neither quasi-identifier nor sensitive."),
@@ -235,7 +235,7 @@ def findings_table(found: Sequence[ColumnFinding], caption: str = "") -> Table:
         Heading("result", "Accepted: the policy says why it is meant."),
         "why, or what to do",
     ]
-    return Table.of(caption, heads, map(_table_row, found), most=40)
+    return ContentTable.of(caption, heads, map(_table_row, found), most=40)
 
 
 def _table_row(found: ColumnFinding) -> list[Cell]:

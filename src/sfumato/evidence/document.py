@@ -27,7 +27,7 @@ from sfumato.evidence.keys import (
 from sfumato.files.confinement import require_inside
 from sfumato.files.dialect import Dialect
 from sfumato.showing.content import Content, Sentence
-from sfumato.verifier import Check, Relation, Verdict
+from sfumato.verifier import Check, DatabaseRelation, Verdict
 from sfumato.verifier.promises import status
 
 # JSON that can be written in one way only, as RFC 8785 says, and a reader that insists on it: what
@@ -224,7 +224,7 @@ class TableHash:
 class StoredTable(NamedTuple):
     """A table of a database that can be hashed."""
 
-    relation: Relation
+    relation: DatabaseRelation
     types: Mapping[str, str]
     """What the database calls the type of each column."""
 
@@ -235,7 +235,8 @@ def hash_table(name: str, table: StoredTable) -> TableHash:
     """Hash a table inside its database.
 
     >>> duckdb = Dialect(text="VARCHAR", collation='"binary"', sha256="sha256({})")
-    >>> people = Relation(("people",), {"age": "text"}, duckdb, lambda sql: [("0a3", 2, "ff")])
+    >>> answer = lambda sql: [("0a3", 2, "ff")]
+    >>> people = DatabaseRelation(("people",), {"age": "text"}, duckdb, answer)
     >>> hash_table("people", StoredTable(people, {"age": "VARCHAR"}, {"age": "text"})).rows
     2
     """
@@ -252,7 +253,7 @@ def statement(table: StoredTable) -> str:
     """Write what a database is asked: for each first three digits, how many rows, and their hash.
 
     >>> duckdb = Dialect(text="VARCHAR", collation='"binary"', sha256="sha256({})")
-    >>> people = Relation(("people",), {"age": "text"}, duckdb, lambda sql: [])
+    >>> people = DatabaseRelation(("people",), {"age": "text"}, duckdb, lambda sql: [])
     >>> print(statement(StoredTable(people, {"age": "VARCHAR"}, {"age": "text"})))
     SELECT substr(line, 1, 3) AS part, CAST(sum(times) AS BIGINT) AS people,
     sha256(string_agg(line, ' ' ORDER BY line)) AS digest FROM

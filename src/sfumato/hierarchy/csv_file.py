@@ -66,7 +66,7 @@ _MOST_BYTES = 1 << 28
 """Millions of lines."""
 
 
-class _Line(NamedTuple):
+class _FileLine(NamedTuple):
     number: int
     fields: list[str]
 
@@ -186,14 +186,14 @@ _REMEMBERED = 200_000
 _remember = lru_cache(maxsize=64)(hierarchy_of_text)
 
 
-def _parse(text: str, delimiter: str, file: str) -> list[_Line]:
+def _parse(text: str, delimiter: str, file: str) -> list[_FileLine]:
     reader = csv.reader(StringIO(text, newline=""), delimiter=delimiter, strict=True)
-    lines: list[_Line] = []
+    lines: list[_FileLine] = []
     begin = 1
     try:
         for fields in reader:
             if any(field.strip() for field in fields):
-                lines.append(_Line(begin, fields))
+                lines.append(_FileLine(begin, fields))
             begin = reader.line_num + 1
     except csv.Error as error:
         raise HierarchyError(

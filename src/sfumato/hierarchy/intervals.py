@@ -196,7 +196,7 @@ class _Even:
 
 
 @dataclass(frozen=True)
-class _Cut:
+class _CutLevel:
     """A level of ranges between cut points, open at both ends."""
 
     marks: list[Decimal]
@@ -332,7 +332,7 @@ class Intervals(HierarchyBuilder):
         days = Days()
         return Numbers() if days.width(first) is None and days.read(first) is None else days
 
-    def _levels(self, scale: Scale) -> Sequence[_Even | _Cut]:
+    def _levels(self, scale: Scale) -> Sequence[_Even | _CutLevel]:
         """Read the settings, and refuse what does not nest."""
         return self._even(scale) if self.bounds is None else self._cut(scale)
 
@@ -358,12 +358,12 @@ class Intervals(HierarchyBuilder):
             raise ParameterError("lower", self.lower, f"below upper, which is {self.upper!r}")
         return [_Even(start, step, lower, upper) for step in steps]
 
-    def _cut(self, scale: Scale) -> list[_Cut]:
+    def _cut(self, scale: Scale) -> list[_CutLevel]:
         for name in ("start", "lower", "upper"):
             if getattr(self, name) is not None:
                 why = "bounds already say where the ranges begin and end"
                 raise ParameterError(name, getattr(self, name), "left out with bounds", why=why)
-        levels: list[_Cut] = []
+        levels: list[_CutLevel] = []
         for bounds in self.bounds or ():
             if not isinstance(bounds, tuple):
                 raise ParameterError("bounds", bounds, "a list of cut points, one list per level")
@@ -376,7 +376,7 @@ class Intervals(HierarchyBuilder):
                 expected = "fewer cut points at each level, all taken from the level before"
                 why = f"the level before has no {some(new)}" if new else "two levels are the same"
                 raise ParameterError("bounds", list(bounds), expected, why=why)
-            levels.append(_Cut(cuts))
+            levels.append(_CutLevel(cuts))
         return levels
 
     @classmethod

@@ -9,14 +9,21 @@ from sfumato.decouplings.likelihood import (
     permitted_each,
     permitted_rows,
 )
-from sfumato.leaks.breach import Breach, Combination, Holding, Share, breach_of, holders
-from sfumato.leaks.exposure import Change, Comparison, Exposure, Spread, View, compare
-from sfumato.leaks.facts import Fact, Facts, KnownColumns, TellingFacts, find_facts
+from sfumato.leaks.breach import Breach, Combination, GroupShares, Holding, breach_of, holders
+from sfumato.leaks.exposure import (
+    Exposure,
+    ExposureChange,
+    ExposureComparison,
+    Spread,
+    View,
+    compare,
+)
+from sfumato.leaks.facts import AdversaryColumns, Fact, Facts, TellingFacts, find_facts
 from sfumato.leaks.findings import Advice, Findings, Inference, Vulnerable
 from sfumato.leaks.hiding import Association, HiddenTable, associations_of, hide
 from sfumato.leaks.rules import (
-    Entries,
     Rule,
+    RuleEntries,
     WantedKnowledge,
     minimal_knowledge,
     most_wanted,
@@ -28,25 +35,25 @@ from sfumato.policy import RiskLevels
 __all__ = [
     "ABOVE",
     "UNLIMITED",
+    "AdversaryColumns",
     "Advice",
     "Association",
     "Breach",
-    "Change",
     "Combination",
-    "Comparison",
-    "Entries",
     "Exposure",
+    "ExposureChange",
+    "ExposureComparison",
     "Fact",
     "Facts",
     "Findings",
+    "GroupShares",
     "HiddenColumn",
     "HiddenTable",
     "Holding",
     "Inference",
-    "KnownColumns",
     "RiskLevels",
     "Rule",
-    "Share",
+    "RuleEntries",
     "Spread",
     "TellingFacts",
     "View",

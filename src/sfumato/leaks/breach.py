@@ -17,8 +17,16 @@ from sfumato.decouplings.likelihood import ABOVE, likelihood, permitted_rows
 from sfumato.errors import InputError, ParameterError, UnknownColumnError, UnknownNameError, some
 from sfumato.networks.tables import code_of
 from sfumato.policy import RiskLevels
-from sfumato.showing.content import Cell, Content, Heading, Part, Sentence, Showable, Table
-from sfumato.showing.content import Share as ShareCell
+from sfumato.showing.content import (
+    Cell,
+    Content,
+    ContentTable,
+    Heading,
+    Part,
+    Sentence,
+    Share,
+    Showable,
+)
 from sfumato.text import percent, text_of, text_or_none
 from sfumato.typing import Value
 
@@ -76,7 +84,7 @@ class Combination:
 
 
 @dataclass(frozen=True, eq=False)
-class Share:
+class GroupShares:
     """What a group's table says of one sensitive column: its known values, most frequent first.
 
     Missing values are left out: they hide no person.
@@ -101,16 +109,16 @@ class Share:
         return dict(zip(self.values, self.rows, strict=True)).get(value, 0)
 
 
-def share_of(table: SensitiveTable, at: int) -> Share:
+def share_of(table: SensitiveTable, at: int) -> GroupShares:
     """Read one group's part of a sensitive table."""
     known = table.known
     first, last = np.searchsorted(known.group, [at, at + 1]).tolist()
     order = first + np.argsort(-known.rows[first:last], kind="stable")
     values = tuple(table.column.values[code] for code in known.value[order].tolist())
-    return Share(table.column, values, tuple(known.rows[order].tolist()))
+    return GroupShares(table.column, values, tuple(known.rows[order].tolist()))
 
 
-def likeliest(group: Named, size: int, shares: Sequence[Share]) -> Iterator[Combination]:
+def likeliest(group: Named, size: int, shares: Sequence[GroupShares]) -> Iterator[Combination]:
     """Yield a group's combinations, likeliest first, without making all of them.
 
     A combination is a place in each column's values, which are in falling order. Raising
@@ -205,7 +213,7 @@ class Breach(Showable):
     known_of: tuple[int, ...]
     """How many have any known value in the column of each."""
 
-    told: tuple[Share, ...]
+    told: tuple[GroupShares, ...]
     """The other sensitive columns: what the group's tables say of each."""
 
     matching: FrequencySet | None = None
@@ -228,7 +236,7 @@ class Breach(Showable):
         """The number of combinations there are to choose from."""
         return prod(len(share.values) for share in self.told)
 
-    def share(self, column: str) -> Share:
+    def share(self, column: str) -> GroupShares:
         """Find what the group's tables say of one column."""
         if column not in self.columns:
             raise UnknownColumnError(column, self.columns, where="the columns that are guessed")
@@ -374,7 +382,7 @@ class Breach(Showable):
                 parts.append(Sentence(text))
         return Content(self.headline, tuple(parts))
 
-    def _guesses(self, title: str, guesses: list[Combination], alpha: float | None) -> Table:
+    def _guesses(self, title: str, guesses: list[Combination], alpha: float | None) -> ContentTable:
         before = () if self.matching is None else ("before breaking",)
         more = () if alpha is None else ("more may come",)
         rows = []
@@ -384,17 +392,19 @@ class Breach(Showable):
             row += sure_cells(guess, self.levels)
             if before:
                 was = self.before(guess)
-                row.append("" if was is None else ShareCell(was))
+                row.append("" if was is None else Share(was))
             if alpha is not None:
                 row.append(_permitted_text(self.permitted_rows(guess, alpha)))
             rows.append(row)
-        return Table.of("", [title, Heading("how surely", bar=20), "level", *before, *more], rows)
+        return ContentTable.of(
+            "", [title, Heading("how surely", bar=20), "level", *before, *more], rows
+        )
 
 
 def sure_cells(guess: Combination, levels: RiskLevels) -> list[Cell]:
     """Return the probability of a guess and its risk level."""
     probability = float(guess.probability)
-    return [ShareCell(probability), levels.of(probability)]
+    return [Share(probability), levels.of(probability)]
 
 
 def _permitted_text(permitted: int | None) -> str:
@@ -584,11 +594,11 @@ def holders_content(found: Sequence[Holding], most: int = _MOST_SHOWN) -> Conten
             listing(one.group) or "all people",
             one.size,
             one.rows,
-            ShareCell(one.share),
-            ShareCell(one.belongs),
+            Share(one.share),
+            Share(one.belongs),
         )
         for one in found
     ]
     value = listing(((found[0].column, found[0].value),)) if found else "nothing"
-    table = Table.of("", heads, rows, most=most)
+    table = ContentTable.of("", heads, rows, most=most)
     return Content(f"{value} occurs in {len(found)} groups:", (table,) if found else ())

@@ -27,7 +27,16 @@ from sfumato.leaks.breach import (
     sure_cells,
 )
 from sfumato.policy import RiskLevels
-from sfumato.showing.content import Badge, Cell, Content, Heading, Part, Share, Showable, Table
+from sfumato.showing.content import (
+    Badge,
+    Cell,
+    Content,
+    ContentTable,
+    Heading,
+    Part,
+    Share,
+    Showable,
+)
 from sfumato.text import percent, text_or_none
 from sfumato.typing import BoolArray, CodeArray, FloatArray, IntArray, Value
 
@@ -190,7 +199,7 @@ class Spread:
 
 
 @dataclass(frozen=True)
-class Change:
+class ExposureChange:
     """What decoupling changes for an adversary who knows the group, and perhaps one column."""
 
     known: str | None
@@ -226,18 +235,18 @@ class Change:
 
 
 @dataclass(frozen=True)
-class Comparison:
+class ExposureComparison:
     """Every adversary's gain, one after the other."""
 
     people: int
-    changes: tuple[Change, ...]
+    changes: tuple[ExposureChange, ...]
     levels: RiskLevels = field(default_factory=RiskLevels)
 
     def to_dict(self) -> dict[str, Any]:
         """Return everything as plain values that JSON can hold."""
         return {"people": self.people, "changes": [change.to_dict() for change in self.changes]}
 
-    def table(self, alpha: float | None = None) -> Table:
+    def table(self, alpha: float | None = None) -> ContentTable:
         """Return how surely people's own values are told, before decoupling and after."""
         above = () if alpha is None else (f"above {alpha:g}, before", "after")
         heads = ("known", "worst before", "worst after", "mean before", "mean after")
@@ -253,7 +262,7 @@ class Comparison:
             for change in self.changes
         ]
         caption = "How surely people's own values were told before breaking, and after"
-        return Table.of(caption, (*heads, "people less sure", "people surer", *above), rows)
+        return ContentTable.of(caption, (*heads, "people less sure", "people surer", *above), rows)
 
     def __str__(self) -> str:
         return "\n".join(map(str, self.changes))
@@ -265,7 +274,7 @@ def compare(
     *,
     levels: RiskLevels | None = None,
     alpha: float | None = None,
-) -> Comparison:
+) -> ExposureComparison:
     """Compare what a table and its decoupled parts tell about each person in it.
 
     Before decoupling, an adversary who knows a group and one sensitive value counts the
@@ -292,10 +301,12 @@ def compare(
     levels = levels or RiskLevels()
     known = [None, *(grouped.names if len(grouped.names) > 1 else ())]
     changes = tuple(_change(people, one, levels, alpha) for one in known)
-    return Comparison(grouped.total, changes, levels)
+    return ExposureComparison(grouped.total, changes, levels)
 
 
-def _change(people: People, known: str | None, levels: RiskLevels, alpha: float | None) -> Change:
+def _change(
+    people: People, known: str | None, levels: RiskLevels, alpha: float | None
+) -> ExposureChange:
     names = tuple(name for name in people.grouped.names if name != known)
     told = np.array([name != known for name in people.grouped.names], dtype=np.bool_)
     behind = people.behind(known, names)
@@ -305,7 +316,7 @@ def _change(people: People, known: str | None, levels: RiskLevels, alpha: float 
     before, after = rows / np.maximum(behind, 1), np.where(shown, people.after(told), 0.0)
     sure = int(np.argmax(before)) if len(before) else None
     likely = int(np.argmax(after)) if len(after) else None
-    return Change(
+    return ExposureChange(
         known,
         names,
         _spread(
@@ -541,7 +552,7 @@ class Exposure(Showable):
         return tuple(View(self.grouped, one, self.levels, self.alpha) for one in known)
 
     @cached_property
-    def comparison(self) -> Comparison | None:
+    def comparison(self) -> ExposureComparison | None:
         """Each person's own values before and after decoupling; needs the table before it."""
         if self.counts is None:
             return None
@@ -608,7 +619,7 @@ class Exposure(Showable):
             parts.append(self.comparison.table(self.alpha))
         return Content(self.headline, tuple(parts))
 
-    def _views_table(self) -> Table:
+    def _views_table(self) -> ContentTable:
         levels = [name for name in self.levels.bounds() if name != "low"]
         above = [] if self.alpha is None else [f"above {self.alpha:g}"]
         total = max(self.grouped.total, 1)
@@ -628,9 +639,9 @@ class Exposure(Showable):
             Heading("on average", "How likely people's own values are to be guessed, expected."),
         )
         caption = "Guesses by joining the tables again, and the people expected at each risk level"
-        return Table.of(caption, [*heads, *levels, *above], rows, most=None)
+        return ContentTable.of(caption, [*heads, *levels, *above], rows, most=None)
 
-    def _guesses(self, most: int) -> Table:
+    def _guesses(self, most: int) -> ContentTable:
         found = [("group", one) for one in self.columns.values()]
         if len(self.views) > 1:
             worst = max(self.views[1:], key=lambda view: float(view.largest.max(initial=0.0)))
@@ -647,7 +658,7 @@ class Exposure(Showable):
         ]
         heads = ("known", "in the group", "people", "guess", Heading("how surely", bar=20), "level")
         caption = "The surest guesses at one column, and at all that are not known"
-        return Table.of(caption, heads, rows, most=None)
+        return ContentTable.of(caption, heads, rows, most=None)
 
 
 def _known_text(column: str | None) -> str:

@@ -123,7 +123,7 @@ class Fact:
         )
 
 
-class KnownColumns(NamedTuple):
+class AdversaryColumns(NamedTuple):
     """What an adversary knows of a person: some sensitive columns, and perhaps the class."""
 
     columns: tuple[str, ...]
@@ -160,7 +160,7 @@ class Facts:
     tried: int
     """The number of sets of known columns that were looked at."""
 
-    left: tuple[KnownColumns, ...] = ()
+    left: tuple[AdversaryColumns, ...] = ()
     """Those that were not, because the budget was spent."""
 
     @property
@@ -209,7 +209,7 @@ def find_facts(
     *,
     rule: HarmRule | None = None,
     secrecy: Mapping[str, IntArray | None] | None = None,
-    known: Sequence[KnownColumns] | None = None,
+    known: Sequence[AdversaryColumns] | None = None,
     budget: int | None = None,
     person: str | None = None,
 ) -> Facts:
@@ -267,8 +267,8 @@ def find_facts(
 
 
 def _require_sensitive(
-    known: Sequence[KnownColumns], sensitive: Sequence[str]
-) -> list[KnownColumns]:
+    known: Sequence[AdversaryColumns], sensitive: Sequence[str]
+) -> list[AdversaryColumns]:
     for one in known:
         for name in one.columns:
             if name not in sensitive:
@@ -450,11 +450,11 @@ class _Table:
             person=None if self.person is None else self.person[mine],
         )
 
-    def all_sets(self) -> list[KnownColumns]:
+    def all_sets(self) -> list[AdversaryColumns]:
         """Return each column and each two of them, with the class where there is more than one."""
         kinds = (False, True) if self.classes > 1 else (False,)
         return [
-            KnownColumns(names, with_class)
+            AdversaryColumns(names, with_class)
             for n in (1, 2)
             for with_class in kinds
             for names in combinations(self.sensitive, n)
@@ -684,7 +684,7 @@ class _Candidates(NamedTuple):
 class _Search:
     """Looks at sets of known columns, and remembers what they tell."""
 
-    def __init__(self, table: _Table, rule: HarmRule, sets: Sequence[KnownColumns]) -> None:
+    def __init__(self, table: _Table, rule: HarmRule, sets: Sequence[AdversaryColumns]) -> None:
         self.table, self.rule, self.sets = table, rule, sets
         n, width = len(table.sensitive), int(table.starts[-1])
         every = table.columns
@@ -816,7 +816,7 @@ class _Search:
                     self.state[at] |= search.state[at][part.became]
             self.candidates += [one._replace(item=part.item[one.item]) for one in search.candidates]
 
-    def _watch(self, base: IntArray, known: KnownColumns) -> BoolArray:
+    def _watch(self, base: IntArray, known: AdversaryColumns) -> BoolArray:
         """Return which cells are held against chance together: those of some classes, or all."""
         return self.sampled[base] if known.with_class else np.ones(len(base), dtype=np.bool_)
 
@@ -840,7 +840,7 @@ class _Search:
         return items, numbers.of_item, numbers.n
 
     def _judge(
-        self, counted: _CellCounts, base: IntArray, known: KnownColumns
+        self, counted: _CellCounts, base: IntArray, known: AdversaryColumns
     ) -> tuple[_Entries, IntArray, IntArray]:
         """Return what harms, its level without chance, and with it."""
         entries, secrecy = counted.entries, self.table.secrecy
@@ -878,7 +878,7 @@ class _Search:
         sure: _Entries,
         totals: _Totals,
         base: IntArray,
-        known: KnownColumns,
+        known: AdversaryColumns,
         limit: float,
     ) -> BoolArray:
         """Return which values more cells tell surely than if they were dealt out at random.
@@ -1147,17 +1147,17 @@ def _coarse_rank(level: IntArray, by_chance: BoolArray, rows: IntArray, of: IntA
 class _Task(NamedTuple):
     """Sets of known columns that are looked at together, and what that costs."""
 
-    sets: tuple[KnownColumns, ...]
+    sets: tuple[AdversaryColumns, ...]
     cost: int
     size: int = 0
     """If they are counted in blocks, how many columns are together; else there is one set."""
 
 
-def _make_tasks(table: _Table, sets: Sequence[KnownColumns]) -> list[_Task]:
+def _make_tasks(table: _Table, sets: Sequence[AdversaryColumns]) -> list[_Task]:
     """Return the work there is; sets without the class in blocks where that costs less."""
     items, columns = len(table.counts), len(table.sensitive)
 
-    def cost(one: KnownColumns) -> int:
+    def cost(one: AdversaryColumns) -> int:
         each, besides = _COSTS[one.with_class]
         return each * items * (columns - len(one.columns)) + besides
 
@@ -1180,8 +1180,8 @@ def _make_tasks(table: _Table, sets: Sequence[KnownColumns]) -> list[_Task]:
 
 
 def _choose_tasks(
-    table: _Table, sets: Sequence[KnownColumns], rule: HarmRule, budget: int
-) -> tuple[list[_Task], list[KnownColumns]]:
+    table: _Table, sets: Sequence[AdversaryColumns], rule: HarmRule, budget: int
+) -> tuple[list[_Task], list[AdversaryColumns]]:
     """Return what the budget allows, and the sets that it does not.
 
     If it does not allow all, a part of the classes shows which columns tell something: these come
@@ -1204,7 +1204,7 @@ def _choose_tasks(
         return 0 if n == 1 and people else 2 * n + with_class, -people
 
     chosen: list[_Task] = []
-    left: list[KnownColumns] = []
+    left: list[AdversaryColumns] = []
     for task in sorted(tasks, key=rank):
         # At least one set is looked at, whatever it costs; what does not fit is left.
         if not chosen or task.cost <= budget:

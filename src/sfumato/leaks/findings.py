@@ -38,13 +38,13 @@ from sfumato.showing.content import (
     MOST_ROWS,
     Cell,
     Content,
+    ContentTable,
     FineShare,
     Heading,
     Part,
     Sentence,
     Share,
     Showable,
-    Table,
 )
 from sfumato.text import join_words, text_or_none
 from sfumato.typing import BoolArray, IntArray, Progress, Value, silent
@@ -187,7 +187,7 @@ class Inference:
     given: Mapping[Value, float] | None = None
     """By the probabilities that came with a given network: before, and without, the release."""
 
-    def table(self) -> Table:
+    def table(self) -> ContentTable:
         """Return what is believed of the likeliest values, before and after."""
         rows: list[list[Cell]] = []
         for value in sorted(self.prior, key=lambda value: -self.network.get(value, 0.0)):
@@ -199,7 +199,7 @@ class Inference:
         heads += [Heading("by the network", bar=20), _AMONG]
         if self.given is not None:
             heads.insert(2, "by the given network")
-        return Table.of("", heads, rows, most=_MOST_FACTS)
+        return ContentTable.of("", heads, rows, most=_MOST_FACTS)
 
     def to_dict(self) -> dict[str, Any]:
         """Return everything as plain values that JSON can hold."""
@@ -567,7 +567,7 @@ _MOST_ENTRIES = 3
 _MOST_FACTS = 10
 
 
-def rules_table(rules: Sequence[Rule], most: int = MOST_ROWS) -> Table:
+def rules_table(rules: Sequence[Rule], most: int = MOST_ROWS) -> ContentTable:
     """Return one line per rule that reveals something; *holds* is Algorithm 1's verdict."""
     behind = f"fewest {_unit(rules)} behind it"
     heads = ("rule", "networks", "holds", Heading("up to", bar=10), "level", "people", behind)
@@ -583,7 +583,7 @@ def rules_table(rules: Sequence[Rule], most: int = MOST_ROWS) -> Table:
         )
         for rule in rules
     ]
-    return Table.of("", heads, rows, most=most)
+    return ContentTable.of("", heads, rows, most=most)
 
 
 def _unit(rules: Sequence[Rule]) -> str:
@@ -605,7 +605,7 @@ def _restatement_text(rules: Sequence[Rule]) -> str:
 _MOST_RESTATED = 6
 
 
-def _entries_table(rules: Sequence[Rule]) -> Table:
+def _entries_table(rules: Sequence[Rule]) -> ContentTable:
     """Return the entries that expose most people."""
     rows: list[list[Cell]] = [
         [
@@ -620,10 +620,10 @@ def _entries_table(rules: Sequence[Rule]) -> Table:
         for entry in rule.top_entries(_MOST_ENTRIES)
     ]
     heads = ("known", "told", "how surely", "before", "people", f"of {_unit(rules)}")
-    return Table.of("", heads, rows)
+    return ContentTable.of("", heads, rows)
 
 
-def facts_table(facts: Sequence[Fact], title: str = "") -> Table:
+def facts_table(facts: Sequence[Fact], title: str = "") -> ContentTable:
     """Return one line per fact."""
     rows = [
         (
@@ -636,7 +636,7 @@ def facts_table(facts: Sequence[Fact], title: str = "") -> Table:
         for fact in facts
     ]
     heads = ("known", "learned", "how surely", "before", "people")
-    return Table.of(title, heads, rows, most=_MOST_FACTS)
+    return ContentTable.of(title, heads, rows, most=_MOST_FACTS)
 
 
 def tables_content(findings: Findings) -> Content:
@@ -647,7 +647,7 @@ def tables_content(findings: Findings) -> Content:
     return Content(f"{len(tables)} tables of conditional probabilities", tables)
 
 
-def _conditional(table: ConditionalTable, networks: str) -> Table:
+def _conditional(table: ConditionalTable, networks: str) -> ContentTable:
     order = np.argsort(-table.support, kind="stable")[:MOST_ROWS]
     shares = np.repeat(table.rest[order, None], len(table.child.values), axis=1)
     for at, row in enumerate(order.tolist()):
@@ -670,7 +670,7 @@ def _conditional(table: ConditionalTable, networks: str) -> Table:
     left = len(table.child.values) - len(shown)
     caption += f"; {left} less likely values are left out" if left else ""
     heads = [*table.names, *(show_value(table.child.values[i]) for i in shown), "rows"]
-    made = Table.of(caption, heads, rows, most=None)
+    made = ContentTable.of(caption, heads, rows, most=None)
     return replace(made, more=len(table) - len(rows))
 
 

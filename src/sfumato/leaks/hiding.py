@@ -23,7 +23,7 @@ from sfumato.decouplings.association_hiding import (
 )
 from sfumato.hierarchy import HierarchyBuilder, Ladder
 from sfumato.leaks.breach import listing, plain
-from sfumato.leaks.rules import Entries, exceeding_entries, shares_of
+from sfumato.leaks.rules import RuleEntries, exceeding_entries, shares_of
 from sfumato.networks import ConditionalTable, conditional_table
 from sfumato.showing.content import Content, Listing, Showable
 from sfumato.tables import open_table
@@ -37,7 +37,7 @@ class Association:
 
     known: tuple[Column, ...]
     told: Column
-    entries: Entries
+    entries: RuleEntries
     """One entry per rule: the values, the rows with all of it, the rows with what is known."""
 
     absent: bool = False
@@ -182,7 +182,7 @@ def _disassociation(
     behind, there = np.repeat(table.support[enough], len(values)), rows[enough].ravel()
     kept = np.flatnonzero((behind - there) / behind > absence)
     combination, value = np.repeat(enough, len(values))[kept], np.tile(values, len(enough))[kept]
-    entries = Entries(
+    entries = RuleEntries(
         table.combinations[:, combination],
         value.astype(table.value.dtype),
         there[kept],

@@ -24,7 +24,7 @@ from sfumato.typing import BoolArray, CodeArray, FloatArray, IntArray, Value
 
 
 @dataclass(frozen=True, eq=False)
-class Entries:
+class RuleEntries:
     """The entries of a table that exceed alpha: known values → a value, how surely, how often."""
 
     known: CodeArray
@@ -152,7 +152,7 @@ class Rule:
 
     known: tuple[Column, ...]
     told: Column
-    entries: Entries
+    entries: RuleEntries
     holds: bool
     against_arrow: bool = False
     """Whether it runs against an arrow: an adversary can use an edge in both directions."""
@@ -356,12 +356,12 @@ def rules_of(  # noqa: PLR0913 - all but two have a default and are named
 
 def exceeding_entries(
     table: ConditionalTable, shares: FloatArray, above: BoolArray, support: int
-) -> Entries:
+) -> RuleEntries:
     """Keep the entries that are above a threshold and that enough rows stand behind."""
     behind = table.support[table.combination]
     at = np.flatnonzero(above & (behind >= support))
     known = table.combinations[:, table.combination[at]]
-    return Entries(known, table.value[at], table.count[at], behind[at], shares[table.value[at]])
+    return RuleEntries(known, table.value[at], table.count[at], behind[at], shares[table.value[at]])
 
 
 def shares_of(counts: FrequencySet, column: str, whose: PeopleRows | None = None) -> FloatArray:

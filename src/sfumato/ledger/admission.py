@@ -37,11 +37,11 @@ _MOST_DRAWN = 10**9
 
 
 @dataclass(frozen=True, eq=False)
-class Part:
+class SeenTogether:
     """People who are seen together: how many there are, and how many have each value.
 
     Example:
-        >>> part = Part(5, (np.array([0, 2, 1, 2]), np.array([2, 2, 1])))
+        >>> part = SeenTogether(5, (np.array([0, 2, 1, 2]), np.array([2, 2, 1])))
         >>> part.worst  # of three people whose value is known, two have the same
         Fraction(2, 3)
     """
@@ -95,22 +95,22 @@ class Part:
                 most, found = above, (column, value + 1)
         return found
 
-    def plus(self, values: IntArray, rows: IntArray) -> "Part":
+    def plus(self, values: IntArray, rows: IntArray) -> "SeenTogether":
         """Add rows: `values[i, r]` is the code of combination r in column i."""
         counts = tuple(
             count + np.bincount(code, weights=rows, minlength=len(count)).astype(np.int64)
             for count, code in zip(self.counts, values, strict=True)
         )
-        return Part(self.size + int(rows.sum()), counts, self.harmless)
+        return SeenTogether(self.size + int(rows.sum()), counts, self.harmless)
 
-    def minus(self, other: "Part") -> "Part":
+    def minus(self, other: "SeenTogether") -> "SeenTogether":
         """Remove people; a count may become negative, see `possible`."""
         counts = tuple(a - b for a, b in zip(self.counts, other.counts, strict=True))
-        return Part(self.size - other.size, counts, self.harmless)
+        return SeenTogether(self.size - other.size, counts, self.harmless)
 
-    def without_people(self) -> "Part":
+    def without_people(self) -> "SeenTogether":
         """Return a part with the same values and without people."""
-        return Part(0, tuple(np.zeros_like(count) for count in self.counts), self.harmless)
+        return SeenTogether(0, tuple(np.zeros_like(count) for count in self.counts), self.harmless)
 
     def is_limited(self, column: int, code: int) -> bool:
         """Return whether alpha limits a value: it is known, and not called harmless."""
@@ -148,7 +148,7 @@ class Rules:
     each of them."""
 
     k: int
-    broken: Callable[[Part], str] = field(default=lambda part: "")  # noqa: ARG005
+    broken: Callable[[SeenTogether], str] = field(default=lambda part: "")  # noqa: ARG005
     """Lists the promises of the policy that a part would break."""
 
     closed: Mapping[str, str] = field(default_factory=dict)
@@ -160,7 +160,7 @@ class Rules:
     rows_per_person: RowsPerPerson | None = None
     """How many rows a person may have; None if each row is a person."""
 
-    def objection(self, part: Part, who: str) -> str:
+    def objection(self, part: SeenTogether, who: str) -> str:
         """Return why a part may not be seen; empty if it may."""
         if part.size < self.k:
             return f"{who} would be {part.size}, fewer than k={self.k}"
@@ -173,21 +173,23 @@ class Rules:
 
 
 @dataclass(frozen=True, eq=False)
-class Choice:
+class AdmittedRows:
     """Which rows are published, and why not all of them are."""
 
     taken: IntArray
-    part: Part
+    part: SeenTogether
     """The people who are, by themselves."""
 
     why: str = ""
 
 
-def choose_newcomers(empty: Part, offers: Offers, rules: Rules, rng: np.random.Generator) -> Choice:
+def choose_newcomers(
+    empty: SeenTogether, offers: Offers, rules: Rules, rng: np.random.Generator
+) -> AdmittedRows:
     """Return which rows make a new cell: as many as can be, or none.
 
     Example:
-        >>> empty = Part(0, (np.zeros(3, dtype=np.int64),))
+        >>> empty = SeenTogether(0, (np.zeros(3, dtype=np.int64),))
         >>> offers = Offers(np.array([[1, 2]]), np.array([3, 1]))
         >>> rules, rng = Rules(Fraction(1, 2), 2), np.random.default_rng(1)
         >>> choice = choose_newcomers(empty, offers, rules, rng)
@@ -196,7 +198,7 @@ def choose_newcomers(empty: Part, offers: Offers, rules: Rules, rng: np.random.G
     """
     if offers.total < rules.k:
         why = f"the newcomers would be {offers.total}, fewer than k={rules.k}"
-        return Choice(offers.none(), empty, why)
+        return AdmittedRows(offers.none(), empty, why)
     taken = offers.rows
     if not empty.plus(offers.values, taken).is_within(rules.alpha):
         # Which rows are dropped first decides how many are left in the end.
@@ -204,22 +206,22 @@ def choose_newcomers(empty: Part, offers: Offers, rules: Rules, rng: np.random.G
         taken = max(drawn, key=lambda rows: int(rows.sum()))
     part = empty.plus(offers.values, taken)
     if not part.size:
-        return Choice(offers.none(), empty, "the newcomers are too much alike")
+        return AdmittedRows(offers.none(), empty, "the newcomers are too much alike")
     why = rules.objection(part, "the newcomers")
     if why:
-        return Choice(offers.none(), empty, why)
+        return AdmittedRows(offers.none(), empty, why)
     frequent = "a value is too frequent among the newcomers"
-    return Choice(taken, part, frequent if part.size < offers.total else "")
+    return AdmittedRows(taken, part, frequent if part.size < offers.total else "")
 
 
 def choose_leavers(
-    cell: Part,
+    cell: SeenTogether,
     offers: Offers,
     rules: Rules,
     rng: np.random.Generator,
     *,
-    fits: Callable[[Part], bool] = lambda part: True,  # noqa: ARG005
-) -> Choice:
+    fits: Callable[[SeenTogether], bool] = lambda part: True,  # noqa: ARG005
+) -> AdmittedRows:
     """Return which rows leave a cell together: as many as can be, or none.
 
     Those who leave are seen by themselves, and so are those who stay. If all leave, nothing is
@@ -235,7 +237,7 @@ def choose_leavers(
     empty = cell.without_people()
     everyone = empty.plus(offers.values, offers.rows)
     if everyone.size == cell.size and cell.minus(everyone).possible:
-        return Choice(offers.rows.copy(), everyone)
+        return AdmittedRows(offers.rows.copy(), everyone)
     why = "those who leave do not hide each other"
     for _ in range(_TRIES if _may_hide(everyone, rules) else 0):
         taken = _take_apart(cell, offers, rules, rng)
@@ -248,18 +250,18 @@ def choose_leavers(
             why = "a value was corrected before, and who left would tell whose"
         if not why:
             kept = "" if part.size == offers.total else "those who stay would tell too much"
-            return Choice(taken, part, kept)
+            return AdmittedRows(taken, part, kept)
     if offers.total < rules.k:
         why = f"those who leave would be {offers.total}, fewer than k={rules.k}"
-    return Choice(offers.none(), empty, why)
+    return AdmittedRows(offers.none(), empty, why)
 
 
-def _may_hide(everyone: Part, rules: Rules) -> bool:
+def _may_hide(everyone: SeenTogether, rules: Rules) -> bool:
     """Return whether some k of these people may be within alpha, as far as each column tells.
 
     Cells are asked this in every release in which people wait to leave them, and most have too few.
 
-    >>> _may_hide(Part(4, (np.array([0, 3, 1]),)), Rules(Fraction(1, 2), 3))
+    >>> _may_hide(SeenTogether(4, (np.array([0, 3, 1]),)), Rules(Fraction(1, 2), 3))
     False
     """
     if everyone.size < rules.k:
@@ -278,7 +280,7 @@ def _may_hide(everyone: Part, rules: Rules) -> bool:
 
 
 def _take_apart(
-    cell: Part, offers: Offers, rules: Rules, rng: np.random.Generator
+    cell: SeenTogether, offers: Offers, rules: Rules, rng: np.random.Generator
 ) -> IntArray | None:
     """Return rows that may leave a cell together as far as k and alpha go, or None."""
     taken = offers.rows
@@ -302,7 +304,7 @@ def _take_apart(
 
 
 def _take_within(
-    base: Part, offers: Offers, rows: IntArray, alpha: Fraction, rng: np.random.Generator
+    base: SeenTogether, offers: Offers, rows: IntArray, alpha: Fraction, rng: np.random.Generator
 ) -> IntArray:
     """Return as many of some rows as keep a part within alpha, together with those in it."""
     taken = rows.copy()
@@ -318,7 +320,7 @@ def _take_within(
     return _add_back(part, offers, rows, taken, alpha, rng)
 
 
-def _worst_of(part: Part, offers: Offers, guilty: BoolArray, alpha: Fraction) -> BoolArray:
+def _worst_of(part: SeenTogether, offers: Offers, guilty: BoolArray, alpha: Fraction) -> BoolArray:
     """Keep of some rows those that have most other values that are too frequent."""
     score = np.zeros(len(guilty), dtype=np.int64)
     for column, (count, codes) in enumerate(zip(part.counts, offers.values, strict=True)):
@@ -357,7 +359,7 @@ def _draw(rows: IntArray, n: int, rng: np.random.Generator) -> IntArray:
 
 
 def _add_back(
-    part: Part,
+    part: SeenTogether,
     offers: Offers,
     rows: IntArray,
     taken: IntArray,
@@ -386,12 +388,12 @@ def _add_back(
     return taken
 
 
-def count_room(part: Part, row: Sequence[int], alpha: Fraction) -> int | None:
+def count_room(part: SeenTogether, row: Sequence[int], alpha: Fraction) -> int | None:
     """Return how many further rows of one combination a part takes; None if there is no end.
 
     A code below 0 is a value that no row has.
 
-    >>> part = Part(4, (np.array([0, 2, 2]),))
+    >>> part = SeenTogether(4, (np.array([0, 2, 2]),))
     >>> count_room(part, [1], Fraction(3, 5))
     1
     """

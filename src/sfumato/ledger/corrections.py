@@ -20,7 +20,7 @@ from fractions import Fraction
 
 import numpy as np
 
-from sfumato.ledger.admission import MISSING, Part
+from sfumato.ledger.admission import MISSING, SeenTogether
 from sfumato.typing import BoolArray, FloatArray, IntArray
 
 _ROUNDING = 1e-12
@@ -35,7 +35,7 @@ class Memory:
 
     kernels: tuple[Kernels, ...]
 
-    def allows(self, part: Part, alpha: Fraction) -> bool:
+    def allows(self, part: SeenTogether, alpha: Fraction) -> bool:
         """Return whether nothing is believed of a part's people with more than alpha."""
         return all(
             _allows(count, kernels, _limit_mask(part, column), float(alpha) + _ROUNDING)
@@ -63,7 +63,7 @@ def kernel_of(before: IntArray, after: IntArray) -> FloatArray:
     return found
 
 
-def _limit_mask(part: Part, column: int) -> BoolArray:
+def _limit_mask(part: SeenTogether, column: int) -> BoolArray:
     """Return the values of which a belief is limited: those that are known and not harmless."""
     every: BoolArray = np.ones(len(part.counts[column]), dtype=bool)
     if part.harmless is not None:
@@ -133,7 +133,7 @@ class Wish:
 
 
 def choose_corrections(
-    cell: Part, wish: Wish, memory: Memory, alpha: Fraction, rng: np.random.Generator
+    cell: SeenTogether, wish: Wish, memory: Memory, alpha: Fraction, rng: np.random.Generator
 ) -> IntArray:
     """Return the positions of the corrections that are published now: as many as can be.
 
@@ -167,11 +167,11 @@ def choose_corrections(
     return np.array(sorted(taken), dtype=np.int64)
 
 
-def apply_corrections(cell: Part, wish: Wish, at: Sequence[int]) -> Part:
+def apply_corrections(cell: SeenTogether, wish: Wish, at: Sequence[int]) -> SeenTogether:
     """Return a cell after some of the corrections."""
     count = cell.counts[wish.column].copy()
     np.subtract.at(count, wish.old[list(at)], 1)
     np.add.at(count, wish.new[list(at)], 1)
     counts = list(cell.counts)
     counts[wish.column] = count
-    return Part(cell.size, tuple(counts), cell.harmless)
+    return SeenTogether(cell.size, tuple(counts), cell.harmless)

@@ -22,10 +22,10 @@ from sfumato.classes import (
 )
 from sfumato.errors import InputError, PolicyError
 from sfumato.ledger.admission import (
-    Choice,
+    AdmittedRows,
     Offers,
-    Part,
     Rules,
+    SeenTogether,
     choose_leavers,
     choose_newcomers,
 )
@@ -196,7 +196,7 @@ class HeldRows:
 
 
 @dataclass(frozen=True, eq=False)
-class Result:
+class IncrementResult:
     """What becomes of everything that was asked, and of what had been waiting."""
 
     changes: tuple[Change, ...]
@@ -225,9 +225,9 @@ def consider(
     rng: np.random.Generator,
     *,
     sequence: int,
-    promises: "Promises | None" = None,
+    promises: "GroupPromises | None" = None,
     harmless: Harmless | None = None,
-) -> Result:
+) -> IncrementResult:
     """Decide on an increment. Reads the cells it concerns, and writes nothing.
 
     Args:
@@ -252,7 +252,7 @@ def consider(
     work.let_leave()
     held = work.held_rows()
     since = {ask: each.since for ask, each in desk.before.items()}
-    return Result(
+    return IncrementResult(
         tuple(work.changes),
         work.published,
         tuple(desk.refused),
@@ -454,7 +454,7 @@ class _Work:
         harmless: Harmless,
         rules: Rules,
         rng: np.random.Generator,
-        promises: "Promises | None",
+        promises: "GroupPromises | None",
     ) -> None:
         self.db, self.desk, self.columns, self.rng = db, desk, columns, rng
         self.harmless = harmless
@@ -536,7 +536,7 @@ class _Work:
             broken = self.promises.broken_together(self.db, labels, codes, choice.part)
             if broken:
                 why = f"the group would break {broken}"
-                choice = Choice(offers.none(), empty, why)
+                choice = AdmittedRows(offers.none(), empty, why)
         for ask, n in zip(asks, choice.taken.tolist(), strict=True):
             self._publish(ask, n)
             if why and self.left[ask]:
@@ -613,13 +613,13 @@ class _Work:
             )
         return bool(left)
 
-    def _choose(self, cell: CellState, leaving: list[Ask], rest: Part) -> Choice:
+    def _choose(self, cell: CellState, leaving: list[Ask], rest: SeenTogether) -> AdmittedRows:
         """Publish those of some people who may leave what is left of a cell."""
         rules = self._rules(cell.codes)
         # Read only if it is asked for: from most cells no person can leave yet.
         memory = cache(lambda: memory_of(self.db, cell))
 
-        def fits(part: Part) -> bool:
+        def fits(part: SeenTogether) -> bool:
             kept = memory()  # It may know values that no person has any more.
             return kept.allows(cell.codes.widen(part), rules.alpha)
 
@@ -634,7 +634,7 @@ class _Work:
                 self.drawn += n
         return choice
 
-    def _withdraw(self, cell: CellState, asks: list[Ask], rest: Part) -> None:
+    def _withdraw(self, cell: CellState, asks: list[Ask], rest: SeenTogether) -> None:
         """Remove all who are left in a cell, so that one of them can leave."""
         leaving = [ask for ask in asks if ask.kind == "remove"]
         offers = self._held_by(cell, leaving, rest)
@@ -680,7 +680,7 @@ class _Work:
             self.changes.append(Change(cell.record.labels, cell.codes, start, now, cell.record))
             return
 
-    def _may_hold(self, part: Part, cell: CellState, ask: Ask) -> bool:
+    def _may_hold(self, part: SeenTogether, cell: CellState, ask: Ask) -> bool:
         """Return whether a row can be in a cell: it is if the person is, or has values that are."""
         codes = cell.codes.encode(ask.row)
         return ask.person in self.desk.people or all(
@@ -699,7 +699,7 @@ class _Work:
             self.left[rest] += 1
             self.why[rest] = "one column of a cell is corrected in a release, and people move later"
 
-    def _held_by(self, cell: CellState, asks: list[Ask], rest: Part) -> Offers:
+    def _held_by(self, cell: CellState, asks: list[Ask], rest: SeenTogether) -> Offers:
         """Return how many of some rows a cell can hold, those of its own people first."""
         offers = _offers(cell.codes, [a.row for a in asks], [self.left[a] for a in asks])
         free = [count.copy() for count in rest.counts]
@@ -732,7 +732,7 @@ class _Work:
         )
 
 
-def _new_cell(cell: CellState, labels: str, part: Part, people: tuple[str, ...]) -> Change:
+def _new_cell(cell: CellState, labels: str, part: SeenTogether, people: tuple[str, ...]) -> Change:
     """Return the new cell of those who move to another group together."""
     return Change(
         labels,
@@ -778,7 +778,7 @@ def require_group_models(policy: Policy) -> None:
             )
 
 
-class Promises:
+class GroupPromises:
     """Which models of a policy a group breaks.
 
     Models that compare a group with the whole table compare it with the first release: that
@@ -800,11 +800,13 @@ class Promises:
         self._sensitive = sensitive
         self._reference = reference
 
-    def broken_by(self, codes: Codes, part: Part) -> str:
+    def broken_by(self, codes: Codes, part: SeenTogether) -> str:
         """List the models that people with these counts break; empty if they keep all."""
         return self._list_broken(codes, part, self._policy.models)
 
-    def broken_together(self, db: sqlite3.Connection, labels: str, codes: Codes, part: Part) -> str:
+    def broken_together(
+        self, db: sqlite3.Connection, labels: str, codes: Codes, part: SeenTogether
+    ) -> str:
         """List the models that a group breaks if a new cell joins those it has.
 
         A model that is kept by all parts is kept by them together, unless it says otherwise.
@@ -822,10 +824,10 @@ class Promises:
             total = wide.widen(total)
             for count, place, rows in zip(total.counts, places, cell.part().counts, strict=True):
                 np.add.at(count, place, rows)
-            total = Part(total.size + cell.record.rows, total.counts, total.harmless)
+            total = SeenTogether(total.size + cell.record.rows, total.counts, total.harmless)
         return self._list_broken(wide, total, models)
 
-    def _list_broken(self, codes: Codes, part: Part, models: Iterable[PrivacyModel]) -> str:
+    def _list_broken(self, codes: Codes, part: SeenTogether, models: Iterable[PrivacyModel]) -> str:
         models = list(models)
         named = {column for model in models for column in model.columns}
         counts = {
@@ -836,7 +838,7 @@ class Promises:
         classes = EquivalenceClasses(np.array([part.size], dtype=np.int64), counts)
         return ", ".join(str(model) for model in models if not model.passes(classes)[0])
 
-    def _counts(self, column: int, codes: Codes, part: Part) -> ValueCounts:
+    def _counts(self, column: int, codes: Codes, part: SeenTogether) -> ValueCounts:
         whole = self._reference.get(column, {})
         texts = [json.loads(key) for key in {**whole, **codes.columns[column]}]
         known = [value for value in in_order(texts) if value is not None]

@@ -13,7 +13,7 @@ import numpy as np
 from sfumato.counts import Column
 from sfumato.decouplings.base import GroupedTables, SensitiveTable, random_labels
 from sfumato.errors import UnknownNameError
-from sfumato.ledger.admission import MISSING, Part
+from sfumato.ledger.admission import MISSING, SeenTogether
 from sfumato.ledger.corrections import Memory, kernel_of
 from sfumato.ledger.counting import CellCounts
 from sfumato.ledger.store import MOST_ROWS, Settings, key_of, shown_of, split_keys
@@ -60,18 +60,18 @@ class Codes:
         """Return the codes of a row's values."""
         return tuple(self.code(column, key) for column, key in enumerate(split_keys(row)))
 
-    def widen(self, part: Part) -> Part:
+    def widen(self, part: SeenTogether) -> SeenTogether:
         """Return a part with room for all codes there are."""
         counts = tuple(
             np.concatenate([count, np.zeros(len(codes) - len(count), dtype=np.int64)])
             for count, codes in zip(part.counts, self.columns, strict=True)
         )
-        return Part(part.size, counts, self.mask())
+        return SeenTogether(part.size, counts, self.mask())
 
-    def empty(self) -> Part:
+    def empty(self) -> SeenTogether:
         """Return a part without people."""
         counts = tuple(np.zeros(len(codes), dtype=np.int64) for codes in self.columns)
-        return Part(0, counts, self.mask())
+        return SeenTogether(0, counts, self.mask())
 
     def mask(self) -> tuple[BoolArray, ...] | None:
         """Return of each column and code whether the value is harmless; None if none is."""
@@ -124,13 +124,13 @@ class CellState:
     rows: tuple[dict[int, int], ...]
     """By column and code, how many rows have a value now."""
 
-    def part(self) -> Part:
+    def part(self) -> SeenTogether:
         """Return the people who are in it now."""
         counts = tuple(
             np.array([rows.get(code, 0) for code in codes.values()], dtype=np.int64)
             for codes, rows in zip(self.codes.columns, self.rows, strict=True)
         )
-        return Part(self.record.rows, counts, self.codes.mask())
+        return SeenTogether(self.record.rows, counts, self.codes.mask())
 
 
 def cell_states(
@@ -219,8 +219,8 @@ class Change:
 
     labels: str
     codes: Codes
-    before: Part
-    now: Part
+    before: SeenTogether
+    now: SeenTogether
     record: CellRecord | None = None
     """The cell; None if it is new."""
 

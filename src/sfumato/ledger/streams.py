@@ -32,7 +32,7 @@ Kind = Literal["days", "times", "moments", "numbers"]
 
 
 @dataclass(frozen=True)
-class Form:
+class ValueForm:
     """How the values of a column by which a table grows are written, and compared."""
 
     name: str
@@ -116,16 +116,16 @@ _UTC = "[0-9]{2}:[0-9]{2}:[0-9]{2}(Z|[+]00:00)"
 FORMS = {
     form.name: form
     for form in (
-        Form("days", "days"),
-        Form("times", "times"),
-        Form("moments", "moments"),
-        Form("numbers", "numbers"),
-        Form("texts of times", "times", f"{_DATE}( {_CLOCK})?$"),
-        Form("texts of times with T", "times", f"{_DATE}(T{_CLOCK})?$", "T"),
+        ValueForm("days", "days"),
+        ValueForm("times", "times"),
+        ValueForm("moments", "moments"),
+        ValueForm("numbers", "numbers"),
+        ValueForm("texts of times", "times", f"{_DATE}( {_CLOCK})?$"),
+        ValueForm("texts of times with T", "times", f"{_DATE}(T{_CLOCK})?$", "T"),
         # Without decimals: with them, what comes after them would be compared with digits.
-        Form("texts of moments", "moments", f"{_DATE} {_UTC}$"),
-        Form("texts of moments with T", "moments", f"{_DATE}T{_UTC}$", "T"),
-        Form("texts of numbers", "numbers", "^-?[0-9]{1,15}([.][0-9]+)?$"),
+        ValueForm("texts of moments", "moments", f"{_DATE} {_UTC}$"),
+        ValueForm("texts of moments with T", "moments", f"{_DATE}T{_UTC}$", "T"),
+        ValueForm("texts of numbers", "numbers", "^-?[0-9]{1,15}([.][0-9]+)?$"),
     )
 }
 """All forms by name; texts are tried in this order."""
@@ -143,7 +143,7 @@ def read_zone(name: str | None) -> tzinfo:
 
 
 @dataclass(frozen=True)
-class Stretch:
+class WindowStretch:
     """One whole window: a day, week, month, quarter or year, or as many numbers."""
 
     name: str
@@ -162,9 +162,9 @@ class Period:
 
     >>> months = Period("month")
     >>> months.around("2026-11-03 10:15:00", FORMS["times"], UTC)
-    Stretch(name='2026-11', start='2026-11-01 00:00:00', end='2026-12-01 00:00:00')
+    WindowStretch(name='2026-11', start='2026-11-01 00:00:00', end='2026-12-01 00:00:00')
     >>> Period(1000).around("2500", FORMS["numbers"], UTC)
-    Stretch(name='2000-2999', start='2000', end='3000')
+    WindowStretch(name='2000-2999', start='2000', end='3000')
     """
 
     length: str | int
@@ -180,21 +180,21 @@ class Period:
             raise ParameterError("every", given, what)
         return cls(int(width))
 
-    def require(self, form: Form) -> None:
+    def require(self, form: ValueForm) -> None:
         """Raise if a column of some form has no such windows."""
         if isinstance(self.length, str) != form.is_calendar:
             kinds = "days and times" if form.is_calendar else "numbers"
             allowed = f"one of {', '.join(PERIODS)}" if form.is_calendar else "a whole number"
             raise ParameterError("every", self.length, allowed, why=f"the column has {kinds}")
 
-    def around(self, value: str, form: Form, zone: tzinfo) -> Stretch:
+    def around(self, value: str, form: ValueForm, zone: tzinfo) -> WindowStretch:
         """Return the window that a value is in."""
         if isinstance(self.length, int):
             start = Fraction(value) // self.length * self.length
             end = start + self.length
-            return Stretch(f"{start}-{end - 1}", str(start), str(end))
+            return WindowStretch(f"{start}-{end - 1}", str(start), str(end))
         name, first, last = _around(form.read(value, zone).date(), self.length)
-        return Stretch(name, form.bound(first, zone), form.bound(last, zone))
+        return WindowStretch(name, form.bound(first, zone), form.bound(last, zone))
 
 
 def _around(day: date, length: str) -> tuple[str, date, date]:

@@ -290,7 +290,7 @@ def read_bif(path: str | PathLike[str], columns: Collection[str] = ()) -> BifNet
             f"{path}, line {line}: a BIF file is text in UTF-8, and this is not. "
             "Write the network again with sfumato detect --export, or save it as UTF-8."
         ) from None
-    return _Reader(text, str(path), columns).network()
+    return _BifReader(text, str(path), columns).network()
 
 
 class _Token(NamedTuple):
@@ -335,7 +335,7 @@ class _Block:
         return bool(self.rows) or self.table is not None or self.default is not None
 
 
-class _Reader:
+class _BifReader:
     """A pass through the text of a file."""
 
     def __init__(self, text: str, origin: str, columns: Collection[str]) -> None:

@@ -7,7 +7,13 @@ from typing import ClassVar, NamedTuple, Self, TypeAlias
 
 from sfumato.counts import FrequencySet
 from sfumato.errors import ParameterError, require_int
-from sfumato.networks.independence import Counter, G2Test, IndependenceTest, Judge, ScoreTest
+from sfumato.networks.independence import (
+    Counter,
+    G2Test,
+    IndependenceJudge,
+    IndependenceTest,
+    ScoreTest,
+)
 from sfumato.networks.network import (
     UNCONSTRAINED,
     Constraints,
@@ -60,7 +66,7 @@ class _Way(NamedTuple):
 
 
 def find_skeleton(
-    judge: Judge,
+    judge: IndependenceJudge,
     columns: int,
     *,
     most_given: int,
@@ -108,7 +114,9 @@ def _sets(neighbours: Sequence[set[int]], pair: Pair, size: int) -> list[Given]:
     return list(dict.fromkeys(given for side in near for given in combinations(side, size)))
 
 
-def _separating(judge: Judge, found: Skeleton, pair: Pair, sets: Sequence[Given]) -> list[_Way]:
+def _separating(
+    judge: IndependenceJudge, found: Skeleton, pair: Pair, sets: Sequence[Given]
+) -> list[_Way]:
     """Find what makes a pair independent, the most convincing first."""
     evidence = [judge.evidence(*pair, given) for given in sets]
     found.tests += len(sets)
@@ -150,7 +158,7 @@ def _separates(neighbours: Sequence[set[int]], pair: Pair, way: _Way) -> bool:
     )
 
 
-def _clear_doubts(judge: Judge, found: Skeleton) -> None:
+def _clear_doubts(judge: IndependenceJudge, found: Skeleton) -> None:
     """Remove doubtful edges without which each of their ends is explained best."""
     doubtful = [pair for pair in found.edges if pair in found.doubtful]
     ends = sorted({column for pair in doubtful for column in pair})
@@ -471,7 +479,7 @@ def _apply(graph: Pattern, known: _KnownEdges, skeleton: Skeleton) -> list[Pair]
     return dropped
 
 
-def _make_colliders(graph: Pattern, judge: Judge, skeleton: Skeleton) -> None:
+def _make_colliders(graph: Pattern, judge: IndependenceJudge, skeleton: Skeleton) -> None:
     """Point a → c ← b where a and b are independent without c and dependent with it.
 
     The clearest come first; one that contradicts an arrow already there is left out.

@@ -69,7 +69,7 @@ _KEPT = 2**23
 """Numbers that are kept as summaries; beyond that they are forgotten and counted again."""
 
 
-class Cells(NamedTuple):
+class CellFrequencies(NamedTuple):
     """The counts of the cells that occur: a count, and how many cells have it.
 
     Sums over cells need no more than this. A table of n rows has at most √(2n) different
@@ -119,12 +119,12 @@ class Counter:
         if (counts.rows != 1).any():
             self._rows = counts.rows.astype(np.float64)
         self._widest_dense = max(_ALWAYS_DENSE, _DENSE_PER_ITEM * self._items)
-        self._kept: dict[int, Cells] = {}
+        self._kept: dict[int, CellFrequencies] = {}
         self._room = _KEPT
         self._keys: list[_Key] = []
         self._last: tuple[tuple[int, ...], IntArray] = ((), np.zeros(0, dtype=np.int64))
 
-    def cells(self, columns: Sequence[int]) -> Cells:
+    def cells(self, columns: Sequence[int]) -> CellFrequencies:
         """Count the combinations of some columns, in whatever order they are named."""
         # A set of columns is one number, a bit per column: cheap to make, compare and look up.
         mask = sum(1 << column for column in columns)
@@ -211,12 +211,12 @@ def _run_lengths(ordered: IntArray) -> IntArray:
     return np.diff(starts, append=len(ordered))
 
 
-def _summary(counts: IntArray) -> Cells:
+def _summary(counts: IntArray) -> CellFrequencies:
     if len(counts) <= _SUMMARISED:
-        return Cells(counts, np.ones(len(counts), dtype=np.int64))
+        return CellFrequencies(counts, np.ones(len(counts), dtype=np.int64))
     # Scores are sums over cells, and n rows make at most √(2n) different counts.
     distinct, times = np.unique(counts, return_counts=True)
-    return Cells(distinct, times)
+    return CellFrequencies(distinct, times)
 
 
 class FamilyScores:
@@ -265,7 +265,7 @@ class FamilyScores:
         return found
 
 
-def _excess(cells: Cells, halves: int) -> float:
+def _excess(cells: CellFrequencies, halves: int) -> float:
     """Sum lnΓ(N + h/2) − lnΓ(h/2) over cells."""
     none = log_gamma_of_halves(np.array([halves]))[0]
     return float((log_gamma_of_halves(2 * cells.counts + halves) - none) @ cells.times)
@@ -347,11 +347,11 @@ class IndependenceTest(ABC):
     """A test of whether columns a and b are independent among rows alike in others."""
 
     @abstractmethod
-    def on(self, counter: Counter) -> "Judge":
+    def on(self, counter: Counter) -> "IndependenceJudge":
         """Apply it to a table."""
 
 
-class Judge(ABC):
+class IndependenceJudge(ABC):
     """A test applied to one table."""
 
     @abstractmethod
@@ -387,7 +387,7 @@ class ScoreTest(IndependenceTest):
         (True, False)
     """
 
-    def on(self, counter: Counter) -> "Judge":
+    def on(self, counter: Counter) -> "IndependenceJudge":
         return _ScoreJudge(FamilyScores(counter))
 
 
@@ -395,7 +395,7 @@ class ScoreTest(IndependenceTest):
 class OneSidedScoreTest(IndependenceTest):
     """Dependent if knowing the first column makes the second's score better; ties are not."""
 
-    def on(self, counter: Counter) -> "Judge":
+    def on(self, counter: Counter) -> "IndependenceJudge":
         return _OneSidedScoreJudge(FamilyScores(counter))
 
 
@@ -422,7 +422,7 @@ class G2Test(IndependenceTest):
     def __post_init__(self) -> None:
         require_number("significance", self.significance, above=0, below=1)
 
-    def on(self, counter: Counter) -> "Judge":
+    def on(self, counter: Counter) -> "IndependenceJudge":
         return _G2Judge(counter, math.log(self.significance))
 
 
@@ -431,7 +431,7 @@ def _without_rounding(difference: float, score: float) -> float:
 
 
 @dataclass(frozen=True)
-class _OneSidedScoreJudge(Judge):
+class _OneSidedScoreJudge(IndependenceJudge):
     scores: FamilyScores
 
     def evidence(self, a: int, b: int, given: Sequence[int]) -> float:
@@ -474,7 +474,7 @@ class _ScoreJudge(_OneSidedScoreJudge):
 
 
 @dataclass(frozen=True)
-class _G2Judge(Judge):
+class _G2Judge(IndependenceJudge):
     counter: Counter
     log_significance: float
 
@@ -497,6 +497,6 @@ def g2(counter: Counter, a: int, b: int, given: Sequence[int]) -> tuple[float, i
     return max(statistic, 0.0), int(((of_a - 1) * (of_b - 1)).sum())
 
 
-def _entropy(cells: Cells) -> float:
+def _entropy(cells: CellFrequencies) -> float:
     """Sum N ln N over cells."""
     return float((cells.counts * np.log(cells.counts)) @ cells.times)

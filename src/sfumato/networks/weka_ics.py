@@ -9,7 +9,7 @@ import numpy as np
 
 from sfumato.counts import FrequencySet
 from sfumato.errors import ParameterError, require_int
-from sfumato.networks.independence import Counter, Judge, OneSidedScoreTest
+from sfumato.networks.independence import Counter, IndependenceJudge, OneSidedScoreTest
 from sfumato.networks.network import (
     UNCONSTRAINED,
     Constraints,
@@ -63,7 +63,7 @@ class WekaIcs(Learner):
             why = "it reproduces a program that has none; learner 'ic' keeps them"
             raise ParameterError("constraints", constraints, "absent with 'weka-ics'", why=why)
         judge = OneSidedScoreTest().on(Counter(counts, self.declared))
-        search = _Search(judge, len(counts.columns))
+        search = _EdgeSearch(judge, len(counts.columns))
         search.remove_edges(self.most_given, progress)
         search.make_colliders()
         chosen = search.orient()
@@ -80,10 +80,10 @@ class WekaIcs(Learner):
         )
 
 
-class _Search:
+class _EdgeSearch:
     """The state of a search: which edges there are, and which have which direction."""
 
-    def __init__(self, judge: Judge, columns: int) -> None:
+    def __init__(self, judge: IndependenceJudge, columns: int) -> None:
         self.judge = judge
         self.columns = range(columns)
         self.edge: BoolArray = ~np.eye(columns, dtype=bool)

@@ -36,7 +36,7 @@ from sfumato.typing import BoolArray, FloatArray, IntArray, Value
 
 
 @dataclass(frozen=True, eq=False)
-class Labels:
+class AttributeLabels:
     """The labels one attribute has in a partition, and which of them each class has."""
 
     names: tuple[Value, ...]
@@ -88,7 +88,7 @@ def _day_of(value: Value) -> float | None:
 
 def labels_of(
     problem: Problem, partition: Partition, intervals: Sequence[bool], *, exact: bool = True
-) -> list[Labels]:
+) -> list[AttributeLabels]:
     """Choose the labels of the classes in every attribute: the narrowest that cover their rows.
 
     Args:
@@ -108,15 +108,15 @@ def labels_of(
     ]
 
 
-def _nothing(problem: Problem, a: int, as_interval: bool) -> Labels:  # noqa: FBT001
+def _nothing(problem: Problem, a: int, as_interval: bool) -> AttributeLabels:  # noqa: FBT001
     none, no_cell = np.empty(0, dtype=np.int64), np.empty(0)
     height = problem.attributes[a].ladder.height
     cells = Cells(none, no_cell, no_cell, no_cell, no_cell)
     levels = None if as_interval else np.zeros(height + 1, dtype=np.int64)
-    return Labels((), none, cells, raw=True, levels=levels)
+    return AttributeLabels((), none, cells, raw=True, levels=levels)
 
 
-def _from_ladder(problem: Problem, partition: Partition, a: int) -> Labels:
+def _from_ladder(problem: Problem, partition: Partition, a: int) -> AttributeLabels:
     """Climb until all rows of a class have one label."""
     attribute = problem.attributes[a]
     ladder = attribute.ladder
@@ -154,10 +154,12 @@ def _from_ladder(problem: Problem, partition: Partition, a: int) -> Labels:
         leaves=np.concatenate(ladder.leaves)[base[piece_level] + ladder.codes[piece_level, raw]],
         together=_together(attribute)[piece_level, raw],
     )
-    return Labels(names, number[of_class], cells, _all_raw(names, ladder), rows_at.astype(np.int64))
+    return AttributeLabels(
+        names, number[of_class], cells, _all_raw(names, ladder), rows_at.astype(np.int64)
+    )
 
 
-def _intervals(problem: Problem, partition: Partition, a: int, *, exact: bool) -> Labels:
+def _intervals(problem: Problem, partition: Partition, a: int, *, exact: bool) -> AttributeLabels:
     """Write the interval that covers the values of each class."""
     attribute = problem.attributes[a]
     values = attribute.ladder.values
@@ -189,7 +191,7 @@ def _intervals(problem: Problem, partition: Partition, a: int, *, exact: bool) -
         leaves=(high - low + 1).astype(np.float64),
         together=rows_up_to[high + 1] - rows_up_to[low],
     )
-    return Labels(names, number[of_class], cells, _all_raw(names, attribute.ladder), None)
+    return AttributeLabels(names, number[of_class], cells, _all_raw(names, attribute.ladder), None)
 
 
 def _interval(low: Value, high: Value) -> Value:
@@ -402,7 +404,7 @@ class LabelledPartition:
     partition: Partition
     """The published portions; classes with the same labels are one class."""
 
-    labels: tuple[Labels, ...]
+    labels: tuple[AttributeLabels, ...]
     """The labels of each attribute."""
 
     gone: Partition
@@ -507,7 +509,7 @@ def label_partition(
 
 def _merge_same_labels(
     problem: Problem, partition: Partition, intervals: Sequence[bool], *, exact: bool
-) -> tuple[Partition, tuple[Labels, ...]]:
+) -> tuple[Partition, tuple[AttributeLabels, ...]]:
     """Label classes, and make those with the same labels one."""
     labels = labels_of(problem, partition, intervals, exact=exact)
     names = group(
@@ -519,7 +521,9 @@ def _merge_same_labels(
     return merged, tuple(replace(one, of_class=one.of_class[names.first]) for one in labels)
 
 
-def _view(problem: Problem, partition: Partition, labels: Sequence[Labels]) -> EquivalenceClasses:
+def _view(
+    problem: Problem, partition: Partition, labels: Sequence[AttributeLabels]
+) -> EquivalenceClasses:
     """Return the classes as a reader of the release sees them."""
     n = partition.n
     classes = problem.judge.classes(partition.classes, partition.item, partition.rows, n)

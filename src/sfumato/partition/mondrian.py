@@ -121,7 +121,7 @@ class Mondrian(Partitioner):
 
 
 def _between_cuts(
-    problem: Problem, cut: "Cut", lines: Sequence["Line"], before: IntArray
+    problem: Problem, cut: "BoxCuts", lines: Sequence["Line"], before: IntArray
 ) -> IntArray:
     """Return the cuts that the halves of boxes lie between, as a partition states them."""
     boxes = cut.boxes
@@ -191,7 +191,7 @@ class Boxes:
         return np.minimum.reduceat(values, self.starts), np.maximum.reduceat(values, self.starts)
 
 
-class View(ABC):
+class BoxView(ABC):
     """Boxes on one line."""
 
     widths: FloatArray
@@ -206,10 +206,10 @@ class Line(ABC):
     """One attribute as Mondrian sees it."""
 
     @abstractmethod
-    def look(self, boxes: Boxes) -> View:
+    def look(self, boxes: Boxes) -> BoxView:
         """Measure boxes."""
 
-    def look_closer(self, boxes: Boxes) -> list[View]:
+    def look_closer(self, boxes: Boxes) -> list[BoxView]:
         """Return further views, for boxes that could not be cut on the first one."""
         del boxes
         return []
@@ -230,16 +230,16 @@ class Interval(Line):
         ]
         """The place of each value as far as ranges tell, if it has ranges; narrow ones first."""
 
-    def look(self, boxes: Boxes) -> View:
+    def look(self, boxes: Boxes) -> BoxView:
         return _IntervalView(self, boxes)
 
-    def look_closer(self, boxes: Boxes) -> list[View]:
+    def look_closer(self, boxes: Boxes) -> list[BoxView]:
         # Where the roundest cut breaks a model, the next roundest may not, nor one anywhere.
         closer = [1, len(self.steps)][: len(self.steps)]
         return [_IntervalView(self, boxes, each) for each in dict.fromkeys(closer)]
 
 
-class _IntervalView(View):
+class _IntervalView(BoxView):
     def __init__(self, line: Interval, boxes: Boxes, closer: int = 0) -> None:
         self._line = line
         self._boxes = boxes
@@ -293,7 +293,7 @@ class Branches(Line):
         self.coarser = _steps_by_finest(self.steps)
         """For each level allowed, the place by that of the lowest; None if it does not follow."""
 
-    def look(self, boxes: Boxes) -> View:
+    def look(self, boxes: Boxes) -> BoxView:
         return _BranchesView(self, boxes)
 
 
@@ -312,7 +312,7 @@ def _steps_by_finest(steps: Sequence[IntArray]) -> list[IntArray] | None:
     return found if follow else None
 
 
-class _BranchesView(View):
+class _BranchesView(BoxView):
     def __init__(self, line: Branches, boxes: Boxes) -> None:
         self._line = line
         self._boxes = boxes
@@ -378,7 +378,7 @@ def cut_boxes(
     big: BoolArray,
     *,
     rng: np.random.Generator | None = None,
-) -> "Cut":
+) -> "BoxCuts":
     """Cut every big box that can be cut, on the widest attribute on which it can.
 
     Args:
@@ -389,7 +389,7 @@ def cut_boxes(
         rng: Draws which rows with the same values go to which half where no cut between values
             is possible; None if all cuts are between values.
     """
-    cut = Cut(boxes)
+    cut = BoxCuts(boxes)
     if not big.any():
         return cut
     if not big.all():
@@ -428,10 +428,10 @@ def cut_boxes(
 
 def _try_cut(
     problem: Problem,
-    views: Sequence[tuple[int, View]],
+    views: Sequence[tuple[int, BoxView]],
     widest: IntArray,
     chosen: BoolArray,
-    cut: "Cut",
+    cut: "BoxCuts",
     split: Halving,
 ) -> IntArray:
     """Cut the chosen boxes where both halves keep the models, and return those boxes.
@@ -468,7 +468,9 @@ def _try_cut(
     return done
 
 
-def _positions(views: Sequence[tuple[int, View]], of_portion: IntArray, at: IntArray) -> IntArray:
+def _positions(
+    views: Sequence[tuple[int, BoxView]], of_portion: IntArray, at: IntArray
+) -> IntArray:
     """Return the place of some portions, each on a line of its own."""
     used = np.flatnonzero(np.bincount(of_portion, minlength=len(views))).tolist()
     if len(used) == 1:
@@ -480,7 +482,7 @@ def _positions(views: Sequence[tuple[int, View]], of_portion: IntArray, at: IntA
     return places
 
 
-class Cut:
+class BoxCuts:
     """The boxes that are cut, and the rows of each portion that go to the upper half."""
 
     def __init__(self, boxes: Boxes) -> None:
@@ -491,7 +493,7 @@ class Cut:
 
         self.above = np.zeros(len(boxes.item), dtype=np.int64)
 
-    def take(self, other: "Cut", boxes: BoolArray) -> None:
+    def take(self, other: "BoxCuts", boxes: BoolArray) -> None:
         """Keep what another cut did to some of the boxes."""
         self.done[boxes] = other.done
         self.attribute[boxes] = other.attribute

@@ -602,7 +602,7 @@ class Round(NamedTuple):
     """None if no group is specialised any more."""
 
 
-class _Trial(NamedTuple):
+class _Specialisation(NamedTuple):
     """The effect of specialising every group on one attribute."""
 
     rows: IntArray
@@ -612,7 +612,7 @@ class _Trial(NamedTuple):
     """Children that would stay."""
 
 
-def _try(problem: Problem, frontier: Frontier, attribute: int) -> _Trial | None:
+def _try(problem: Problem, frontier: Frontier, attribute: int) -> _Specialisation | None:
     """Count what would be specialised, without moving anything.
 
     Where the rows that are sent back are too few, the fewest that must be taken back are
@@ -666,7 +666,7 @@ def _try(problem: Problem, frontier: Frontier, attribute: int) -> _Trial | None:
         branches -= whole
     # A second time only whole children count: nothing is to stay behind for ever.
     specialised[closed & (back > 0)] = 0
-    return _Trial(specialised, branches)
+    return _Specialisation(specialised, branches)
 
 
 def _free_people(

@@ -56,7 +56,7 @@ def read_share(name: str, given: object) -> float:
 
 
 @dataclass(frozen=True, eq=False)
-class Cells:
+class ColumnCells:
     """The cells of one column: its values, and which of them each row has."""
 
     column: Column
@@ -68,7 +68,7 @@ class Cells:
         known: BoolArray = self.codes != self.column.missing
         return known
 
-    def numbers(self) -> "Numbers":
+    def numbers(self) -> "ColumnNumbers":
         """Return the cells as numbers; raise if one is none."""
         known = self.column.known
         if {*map(type, known)} <= {int, float}:
@@ -90,22 +90,22 @@ class Cells:
         decimals = max((decimals_in(value) for value in known), default=0)
         return self._numbers(np.array(read, dtype=float), decimals)
 
-    def _numbers(self, known: FloatArray, decimals: int) -> "Numbers":
+    def _numbers(self, known: FloatArray, decimals: int) -> "ColumnNumbers":
         values = np.append(known, np.nan)
-        return Numbers(values[np.where(self.known, self.codes, -1)], decimals)
+        return ColumnNumbers(values[np.where(self.known, self.codes, -1)], decimals)
 
 
-class Numbers(NamedTuple):
+class ColumnNumbers(NamedTuple):
     """The numbers of a column, row by row, NaN where none is known."""
 
     values: FloatArray
     decimals: int
     """With how many decimals they are written, at most."""
 
-    def to_cells(self, name: str) -> Cells:
+    def to_cells(self, name: str) -> ColumnCells:
         """Return them as cells, written with as many decimals.
 
-        >>> found = Numbers(np.array([2.04, np.nan, 1.0]), 1).to_cells("pay")
+        >>> found = ColumnNumbers(np.array([2.04, np.nan, 1.0]), 1).to_cells("pay")
         >>> found.column.values, found.codes.tolist()
         ((1.0, 2.0, None), [1, 2, 0])
         """
@@ -119,7 +119,7 @@ class Numbers(NamedTuple):
         values: list[Value] = found.astype(np.int64).tolist() if whole else found.tolist()
         every = np.full(len(rounded), len(values), dtype=np.int64)
         every[~missing] = codes
-        return Cells(Column(name, (*values, *([None] if missing.any() else []))), every)
+        return ColumnCells(Column(name, (*values, *([None] if missing.any() else []))), every)
 
 
 _SIMPLE = frozenset("0123456789.-")
@@ -258,8 +258,8 @@ class Perturbation(ABC):
 
     @abstractmethod
     def change(
-        self, columns: Sequence[Cells], groups: IntArray | None, rng: np.random.Generator
-    ) -> list[Cells]:
+        self, columns: Sequence[ColumnCells], groups: IntArray | None, rng: np.random.Generator
+    ) -> list[ColumnCells]:
         """Return columns as they are published.
 
         Args:
@@ -296,17 +296,17 @@ class NumberPerturbation(Perturbation):
     """A change of numbers, each row by itself."""
 
     def change(
-        self, columns: Sequence[Cells], groups: IntArray | None, rng: np.random.Generator
-    ) -> list[Cells]:
+        self, columns: Sequence[ColumnCells], groups: IntArray | None, rng: np.random.Generator
+    ) -> list[ColumnCells]:
         found = [cells.numbers() for cells in columns]
         matrix = np.stack([each.values for each in found])
         changed = self.move(matrix, rng)
         return [
-            Numbers(row, self.decimals_of(each)).to_cells(cells.column.name)
+            ColumnNumbers(row, self.decimals_of(each)).to_cells(cells.column.name)
             for row, each, cells in zip(changed, found, columns, strict=True)
         ]
 
-    def decimals_of(self, numbers: Numbers) -> int:
+    def decimals_of(self, numbers: ColumnNumbers) -> int:
         """Return with how many decimals the changed numbers are written."""
         return numbers.decimals
 

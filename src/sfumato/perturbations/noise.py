@@ -10,8 +10,8 @@ import numpy as np
 from sfumato.errors import ParameterError, require_number
 from sfumato.perturbations.base import (
     Amount,
+    ColumnNumbers,
     NumberPerturbation,
-    Numbers,
     SeenColumn,
     decimals_in,
     join_names,
@@ -47,7 +47,7 @@ class Noise(NumberPerturbation):
         most = np.inf if self.at_most is None else self.at_most
         return np.clip(numbers, least, most)
 
-    def decimals_of(self, numbers: Numbers) -> int:
+    def decimals_of(self, numbers: ColumnNumbers) -> int:
         # A limit of 0.5 would be 0 among whole numbers, and beyond itself.
         limits = [each for each in (self.at_least, self.at_most) if each is not None]
         return max(numbers.decimals, *map(decimals_in, limits), 0)

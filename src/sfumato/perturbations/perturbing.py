@@ -5,17 +5,17 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 
 from sfumato.counts import Column, group
-from sfumato.perturbations.base import Cells, Perturbation
+from sfumato.perturbations.base import ColumnCells, Perturbation
 from sfumato.typing import BoolArray, IntArray
 
 
 def perturb_cells(
-    cells: Mapping[str, Cells],
+    cells: Mapping[str, ColumnCells],
     rules: Mapping[str, Sequence[Perturbation]],
     rng: np.random.Generator,
     person: IntArray | None = None,
     kept: BoolArray | None = None,
-) -> dict[str, Cells]:
+) -> dict[str, ColumnCells]:
     """Return the columns that are perturbed, as they are published.
 
     Args:
@@ -31,7 +31,7 @@ def perturb_cells(
     Example:
         >>> from sfumato.counts import Column
         >>> from sfumato.perturbations import Rounding, TopCoding
-        >>> pay = Cells(Column("pay", (12, 48, 99)), np.array([2, 0, 1]))
+        >>> pay = ColumnCells(Column("pay", (12, 48, 99)), np.array([2, 0, 1]))
         >>> rules = {"pay": (TopCoding(above=60), Rounding(step=10))}
         >>> found = perturb_cells({"pay": pay}, rules, np.random.default_rng())["pay"]
         >>> [found.column.values[code] for code in found.codes]
@@ -56,7 +56,7 @@ def perturb_cells(
     return found
 
 
-def _only(cells: Cells, kept: BoolArray) -> Cells:
+def _only(cells: ColumnCells, kept: BoolArray) -> ColumnCells:
     """Return a column in which rows that are not published are missing."""
     used = np.unique(cells.codes[kept & cells.known])
     number = np.full(len(cells.column.values), len(used), dtype=np.int64)
@@ -64,11 +64,11 @@ def _only(cells: Cells, kept: BoolArray) -> Cells:
     codes = np.where(kept, number[cells.codes], len(used))
     values = tuple(cells.column.values[code] for code in used.tolist())
     missing = () if (codes < len(used)).all() else (None,)
-    return Cells(Column(cells.column.name, (*values, *missing)), codes)
+    return ColumnCells(Column(cells.column.name, (*values, *missing)), codes)
 
 
 def _levels(
-    member: Perturbation, cells: Mapping[str, Cells], kept: BoolArray | None
+    member: Perturbation, cells: Mapping[str, ColumnCells], kept: BoolArray | None
 ) -> IntArray | None:
     """Return the group of rows that each row may exchange with, by true values."""
     within = [cells[name] for name in member.within]
@@ -85,16 +85,16 @@ def _levels(
 
 def _change(
     member: Perturbation,
-    given: Sequence[Cells],
+    given: Sequence[ColumnCells],
     levels: IntArray | None,
     rng: np.random.Generator,
     person: IntArray | None,
-) -> list[Cells]:
+) -> list[ColumnCells]:
     if person is None or not member.random or member.rearranges:
         return member.change(given, levels, rng)
     codes = [person, *(each.codes for each in given)]
     sizes = [int(person.max(initial=-1)) + 1, *(len(each.column.values) for each in given)]
     once = group(codes, sizes)
-    first = [Cells(each.column, each.codes[once.first]) for each in given]
+    first = [ColumnCells(each.column, each.codes[once.first]) for each in given]
     drawn = member.change(first, None, rng)
-    return [Cells(each.column, each.codes[once.of_item]) for each in drawn]
+    return [ColumnCells(each.column, each.codes[once.of_item]) for each in drawn]

@@ -8,7 +8,7 @@ import numpy as np
 
 from sfumato.counts import Column
 from sfumato.errors import InputError, ParameterError, require_number, some
-from sfumato.perturbations.base import Cells, Perturbation, SeenColumn, join_names
+from sfumato.perturbations.base import ColumnCells, Perturbation, SeenColumn, join_names
 from sfumato.text import in_order, number_of, text_of
 from sfumato.typing import FloatArray, IntArray, Value
 
@@ -118,10 +118,10 @@ class Pram(Perturbation):
 
     def change(
         self,
-        columns: Sequence[Cells],
+        columns: Sequence[ColumnCells],
         groups: IntArray | None,
         rng: np.random.Generator,
-    ) -> list[Cells]:
+    ) -> list[ColumnCells]:
         [cells] = columns
         column = self._with_named(cells.column)
         n = len(column.known)
@@ -140,7 +140,7 @@ class Pram(Perturbation):
         # A draw for each row, known or not: what others are changes nothing of a row's own draw.
         chances = rng.random(len(codes))[known]
         found[known] = draw_lines(matrix, codes[known], chances)
-        return [Cells(column, found)]
+        return [ColumnCells(column, found)]
 
     def _with_named(self, column: Column) -> Column:
         """Return a column with the values that the matrix names, in place of none."""

@@ -7,7 +7,7 @@ from typing import ClassVar, Self
 import numpy as np
 
 from sfumato.errors import ParameterError
-from sfumato.perturbations.base import Amount, Cells, Perturbation, SeenColumn, join_names
+from sfumato.perturbations.base import Amount, ColumnCells, Perturbation, SeenColumn, join_names
 from sfumato.typing import FloatArray, IntArray
 
 
@@ -29,7 +29,7 @@ class RankSwapping(Perturbation):
 
     Example:
         >>> from sfumato.counts import Column
-        >>> cells = Cells(Column("pay", (10, 20, 30, 40)), np.array([3, 0, 2, 1]))
+        >>> cells = ColumnCells(Column("pay", (10, 20, 30, 40)), np.array([3, 0, 2, 1]))
         >>> [found] = RankSwapping(distance=1).change([cells], None, np.random.default_rng(0))
         >>> found.codes.tolist()
         [2, 1, 3, 0]
@@ -55,10 +55,10 @@ class RankSwapping(Perturbation):
 
     def change(
         self,
-        columns: Sequence[Cells],
+        columns: Sequence[ColumnCells],
         groups: IntArray | None,
         rng: np.random.Generator,
-    ) -> list[Cells]:
+    ) -> list[ColumnCells]:
         [cells] = columns
         rows = np.flatnonzero(cells.known)
         # Rows with the same value are in random order.
@@ -66,7 +66,7 @@ class RankSwapping(Perturbation):
         partner = pair_up(len(order), self.reach(len(order)), rng)
         codes = cells.codes.copy()
         codes[order] = cells.codes[order[partner]]
-        return [Cells(cells.column, codes)]
+        return [ColumnCells(cells.column, codes)]
 
     def likelihood(self, published: IntArray, true: IntArray, shown: SeenColumn) -> FloatArray:
         # The values are ordered, so each has the ranks of its rows. Missing ones have none.

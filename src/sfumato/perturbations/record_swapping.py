@@ -7,7 +7,7 @@ from typing import Any, ClassVar, Self
 import numpy as np
 
 from sfumato.errors import ParameterError
-from sfumato.perturbations.base import Cells, Perturbation, SeenColumn, join_names, read_share
+from sfumato.perturbations.base import ColumnCells, Perturbation, SeenColumn, join_names, read_share
 from sfumato.typing import FloatArray, IntArray
 
 
@@ -30,7 +30,7 @@ class RecordSwapping(Perturbation):
 
     Example:
         >>> from sfumato.counts import Column
-        >>> cells = Cells(Column("town", ("A", "B", "C")), np.array([0, 1, 2, 2]))
+        >>> cells = ColumnCells(Column("town", ("A", "B", "C")), np.array([0, 1, 2, 2]))
         >>> groups = np.array([0, 0, 1, 1])
         >>> swapping = RecordSwapping(share=0.999, within=("region",))
         >>> [found] = swapping.change([cells], groups, np.random.default_rng(0))
@@ -54,12 +54,12 @@ class RecordSwapping(Perturbation):
         object.__setattr__(self, "within", within)
 
     def change(
-        self, columns: Sequence[Cells], groups: IntArray | None, rng: np.random.Generator
-    ) -> list[Cells]:
+        self, columns: Sequence[ColumnCells], groups: IntArray | None, rng: np.random.Generator
+    ) -> list[ColumnCells]:
         n = len(columns[0].codes)
         level = np.zeros(n, dtype=np.int64) if groups is None else groups
         source = swap_within(level, read_share("share", self.share), rng)
-        return [Cells(each.column, each.codes[source]) for each in columns]
+        return [ColumnCells(each.column, each.codes[source]) for each in columns]
 
     def likelihood(self, published: IntArray, true: IntArray, shown: SeenColumn) -> FloatArray:
         # Readers of the release take a partner for any row; within a level they are alike at most.

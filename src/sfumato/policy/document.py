@@ -54,12 +54,12 @@ class Plain(str):
 
 
 @dataclass(frozen=True, eq=False)
-class Places:
+class LinePlaces:
     """The file something came from, and the line of every key path in it.
 
-    >>> Places("policy.yaml", {("models", 0): 7}).of(("models", 0, "k"))
+    >>> LinePlaces("policy.yaml", {("models", 0): 7}).of(("models", 0, "k"))
     'policy.yaml, line 7, models[0].k'
-    >>> Places().of(("columns", "net income", "role"))
+    >>> LinePlaces().of(("columns", "net income", "role"))
     "policy, columns.'net income'.role"
     """
 
@@ -73,10 +73,10 @@ class Places:
                 return self.lines[path[:end]]
         return None
 
-    def without(self, *keys: str) -> "Places":
+    def without(self, *keys: str) -> "LinePlaces":
         """Return the places without those of keys at the top that were replaced since."""
         lines = {path: line for path, line in self.lines.items() if not {*path[:1]} & {*keys}}
-        return Places(self.origin, lines)
+        return LinePlaces(self.origin, lines)
 
     def of(self, path: KeyPath) -> str:
         """Describe a place for a message."""
@@ -123,10 +123,10 @@ def faults_of(error: Exception, *keys: str | int) -> Faults:
     return [(keys, str(error))]
 
 
-def policy_error(faults: Iterable[tuple[KeyPath, str]], places: Places) -> PolicyError:
+def policy_error(faults: Iterable[tuple[KeyPath, str]], places: LinePlaces) -> PolicyError:
     """Make one error of all mistakes, in the order of their lines.
 
-    >>> print(policy_error([(("models", 0, "k"), "too small")], Places("p.yaml")))
+    >>> print(policy_error([(("models", 0, "k"), "too small")], LinePlaces("p.yaml")))
     p.yaml, models[0].k: too small
     """
     ordered = sorted(faults, key=lambda fault: places.line(fault[0]) or 0)
@@ -137,11 +137,11 @@ def policy_error(faults: Iterable[tuple[KeyPath, str]], places: Places) -> Polic
 
 
 @dataclass(frozen=True)
-class Document:
+class PolicyText:
     """The content of a text: nested dicts, lists and strings, with their places."""
 
     root: object
-    places: Places
+    places: LinePlaces
 
 
 _SPLIT = "Keep large hierarchies in files of their own and name them in the policy."
@@ -164,7 +164,7 @@ def read_file(path: Path) -> str:
         raise PolicyError(f"{path}: the policy cannot be read: {reason}") from None
 
 
-def parse(text: str, *, origin: str) -> Document:
+def parse(text: str, *, origin: str) -> PolicyText:
     r"""Read YAML into plain dicts, lists and text, with a line for each.
 
     >>> document = parse("columns:\n  age: no", origin="policy.yaml")
@@ -179,7 +179,7 @@ class _Reader:
         self.origin = origin
         self.lines: dict[KeyPath, int] = {}
 
-    def document(self, text: str) -> Document:
+    def document(self, text: str) -> PolicyText:
         try:
             size = len(text.encode("utf-8"))
         except UnicodeEncodeError as error:
@@ -192,7 +192,7 @@ class _Reader:
             root = self._document(events)
         except yaml.YAMLError as error:
             raise self._syntax_error(error) from None
-        return Document(root, Places(self.origin, self.lines))
+        return PolicyText(root, LinePlaces(self.origin, self.lines))
 
     def _document(self, events: Iterator[Event]) -> object:
         root: object = None

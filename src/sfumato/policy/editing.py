@@ -48,7 +48,7 @@ def edit_text(text: str, policy: Policy) -> str:
     return edited if same else policy.to_yaml()
 
 
-class _Piece(NamedTuple):
+class _EntryLines(NamedTuple):
     """An entry with the lines that belong to it."""
 
     comments: list[str]
@@ -98,13 +98,13 @@ def _rise(starts: Sequence[int]) -> bool:
     return all(a < b for a, b in pairwise(starts))
 
 
-def _cut(lines: Sequence[str], starts: Sequence[int], first: int) -> list[_Piece]:
+def _cut(lines: Sequence[str], starts: Sequence[int], first: int) -> list[_EntryLines]:
     """Return the piece of each entry; line numbers begin with 1, as `first` does."""
     heads = [_head(lines, start, first if i == 0 else starts[i - 1] + 1)
              for i, start in enumerate(starts)]  # fmt: skip
     ends = [*heads[1:], len(lines) + 1]
     return [
-        _Piece([*lines[head - 1 : start - 1]], [*lines[start - 1 : end - 1]])
+        _EntryLines([*lines[head - 1 : start - 1]], [*lines[start - 1 : end - 1]])
         for head, start, end in zip(heads, starts, ends, strict=True)
     ]
 
@@ -117,7 +117,7 @@ def _head(lines: Sequence[str], start: int, least: int) -> int:
 
 
 def _columns(
-    kept: Mapping[str, _Piece], before: Mapping[str, Any], after: Mapping[str, Any]
+    kept: Mapping[str, _EntryLines], before: Mapping[str, Any], after: Mapping[str, Any]
 ) -> list[str]:
     indent = min(_indent_of(piece.own[0]) for piece in kept.values())
     written: list[str] = []
@@ -131,7 +131,7 @@ def _columns(
     return written
 
 
-def _models(kept: Sequence[_Piece], before: Sequence[Any], after: Sequence[Any]) -> list[str]:
+def _models(kept: Sequence[_EntryLines], before: Sequence[Any], after: Sequence[Any]) -> list[str]:
     indent = min(_indent_of(piece.own[0]) for piece in kept)
     left = list(range(len(kept)))
     written: list[str] = []

@@ -10,7 +10,7 @@ from sfumato.schema import Role
 # What the names of columns say: words in English, German, French and Spanish.
 
 
-class Kind(StrEnum):
+class ColumnKind(StrEnum):
     """What a column is of, as far as its name, its values and other columns tell."""
 
     NOTHING = "nothing"
@@ -55,42 +55,42 @@ class Kind(StrEnum):
     UNKNOWN = "unknown"
 
 
-class Meaning(NamedTuple):
+class WordMeaning(NamedTuple):
     """What a word in a column's name stands for."""
 
     role: Role
     what: str
-    kind: Kind = Kind.IDENTIFIER
+    kind: ColumnKind = ColumnKind.IDENTIFIER
 
 
-_FREE_TEXT = Meaning(Role.DROPPED, "free text", Kind.FREE_TEXT)
+_FREE_TEXT = WordMeaning(Role.DROPPED, "free text", ColumnKind.FREE_TEXT)
 _ID, _QI, _SENSITIVE = Role.IDENTIFIER, Role.QUASI_IDENTIFIER, Role.SENSITIVE
-_A_WEIGHT = Meaning(Role.WEIGHT, "a survey weight", Kind.WEIGHT)
-_A_DATE = Meaning(_QI, "a date in a life", Kind.DATE)
-_THE_BODY = Meaning(_QI, "the body", Kind.BODY)
+_A_WEIGHT = WordMeaning(Role.WEIGHT, "a survey weight", ColumnKind.WEIGHT)
+_A_DATE = WordMeaning(_QI, "a date in a life", ColumnKind.DATE)
+_THE_BODY = WordMeaning(_QI, "the body", ColumnKind.BODY)
 
 # First match wins. A blank joins words that mean something only side by side.
-_WORDS: tuple[tuple[Meaning, str], ...] = (
+_WORDS: tuple[tuple[WordMeaning, str], ...] = (
     (_FREE_TEXT, """
         note, notes, comment, comments, remark, remarks, free text, freetext, narrative,
         message, notiz, notizen, bemerkung, bemerkungen, kommentar, freitext, anmerkung,
         remarque, remarques, commentaire, commentaires, nota, notas, comentario, comentarios,
         observacion, observaciones"""),
-    (Meaning(_ID, "a person's name"), """
+    (WordMeaning(_ID, "a person's name"), """
         surname, firstname, lastname, fullname, forename, first name, last name, full name,
         given name, family name, middle name, maiden name, birth name, user name, username,
         nickname, vorname, nachname, familienname, geburtsname, rufname, prenom, prenoms,
         nom de famille, nom complet, nom et prenom, apellido, apellidos, nombre completo,
         nombre y apellidos"""),
-    (Meaning(_ID, "an e-mail address"), """
+    (WordMeaning(_ID, "an e-mail address"), """
         email, e mail, mail, emailadresse, mailadresse, correo, correo electronico, courriel"""),
-    (Meaning(_ID, "a telephone number"), """
+    (WordMeaning(_ID, "a telephone number"), """
         phone, telephone, tel, mobile, cellphone, fax, telefon, telefonnummer, telefonnr, handy,
         handynummer, mobilnummer, rufnummer, telefono, movil, celular"""),
-    (Meaning(_ID, "an address"), """
+    (WordMeaning(_ID, "an address"), """
         street, address, addr, house number, strasse, hausnummer, adresse, anschrift, rue,
         direccion, domicilio, calle, ip, ip address, mac address, url, website, homepage"""),
-    (Meaning(_ID, "a number given to one person"), """
+    (WordMeaning(_ID, "a number given to one person"), """
         ssn, social security, nhs, mrn, iban, bic, passport, passport number, driver license,
         drivers license, licence plate, license plate, tax number, taxpayer, nino, dni, nie,
         nif, account number, credit card, card number, insurance number,
@@ -100,7 +100,7 @@ _WORDS: tuple[tuple[Meaning, str], ...] = (
         steuer id, pseudonym, medical record, hospital number, national id, social insurance,
         numero de securite sociale, numero de dossier, numero patient, matricule, identifiant,
         nir, passeport, pasaporte, cuenta, cedula, historia clinica, expediente"""),
-    (Meaning(_QI, "an age", Kind.AGE), "age, ages, alter, edad, lebensalter"),
+    (WordMeaning(_QI, "an age", ColumnKind.AGE), "age, ages, alter, edad, lebensalter"),
     (_A_DATE, """
         birth, birthday, birthdate, dob, born, yob, geburt, geburtsdatum, geburtstag, gebdat,
         geburtsjahr, geboren, naissance, ddn, nacimiento, death, dod, died on, deathdate,
@@ -109,7 +109,7 @@ _WORDS: tuple[tuple[Meaning, str], ...] = (
         datum, fecha, year, month, day, jahr, monat, annee, mois, jour, ano, mes, admission,
         admitted, discharge, discharged, visit, aufnahme, aufnahmedatum, entlassung,
         entlassungsdatum, entree, sortie, ingreso hospital, timestamp"""),
-    (Meaning(_SENSITIVE, "health", Kind.HEALTH), """
+    (WordMeaning(_SENSITIVE, "health", ColumnKind.HEALTH), """
         disease, diseases, diagnosis, diagnoses, diag, icd, condition, ill, illness, disorder,
         symptom, symptoms, comorbidity, health condition, krankheit, erkrankung, diagnose,
         diagnosen, befund, maladie, diagnostic, affection, enfermedad, diagnostico, dolencia,
@@ -120,39 +120,40 @@ _WORDS: tuple[tuple[Meaning, str], ...] = (
         syphilis, blood pressure, cholesterol, smoker, smoking, drinker, alcohol, suicide,
         abortion, disabled, blutdruck, bluthochdruck, schlaganfall, raucher, alkohol, diabetiker,
         diabete, asthme, fumeur, alcool, asma, hipertension, fumador"""),
-    (Meaning(_SENSITIVE, "a test result", Kind.MEASUREMENT), """
+    (WordMeaning(_SENSITIVE, "a test result", ColumnKind.MEASUREMENT), """
         test result, result, results, lab, lab value, ergebnis, laborwert, resultat, resultado,
         viral load, genotype, mutation"""),
-    (Meaning(_SENSITIVE, "medication", Kind.TREATMENT), """
+    (WordMeaning(_SENSITIVE, "medication", ColumnKind.TREATMENT), """
         medication, medications, drug, drugs, medicine, prescription, medikament, medikamente,
         medikation, medicament, medicaments, medicamento, medicacion"""),
-    (Meaning(_SENSITIVE, "money", Kind.MONEY), """
+    (WordMeaning(_SENSITIVE, "money", ColumnKind.MONEY), """
         salary, income, wage, wages, earnings, pay, debt, wealth, credit score, gehalt, lohn,
         einkommen, verdienst, schulden, vermoegen, vermogen, salaire, revenu, revenus, dette,
         salario, sueldo, ingresos, renta, deuda"""),
-    (Meaning(_SENSITIVE, "belief or conduct", Kind.BELIEF), """
+    (WordMeaning(_SENSITIVE, "belief or conduct", ColumnKind.BELIEF), """
         religion, religious, faith, konfession, glaube, sexual orientation, orientation,
         political, politics, party, partei, parti, partido, union member, crime, conviction,
         offence, offense, straftat, delito"""),
-    (Meaning(_QI, "sex or gender", Kind.SEX), "sex, gender, geschlecht, sexe, genre, sexo, genero"),
-    (Meaning(_QI, "a postcode", Kind.PLACE), """
+    (WordMeaning(_QI, "sex or gender", ColumnKind.SEX), """
+        sex, gender, geschlecht, sexe, genre, sexo, genero"""),
+    (WordMeaning(_QI, "a postcode", ColumnKind.PLACE), """
         zip, zipcode, zip code, postcode, post code, postal, postal code, plz, postleitzahl,
         code postal, codigo postal, cp"""),
-    (Meaning(_QI, "a place", Kind.PLACE), """
+    (WordMeaning(_QI, "a place", ColumnKind.PLACE), """
         city, town, village, place, country, county, state, region, district, province,
         location, latitude, longitude, lat, lon, lng, residence, birthplace, stadt, ort,
         wohnort, gemeinde, land, bundesland, kreis, geburtsort, ville, commune, pays,
         departement, lieu, ciudad, pais, municipio, provincia, lugar"""),
-    (Meaning(_QI, "origin", Kind.ORIGIN), """
+    (WordMeaning(_QI, "origin", ColumnKind.ORIGIN), """
         nationality, citizenship, race, ethnicity, ethnic, ethnic group, origin, native,
         language, mother tongue, nationalitat, nationalitaet, staatsangehorigkeit,
         staatsangehoerigkeit, herkunft, muttersprache, sprache, nationalite, origine, langue,
         nacionalidad, etnia, origen, idioma"""),
-    (Meaning(_QI, "family", Kind.FAMILY), """
+    (WordMeaning(_QI, "family", ColumnKind.FAMILY), """
         marital, marital status, married, spouse, children, household, relationship, siblings,
         familienstand, zivilstand, kinder, haushalt, etat civil, enfants, situation familiale,
         estado civil, hijos, hogar"""),
-    (Meaning(_QI, "education or work", Kind.WORK), """
+    (WordMeaning(_QI, "education or work", ColumnKind.WORK), """
         education, degree, school, university, qualification, occupation, job, profession,
         employer, employment, workclass, industry, department, position, rank, government,
         bildung, schulabschluss, abschluss, beruf, tatigkeit, taetigkeit, arbeitgeber, branche,
@@ -175,7 +176,7 @@ _WORDS: tuple[tuple[Meaning, str], ...] = (
         colour, grosse, gewicht, taille, poids, altura, estatura, peso"""),
 )  # fmt: skip
 
-NAMING = Meaning(_ID, "a name or number given to one person")
+NAMING = WordMeaning(_ID, "a name or number given to one person")
 _NAMES_ONE = frozenset({
     "id", "ids", "uid", "uuid", "guid", "pid", "key", "login",
     "name", "names", "nom", "noms", "nombre", "nombres", "kennung", "kennziffer",
@@ -245,7 +246,7 @@ COORDINATES = frozenset({
     "coordonnees", "latitud", "longitud", "coordenadas",
 })  # fmt: skip
 
-_PHRASES: dict[tuple[str, ...], Meaning] = {}
+_PHRASES: dict[tuple[str, ...], WordMeaning] = {}
 for _meaning, _list in _WORDS:
     for _phrase in _list.split(","):
         _PHRASES.setdefault(tuple(_phrase.split()), _meaning)
@@ -265,7 +266,7 @@ def words(name: str) -> tuple[str, ...]:
     return tuple(re.findall(r"[^\W\d_]+", plain.casefold()))
 
 
-def meaning_of(name: str) -> Meaning | None:
+def meaning_of(name: str) -> WordMeaning | None:
     """Return what a column's name stands for, or None if it says nothing known.
 
     >>> meaning_of("age_at_diagnosis").what, meaning_of("city_name").what
@@ -358,22 +359,22 @@ def key_of_people(name: str, *, identifier: bool) -> Key:
 
 # What parts of names say, where whole words say nothing. Only drafts go by it.
 
-_OUTCOME = Meaning(_SENSITIVE, "an outcome", Kind.OUTCOME)
-_TREATMENT = Meaning(_SENSITIVE, "a treatment", Kind.TREATMENT)
-_MEASURED = Meaning(_SENSITIVE, "a measurement", Kind.MEASUREMENT)
-_HEALTH = Meaning(_SENSITIVE, "health", Kind.HEALTH)
-_MONEY = Meaning(_SENSITIVE, "money", Kind.MONEY)
-_BELIEF = Meaning(_SENSITIVE, "belief or conduct", Kind.BELIEF)
-_PLACE = Meaning(_QI, "a place", Kind.PLACE)
-_WORK = Meaning(_QI, "education or work", Kind.WORK)
-_FAMILY = Meaning(_QI, "family", Kind.FAMILY)
-_ORIGIN = Meaning(_QI, "origin", Kind.ORIGIN)
-_SEX = Meaning(_QI, "sex or gender", Kind.SEX)
-_AN_AGE = Meaning(_QI, "an age", Kind.AGE)
-_TECHNICAL = Meaning(Role.PLAIN, "how the data was collected", Kind.TECHNICAL)
+_OUTCOME = WordMeaning(_SENSITIVE, "an outcome", ColumnKind.OUTCOME)
+_TREATMENT = WordMeaning(_SENSITIVE, "a treatment", ColumnKind.TREATMENT)
+_MEASURED = WordMeaning(_SENSITIVE, "a measurement", ColumnKind.MEASUREMENT)
+_HEALTH = WordMeaning(_SENSITIVE, "health", ColumnKind.HEALTH)
+_MONEY = WordMeaning(_SENSITIVE, "money", ColumnKind.MONEY)
+_BELIEF = WordMeaning(_SENSITIVE, "belief or conduct", ColumnKind.BELIEF)
+_PLACE = WordMeaning(_QI, "a place", ColumnKind.PLACE)
+_WORK = WordMeaning(_QI, "education or work", ColumnKind.WORK)
+_FAMILY = WordMeaning(_QI, "family", ColumnKind.FAMILY)
+_ORIGIN = WordMeaning(_QI, "origin", ColumnKind.ORIGIN)
+_SEX = WordMeaning(_QI, "sex or gender", ColumnKind.SEX)
+_AN_AGE = WordMeaning(_QI, "an age", ColumnKind.AGE)
+_TECHNICAL = WordMeaning(Role.PLAIN, "how the data was collected", ColumnKind.TECHNICAL)
 
 # A star stands for any letters. The longest part that fits counts, and of equals the first.
-_PARTS: tuple[tuple[Meaning, str], ...] = (
+_PARTS: tuple[tuple[WordMeaning, str], ...] = (
     (_OUTCOME, """
         death dead died dies deceased decede decedee deces *death* gestorben verstorben tot
         todesfall exitus fallecid* muert* surviv* surv ueberleb* uberleb* survie superviv* vital
@@ -508,8 +509,8 @@ _PART_OF_DATE = re.compile(
 )
 """Year, month or day of something, written as one word."""
 
-_EXACT: dict[str, Meaning] = {}
-_INSIDE: list[tuple[str, bool, bool, Meaning]] = []
+_EXACT: dict[str, WordMeaning] = {}
+_INSIDE: list[tuple[str, bool, bool, WordMeaning]] = []
 for _meaning, _list in _PARTS:
     for _part in _list.split():
         _stem, _before, _after = _part.strip("*"), _part[0] == "*", _part[-1] == "*"
@@ -520,7 +521,7 @@ for _meaning, _list in _PARTS:
 _INSIDE.sort(key=lambda each: -len(each[0]))
 
 
-def hint_of(name: str) -> Meaning | None:
+def hint_of(name: str) -> WordMeaning | None:
     """Return what abbreviations and parts of words in a name may mean; None if nothing known.
 
     Less sure than `meaning_of`: enough to draft a policy that is read, and no reason to refuse
@@ -535,7 +536,7 @@ def hint_of(name: str) -> Meaning | None:
     return max(found, key=lambda each: each[0])[1] if found else None
 
 
-def _hint(word: str) -> tuple[int, Meaning | None]:
+def _hint(word: str) -> tuple[int, WordMeaning | None]:
     """Return how many letters of a word say what it may mean, and what."""
     if word in _EXACT:
         return len(word) + 1, _EXACT[word]

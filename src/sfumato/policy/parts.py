@@ -44,7 +44,7 @@ from sfumato.policy.document import (
     Fault,
     Faults,
     KeyPath,
-    Places,
+    LinePlaces,
     Schema,
     faults_of,
     plain,
@@ -324,7 +324,7 @@ class Part:
         ]
         faults = faults or self._contradictions(given)
         if faults:
-            raise policy_error(faults, Places())
+            raise policy_error(faults, LinePlaces())
 
     def _contradictions(self, given: Mapping[str, object]) -> Faults:
         """List what does not fit together although each setting is right by itself."""

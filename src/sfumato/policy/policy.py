@@ -20,7 +20,7 @@ from sfumato.perturbations import Perturbation
 from sfumato.policy.document import (
     Fault,
     Faults,
-    Places,
+    LinePlaces,
     faults_of,
     parse,
     plain,
@@ -584,7 +584,7 @@ def _each(items: Mapping[Any, object], make: Callable[[object], T], faults: Faul
         except (PolicyError, Fault) as error:
             faults.extend(faults_of(error, key))
     if faults:
-        raise policy_error(faults, Places())
+        raise policy_error(faults, LinePlaces())
     return made
 
 
@@ -782,7 +782,7 @@ class Policy(Part):
         default=None,
         sparse=True,
     )
-    _places: Places = field(default=Places(), init=False, repr=False, compare=False)
+    _places: LinePlaces = field(default=LinePlaces(), init=False, repr=False, compare=False)
 
     def _contradictions(self, given: Mapping[str, object]) -> Faults:
         return contradictions(self)
@@ -904,7 +904,7 @@ class Policy(Part):
         try:
             rule = MethodRule.read(method)
         except (PolicyError, Fault) as error:
-            raise policy_error(faults_of(error, "method"), Places()) from None
+            raise policy_error(faults_of(error, "method"), LinePlaces()) from None
         rest = {"search": self.settings()["search"].default} if rule.local else {}
         return self.replace(method=rule, **rest)
 
@@ -1116,7 +1116,7 @@ class Policy(Part):
         except Fault as fault:
             # A method may have been chosen since the file was read; then no line of it is wrong.
             replaced = key == "method" and (key,) not in self._places.lines
-            places = Places() if replaced else self._places
+            places = LinePlaces() if replaced else self._places
             raise policy_error(faults_of(fault, key), places) from None
 
 
@@ -1148,5 +1148,5 @@ def policy_of(given: GivenPolicy | None) -> Policy | None:
         try:
             return Policy(**keywords(given))
         except Fault as fault:
-            raise policy_error(faults_of(fault), Places()) from None
+            raise policy_error(faults_of(fault), LinePlaces()) from None
     return Policy.load(given)

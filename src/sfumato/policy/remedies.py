@@ -49,15 +49,15 @@ class Remedy(ABC):
 
 
 @dataclass(frozen=True)
-class Promise(Remedy):
+class PromiseMore(Remedy):
     """Promise more: add models, or make those stricter that are promised already.
 
     Example:
         >>> from sfumato.models import KAnonymity
         >>> policy = Policy(columns={"age": "quasi-identifier"}, models=[KAnonymity(2)])
-        >>> Promise((KAnonymity(5),)).apply(policy).models
+        >>> PromiseMore((KAnonymity(5),)).apply(policy).models
         (KAnonymity(k=5),)
-        >>> Promise((KAnonymity(5),)).apply(policy.replace(models=[KAnonymity(5)])).models
+        >>> PromiseMore((KAnonymity(5),)).apply(policy.replace(models=[KAnonymity(5)])).models
         (KAnonymity(k=7),)
     """
 

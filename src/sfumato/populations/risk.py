@@ -7,7 +7,7 @@ from sfumato.populations.base import Sample, Uniqueness
 from sfumato.populations.estimators import ESTIMATORS
 from sfumato.populations.individual import individual_risk
 from sfumato.populations.unique_match import unique_match
-from sfumato.showing.content import FineShare, Sentence, Table
+from sfumato.showing.content import ContentTable, FineShare, Sentence
 from sfumato.text import percent
 from sfumato.typing import FloatArray, IntArray
 
@@ -118,9 +118,9 @@ class SampleRisk:
             "are unique"
         )
 
-    def table(self) -> Table:
+    def table(self) -> ContentTable:
         """Return what each estimator says, and why if it has no answer."""
-        return Table.of(
+        return ContentTable.of(
             "",
             ("unique in the population, estimated", "share", "people", "assumes", "note"),
             [

@@ -168,15 +168,15 @@ _PER_CELL = 40
 
 
 @dataclass(frozen=True)
-class Budget:
+class MemoryBudget:
     """How much memory a run may take.
 
     Example:
-        >>> Budget.of("2GB").bytes, Budget.of("1.5 GiB").bytes, Budget.of(10**9).bytes
-        (2000000000, 1610612736, 1000000000)
-        >>> Budget.of("2GB").most(columns=8)
+        >>> [MemoryBudget.of(each).bytes for each in ("2GB", "1.5 GiB", 10**9)]
+        [2000000000, 1610612736, 1000000000]
+        >>> MemoryBudget.of("2GB").most(columns=8)
         2421875
-        >>> Budget.of("two")
+        >>> MemoryBudget.of("two")
         Traceback (most recent call last):
         sfumato.errors.ParameterError: memory must be a size as in 2GB, 500MB or 1.5GiB, or a
         number of bytes, got 'two'
@@ -260,7 +260,7 @@ class BudgetedCounts(NamedTuple):
 
 
 def count_within(
-    budget: Budget,
+    budget: MemoryBudget,
     table: Table,
     policy: Policy,
     columns: Sequence[str],
@@ -332,7 +332,7 @@ def _ladder(policy: Policy, found: Survey, column: Column) -> Ladder | None:
 
 
 def _raise_levels(
-    budget: Budget, policy: Policy, found: Survey, levels: Coarsening
+    budget: MemoryBudget, policy: Policy, found: Survey, levels: Coarsening
 ) -> tuple[Policy, tuple[str, ...]]:
     """Return the policy with its lowest levels raised, and a note about them."""
     rules = dict(policy.columns)
@@ -350,9 +350,9 @@ def _raise_levels(
 
 
 def _too_little(
-    budget: Budget, combinations: float, columns: int, where: str, hint: str
+    budget: MemoryBudget, combinations: float, columns: int, where: str, hint: str
 ) -> ParameterError:
-    needed = in_words(Budget.for_combinations(combinations, columns))
+    needed = in_words(MemoryBudget.for_combinations(combinations, columns))
     return ParameterError(
         "memory",
         budget.given,

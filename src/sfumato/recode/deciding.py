@@ -29,11 +29,11 @@ from sfumato.partition import (
 from sfumato.partition.base import Progress as PartitionProgress
 from sfumato.partition.base import starting_groups
 from sfumato.policy import FULL_DOMAIN, REGIONAL, Missing, Policy
-from sfumato.recode.budget import Budget, BudgetedCounts, count_within
+from sfumato.recode.budget import BudgetedCounts, MemoryBudget, count_within
 from sfumato.recode.recoded import PublishedPart, published_part
 from sfumato.recode.regional import CutSearch, FoundCut, draw_tree, label_levels
 from sfumato.recoding import ColumnRecoding, FullDomainRecoding, Lattice, Recoding
-from sfumato.search import SEARCHES, Checker, Found, Grouping, Outcome, step_down
+from sfumato.search import SEARCHES, Checker, CheckOutcome, Found, Grouping, step_down
 from sfumato.search.wider import WiderSearch
 from sfumato.tables import Table, count_people
 from sfumato.text import text_or_none
@@ -515,7 +515,7 @@ def deciding(  # noqa: PLR0913 - what it is told and what it tells
     policy: Policy,
     asked: Policy,
     *,
-    budget: Budget | None = None,
+    budget: MemoryBudget | None = None,
     output: str | None = None,
     left_out: str | None = None,
     rng: np.random.Generator,
@@ -572,7 +572,7 @@ def _count(
     table: Table,
     policy: Policy,
     partitioner: Partitioner | None,
-    budget: Budget | None,
+    budget: MemoryBudget | None,
     report: Progress,
     left_out: str | None,
     *,
@@ -1005,7 +1005,7 @@ def decide_full_domain(
     )
 
 
-def _lost_by_column(checker: Checker, outcome: Outcome) -> dict[str, float]:
+def _lost_by_column(checker: Checker, outcome: CheckOutcome) -> dict[str, float]:
     """Return the normalised loss of each quasi-identifier."""
     if outcome.judged is None:
         return {}
@@ -1126,13 +1126,13 @@ def _find_cut(
     return node, CutSearch(checker, policy.loss, problem, rounds, report).run(node.node)
 
 
-def _suppressed_rows(outcome: Outcome) -> int:
+def _suppressed_rows(outcome: CheckOutcome) -> int:
     judged = outcome.judged
     assert judged is not None  # noqa: S101 - only hopeless nodes are not judged
     return judged.suppressed
 
 
-def _sizes(outcome: Outcome) -> IntArray:
+def _sizes(outcome: CheckOutcome) -> IntArray:
     judged = outcome.judged
     assert judged is not None  # noqa: S101 - only hopeless nodes are not judged
     return judged.sizes[judged.keep]
@@ -1212,7 +1212,11 @@ def search_levels(policy: Policy, checker: Checker, on_check: Callable[[int], No
 
 
 def _recoding(
-    policy: Policy, checker: Checker, outcome: Outcome, ready: PreparedTable, counts: FrequencySet
+    policy: Policy,
+    checker: Checker,
+    outcome: CheckOutcome,
+    ready: PreparedTable,
+    counts: FrequencySet,
 ) -> FullDomainRecoding:
     recoding = FullDomainRecoding.at(
         checker.grouping.ladders, outcome.node, checker.suppressed_classes(outcome)
@@ -1223,7 +1227,7 @@ def _recoding(
 def _covering(
     policy: Policy,
     checker: Checker,
-    outcome: Outcome,
+    outcome: CheckOutcome,
     ready: PreparedTable,
     counts: FrequencySet,
     recoding: FullDomainRecoding,
@@ -1239,7 +1243,7 @@ def _covering(
 def _without_people(
     policy: Policy,
     checker: Checker,
-    outcome: Outcome,
+    outcome: CheckOutcome,
     ready: PreparedTable,
     recoding: FullDomainRecoding,
 ) -> FullDomainRecoding:
@@ -1250,7 +1254,7 @@ def _without_people(
     return recoding.dropping(person, checker.people_gone(outcome))
 
 
-def _losses(policy: Policy, checker: Checker, outcome: Outcome) -> dict[str, float]:
+def _losses(policy: Policy, checker: Checker, outcome: CheckOutcome) -> dict[str, float]:
     """Measure the release in every way there is, the policy's own loss first."""
     if outcome.judged is None:
         return {policy.loss.name: outcome.loss}

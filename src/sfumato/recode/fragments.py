@@ -29,7 +29,7 @@ from sfumato.partition import (
 )
 from sfumato.partition.base import secret_generator
 from sfumato.policy import Missing, Policy
-from sfumato.recode.budget import Budget, BudgetedCounts
+from sfumato.recode.budget import BudgetedCounts, MemoryBudget
 from sfumato.recode.deciding import (
     Decision,
     PreparedTable,
@@ -203,7 +203,7 @@ class InFragments(NamedTuple):
 def decided_in_fragments(
     policy: Policy,
     fitted: BudgetedCounts,
-    budget: Budget,
+    budget: MemoryBudget,
     table: Table,
     columns: Sequence[str],
     output: str | None,
@@ -290,7 +290,7 @@ def _refuse(policy: Policy, ready: PreparedTable) -> None:
 
 
 def _require_fragments(
-    policy: Policy, budget: Budget, ready: PreparedTable, fragments: Fragments, most: int
+    policy: Policy, budget: MemoryBudget, ready: PreparedTable, fragments: Fragments, most: int
 ) -> None:
     """Raise if a division suppresses too much, or is not fine enough."""
     lost = ready.counts.total - int(fragments.sizes.sum())

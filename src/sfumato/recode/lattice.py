@@ -25,7 +25,7 @@ from sfumato.recode.deciding import (
 from sfumato.recoding import Lattice
 from sfumato.search import Checker
 from sfumato.search.incognito import candidates_of, with_top
-from sfumato.showing.content import Cell, Content, Heading, Part, Sentence, Showable, Table
+from sfumato.showing.content import Cell, Content, ContentTable, Heading, Part, Sentence, Showable
 from sfumato.showing.lattice import MOST_CELLS, DrawnNode, lattice_map_svg, lattice_svg
 from sfumato.text import join_words
 from sfumato.typing import BoolArray, FloatArray, IntArray, Node, Progress
@@ -324,14 +324,16 @@ class JudgedLattice(NodeFigures, Showable):
             parts.append(_subsets_table(self.subsets))
         return Content(self.headline, tuple(parts), remarks=tuple(self._remarks()))
 
-    def minimal_table(self) -> Table:
+    def minimal_table(self) -> ContentTable:
         """Return the minimal nodes and the chosen one, those that lose least first."""
         shown = {*self.minimal} if self.chosen is None else {*self.minimal, self.chosen}
         nodes = [self[node] for node in shown]
         nodes.sort(key=lambda each: (each.loss or 0.0, each.node))
         return self._table("Minimal nodes", nodes)
 
-    def _table(self, caption: str, nodes: Sequence[JudgedNode], *, most: int | None = 40) -> Table:
+    def _table(
+        self, caption: str, nodes: Sequence[JudgedNode], *, most: int | None = 40
+    ) -> ContentTable:
         rows: list[list[Cell]] = [
             [
                 ", ".join(map(str, each.node)),
@@ -349,13 +351,13 @@ class JudgedLattice(NodeFigures, Showable):
             Heading(self.loss, "What is lost there; the smaller, the better."),
             "",
         )
-        return Table.of(caption, headings, rows, most=most)
+        return ContentTable.of(caption, headings, rows, most=most)
 
     def _mark(self, each: JudgedNode) -> str:
         words = ("minimal" if each.minimal else "", "chosen" if each.node == self.chosen else "")
         return " and ".join(filter(None, words))
 
-    def _heights(self) -> Table:
+    def _heights(self) -> ContentTable:
         """Count the nodes at each height, the sum of their levels."""
         heights = heights_of(self.lattice)
         rows: list[list[Cell]] = []
@@ -379,7 +381,7 @@ class JudgedLattice(NodeFigures, Showable):
             "minimal",
             Heading(f"least {self.loss}", "Of the valid nodes at this height."),
         )
-        return Table.of("Heights", headings, rows, most=None)
+        return ContentTable.of("Heights", headings, rows, most=None)
 
     def _remarks(self) -> Iterator[str]:
         if self.method != FULL_DOMAIN and self.chosen is not None:
@@ -397,7 +399,7 @@ class JudgedLattice(NodeFigures, Showable):
         return f"<JudgedLattice {self.headline}>"
 
 
-def _subsets_table(subsets: Sequence[Sublattice]) -> Table:
+def _subsets_table(subsets: Sequence[Sublattice]) -> ContentTable:
     rows: list[list[Cell]] = [
         [
             ", ".join(each.columns),
@@ -417,7 +419,9 @@ def _subsets_table(subsets: Sequence[Sublattice]) -> Table:
         Heading("judged", "Nodes that Incognito judges; other valid ones follow from them."),
         Heading("ruled out", "Nodes it never looks at: a smaller set of columns fails there."),
     )
-    return Table.of("Sets of columns, as Incognito goes through them", headings, rows, most=40)
+    return ContentTable.of(
+        "Sets of columns, as Incognito goes through them", headings, rows, most=40
+    )
 
 
 def heights_of(lattice: Lattice) -> IntArray:

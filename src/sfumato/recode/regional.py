@@ -31,7 +31,7 @@ from sfumato.losses.base import (
 )
 from sfumato.partition import Problem
 from sfumato.recoding import ColumnRecoding, FullDomainRecoding, Lattice
-from sfumato.search import Checker, Outcome
+from sfumato.search import Checker, CheckOutcome
 from sfumato.text import STAR, text_of
 from sfumato.typing import BoolArray, FloatArray, IntArray, Node, Value
 
@@ -270,7 +270,7 @@ class FoundCut:
     checker: Checker
     """Judges this cut and no other; it is its only node."""
 
-    outcome: Outcome
+    outcome: CheckOutcome
     checks: int
     """How many cuts were checked."""
 

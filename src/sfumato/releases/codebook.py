@@ -45,7 +45,7 @@ _READ = 100_000
 """Values that are read to find out what a column is."""
 
 
-class Line(NamedTuple):
+class CodebookLine(NamedTuple):
     """A line of a codebook: of a column, or of one of its values. What does not apply is empty."""
 
     table: str = ""
@@ -91,7 +91,7 @@ class Line(NamedTuple):
     """What the source calls that code."""
 
 
-HEADER = Line._fields
+HEADER = CodebookLine._fields
 
 ROLES_IN_WORDS = {
     "quasi-identifier": "others may know it; generalised",
@@ -112,20 +112,20 @@ class Codebook:
     """The columns and values of a release, line by line.
 
     Example:
-        >>> line = Line("data.csv", "sex", role="plain", type="text", rows="9")
+        >>> line = CodebookLine("data.csv", "sex", role="plain", type="text", rows="9")
         >>> print(Codebook((line,)).to_csv(), end="")
         table,column,entry,value,low,high,upper,members,order,rows,hidden,values,role,type,...
         data.csv,sex,column,,,,,,,9,,,plain,text,,,
     """
 
-    lines: tuple[Line, ...]
+    lines: tuple[CodebookLine, ...]
 
     @property
-    def columns(self) -> list[Line]:
+    def columns(self) -> list[CodebookLine]:
         """The lines that are about columns."""
         return [line for line in self.lines if line.entry == COLUMN]
 
-    def values_of(self, table: str, column: str) -> list[Line]:
+    def values_of(self, table: str, column: str) -> list[CodebookLine]:
         """Return the lines about the values of a column, as they are listed."""
         where = (table, column)
         return [each for each in self.lines if each[:2] == where and each.entry != COLUMN]
@@ -151,7 +151,7 @@ class Codebook:
             raise InputError(f"{CODEBOOK} cannot be read: {error}") from None
         if not rows or tuple(rows[0]) != HEADER or any(len(row) != len(HEADER) for row in rows):
             raise InputError(f"{CODEBOOK} is not the codebook of a release")
-        return cls(tuple(Line(*map(unguard, row)) for row in rows[1:]))
+        return cls(tuple(CodebookLine(*map(unguard, row)) for row in rows[1:]))
 
     def to_markdown(self) -> str:
         """Write it for people: all columns, and the values of each."""
@@ -196,7 +196,7 @@ and it is not told. `{CODEBOOK}` says the same as a table; in it an apostrophe s
 that a spreadsheet would take for a formula."""
 
 
-def _values_table(lines: Sequence[Line]) -> str:
+def _values_table(lines: Sequence[CodebookLine]) -> str:
     heads = ["value", "from", "to", "rows", "members", "code", "label"]
     rows = [
         [
@@ -367,7 +367,7 @@ def describe(
         tables: The tables by the names of the manifest; without those that have no rows.
         variables: The labels of their columns, if the source had a dictionary.
     """
-    lines: list[Line] = []
+    lines: list[CodebookLine] = []
     columns = {column.name: column for column in manifest.columns}
     for file in manifest.files:
         table = tables.get(file.name)
@@ -419,14 +419,14 @@ class _Description:
         self._large |= any(_FAR.match(text) for text in self._texts)
         self._read = None if record.role == "set" else read_labels(self._texts)
 
-    def lines(self) -> list[Line]:
+    def lines(self) -> list[CodebookLine]:
         """Return the line of the column, and those of the values that are listed."""
         return [self._column_line(), *self._value_lines(), *self._missing_lines()]
 
-    def _line(self, **more: str) -> Line:
-        return Line(self._file.name, self._record.name, **more)
+    def _line(self, **more: str) -> CodebookLine:
+        return CodebookLine(self._file.name, self._record.name, **more)
 
-    def _column_line(self) -> Line:
+    def _column_line(self) -> CodebookLine:
         read, low, high = self._read, "", ""
         if read is not None and not self._large:
             low, high = map(read.write, read.ends)
@@ -466,7 +466,7 @@ class _Description:
             name = "whole number"
         return f"{name} or range" if self._read.has_ranges else name
 
-    def _value_lines(self) -> list[Line]:
+    def _value_lines(self) -> list[CodebookLine]:
         labelled = {
             text: each for each in self._values_with_labels() for text in (each.label, each.code)
         }
@@ -539,7 +539,7 @@ class _Description:
             "upper": "included" if stretch.closed else "excluded",
         }
 
-    def _missing_lines(self) -> list[Line]:
+    def _missing_lines(self) -> list[CodebookLine]:
         told = () if self._told is None else self._told.values
         return [
             self._line(entry=MISSING, code=each.code, label=each.label)

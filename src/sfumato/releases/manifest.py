@@ -37,8 +37,7 @@ from sfumato.schema import Role
 from sfumato.tables import count_people, dates_of_people
 from sfumato.text import STAR, fold_spelling, in_order, percent, text_of, visible_json
 from sfumato.typing import IntArray, Value
-from sfumato.verifier.promises import Manifest as Claims
-from sfumato.verifier.promises import read_manifest, stored_manifest
+from sfumato.verifier.promises import ClaimedManifest, read_manifest, stored_manifest
 from sfumato.verifier.release import require_shape
 
 MANIFEST = "manifest.json"
@@ -603,7 +602,7 @@ class Manifest:
         text = json.dumps(plain(self.to_dict()), indent=2, ensure_ascii=False, allow_nan=False)
         return visible_json(text) + "\n"
 
-    def claims(self) -> Claims:
+    def claims(self) -> ClaimedManifest:
         """Return the claims that the verifier reads in it, wherever the tables are."""
         return stored_manifest(self._as_stored().to_json())
 

@@ -107,7 +107,7 @@ def keys_of(roles: Mapping[str, Role | None]) -> dict[str, Key]:
     return {name: key for name, key in found.items() if key}
 
 
-class KnownColumns(Protocol):
+class TableOrRead(Protocol):
     """A table, or what was once read of it and is kept."""
 
     @property
@@ -124,7 +124,7 @@ class KnownColumns(Protocol):
         """Measure columns that hold weights."""
 
 
-class CountedPeople(NamedTuple):
+class PolicyForPeople(NamedTuple):
     """A policy as it applies to a table: people are counted only if some have several rows."""
 
     policy: Policy
@@ -132,7 +132,7 @@ class CountedPeople(NamedTuple):
     """What deserves a second look: that some people have several rows, or that rows are meant."""
 
 
-def require_people(table: KnownColumns, policy: Policy) -> CountedPeople:
+def require_people(table: TableOrRead, policy: Policy) -> PolicyForPeople:
     """Raise if rows are not people and the policy does not say what a person is.
 
     Args:
@@ -142,7 +142,7 @@ def require_people(table: KnownColumns, policy: Policy) -> CountedPeople:
     require_unlinked(table, policy)
     person = policy.person
     if person is not None and person.rows is not None:
-        return CountedPeople(policy, (rows_are_meant(person.rows),))
+        return PolicyForPeople(policy, (rows_are_meant(person.rows),))
     roles = {name: policy.role_of(name) for name in table.columns}
     keys = keys_of(roles)
     if person is not None and person.column in table.columns:
@@ -154,13 +154,13 @@ def require_people(table: KnownColumns, policy: Policy) -> CountedPeople:
         return count_by(policy, told)
     found = _repetition(table, keys)
     if found is None:
-        return CountedPeople(policy)
+        return PolicyForPeople(policy)
     if found.clear:
         _ask(policy, found)
-    return CountedPeople(policy, (f"{found}: their rows count as different people",))
+    return PolicyForPeople(policy, (f"{found}: their rows count as different people",))
 
 
-def count_by(policy: Policy, found: Repetition) -> CountedPeople:
+def count_by(policy: Policy, found: Repetition) -> PolicyForPeople:
     """Return a policy as it applies to a table in which its column tells people apart.
 
     Args:
@@ -169,17 +169,17 @@ def count_by(policy: Policy, found: Repetition) -> CountedPeople:
     """
     if found.several:
         _require_countable(policy, found)
-        return CountedPeople(policy)
+        return PolicyForPeople(policy)
     # Every person has one row: rows are people, and nothing else need be counted, unless it is to
     # be known who lives together.
     if policy.household is None:
-        return CountedPeople(count_rows(policy))
+        return PolicyForPeople(count_rows(policy))
     if _list_uncountable(policy, found):
-        return CountedPeople(count_rows(policy), (_HOUSEHOLDS_LEFT,))
-    return CountedPeople(policy)
+        return PolicyForPeople(count_rows(policy), (_HOUSEHOLDS_LEFT,))
+    return PolicyForPeople(policy)
 
 
-def require_unlinked(table: KnownColumns, policy: Policy) -> None:
+def require_unlinked(table: TableOrRead, policy: Policy) -> None:
     """Raise if it is published who lives together.
 
     Args:
@@ -199,7 +199,7 @@ def require_unlinked(table: KnownColumns, policy: Policy) -> None:
         raise policy.error_at("columns", name, text=text)
 
 
-def require_single_rows(table: KnownColumns, policy: Policy, what: str) -> tuple[str, ...]:
+def require_single_rows(table: TableOrRead, policy: Policy, what: str) -> tuple[str, ...]:
     """Raise if people have several rows: something is defined for one row per person only.
 
     Args:
@@ -208,7 +208,7 @@ def require_single_rows(table: KnownColumns, policy: Policy, what: str) -> tuple
         what: What is to be done with it, for the message: "a decoupling".
 
     Returns:
-        What deserves a second look; see `CountedPeople`.
+        What deserves a second look; see `PolicyForPeople`.
     """
     require_unlinked(table, policy)
     counted = require_people(table, policy.replace(household=None))
@@ -235,7 +235,7 @@ def rows_are_meant(reason: str) -> str:
     return f"rows are counted, not people, because {reason}"
 
 
-def _repetition(table: KnownColumns, keys: Mapping[str, Key]) -> Repetition | None:
+def _repetition(table: TableOrRead, keys: Mapping[str, Key]) -> Repetition | None:
     return find_repetition(table.domains(tuple(keys)), keys) if keys else None
 
 

@@ -8,7 +8,7 @@ import numpy as np
 from sfumato.counts import Column, FrequencySet, group
 from sfumato.decouplings.base import free_name
 from sfumato.errors import UnknownColumnError
-from sfumato.perturbations import Cells, Perturbation
+from sfumato.perturbations import ColumnCells, Perturbation
 from sfumato.perturbations.perturbing import perturb_cells
 from sfumato.policy import Policy
 from sfumato.recode.deciding import count_population, counted_columns, decide_on_rest, lost_rows
@@ -49,7 +49,7 @@ def perturb_table(
     table.require(names)
     columns, codes = table.read(names)
     cells = {
-        column.name: Cells(column, code.astype(np.int64))
+        column.name: ColumnCells(column, code.astype(np.int64))
         for column, code in zip(columns, codes, strict=True)
     }
     seed, kept = int(rng.integers(2**63)), np.ones(codes.shape[1], dtype=bool)
@@ -70,14 +70,14 @@ def perturb_table(
 
 
 def _change(
-    cells: Mapping[str, Cells], policy: Policy, kept: BoolArray, rng: np.random.Generator
-) -> dict[str, Cells]:
+    cells: Mapping[str, ColumnCells], policy: Policy, kept: BoolArray, rng: np.random.Generator
+) -> dict[str, ColumnCells]:
     person = None if policy.counted_person is None else cells[policy.counted_person].codes
     some_left = None if kept.all() else kept
     return perturb_cells(cells, policy.perturbations, rng, person, some_left)
 
 
-def _room(policy: Policy, cells: Mapping[str, Cells], kept: BoolArray) -> int:
+def _room(policy: Policy, cells: Mapping[str, ColumnCells], kept: BoolArray) -> int:
     """Return how many more rows, or people, may be suppressed."""
     everything, left = len(kept), int(np.count_nonzero(kept))
     if policy.suppresses_people:
@@ -137,7 +137,9 @@ def perturb_counts(counts: FrequencySet, policy: Policy, rng: np.random.Generato
         return counts
     item = np.repeat(np.arange(len(counts)), counts.rows)
     names = _names_for(policy)
-    cells = {n: Cells(counts.column(n), counts.codes_of(n)[item].astype(np.int64)) for n in names}
+    cells = {
+        n: ColumnCells(counts.column(n), counts.codes_of(n)[item].astype(np.int64)) for n in names
+    }
     person = None if policy.counted_person is None else cells[policy.counted_person].codes
     found = perturb_cells(cells, rules, rng, person)
     codes = []

@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 import numpy as np
 
-from sfumato.decouplings.base import Part as TablePart
+from sfumato.decouplings.base import DecoupledPart
 from sfumato.errors import (
     InputError,
     OutputError,
@@ -87,7 +87,7 @@ _TABLE = "table:"
 """What an output starts with that is a table of the database the input is in."""
 
 
-class Part(Protocol):
+class TablePart(Protocol):
     """A table that is to be published, alone or with others."""
 
     @property
@@ -178,7 +178,7 @@ class RecodedRows:
 class DecoupledTable:
     """A table of a decoupled release."""
 
-    part: TablePart
+    part: DecoupledPart
     likes: Mapping[str, Table]
     """Per column, an opened table that has a column of this name and type."""
 
@@ -237,7 +237,7 @@ class LabelledPopulation(NamedTuple):
 class UnpublishedRelease:
     """A release that was decided and is nowhere yet."""
 
-    parts: Sequence[Part]
+    parts: Sequence[TablePart]
     manifest: Manifest
     """Everything but the files."""
 
@@ -401,7 +401,7 @@ def place_for(
         if key is not None:
             why = "what is in memory cannot be signed. Name a folder to write"
             raise ParameterError("key", key, "left out when there is no output", why=why)
-        return Memory(format)
+        return MemoryPlace(format)
     signer = None if key is None else signing_key(key)
     if table is not None:
         return replace(table, key=signer, force=force)
@@ -412,7 +412,7 @@ def place_for(
 
 
 @dataclass(frozen=True)
-class Memory(Place):
+class MemoryPlace(Place):
     """Tables of the kind that was given."""
 
     format: str | None = None
@@ -580,7 +580,7 @@ def refuse_what_is_there(target: Path, *, force: bool) -> None:
 
 
 @dataclass(frozen=True)
-class Database(Place):
+class DatabasePlace(Place):
     """Tables of the database that the rows are in; they appear only when they are verified."""
 
     table: str
@@ -601,7 +601,7 @@ class Database(Place):
 
         Spark allows nothing in a name but letters without accents, digits and _.
 
-        >>> Database("ward.out", "table:ward.out", None).names(["qi", "is_ill", "is ill"])
+        >>> DatabasePlace("ward.out", "table:ward.out", None).names(["qi", "is_ill", "is ill"])
         ['ward.out', 'ward.out_is_ill', 'ward.out_is_ill_2']
         """
         from sfumato.tables.sql.database import format_name, name_of
@@ -687,7 +687,7 @@ def create_tables(
     return manifest, verdict
 
 
-def _table_in(output: object, data: object) -> Database | None:
+def _table_in(output: object, data: object) -> DatabasePlace | None:
     """Read an output that is a table of the database the data is in; None if it is a folder.
 
     >>> found = _table_in("table:released", "postgres://ann:secret@db/clinic?table=people")
@@ -713,8 +713,8 @@ def _table_in(output: object, data: object) -> Database | None:
 
     name = format_name(name_of(name))
     if not isinstance(origin, str):
-        return Database(name, f"{_TABLE}{name}", None)
-    return Database(name, public(sibling(origin, name)), origin)
+        return DatabasePlace(name, f"{_TABLE}{name}", None)
+    return DatabasePlace(name, public(sibling(origin, name)), origin)
 
 
 def _name_in_same_database(output: str, data: object) -> str:

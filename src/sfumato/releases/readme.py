@@ -20,7 +20,7 @@ from sfumato.releases.codebook import (
     NUMBERS,
     ROLES_IN_WORDS,
     Codebook,
-    Line,
+    CodebookLine,
     read_labels,
 )
 from sfumato.releases.manifest import ColumnRecord, Manifest, Promise
@@ -324,7 +324,7 @@ class Recipes:
     outcome: Quantity | None
     """A column of numbers that is published as it is."""
 
-    group: Line | None
+    group: CodebookLine | None
     """A column of few values."""
 
     weight: str | None

@@ -23,8 +23,8 @@ from sfumato.schema import Role
 from sfumato.tables import DatabaseTable, Table
 from sfumato.verifier import (
     Check,
+    DatabaseRelation,
     Promises,
-    Relation,
     Verdict,
     count_population,
     verify_file,
@@ -261,7 +261,7 @@ def recompute_plain(
         counts_people=counts_people,
         people=people,
     )
-    if isinstance(data, Relation):
+    if isinstance(data, DatabaseRelation):
         verdict = verify_relation(data, promises)
     else:
         verdict = verify_file(data, promises)

@@ -19,12 +19,11 @@ from sfumato.releases.line_breaks import count_line_breaks_of_groups, warn_of_li
 from sfumato.releases.manifest import ColumnRecord, FileRecord, LeftOut, Manifest
 from sfumato.releases.spellings import warn_of_spellings
 from sfumato.search.base import excess_of
-from sfumato.showing.content import Cell, Content, Share, Showable, Table
-from sfumato.tables import DatabaseTable, find_engine, open_table
-from sfumato.tables import Table as RowTable
+from sfumato.showing.content import Cell, Content, ContentTable, Share, Showable
+from sfumato.tables import DatabaseTable, Table, find_engine, open_table
 from sfumato.tables.base import Domain
 from sfumato.text import STAR
-from sfumato.verifier import Relation, Verdict
+from sfumato.verifier import DatabaseRelation, Verdict
 from sfumato.verifier.counting import Kind
 
 if TYPE_CHECKING:
@@ -206,7 +205,7 @@ class Release(Showable):
         return f"<Release {self.headline}>"
 
 
-def _minimal_table(minimal: Sequence[Mapping[str, int]], chosen: Mapping[str, int]) -> Table:
+def _minimal_table(minimal: Sequence[Mapping[str, int]], chosen: Mapping[str, int]) -> ContentTable:
     """Return all minimal nodes, the published one marked; it need not be one of them."""
     rows = [
         (
@@ -215,13 +214,13 @@ def _minimal_table(minimal: Sequence[Mapping[str, int]], chosen: Mapping[str, in
         )
         for node in minimal
     ]
-    return Table.of("Minimal nodes, not for publication", ["minimal node", ""], rows).compact
+    return ContentTable.of("Minimal nodes, not for publication", ["minimal node", ""], rows).compact
 
 
 _CONTENTS = {"qi": "quasi-identifiers", "rows": "all columns"}
 
 
-def _sets_table(manifest: Manifest) -> list[Table]:
+def _sets_table(manifest: Manifest) -> list[ContentTable]:
     """Return what became of the items of sets, if it is known here."""
     found = {} if manifest.private is None else manifest.private.sets
     if not found:
@@ -230,30 +229,32 @@ def _sets_table(manifest: Manifest) -> list[Table]:
     general = max(1 - as_they_were - left_out, 0.0)
     shares = [Share(as_they_were), Share(general), Share(left_out)]
     heads = ["items of", "as they were", "generalised", "left out"]
-    return [Table.of("", heads, [[", ".join(manifest.with_role("set")), *shares]], most=None)]
+    return [
+        ContentTable.of("", heads, [[", ".join(manifest.with_role("set")), *shares]], most=None)
+    ]
 
 
-def _promises_table(manifest: Manifest) -> Table:
+def _promises_table(manifest: Manifest) -> ContentTable:
     rows = [(str(model), model.figures) for model in manifest.models]
     rows += [(str(each), "") for each in manifest.hiding or ()]
-    return Table.of("", ["promise", "measured"], rows, most=None)
+    return ContentTable.of("", ["promise", "measured"], rows, most=None)
 
 
 def _remarks(warnings: Sequence[str]) -> tuple[str, ...]:
     return tuple(f"Warning: {warning}" for warning in warnings)
 
 
-def _levels_table(columns: Sequence[ColumnRecord]) -> Table:
+def _levels_table(columns: Sequence[ColumnRecord]) -> ContentTable:
     """Return the level of each column, or the share of its cells at each where rows differ."""
     if all(column.level is not None for column in columns):
         rows = [
             (c.name, str(c.level) if c.height is None else f"{c.level} of {c.height}")
             for c in columns
         ]
-        return Table.of("", ["quasi-identifier", "level"], rows, most=None)
+        return ContentTable.of("", ["quasi-identifier", "level"], rows, most=None)
     levels = range(max(max(len(c.levels or ()), (c.level or 0) + 1) for c in columns))
     heads = ["quasi-identifier", *(f"level {level}" for level in levels), "mean level", "intervals"]
-    return Table.of("", heads, [_level_row(column, levels) for column in columns], most=None)
+    return ContentTable.of("", heads, [_level_row(column, levels) for column in columns], most=None)
 
 
 def _level_row(column: ColumnRecord, levels: range) -> list[Cell]:
@@ -448,7 +449,7 @@ class DecoupledRelease(Showable):
             (file.name, file.holds or file.column or self._holds(str(file.table)), file.rows)
             for file in self.manifest.files
         ]
-        tables = Table.of("", ["table", "holds", "rows"], files, most=None)
+        tables = ContentTable.of("", ["table", "holds", "rows"], files, most=None)
         parts = (tables, _promises_table(self.manifest))
         return Content(self.headline, parts, remarks=_remarks(self.warnings))
 
@@ -502,7 +503,7 @@ def is_stored(what: object) -> bool:
     """
     if isinstance(what, Release):
         return what.place is not None
-    if isinstance(what, RowTable):
+    if isinstance(what, Table):
         return isinstance(what, DatabaseTable)
     engine = find_engine(what)
     return engine is not None and engine.in_database
@@ -516,13 +517,13 @@ def open_stored(what: object) -> DatabaseTable | None:
     return table if isinstance(table, DatabaseTable) else None
 
 
-def relation_of(table: DatabaseTable) -> Relation:
+def relation_of(table: DatabaseTable) -> DatabaseRelation:
     """Return a table of a database as the verifier asks it."""
     columns = {name: _kind_of(table, name) for name in table.columns}
-    return Relation(table.relation_name, columns, table.dialect, table.query)
+    return DatabaseRelation(table.relation_name, columns, table.dialect, table.query)
 
 
-def _kind_of(table: RowTable, name: str) -> Kind:
+def _kind_of(table: Table, name: str) -> Kind:
     kind = table.type_of(name)
     if t.is_string(kind) or t.is_large_string(kind):
         return "text"
@@ -552,7 +553,7 @@ def tables_of(table: DatabaseTable, manifest: Manifest) -> dict[str, DatabaseTab
     return {first.name: table, **{file.name: table.open_beside(file.name) for file in others}}
 
 
-def for_verifier(source: object, opened: RowTable | None = None) -> object:
+def for_verifier(source: object, opened: Table | None = None) -> object:
     """Return a table as the verifier reads it: one of a database is asked, not opened.
 
     How a text file is to be read is told: the verifier finds out nothing but delimiters.
@@ -600,7 +601,7 @@ class GivenTables:
 
         self.database: DatabaseTable | None = open_stored(self.first)
 
-    def open(self, source: object) -> RowTable:
+    def open(self, source: object) -> Table:
         """Open a table; one connection must do for a file that is to be written."""
         if self.database is None or not is_stored(source):
             return open_table(source)

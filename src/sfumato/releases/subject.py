@@ -15,7 +15,7 @@ from sfumato.populations.weights import require_weights
 from sfumato.recode.deciding import counted_columns, without_rows
 from sfumato.releases.manifest import PUBLISHED
 from sfumato.releases.numbers import require_numbers
-from sfumato.releases.people import KnownColumns, require_people, require_single_rows
+from sfumato.releases.people import TableOrRead, require_people, require_single_rows
 from sfumato.releases.perturbing import PerturbedTable, perturb_table
 from sfumato.releases.preparing import open_prepared
 from sfumato.releases.sets import require_sets
@@ -55,7 +55,7 @@ class Subject:
     notes: tuple[str, ...] = ()
     """What to tell of its people."""
 
-    known: KnownColumns | None = None
+    known: TableOrRead | None = None
     """What was read of the table before, if that is kept."""
 
     @classmethod
@@ -74,7 +74,7 @@ class Subject:
 
     @classmethod
     def of(
-        cls, table: Table, policy: Policy, *, apart: bool = False, known: KnownColumns | None = None
+        cls, table: Table, policy: Policy, *, apart: bool = False, known: TableOrRead | None = None
     ) -> Self:
         """Check a table that is open.
 
@@ -149,7 +149,7 @@ class Subject:
         return DecidedOn(*without_rows(counts, left_out, self.policy))
 
 
-def _require_weights(table: Table, known: KnownColumns, policy: Policy) -> None:
+def _require_weights(table: Table, known: TableOrRead, policy: Policy) -> None:
     """Raise if what is called a weight is none, or cannot be published as the policy says."""
     averagings = policy.averagings
     noisy = [name for name, each in averagings.items() if each.noise is not None]

@@ -19,11 +19,11 @@ from sfumato.reports.dossier import Dossier, open_dossier
 from sfumato.reports.sections import CHAPTERS
 from sfumato.showing.content import (
     Content,
+    ContentTable,
     Document,
     Section,
     Sentence,
     Showable,
-    Table,
     document_to_dict,
     document_to_markdown,
 )
@@ -103,7 +103,7 @@ class Report(Showable):
     def content(self) -> Content:
         """Return the answer and the titles of the sections."""
         rows = [[section.title, section.how_to_read] for section in self.document.sections]
-        sections = Table.of("", ["section", "how to read it"], rows)
+        sections = ContentTable.of("", ["section", "how to read it"], rows)
         note = Sentence("report.save('report.html') writes it.")
         headline = f"{self.document.title}: may it be published? {self.answer.capitalize()}."
         return Content(headline, (sections, note), self.answer)

@@ -4,7 +4,7 @@ Every search is one file and one class; `SEARCHES` finds them by name.
 """
 
 from sfumato.registry import Registry
-from sfumato.search.base import Budget, Checker, Found, Outcome, Search
+from sfumato.search.base import Budget, Checker, CheckOutcome, Found, Search
 from sfumato.search.best_first import BestFirst, Descent, step_down
 from sfumato.search.exhaustive import Exhaustive
 from sfumato.search.grouping import Grouping
@@ -14,13 +14,13 @@ __all__ = [
     "SEARCHES",
     "BestFirst",
     "Budget",
+    "CheckOutcome",
     "Checker",
     "Descent",
     "Exhaustive",
     "Found",
     "Grouping",
     "Incognito",
-    "Outcome",
     "Search",
     "step_down",
 ]

@@ -148,7 +148,7 @@ class Search(ABC):
 
 
 @dataclass(frozen=True, eq=False)
-class Outcome:
+class CheckOutcome:
     """The result of checking one node."""
 
     node: Node
@@ -178,9 +178,9 @@ class Outcome:
     """The same with only the certain rows left out: what floors below may build on."""
 
     @property
-    def bare(self) -> "Outcome":
+    def bare(self) -> "CheckOutcome":
         """The same without the classes, to be kept."""
-        return Outcome(
+        return CheckOutcome(
             self.node, self.valid, self.suppressed, self.certain, self.hopeless, self.loss
         )
 
@@ -332,13 +332,13 @@ class Checker:
         if any(model.draws for model in self.models):
             self._drawn = rng.permutation(len(self.grouping.rows))
 
-    def valid_above(self, outcome: Outcome) -> bool:
+    def valid_above(self, outcome: CheckOutcome) -> bool:
         """Return whether a valid node makes every node above it valid."""
         if not outcome.valid:
             return False
         return self.all_absorbing or (self._all_closed and outcome.suppressed == 0)
 
-    def check(self, node: Node, *, exact: bool = False) -> Outcome:
+    def check(self, node: Node, *, exact: bool = False) -> CheckOutcome:
         """Judge a node; its loss is computed only if it is valid.
 
         Args:
@@ -348,11 +348,11 @@ class Checker:
         """
         return self._check(node, always=False, exact=exact)
 
-    def evaluate(self, node: Node) -> Outcome:
+    def evaluate(self, node: Node) -> CheckOutcome:
         """Judge a node and compute its loss whether it is valid or not."""
         return self._check(node, always=True, exact=True)
 
-    def _check(self, node: Node, *, always: bool, exact: bool) -> Outcome:
+    def _check(self, node: Node, *, always: bool, exact: bool) -> CheckOutcome:
         self.checks += 1
         if self.on_check is not None:
             self.on_check(self.checks)
@@ -364,7 +364,7 @@ class Checker:
         lost = self._count_lost(part, sure)
         certain = lost + below
         if certain > self.limit and not always:
-            return Outcome(node, False, certain, certain, True, np.inf, sure=sure)  # noqa: FBT003
+            return CheckOutcome(node, False, certain, certain, True, np.inf, sure=sure)  # noqa: FBT003
         judged = sure
         if not self.all_absorbing:
             models = self._per_class, self._per_table
@@ -375,7 +375,7 @@ class Checker:
         absent = self._needs_every_class and classes.unseen > 0
         loss = self.loss.of(judged) if valid or always else np.inf
         hopeless = certain > self.limit or (self.strict and not valid) or absent
-        return Outcome(node, valid, lost, certain, hopeless, loss, judged, sure)
+        return CheckOutcome(node, valid, lost, certain, hopeless, loss, judged, sure)
 
     def _count_lost(self, part: NodeClasses, judged: CheckedNode) -> int:
         """Return what is suppressed, as the limit counts it: rows, or people."""
@@ -479,7 +479,7 @@ class Checker:
         codes, missing = self._labels(part, keep)
         return overlapping(codes, missing, left, own_reference=self.own_reference)
 
-    def left(self, outcome: Outcome) -> EquivalenceClasses:
+    def left(self, outcome: CheckOutcome) -> EquivalenceClasses:
         """Return what a valid node would publish, as the models judge it."""
         part = self.grouping.partition(outcome.node)
         left = self._left(part, self.grouping.classes(part), _keep_of(outcome))
@@ -555,7 +555,7 @@ class Checker:
             )
         ]
 
-    def people_gone(self, outcome: Outcome) -> BoolArray:
+    def people_gone(self, outcome: CheckOutcome) -> BoolArray:
         """Return which people have rows in classes that are left out and in others that are not."""
         part = self.grouping.partition(outcome.node)
         base = self.grouping.base.people
@@ -564,7 +564,7 @@ class Checker:
         gone = part.people.leaving(self._everywhere(part, ~_keep_of(outcome)))
         return gone[base.rows.of_person]
 
-    def suppressed_classes(self, outcome: Outcome) -> IntArray:
+    def suppressed_classes(self, outcome: CheckOutcome) -> IntArray:
         """Return the label codes of the classes that are left out: one row each."""
         codes, _ = self._labels(self.grouping.partition(outcome.node), ~_keep_of(outcome))
         return codes.T
@@ -581,7 +581,7 @@ def _judge(classes: EquivalenceClasses, models: Sequence[PrivacyModel]) -> BoolA
     return keep
 
 
-def _keep_of(outcome: Outcome) -> BoolArray:
+def _keep_of(outcome: CheckOutcome) -> BoolArray:
     judged = outcome.judged if outcome.judged is not None else outcome.sure
     assert judged is not None  # noqa: S101 - every outcome has one of them
     return judged.keep

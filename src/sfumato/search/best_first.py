@@ -10,7 +10,7 @@ from typing import ClassVar
 import numpy as np
 
 from sfumato.losses.base import CheckedNode, ClassLossFunction
-from sfumato.search.base import NOTHING_YET, Budget, Checker, Found, Outcome, Search
+from sfumato.search.base import NOTHING_YET, Budget, Checker, CheckOutcome, Found, Search
 from sfumato.search.boxes import OpenBoxes, below_best
 from sfumato.search.branch_and_bound import LargeState
 from sfumato.search.kernel import sum_boxes
@@ -193,7 +193,7 @@ class _Frontier:
         self._waiting: list[tuple[float, bytes]] = []
         """Nodes that cannot be better themselves, though something below them may."""
 
-    def learn(self, outcome: Outcome, best: float) -> None:
+    def learn(self, outcome: CheckOutcome, best: float) -> None:
         """Learn from a check, and line up the nodes below one that is not hopeless."""
         self._seen.add(self._pack(outcome.node))
         self._guess.learn(outcome.node, outcome.suppressed)
@@ -270,7 +270,7 @@ class Boundary:
         self._counter = BoxCounter(lattice.shape)
         self._guess = Predictor(checker.bits(), rows=checker.total, lowest=lattice.lowest)
 
-    def learn(self, outcome: Outcome) -> None:
+    def learn(self, outcome: CheckOutcome) -> None:
         """Draw every conclusion the models allow from one check."""
         open_, valid = self._open.reshape(self._shape), self._valid.reshape(self._shape)
         here = tuple(level - low for level, low in zip(outcome.node, self._lowest, strict=True))
@@ -284,7 +284,7 @@ class Boundary:
             open_[up] = False
             valid[up] = True
 
-    def run(self) -> Iterator[Outcome]:
+    def run(self) -> Iterator[CheckOutcome]:
         """Check until every node is settled."""
         while (node := self._choose()) is not None:
             outcome = self._checker.check(node)
@@ -453,7 +453,9 @@ class BestFirst(Search):
         yield replace(best, checks=checker.checks, proven=proven, finished=True, bound=bound)
 
 
-def _find_all(checker: Checker, outcomes: Sequence[Outcome], best: Found, budget: Budget) -> Found:
+def _find_all(
+    checker: Checker, outcomes: Sequence[CheckOutcome], best: Found, budget: Budget
+) -> Found:
     """Return what was found with all valid nodes, if there is time to find them."""
     border = Boundary(checker)
     for outcome in outcomes:
@@ -472,7 +474,7 @@ class _State:
     def __init__(self, checker: Checker, key: Hashable = None) -> None:
         lattice = checker.lattice
         self._checker = checker
-        self.outcomes: list[Outcome] = []
+        self.outcomes: list[CheckOutcome] = []
         # All arrays are of a box, which becomes smaller when what is open does.
         self._lowest, self._highest = lattice.lowest, lattice.highest
         self._shape = lattice.shape
@@ -697,7 +699,7 @@ class _State:
             self._lift_gain = np.multiply(near, np.float32(_LIFT_TRUST), out=near)
         self._loss_of_refresh = best
 
-    def learn(self, outcome: Outcome) -> None:
+    def learn(self, outcome: CheckOutcome) -> None:
         """Draw every conclusion the models allow from one check."""
         self.outcomes.append(outcome.bare)
         checker, node, lowest = self._checker, outcome.node, self._lowest

@@ -13,7 +13,7 @@ from typing import NamedTuple
 import numpy as np
 
 from sfumato.losses.base import ClassLossFunction
-from sfumato.search.base import Checker, Outcome
+from sfumato.search.base import Checker, CheckOutcome
 from sfumato.typing import BoolArray, FloatArray, IntArray, Node
 
 _AT_ONCE = 64
@@ -41,7 +41,7 @@ def below_best(best: float) -> float:
     return best - _ROUNDING * max(1.0, abs(best)) if np.isfinite(best) else best
 
 
-class _Rows:
+class _GrowingRows:
     """An array that rows are added to."""
 
     def __init__(self, width: int, dtype: np.dtype) -> None:
@@ -108,7 +108,7 @@ class _Order:
 
 
 @dataclass(frozen=True, eq=False)
-class Fact:
+class CheckedFact:
     """What a check says of the nodes around the one that was checked."""
 
     node: np.ndarray
@@ -162,7 +162,7 @@ class Points:
         """The floor of each."""
         return np.maximum(self._from_below + self._lift, self._under)
 
-    def learn(self, fact: Fact) -> None:
+    def learn(self, fact: CheckedFact) -> None:
         """Raise the floors of some, or leave out what is settled."""
         below: BoolArray = np.all(self.nodes <= fact.node, axis=1)
         above: BoolArray = np.all(self.nodes >= fact.node, axis=1)
@@ -210,8 +210,8 @@ class OpenBoxes:
         self.dtype = np.dtype(np.uint8 if max(lattice.highest, default=0) < 255 else np.int32)
         self._top = np.array(lattice.highest, dtype=self.dtype)
         self._order = _Order(lattice.highest)
-        self._lows, self._highs = _Rows(width, self.dtype), _Rows(width, self.dtype)
-        self._hopeless = _Rows(width, self.dtype)
+        self._lows, self._highs = _GrowingRows(width, self.dtype), _GrowingRows(width, self.dtype)
+        self._hopeless = _GrowingRows(width, self.dtype)
         self._settled: set[bytes] = set()
         parts = loss.level_parts(None)
         self._levels = None if parts is None else np.concatenate([*parts, np.zeros(0)])
@@ -219,10 +219,13 @@ class OpenBoxes:
         self._starts = np.cumsum([0, *sizes])[:-1]
         # What holds below nodes, and what holds above them.
         number = np.dtype(np.float64)
-        self._under_nodes, self._over_nodes = _Rows(width, self.dtype), _Rows(width, self.dtype)
-        self._under = _Rows(3, number)
-        self._parts = _Rows(sum(sizes), number)
-        self._over = _Rows(1, number)
+        self._under_nodes, self._over_nodes = (
+            _GrowingRows(width, self.dtype),
+            _GrowingRows(width, self.dtype),
+        )
+        self._under = _GrowingRows(3, number)
+        self._parts = _GrowingRows(sum(sizes), number)
+        self._over = _GrowingRows(1, number)
         self._heap: list[tuple[float, int]] = []
         start = np.array([lattice.lowest], dtype=self.dtype)
         self._push(start, self._top[None], np.full(1, -np.inf), np.inf)
@@ -234,7 +237,7 @@ class OpenBoxes:
         """Return a loss that no node is below, if the best so far has the given one."""
         return min(best, self._heap[0][0]) if self._heap else best
 
-    def learn(self, outcome: Outcome) -> Fact:
+    def learn(self, outcome: CheckOutcome) -> CheckedFact:
         """Return what a check says, and keep it for boxes to be cut by."""
         fact = self._fact(outcome)
         if fact.over:
@@ -251,26 +254,27 @@ class OpenBoxes:
                 self._parts.add(fact.parts[None])
         return fact
 
-    def _fact(self, outcome: Outcome) -> Fact:
+    def _fact(self, outcome: CheckOutcome) -> CheckedFact:
         node = np.array(outcome.node, dtype=self.dtype)
         loss, sure = self._loss, outcome.sure
         if sure is None:
-            return Fact(node, outcome.hopeless)
+            return CheckedFact(node, outcome.hopeless)
         over = (loss.floor_above(sure) or 0.0) if self._of_classes else 0.0
         if outcome.hopeless:
-            return Fact(node, True, over)  # noqa: FBT003
+            return CheckedFact(node, True, over)  # noqa: FBT003
         if self._of_classes:
             lift = self.lift_unit * sure.suppressed
-            return Fact(node, False, over, loss.floor_below(sure), lift, rows=sure.suppressed)  # noqa: FBT003
+            floor = loss.floor_below(sure)
+            return CheckedFact(node, False, over, floor, lift, rows=sure.suppressed)  # noqa: FBT003
         parts = loss.level_parts(sure) if sure.suppressed else None
         if parts is None:
-            return Fact(node, False)  # noqa: FBT003
+            return CheckedFact(node, False)  # noqa: FBT003
         # Of a box, the least of all its levels counts; that part may fall where a level rises.
         least = [
             np.append(np.minimum.accumulate(part[: level + 1][::-1])[::-1], part[level + 1 :])
             for part, level in zip(parts, outcome.node, strict=True)
         ]
-        return Fact(node, False, parts=np.concatenate(least), rows=sure.suppressed)  # noqa: FBT003
+        return CheckedFact(node, False, parts=np.concatenate(least), rows=sure.suppressed)  # noqa: FBT003
 
     def rule_out(self, node: np.ndarray) -> None:
         """Forget all nodes at or below one."""

@@ -3,7 +3,7 @@
 import numpy as np
 
 from sfumato.losses.base import ClassLossFunction
-from sfumato.search.base import Checker, Outcome
+from sfumato.search.base import Checker, CheckOutcome
 from sfumato.search.boxes import OpenBoxes, Points, below_best
 from sfumato.search.pairs import look_at_pairs
 from sfumato.search.predictor import TYPICAL_SHARE, Predictor, chance
@@ -67,7 +67,7 @@ class LargeState:
         self._best_of_near: Node | None = None
         self._age = 0
 
-    def learn(self, outcome: Outcome, *, improved: bool) -> None:
+    def learn(self, outcome: CheckOutcome, *, improved: bool) -> None:
         """Draw every conclusion the models allow from one check."""
         checker, node = self._checker, outcome.node
         self._known.add(node)

@@ -35,7 +35,7 @@ from sfumato.hierarchy.base import Ladder
 from sfumato.recoding import is_below
 from sfumato.search.kernel import Items, group_entries, group_items, narrow_groups
 from sfumato.search.lessons import Lessons
-from sfumato.search.node_classes import Entries, NodeClasses
+from sfumato.search.node_classes import ItemEntries, NodeClasses
 from sfumato.search.starts import Starts
 from sfumato.typing import BoolArray, CodeArray, FloatArray, IntArray, Node
 
@@ -280,7 +280,7 @@ class Grouping:
         latest = [each for each in self._ways.items() if each[0] != part.node][1 - _WAYS :]
         self._ways = {**dict(latest), part.node: (part, way)}
 
-    def entries(self, part: NodeClasses, name: str) -> Entries:
+    def entries(self, part: NodeClasses, name: str) -> ItemEntries:
         """Return the value counts of a sensitive column in each class."""
         known = part.entries.get(name)
         if known is not None:
@@ -298,7 +298,7 @@ class Grouping:
             old = self.entries(source, name)
             assert way is not None  # noqa: S101 - who knows what it is made of knows how
             parts = old.item, old.value, old.rows
-            known = Entries(*group_entries(way, len(part.rows), parts, n_values))
+            known = ItemEntries(*group_entries(way, len(part.rows), parts, n_values))
             if part.finer is None:
                 self._starts.grow(known.nbytes)
         part.entries[name] = known
@@ -443,11 +443,11 @@ def _add_up(
     n_items: int,
     n_values: int,
     numbers: np.dtype,
-) -> Entries:
+) -> ItemEntries:
     """Add up the rows that share item and value, in order of item, then value."""
     key = item.astype(np.int64) * n_values + value
     groups = group_keys(key, max(n_items * n_values, 1))
-    return Entries(
+    return ItemEntries(
         item[groups.first],
         value[groups.first].astype(np.int32),
         sums(groups.of_item, rows, groups.n).astype(numbers),

@@ -9,7 +9,7 @@ from sfumato.typing import IntArray, Node
 
 
 @dataclass(frozen=True, eq=False)
-class Entries:
+class ItemEntries:
     """Value counts of one sensitive column by item: parallel arrays."""
 
     item: np.ndarray
@@ -40,7 +40,7 @@ class NodeClasses:
 
     rows: np.ndarray
     population: IntArray | None
-    entries: dict[str, Entries] = field(default_factory=dict)
+    entries: dict[str, ItemEntries] = field(default_factory=dict)
     """The sensitive values of those columns that were asked for."""
 
     finer: "NodeClasses | None" = None

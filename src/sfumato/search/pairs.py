@@ -53,7 +53,7 @@ def look_at_pairs(checker: Checker) -> Pairs | None:
         return None
     if len(lattice.shape) < 2 or grouping.person is not None or checker.matches_any:
         return None
-    columns = [_Column.of(checker, attribute) for attribute in range(len(lattice.shape))]
+    columns = [_LowColumn.of(checker, attribute) for attribute in range(len(lattice.shape))]
     boxes: list[tuple[slice, ...]] = []
     seen: list[tuple[Node, int]] = []
     for i, j in combinations(range(len(columns)), 2):
@@ -69,7 +69,7 @@ def look_at_pairs(checker: Checker) -> Pairs | None:
 
 
 @dataclass(frozen=True, eq=False)
-class _Column:
+class _LowColumn:
     """A column from the lowest level on at which it has few labels."""
 
     start: int
@@ -82,7 +82,7 @@ class _Column:
     """For this level and each above: a row per label, with 1 where it covers a label here."""
 
     @classmethod
-    def of(cls, checker: Checker, attribute: int) -> "_Column":
+    def of(cls, checker: Checker, attribute: int) -> "_LowColumn":
         ladder, lattice = checker.grouping.ladders[attribute], checker.lattice
         least, high = lattice.lowest[attribute], lattice.highest[attribute]
         low = least
@@ -98,7 +98,9 @@ class _Column:
         return cls(low - least, codes, levels)
 
 
-def _staircase(checker: Checker, first: _Column, second: _Column) -> Iterator[tuple[int, int, int]]:
+def _staircase(
+    checker: Checker, first: _LowColumn, second: _LowColumn
+) -> Iterator[tuple[int, int, int]]:
     """Yield levels of two columns, counted from the lowest of the lattice, and rows too rare there.
 
     Every choice of levels that is too fine is at or below one of them.

@@ -12,8 +12,8 @@ from sfumato.showing.svg import (
     SAMPLE,
     Attribute,
     Box,
+    DrawnPart,
     Item,
-    Part,
     count_of,
     document,
     element,
@@ -77,7 +77,7 @@ class _Measures(NamedTuple):
 
 def _draw_rows(
     rows: Sequence[_Row], room: _Measures, *, axis: str = "", scale: bool = False
-) -> Part:
+) -> DrawnPart:
     """Return rows of bars with their labels to the left.
 
     Args:
@@ -108,7 +108,9 @@ def _draw_rows(
         middle = y + (deep - room.between_rows) / 2
         name = label(names[i], left - 12, middle, size=_SIZE, text_anchor="end")
         drawn.append(group(name, *bars, tooltip=row.tooltip, class_="bars"))
-    return Part(group(*drawn), left + room.length + room.for_text, height + (20 if scale else 4))
+    return DrawnPart(
+        group(*drawn), left + room.length + room.for_text, height + (20 if scale else 4)
+    )
 
 
 def _draw_scale(left: float, height: float, length: float) -> Markup:
@@ -135,7 +137,7 @@ def _series_page(
     remark: str,
     title: str,
     name: str,
-    drawn: Part,
+    drawn: DrawnPart,
 ) -> str:
     """Return rows of bars on a page, with the look of each series by its name."""
     box = Box(SAMPLE.x + 6, SAMPLE.y + 3, SAMPLE.width - 12, 12)
@@ -319,7 +321,7 @@ _ALIKE = 1e-6
 """Figures that differ by a smaller part of themselves are drawn as one."""
 
 
-class Scale(NamedTuple):
+class AxisScale(NamedTuple):
     """From a figure to a place on an axis."""
 
     low: float
@@ -332,7 +334,7 @@ class Scale(NamedTuple):
         return self.length * (value - self.low) / (self.high - self.low)
 
 
-def scale_of(values: Sequence[float], length: float) -> Scale:
+def scale_of(values: Sequence[float], length: float) -> AxisScale:
     """Choose where an axis begins and ends, and which round numbers are written at it.
 
     No figure is below 0. It begins there, unless that would push everything into the other half.
@@ -350,7 +352,7 @@ def scale_of(values: Sequence[float], length: float) -> Scale:
     # As many decimals as the step needs: 3 * 0.1 is to be 0.3.
     digits = max(0, 2 - math.floor(math.log10(step)))
     ticks = tuple(round(i * step, digits) for i in range(first, last + 1))
-    return Scale(ticks[0], ticks[-1], length, ticks)
+    return AxisScale(ticks[0], ticks[-1], length, ticks)
 
 
 def _step(span: float) -> float:
@@ -466,7 +468,7 @@ def _has_links(spots: Sequence[Spot]) -> bool:
     return any(spot.link is not None for spot in spots)
 
 
-def _places(spots: Sequence[Spot], across: Scale, upwards: Scale) -> list[_Place]:
+def _places(spots: Sequence[Spot], across: AxisScale, upwards: AxisScale) -> list[_Place]:
     """Group the spots at the same place, the front last so that it is drawn on top."""
     found: dict[tuple[int, int], list[Spot]] = {}
     for spot in spots:
@@ -478,8 +480,8 @@ def _places(spots: Sequence[Spot], across: Scale, upwards: Scale) -> list[_Place
 
 
 def _plot(
-    places: Sequence[_Place], across: Scale, upwards: Scale, x_axis: str, y_axis: str
-) -> Part:
+    places: Sequence[_Place], across: AxisScale, upwards: AxisScale, x_axis: str, y_axis: str
+) -> DrawnPart:
     shares = [f"{100 * tick:g} %" for tick in upwards.ticks]
     left = max(width_of(text, _SMALL) for text in shares) + 12
     top = 26.0
@@ -496,10 +498,10 @@ def _plot(
             size=_SIZE, text_anchor="end", fill=FAINT,
         ),
     )  # fmt: skip
-    return Part(group(inside, axes), left + _WIDTH + 24, top + _HEIGHT + 48)
+    return DrawnPart(group(inside, axes), left + _WIDTH + 24, top + _HEIGHT + 48)
 
 
-def _grid(across: Scale, upwards: Scale, shares: Sequence[str]) -> Markup:
+def _grid(across: AxisScale, upwards: AxisScale, shares: Sequence[str]) -> Markup:
     lines = [_path(f"M0 0V{number(_HEIGHT)}H{number(_WIDTH)}", fill="none", stroke="#5f6368")]
     for tick, text in zip(upwards.ticks, shares, strict=True):
         y = _HEIGHT - _INSIDE - upwards.at(tick)

@@ -80,11 +80,11 @@ class Heading:
 
 
 @dataclass(frozen=True)
-class Table:
+class ContentTable:
     """Rows of cells below headings; the first cell of a row names what the row is about.
 
     Example:
-        >>> table = Table.of("Sizes", ["class", Heading("people", "How many are in it.")],
+        >>> table = ContentTable.of("Sizes", ["class", Heading("people", "How many are in it.")],
         ...                  [["a", 5], ["b", 7]], most=1)
         >>> table.rows, table.more
         ((('a', 5),), 1)
@@ -104,7 +104,7 @@ class Table:
         rows: Iterable[Sequence[Cell]],
         *,
         most: int | None = MOST_ROWS,
-    ) -> "Table":
+    ) -> "ContentTable":
         """Return a table of the first `most` rows; None takes all."""
         found = list(map(tuple, rows))
         named = tuple(h if isinstance(h, Heading) else Heading(h) for h in headings)
@@ -123,7 +123,7 @@ class Table:
         )
 
     @property
-    def compact(self) -> "Table":
+    def compact(self) -> "ContentTable":
         """The same without columns in which nothing stands."""
         used = [i for i in range(len(self.headings)) if any(row[i] != "" for row in self.rows)]
         if not self.rows or len(used) == len(self.headings):
@@ -141,9 +141,11 @@ class Figures:
     """Name, value, meaning."""
 
     @property
-    def table(self) -> Table:
+    def table(self) -> ContentTable:
         """The same as a table."""
-        return Table.of(self.caption, ("figure", "value", "how to read it"), self.items, most=None)
+        return ContentTable.of(
+            self.caption, ("figure", "value", "how to read it"), self.items, most=None
+        )
 
 
 @dataclass(frozen=True)
@@ -213,7 +215,7 @@ class Listing:
         return cls(tuple(items[:most]), max(len(items) - most, 0), caption)
 
 
-Part: TypeAlias = Sentence | Listing | Figures | Table | Drawing | Beside
+Part: TypeAlias = Sentence | Listing | Figures | ContentTable | Drawing | Beside
 
 
 @dataclass(frozen=True)
@@ -349,7 +351,7 @@ def join_values(values: Iterable[str | None]) -> str:
 def to_text(content: Content) -> str:
     """Return a content as plain text; drawings are left out, for tables say the same.
 
-    >>> table = Table.of("", ["check", "result"], [["rows", Badge("holds")]])
+    >>> table = ContentTable.of("", ["check", "result"], [["rows", Badge("holds")]])
     >>> print(to_text(Content("All hold.", (table, Sentence("Not signed.")))))
     All hold.
     check  result
@@ -359,7 +361,7 @@ def to_text(content: Content) -> str:
     lines = [_lines(content.headline)] if content.headline else []
     for number, part in enumerate(content.parts):
         block = _text_part(part)
-        if number and block and isinstance(part, Table | Figures):
+        if number and block and isinstance(part, ContentTable | Figures):
             block.insert(0, "")
         lines += block
     return "\n".join([*lines, *map(_lines, content.remarks)])
@@ -376,18 +378,18 @@ def _text_part(part: Part) -> list[str]:
         more = [f"  … and {part.more} more"] if part.more else []
         return [*_caption(part.caption), *(f"  {_lines(item)}" for item in part.items), *more]
     if isinstance(part, Figures):
-        part = Table.of(part.caption, ("figure", "value"), [item[:2] for item in part.items])
-    return _text_table(part.compact) if isinstance(part, Table) else []
+        part = ContentTable.of(part.caption, ("figure", "value"), [item[:2] for item in part.items])
+    return _text_table(part.compact) if isinstance(part, ContentTable) else []
 
 
 def _caption(caption: str) -> list[str]:
     return [f"{visible(caption)}:"] if caption else []
 
 
-def _text_table(table: Table) -> list[str]:
+def _text_table(table: ContentTable) -> list[str]:
     """Return a table below its caption: numbers to the right, words to the left.
 
-    >>> for line in _text_table(Table.of("", ["size", "rows"], [["1", 12], ["2-4", 3]])):
+    >>> for line in _text_table(ContentTable.of("", ["size", "rows"], [["1", 12], ["2-4", 3]])):
     ...     print(line)
     size  rows
     1       12
@@ -418,7 +420,7 @@ _ROW = '<tr style="vertical-align:top">'
 def to_notebook(content: Content, drawings: Sequence[str] = ()) -> str:
     """Return a content as a piece of HTML, with tables of at most a dozen rows.
 
-    >>> print(to_notebook(Content("2 of 3 hold", (Table.of("", ["promise"], [["k < 5"]]),))))
+    >>> print(to_notebook(Content("2 of 3 hold", (ContentTable.of("", ["promise"], [["k < 5"]]),))))
     <div><p><strong>2 of 3 hold</strong></p><table><thead><tr><th scope="col"
     style="...">promise</th></tr></thead><tbody><tr
     style="..."><td style="...">k &lt; 5</td></tr></tbody></table></div>
@@ -448,7 +450,7 @@ def _notebook_part(part: Part) -> list[str]:
     return _notebook_table(part.table if isinstance(part, Figures) else part)
 
 
-def _notebook_table(table: Table) -> list[str]:
+def _notebook_table(table: ContentTable) -> list[str]:
     table = table.compact
     rows = list(table.rows)
     if len(rows) > _MOST_IN_NOTEBOOKS:
@@ -552,7 +554,7 @@ def _markdown_part(part: Part) -> list[str]:
     return _markdown_table(part.table if isinstance(part, Figures) else part)
 
 
-def _markdown_table(table: Table) -> list[str]:
+def _markdown_table(table: ContentTable) -> list[str]:
     sides = ["---:" if table.is_numeric(i) else "---" for i in range(len(table.headings))]
     rows = [[_markdown_cell(cell) for cell in row] for row in table.rows]
     grid = [[_markdown_cell(heading.name) for heading in table.headings], sides, *rows]
@@ -622,7 +624,7 @@ def _plain_part(part: Part) -> list[dict[str, Any]]:
     if isinstance(part, Figures):
         items = [dict(zip(("name", "value", "meaning"), item, strict=True)) for item in part.items]
         return [{"kind": "figures", "caption": part.caption, "items": items}]
-    if isinstance(part, Table):
+    if isinstance(part, ContentTable):
         columns = [{"name": h.name, "meaning": h.meaning} for h in part.headings]
         plain = {"kind": "table", "caption": part.caption, "columns": columns}
         return [{**plain, "rows": part.rows, "more": part.more}]

@@ -15,7 +15,7 @@ from sfumato.showing.svg import (
     INK,
     PAPER,
     Box,
-    Part,
+    DrawnPart,
     count_of,
     group,
     label,
@@ -35,7 +35,7 @@ MOST_COLUMNS = 40
 
 
 @dataclass(frozen=True, eq=False)
-class Cells:
+class HeatmapCells:
     """Probabilities with names for their rows and columns."""
 
     rows: tuple[str, ...]
@@ -67,10 +67,10 @@ class Cells:
         mark_above: float | None = None,
         parts: Sequence[str] = (),
         more: tuple[int, int] = (0, 0),
-    ) -> "Cells":
+    ) -> "HeatmapCells":
         """Check that everything fits together.
 
-        >>> Cells.of(["a"], ["x"], [[1.5]])
+        >>> HeatmapCells.of(["a"], ["x"], [[1.5]])
         Traceback (most recent call last):
         sfumato.errors.ParameterError: values must be probabilities from 0 to 1, or NaN, got 1.5
         """
@@ -115,7 +115,7 @@ class Cells:
     def choose(self) -> tuple[IntArray, IntArray]:
         """Choose the rows with the most support and the columns with the highest cells.
 
-        >>> Cells.of(["a", "b"], ["x", "y"], [[1, 0], [0, 1]]).choose()
+        >>> HeatmapCells.of(["a", "b"], ["x", "y"], [[1, 0], [0, 1]]).choose()
         (array([0, 1]), array([0, 1]))
         """
         weight = np.zeros(len(self.rows)) if self.support is None else -self.support
@@ -124,9 +124,9 @@ class Cells:
         columns = np.sort(np.argsort(-highest, kind="stable")[:MOST_COLUMNS])
         return rows, columns
 
-    def take(self, rows: IntArray, columns: IntArray) -> "Cells":
+    def take(self, rows: IntArray, columns: IntArray) -> "HeatmapCells":
         """Keep some rows and columns."""
-        return Cells(
+        return HeatmapCells(
             tuple(self.rows[r] for r in rows),
             tuple(self.columns[c] for c in columns),
             self.values[np.ix_(rows, columns)],
@@ -140,7 +140,7 @@ class Cells:
     def remarks(self) -> str:
         """Return what the signs mean, and what there is no room for.
 
-        >>> Cells.of(["a"], ["x"], [[1]], mark_above=0.8).remarks()
+        >>> HeatmapCells.of(["a"], ["x"], [[1]], mark_above=0.8).remarks()
         'Outlined: above 80 %.'
         """
         rows, columns = self.choose()
@@ -227,7 +227,7 @@ def heatmap_svg(  # noqa: PLR0913 - all but four have a default
         >>> drawing.count('class="marked"'), "60 %" in drawing
         (1, True)
     """
-    cells = Cells.of(
+    cells = HeatmapCells.of(
         rows, columns, values, support=support, mark_above=mark_above, parts=parts, more=more
     )
     shown = cells.take(*cells.choose())
@@ -251,7 +251,7 @@ class _Grid(NamedTuple):
     right: float
 
 
-def _body(cells: Cells, words: Words) -> Part:
+def _body(cells: HeatmapCells, words: Words) -> DrawnPart:
     names = _row_names(cells)
     heads = shorten_apart(cells.columns, _WIDEST_HEAD, _SMALL)
     widest = max((width_of(head, _SMALL) for head in heads), default=0.0)
@@ -273,7 +273,7 @@ def _body(cells: Cells, words: Words) -> Part:
     ]
     beyond = widest * cos(radians(_SLOPE)) if sloped else 0.0
     width = grid.right + max(beyond, _SUPPORT if cells.support is not None else 0.0)
-    return Part(group(*drawn), width, top + _HEIGHT * len(cells.rows) + 6)
+    return DrawnPart(group(*drawn), width, top + _HEIGHT * len(cells.rows) + 6)
 
 
 def _heads(
@@ -300,7 +300,7 @@ class _Names(NamedTuple):
     texts: list[tuple[str, ...]]
 
 
-def _row_names(cells: Cells) -> _Names:
+def _row_names(cells: HeatmapCells) -> _Names:
     if not cells.parts:
         shown = shorten_apart(cells.rows, _WIDEST_NAME, _SIZE)
         width = max((width_of(name, _SIZE) for name in shown), default=0.0)
@@ -334,7 +334,7 @@ def _names(names: _Names, rows: Sequence[str], grid: _Grid) -> list[Markup]:
     return drawn
 
 
-def _support(cells: Cells, grid: _Grid) -> list[Markup]:
+def _support(cells: HeatmapCells, grid: _Grid) -> list[Markup]:
     if cells.support is None:
         return []
     x = grid.right + _SUPPORT - 4
@@ -353,7 +353,7 @@ def _middle(grid: _Grid, row: int) -> float:
     return grid.top + (row + 0.5) * _HEIGHT
 
 
-def _cell(cells: Cells, r: int, c: int, grid: _Grid, words: Words) -> Markup:
+def _cell(cells: HeatmapCells, r: int, c: int, grid: _Grid, words: Words) -> Markup:
     share = float(cells.values[r, c])
     text = "–" if isnan(share) else words.figure(share)
     pale, marked = isnan(share) or bool(cells.empty[r]), bool(cells.marked[r, c])
@@ -385,7 +385,7 @@ def _inset(box: Box, by: float) -> Box:
     return Box(box.x + by, box.y + by, box.width - 2 * by, box.height - 2 * by)
 
 
-def _in_words(cells: Cells, words: Words) -> str:
+def _in_words(cells: HeatmapCells, words: Words) -> str:
     size = f"{count_of(len(cells.rows), 'row')} and {count_of(len(cells.columns), 'column')}."
     texts = []
     for r, row in enumerate(cells.rows):

@@ -13,8 +13,8 @@ from sfumato.showing.svg import (
     SAMPLE,
     Attribute,
     Box,
+    DrawnPart,
     Item,
-    Part,
     count_of,
     element,
     group,
@@ -156,7 +156,7 @@ def _description(letters: Sequence[str], columns: Sequence[str], nodes: Sequence
 # Few nodes: a box each, lines between neighbours.
 
 
-def _boxes(letters: Sequence[str], ranks: Sequence[Sequence[DrawnNode]]) -> Part:
+def _boxes(letters: Sequence[str], ranks: Sequence[Sequence[DrawnNode]]) -> DrawnPart:
     every = [each for rank in ranks for each in rank]
     texts = {each.node: _lines(letters, each) for each in every}
     width = max(width_of(line, _SIZE) for lines in texts.values() for line in lines) + 20
@@ -181,7 +181,7 @@ def _boxes(letters: Sequence[str], ranks: Sequence[Sequence[DrawnNode]]) -> Part
     edges.sort(key=lambda edge: edge[0])
     boxes = [_box(places[each.node], texts[each.node], each, letters) for each in every]
     drawing = group(*(line for _, line in edges), *boxes)
-    return Part(drawing, whole, len(ranks) * (height + _GAP_Y) - _GAP_Y + 10)
+    return DrawnPart(drawing, whole, len(ranks) * (height + _GAP_Y) - _GAP_Y + 10)
 
 
 def _lines(letters: Sequence[str], each: DrawnNode) -> list[str]:
@@ -283,7 +283,7 @@ _BAR = 15.0
 _LENGTH = 420.0
 
 
-def _bars(ranks: dict[int, list[DrawnNode]]) -> Part:
+def _bars(ranks: dict[int, list[DrawnNode]]) -> DrawnPart:
     longest = max(map(len, ranks.values()))
     left = 12 + max(width_of(f"height {height}", _SIZE) for height in ranks)
     right = 0.0
@@ -310,7 +310,7 @@ def _bars(ranks: dict[int, list[DrawnNode]]) -> Part:
                 class_="height",
             )
         )
-    return Part(group(*drawn), right, len(ranks) * (_BAR + 9))
+    return DrawnPart(group(*drawn), right, len(ranks) * (_BAR + 9))
 
 
 def _mark(x: float, y: float) -> Markup:
@@ -375,7 +375,7 @@ def lattice_map_svg(columns: Sequence[str], nodes: Sequence[DrawnNode], *, title
     )
 
 
-def _cells(letters: Sequence[str], nodes: Sequence[DrawnNode]) -> Part:
+def _cells(letters: Sequence[str], nodes: Sequence[DrawnNode]) -> DrawnPart:
     size = 22.0 if len(nodes) <= 400 else 17.0 if len(nodes) <= 1500 else 13.0
     across = int(760 // size)
     losses = [each.loss for each in nodes if each.valid and each.loss is not None]
@@ -404,7 +404,7 @@ def _cells(letters: Sequence[str], nodes: Sequence[DrawnNode]) -> Part:
             drawn.append(_cell(box, each, share, _say(letters, each) if tips or each.valid else ""))
         widest = max(widest, min(len(rank), across))
         y += size * (1 + (len(rank) - 1) // across) + 7
-    return Part(group(*drawn), left + widest * size, y)
+    return DrawnPart(group(*drawn), left + widest * size, y)
 
 
 def _order(each: DrawnNode) -> tuple[bool, float, Node]:

@@ -353,7 +353,7 @@ _PORT = 17.0
 _CORNER = 12.0
 
 
-class Point(NamedTuple):
+class DrawnPoint(NamedTuple):
     """A place in the drawing."""
 
     x: float
@@ -364,14 +364,14 @@ class Point(NamedTuple):
 class Route:
     """The way of an edge from parent to child: upright at every point, curved in between."""
 
-    points: tuple[Point, ...]
+    points: tuple[DrawnPoint, ...]
     against: bool = False
     """Whether it points up, against the flow: it closes a cycle."""
 
     def path(self, *, short: float) -> str:
         """Write the path, leaving out the last bit, which the arrowhead covers.
 
-        >>> Route((Point(0, 0), Point(10, 20))).path(short=4)
+        >>> Route((DrawnPoint(0, 0), DrawnPoint(10, 20))).path(short=4)
         'M0 0C0 8 10 8 10 16'
         """
         *_, last = self.points
@@ -383,13 +383,13 @@ class Route:
             written += f"V{number(b.y)}" if a.x == b.x else bends
         return written
 
-    def at(self, segment: int, t: float) -> Point:
+    def at(self, segment: int, t: float) -> DrawnPoint:
         """Find a place on the way; `t` runs from 0 to 1 along one of its curves."""
         a, b = self.points[segment], self.points[segment + 1]
         # A cubic Bézier curve whose handles are upright and end half way down.
         ease = t * t * (3 - 2 * t)
         rise = 1.5 * t * (1 - t) + t * t * t
-        return Point(a.x + (b.x - a.x) * ease, a.y + (b.y - a.y) * rise)
+        return DrawnPoint(a.x + (b.x - a.x) * ease, a.y + (b.y - a.y) * rise)
 
     @property
     def curves(self) -> range:
@@ -493,11 +493,11 @@ def _routes(
     arriving = _ports([(chain[-1], x[chain[-2]]) for chain in graph.chains], boxes)
     routes = []
     for e, chain in enumerate(graph.chains):
-        points = [Point(leaving[e], tops[row_of[chain[0]]] + HEIGHT)]
+        points = [DrawnPoint(leaving[e], tops[row_of[chain[0]]] + HEIGHT)]
         for bend in chain[1:-1]:
             top = tops[row_of[bend]]
-            points += [Point(x[bend], top), Point(x[bend], top + HEIGHT)]
-        points.append(Point(arriving[e], tops[row_of[chain[-1]]]))
+            points += [DrawnPoint(x[bend], top), DrawnPoint(x[bend], top + HEIGHT)]
+        points.append(DrawnPoint(arriving[e], tops[row_of[chain[-1]]]))
         against = e in graph.against
         routes.append(Route(tuple(reversed(points) if against else points), against))
     return routes
@@ -541,5 +541,5 @@ def _grid(
     return boxes, width, y - _BESIDE if nodes else above.height
 
 
-def _pair(point: Point) -> str:
+def _pair(point: DrawnPoint) -> str:
     return f"{number(point.x)} {number(point.y)}"

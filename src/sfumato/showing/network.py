@@ -7,13 +7,13 @@ from typing import TypeAlias
 from sfumato.errors import ParameterError, require_number
 from sfumato.networks.network import Network
 from sfumato.showing.content import Markup
-from sfumato.showing.layout import Layout, Point, Route, lay_out
+from sfumato.showing.layout import DrawnPoint, Layout, Route, lay_out
 from sfumato.showing.svg import (
     PAPER,
     SAMPLE,
     Box,
+    DrawnPart,
     Item,
-    Part,
     count_of,
     element,
     group,
@@ -162,7 +162,7 @@ def loop(box: Box, look: Look, *, tooltip: str) -> Markup:
     )
     return group(
         _line(path, look),
-        _head(Point(x, y + 7), (-1.0, 0.0), look),
+        _head(DrawnPoint(x, y + 7), (-1.0, 0.0), look),
         tooltip=tooltip,
         class_="edge",
     )
@@ -172,7 +172,7 @@ def sign(look: Look, box: Box) -> Markup:
     """Draw a short arrow in a box, for a legend."""
     y = box.y + box.height / 2
     path = f"M{number(box.x)} {number(y)}H{number(box.x + box.width - look.head + 1)}"
-    return group(_line(path, look), _head(Point(box.x + box.width, y), (1.0, 0.0), look))
+    return group(_line(path, look), _head(DrawnPoint(box.x + box.width, y), (1.0, 0.0), look))
 
 
 def _line(path: str, look: Look) -> Markup:
@@ -187,11 +187,11 @@ def _line(path: str, look: Look) -> Markup:
     )
 
 
-def _head(tip: Point, to: tuple[float, float], look: Look) -> Markup:
+def _head(tip: DrawnPoint, to: tuple[float, float], look: Look) -> Markup:
     (dx, dy), long, half = to, look.head, 3 + look.width
-    back = Point(tip.x - dx * long, tip.y - dy * long)
-    corners = [tip, Point(back.x - dy * half, back.y + dx * half)]
-    corners.append(Point(back.x + dy * half, back.y - dx * half))
+    back = DrawnPoint(tip.x - dx * long, tip.y - dy * long)
+    corners = [tip, DrawnPoint(back.x - dy * half, back.y + dx * half)]
+    corners.append(DrawnPoint(back.x + dy * half, back.y - dx * half))
     return element(
         "path",
         d="M" + "L".join(f"{number(p.x)} {number(p.y)}" for p in corners) + "Z",
@@ -221,7 +221,7 @@ def percentage(strength: float, box: Box) -> Markup:
 
 def beside(box: Box, strength: float) -> Box:
     """Find the place for the percentage of an edge from a node to itself."""
-    return _around(Point(box.x + box.width + 44, box.y + box.height / 2), strength)
+    return _around(DrawnPoint(box.x + box.width + 44, box.y + box.height / 2), strength)
 
 
 def free_place(route: Route, strength: float, taken: Sequence[Box]) -> Box:
@@ -230,13 +230,13 @@ def free_place(route: Route, strength: float, taken: Sequence[Box]) -> Box:
     return min(places, key=lambda place: sum(place.overlaps(other) for other in taken))
 
 
-def _candidates(route: Route) -> Iterable[Point]:
+def _candidates(route: Route) -> Iterable[DrawnPoint]:
     for t in (0.5, 0.4, 0.6, 0.32, 0.68):
         for segment in sorted(route.curves, key=lambda s: abs(s - len(route.points) / 2)):
             yield route.at(segment, t)
 
 
-def _around(point: Point, strength: float) -> Box:
+def _around(point: DrawnPoint, strength: float) -> Box:
     width, height = width_of(percent(strength), _SIZE) + 4, 15.0
     return Box(point.x - width / 2, point.y - height / 2, width, height)
 
@@ -291,7 +291,7 @@ def network_svg(
         *_percentages(network, marked, layout),
     )
     return page(
-        Part(drawn, layout.width, layout.height),
+        DrawnPart(drawn, layout.width, layout.height),
         legend(_meanings(kinds, list(looks.values())), max(layout.width, _NARROWEST)),
         title=title,
         name="Bayesian network",

@@ -281,7 +281,7 @@ _HEADING = 16.0
 _NOTE = 11.5
 
 
-class Part(NamedTuple):
+class DrawnPart(NamedTuple):
     """Something drawn, with its upper left corner at 0, 0, and the room it takes."""
 
     drawing: Markup
@@ -289,7 +289,7 @@ class Part(NamedTuple):
     height: float
 
 
-def page(*parts: Part, title: str, name: str, description: str) -> str:
+def page(*parts: DrawnPart, title: str, name: str, description: str) -> str:
     """Stack parts in the middle of a page.
 
     Args:
@@ -298,7 +298,7 @@ def page(*parts: Part, title: str, name: str, description: str) -> str:
         name: What the drawing is called if it has no heading.
         description: What there is to see, in words.
 
-    >>> page(Part(Markup(""), 10, 10), title="", name="Nothing", description="")[:60]
+    >>> page(DrawnPart(Markup(""), 10, 10), title="", name="Nothing", description="")[:60]
     '<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 368 58"'
     """
     width = max(_NARROWEST, *(part.width for part in parts))
@@ -321,17 +321,17 @@ def page(*parts: Part, title: str, name: str, description: str) -> str:
     )
 
 
-def note(text: str, width: float) -> Part:
+def note(text: str, width: float) -> DrawnPart:
     """Write a remark in small letters, on as many lines as it needs.
 
     >>> note("two lines", 50).height == 2 * note("two", 50).height - 8
     True
     """
     if not text:
-        return Part(Markup(""), 0.0, 0.0)
+        return DrawnPart(Markup(""), 0.0, 0.0)
     lines = lines_of(text, width, _NOTE)
     drawn = [label(line, 0, 16 + 16 * i, size=_NOTE, fill=FAINT) for i, line in enumerate(lines)]
-    return Part(group(*drawn, class_="note"), width, 8 + 16.0 * len(lines))
+    return DrawnPart(group(*drawn, class_="note"), width, 8 + 16.0 * len(lines))
 
 
 SAMPLE = Box(0, 0, 34, 18)
@@ -350,7 +350,7 @@ class Item(NamedTuple):
     meaning: str
 
 
-def legend(items: Sequence[Item], limit: float) -> Part:
+def legend(items: Sequence[Item], limit: float) -> DrawnPart:
     """Return the items in lines no wider than `limit`, unless one alone is wider.
 
     >>> key = legend([Item(Markup("<circle/>"), "a dot")] * 3, 200)
@@ -358,7 +358,7 @@ def legend(items: Sequence[Item], limit: float) -> Part:
     True
     """
     if not items:
-        return Part(Markup(""), 0.0, 0.0)
+        return DrawnPart(Markup(""), 0.0, 0.0)
     x, y, widest = 0.0, 18.0, 0.0
     parts = []
     for item in items:
@@ -374,4 +374,4 @@ def legend(items: Sequence[Item], limit: float) -> Part:
         )
         widest = max(widest, x + wide)
         x += wide + _LEGEND_GAP
-    return Part(group(*parts, class_="legend", fill=FAINT), widest, y + _LEGEND_LINE)
+    return DrawnPart(group(*parts, class_="legend", fill=FAINT), widest, y + _LEGEND_LINE)

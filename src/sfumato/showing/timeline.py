@@ -3,15 +3,15 @@
 from collections.abc import Mapping, Sequence
 
 from sfumato.errors import ParameterError
-from sfumato.showing.charts import Scale, scale_of
+from sfumato.showing.charts import AxisScale, scale_of
 from sfumato.showing.content import Markup
 from sfumato.showing.svg import (
     FAINT,
     SAMPLE,
     Attribute,
     Box,
+    DrawnPart,
     Item,
-    Part,
     element,
     group,
     label,
@@ -93,9 +93,9 @@ def _plot(
     steps: Sequence[str],
     layers: Mapping[str, Sequence[float]],
     lines: Mapping[str, Sequence[float]],
-    upwards: Scale,
+    upwards: AxisScale,
     axis: str,
-) -> Part:
+) -> DrawnPart:
     ticks = [f"{tick:,.6g}".replace(",", "\u202f") for tick in upwards.ticks]
     left = max(width_of(text, _SIZE) for text in ticks) + 12
     # Every step is as wide as the others, and flat: between two releases nothing changes.
@@ -118,14 +118,14 @@ def _plot(
         transform=f"translate({number(left)} {number(_TOP + 14)})",
     )
     named = label(axis, 0, 8, size=_SIZE, fill=FAINT)
-    return Part(group(inside, named), left + _WIDTH + 12, _TOP + 14 + _HEIGHT + 26)
+    return DrawnPart(group(inside, named), left + _WIDTH + 12, _TOP + 14 + _HEIGHT + 26)
 
 
 def _shade(i: int) -> str:
     return _SHADES[i % len(_SHADES)]
 
 
-def _stairs(numbers: Sequence[float], step: float, upwards: Scale) -> list[tuple[float, float]]:
+def _stairs(numbers: Sequence[float], step: float, upwards: AxisScale) -> list[tuple[float, float]]:
     return [
         (x, _HEIGHT - upwards.at(n))
         for i, n in enumerate(numbers)
@@ -141,7 +141,9 @@ def _polyline(places: Sequence[tuple[float, float]], **look: Attribute) -> Marku
     return element("polyline", points=_points(places), fill="none", **look)
 
 
-def _grid(steps: Sequence[str], step: float, upwards: Scale, ticks: Sequence[str]) -> list[Markup]:
+def _grid(
+    steps: Sequence[str], step: float, upwards: AxisScale, ticks: Sequence[str]
+) -> list[Markup]:
     found = [rectangle(Box(0, 0, _WIDTH, _HEIGHT), fill="none", stroke="#5f6368")]
     for tick, text in zip(upwards.ticks, ticks, strict=True):
         y = _HEIGHT - upwards.at(tick)

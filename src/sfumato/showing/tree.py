@@ -13,8 +13,8 @@ from sfumato.showing.svg import (
     SAMPLE,
     Attribute,
     Box,
+    DrawnPart,
     Item,
-    Part,
     count_of,
     element,
     group,
@@ -228,7 +228,7 @@ def _walk(twig: Twig) -> Iterator[Twig]:
 # The layout: a column per depth; a parent stands in the middle of what is below it.
 
 
-def tree_part(roots: Sequence[Twig], heads: Sequence[tuple[str, ...]] = ()) -> Part:
+def tree_part(roots: Sequence[Twig], heads: Sequence[tuple[str, ...]] = ()) -> DrawnPart:
     """Draw trees below each other.
 
     Args:
@@ -256,7 +256,7 @@ def tree_part(roots: Sequence[Twig], heads: Sequence[tuple[str, ...]] = ()) -> P
     for root in roots:
         y = _draw(root, 0, y, left, widths, drawn)[1] + _BETWEEN
     right = max([x - _COLUMN, *(left[depth] + wide for depth, wide in loose.items())])
-    return Part(group(*drawn), right, y)
+    return DrawnPart(group(*drawn), right, y)
 
 
 def _measure(twig: Twig, depth: int, widths: dict[int, float], loose: dict[int, float]) -> None:

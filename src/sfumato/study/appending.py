@@ -28,7 +28,15 @@ from sfumato.decouplings.likelihood import (
     permitted_each,
 )
 from sfumato.errors import InputError, ParameterError
-from sfumato.showing.content import Cell, Content, Sentence, Share, Showable, Table, join_values
+from sfumato.showing.content import (
+    Cell,
+    Content,
+    ContentTable,
+    Sentence,
+    Share,
+    Showable,
+    join_values,
+)
 from sfumato.text import in_order, percent, text_or_none
 from sfumato.typing import CodeArray, IntArray, Value
 
@@ -49,13 +57,14 @@ a value that is missing, which no adversary guesses."""
 
 
 @dataclass(frozen=True)
-class Reading:
+class ShareReading:
     """Which shares are multiplied, and how large their product may be.
 
     Example:
         >>> counts = [(2, 5), (2, 5), (4, 5)]
-        >>> printed, known = Reading(Fraction(1, 2), "printed"), Reading(Fraction(1, 2), known=0)
-        >>> [str(each.likelihood(counts)) for each in (printed, known, Reading(Fraction(1, 2)))]
+        >>> half = Fraction(1, 2)
+        >>> printed, known = ShareReading(half, "printed"), ShareReading(half, known=0)
+        >>> [str(each.likelihood(counts)) for each in (printed, known, ShareReading(half))]
         ['16/125', '8/25', '8/25']
         >>> [each.count_permitted([counts]) for each in (printed, known)]
         [[6], [2]]
@@ -250,7 +259,9 @@ class AppendedRows(Showable):
             "This is about these tables alone: compared with earlier ones they show the newcomers "
             "by themselves. sf.Ledger bounds that too."
         )
-        return Content(self.headline, (Table.of("", heads, rows), Sentence(told), Sentence(limit)))
+        return Content(
+            self.headline, (ContentTable.of("", heads, rows), Sentence(told), Sentence(limit))
+        )
 
     def __repr__(self) -> str:
         return f"<AppendedRows: {self.headline}>"
@@ -260,7 +271,7 @@ def append_rows(
     grouped: GroupedTables,
     columns: Sequence[Column],
     codes: CodeArray,
-    reading: Reading,
+    reading: ShareReading,
 ) -> AppendedRows:
     """Return the tables with those rows of an increment that may be appended.
 
@@ -277,7 +288,7 @@ def append_rows(
         >>> columns = Column("age", ("30s",)), Column("ill", ("flu", "hiv"))
         >>> new = np.array([[0, 0, 0], [0, 1, 0]])
         >>> grouped = GroupedTables.of(start, ["age"], ["ill"])
-        >>> done = append_rows(grouped, columns, new, Reading(Fraction(1, 2)))
+        >>> done = append_rows(grouped, columns, new, ShareReading(Fraction(1, 2)))
         >>> [row.outcome for row in done.rows], done.tables.sizes.tolist()
         (['refused', 'admitted', 'admitted'], [6])
     """
@@ -420,7 +431,7 @@ def _judge(
     grouped: GroupedTables,
     places: IntArray,
     merged: Sequence[_MergedColumn],
-    reading: Reading,
+    reading: ShareReading,
 ) -> list[tuple[Outcome, Fraction | None]]:
     """Return what becomes of each row, in their order: each depends on those before it."""
     counting = _Counting([each.table for each in merged], len(grouped))
@@ -449,7 +460,7 @@ def _compare(
     after: GroupedTables,
     places: IntArray,
     merged: Sequence[_MergedColumn],
-    reading: Reading,
+    reading: ShareReading,
 ) -> tuple[GrownCombination, ...]:
     """Return how likely each combination of the rows was and is, in the order they came in."""
     was = _Counting([each.table for each in merged], len(before))

@@ -17,7 +17,16 @@ from sfumato.partition.base import Frontier
 from sfumato.partition.topdown import Round
 from sfumato.policy import Policy
 from sfumato.recode.deciding import decide, lost_rows, make_problem, prepare
-from sfumato.showing.content import Cell, Content, Heading, Listing, Part, Sentence, Showable, Table
+from sfumato.showing.content import (
+    Cell,
+    Content,
+    ContentTable,
+    Heading,
+    Listing,
+    Part,
+    Sentence,
+    Showable,
+)
 from sfumato.showing.svg import count_of
 from sfumato.showing.tree import Twig, growth_svg
 from sfumato.text import join_words, text_of
@@ -299,12 +308,12 @@ class Trace(Showable):
             Heading("undone", "Groups that stay as they were."),
             Heading("classes", "Groups that are left as they are."),
         )
-        parts.append(Table.of("Rounds", headings, rounds, most=40))
+        parts.append(ContentTable.of("Rounds", headings, rounds, most=40))
         names: list[list[Cell]] = [
             [", ".join(each.labels), each.rows, "; ".join(map(str, each.members[:4]))]
             for each in self.classes
         ]
-        table = Table.of("Classes", ("published as", "rows", "such as"), names, most=25)
+        table = ContentTable.of("Classes", ("published as", "rows", "such as"), names, most=25)
         parts.append(replace(table, more=self.n_classes - len(table.rows)))
         return Content(self.headline, tuple(parts))
 

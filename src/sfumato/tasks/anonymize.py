@@ -26,7 +26,7 @@ from sfumato.hierarchy import Automatic, HierarchyBuilder
 from sfumato.hierarchy.labels import meanings
 from sfumato.partition import Partitioner
 from sfumato.policy import GivenPolicy, Policy, policy_of
-from sfumato.recode.budget import Budget
+from sfumato.recode.budget import MemoryBudget
 from sfumato.recode.deciding import Decision, deciding, with_findings
 from sfumato.recode.recoded import published_labels
 from sfumato.releases.decoupling import measure_promises
@@ -51,9 +51,9 @@ from sfumato.releases.people_file import UnfinishedPeople, tell_people_apart, un
 from sfumato.releases.perturbing import perturbation_notes
 from sfumato.releases.places import (
     LabelledPopulation,
-    Part,
     Place,
     RecodedRows,
+    TablePart,
     UnpublishedRelease,
     place_for,
 )
@@ -163,7 +163,7 @@ def anonymize(  # noqa: PLR0913 - every one has a default and is named
     if seed is not None:
         require_int("seed", seed, at_least=0)
     place = place_for(output, data, format=format, force=force, key=key, whole_rows=True)
-    budget = None if memory is None else Budget.of(memory)
+    budget = None if memory is None else MemoryBudget.of(memory)
     named = (quasi_identifiers, sensitive, plain, k)
     if policy is not None:
         _require_alone(*named)
@@ -285,7 +285,7 @@ def make_release(
     place: Place,
     *,
     refine: "Findings | Sequence[Findings] | None" = None,
-    budget: Budget | None = None,
+    budget: MemoryBudget | None = None,
     rng: np.random.Generator,
     reproducible: bool = False,
     report: Progress,
@@ -353,7 +353,7 @@ def make_release(
         recoded = RecodedRows(
             rows, decision.recoding, columns, asked.suppression.rows, rng, policy.averagings
         )
-        part: Part = recoded
+        part: TablePart = recoded
         sets = None
         if policy.sets:
             part, sets = _with_sets(recoded, asked, decision, place, report)

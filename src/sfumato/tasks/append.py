@@ -4,7 +4,7 @@ from sfumato.decouplings.base import Kind
 from sfumato.decouplings.likelihood import exact_limit
 from sfumato.errors import InputError, UnknownColumnError
 from sfumato.releases.opening import PublishedGroups, open_release
-from sfumato.study.appending import AppendedRows, Reading, ReadingName, append_rows
+from sfumato.study.appending import AppendedRows, ReadingName, ShareReading, append_rows
 from sfumato.tables import open_table
 
 
@@ -72,4 +72,4 @@ def append(
     names = [*(column.name for column in grouped.quasi_identifiers), *grouped.names]
     table = open_table(rows)
     table.require(names)
-    return append_rows(grouped, *table.read(names), Reading(limit, reading, place))
+    return append_rows(grouped, *table.read(names), ShareReading(limit, reading, place))

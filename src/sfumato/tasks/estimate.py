@@ -17,10 +17,10 @@ from sfumato.text import in_order, text_or_none
 from sfumato.typing import BoolArray
 from sfumato.usefulness import Condition, Estimate, Query, ReleaseOnlyReader
 from sfumato.usefulness.answers import (
+    AnsweringTable,
     AnswerReader,
     InformedReader,
     LabelAnswer,
-    Part,
     bounds,
 )
 
@@ -158,10 +158,10 @@ def _listing_ladder(policy: Policy | None, column: Column) -> Ladder | None:
     return None if values == ["?"] else hierarchy.bind(column.name, values)
 
 
-def _parts(tables: LinkedTables, answers: Mapping[str, _Answers]) -> list[Part]:
+def _parts(tables: LinkedTables, answers: Mapping[str, _Answers]) -> list[AnsweringTable]:
     parts = zip(tables.tables, tables.groups, tables.people, strict=True)
     return [
-        Part(group, people, *(_entries(tables, table, answers, at) for at in (1, 2)))
+        AnsweringTable(group, people, *(_entries(tables, table, answers, at) for at in (1, 2)))
         for table, group, people in parts
     ]
 

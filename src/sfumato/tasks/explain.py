@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from sfumato.attacks.adversary.explanation import Belief, Explanation, Place
+from sfumato.attacks.adversary.explanation import Belief, Explanation, PossiblePlace
 from sfumato.attacks.adversary.person import Knowledge, OneOfSeveral, OnePerson, PersonSearch
 from sfumato.attacks.adversary.target import secrecy_by
 from sfumato.counts import Column
@@ -177,7 +177,7 @@ def _explain(search: PersonSearch, knowledge: Knowledge, asked: Sequence[str]) -
     likely = _snap_to_0_or_1(person.groups)
     order = np.lexsort((np.arange(search.n), -likely))[: int((likely > 0).sum())]
     places = tuple(
-        Place(search.labels_of(at), round(float(person.sizes[at])), float(likely[at]))
+        PossiblePlace(search.labels_of(at), round(float(person.sizes[at])), float(likely[at]))
         for at in order.tolist()
     )
     notes = _notes(search, plain, knowledge, found=bool(places))
@@ -222,7 +222,7 @@ def _explain_several(
     likely = person.groups
     order = np.lexsort((np.arange(person.n), -likely))[: int((likely > 0).sum())]
     places = tuple(
-        Place(search.labels_of(at), int(person.sizes[at]), float(likely[at]))
+        PossiblePlace(search.labels_of(at), int(person.sizes[at]), float(likely[at]))
         for at in order.tolist()
     )
     # Before, the person may be any one of any class.

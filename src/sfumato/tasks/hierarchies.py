@@ -21,7 +21,7 @@ from sfumato.releases.perturbing import columns_to_perturb, perturb_counts
 from sfumato.releases.preparing import open_prepared
 from sfumato.releases.subject import Subject
 from sfumato.schema import Role
-from sfumato.showing.content import Cell, Content, Heading, Sentence, Showable, Table
+from sfumato.showing.content import Cell, Content, ContentTable, Heading, Sentence, Showable
 from sfumato.showing.tree import Branch, value_tree_svg
 from sfumato.text import STAR, join_words, text_of
 from sfumato.typing import BoolArray, IntArray, Progress, Value, silent
@@ -204,7 +204,7 @@ class ValueTrees(Showable):
             "such as",
         )
         note = Sentence("A lattice chooses one level of each quasi-identifier.")
-        return Content(self.headline, (Table.of("Levels", headings, rows, most=80), note))
+        return Content(self.headline, (ContentTable.of("Levels", headings, rows, most=80), note))
 
     def __repr__(self) -> str:
         return f"<ValueTrees {self.headline}>"

@@ -12,7 +12,7 @@ from sfumato.errors import ParameterError, UnknownNameError, require_int
 from sfumato.policy import GivenPolicy, policy_of
 from sfumato.recode.deciding import ladders_of
 from sfumato.releases.opening import count_columns, open_release, require_alike
-from sfumato.showing.content import Cell, Content, FineShare, Showable, Table
+from sfumato.showing.content import Cell, Content, ContentTable, FineShare, Showable
 from sfumato.text import percent
 from sfumato.typing import Progress
 
@@ -51,7 +51,7 @@ class Presences(Showable):
             [*_row(name, each), *([_interval(each)] if sampled else [])]
             for name, each in self.results.items()
         ]
-        table = Table.of("", [*heads, *(["between"] if sampled else [])], rows, most=None)
+        table = ContentTable.of("", [*heads, *(["between"] if sampled else [])], rows, most=None)
         return Content("Real and made-up people, held against each release:", (table,))
 
     def __repr__(self) -> str:

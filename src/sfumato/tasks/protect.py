@@ -24,19 +24,19 @@ from sfumato.recode.recoded import recode_counts
 from sfumato.releases.manifest import build_manifest
 from sfumato.releases.opening import open_release
 from sfumato.releases.people_file import UnfinishedPeople, tell_people_apart, unfinished_people
-from sfumato.releases.places import Memory, Place, place_for
+from sfumato.releases.places import MemoryPlace, Place, place_for
 from sfumato.releases.preparing import open_prepared
 from sfumato.releases.release import DecoupledRelease, Release, open_stored
 from sfumato.releases.subject import Subject
 from sfumato.showing.content import (
     Content,
+    ContentTable,
     Heading,
     Listing,
     Part,
     Sentence,
     Share,
     Showable,
-    Table,
 )
 from sfumato.tables import DatabaseTable
 from sfumato.tasks.anonymize import (
@@ -104,7 +104,7 @@ class Attempts:
 
 
 @dataclass(frozen=True, eq=False)
-class Step:
+class ProtectStep:
     """One thing that was done, and what leaked after it."""
 
     action: str
@@ -146,7 +146,7 @@ class ProtectedRelease(Showable):
     """A release that went through detection, and the way it went."""
 
     release: Release | DecoupledRelease
-    steps: tuple[Step, ...]
+    steps: tuple[ProtectStep, ...]
     blocked: str = ""
     """Why generalising did not help, if it did not."""
 
@@ -205,7 +205,7 @@ class ProtectedRelease(Showable):
             found = len(step.findings.leaks), len(step.findings.harmful_facts)
             rows.append((step.action, step.why, *found, step.exposed, share))
         heads = ("step", "why", "rules", "facts", "people exposed", Heading("share", bar=20))
-        parts: list[Part] = [Table.of("", heads, rows, most=None)]
+        parts: list[Part] = [ContentTable.of("", heads, rows, most=None)]
         if self.findings.leaks:
             parts.append(rules_table(self.findings.leaks))
         if self.findings.harmful_facts:
@@ -322,11 +322,13 @@ def protect(  # noqa: PLR0913 - all but two have a default and are named
         )
 
     def attempt(asked: Policy) -> Release:
-        return publish(Memory(), asked) if attempts is None else attempts.release(asked, refine)
+        return (
+            publish(MemoryPlace(), asked) if attempts is None else attempts.release(asked, refine)
+        )
 
     refine: list[Findings] = []
     release = attempt(policy)
-    steps = [Step("anonymize", look(release), "as the policy says")]
+    steps = [ProtectStep("anonymize", look(release), "as the policy says")]
     release, blocked = _generalise(release, lambda: attempt(policy), look, steps, refine, rounds)
     apart = steps[-1].findings.advice().decouple
     if decouple_with is not None and apart and policy.counted_person is not None:
@@ -409,7 +411,7 @@ def _generalise(
     release: Release,
     attempt: Callable[[], Release],
     look: Callable[[Release], Findings],
-    steps: list[Step],
+    steps: list[ProtectStep],
     refine: list[Findings],
     rounds: int,
 ) -> tuple[Release, str]:
@@ -431,7 +433,7 @@ def _generalise(
         except InfeasibleError as error:
             refine.pop()
             return release, f"{columns} cannot be hidden by generalising: {error}"
-        steps.append(Step("refine", look(release), f"quasi-identifiers told {columns}"))
+        steps.append(ProtectStep("refine", look(release), f"quasi-identifiers told {columns}"))
     return release, ""
 
 
@@ -452,7 +454,7 @@ def _find_groups(
     attempt: Callable[[Policy], Release],
     take_apart: Callable[[Release], DecoupledRelease],
     look: Callable[[DecoupledRelease], Findings],
-    steps: list[Step],
+    steps: list[ProtectStep],
 ) -> _Choice:
     """Decouple by one policy after another, until the tables teach nothing of what joins them.
 
@@ -473,7 +475,7 @@ def _find_groups(
                 raise
             blocked = f"groups cannot be made to teach less: {error}"
             continue
-        steps.append(Step("decouple", look(made), reason, _attack_tables(made, asked)))
+        steps.append(ProtectStep("decouple", look(made), reason, _attack_tables(made, asked)))
         taught = sum(each.people for each in steps[-1].succeeded)
         if best is None or taught < least:
             best, least, last = (release, made, asked), taught, len(steps) - 1
@@ -490,7 +492,9 @@ _CLOSENESS = (0.1, 0.03)
 """How far groups may be from the whole table, if their tables teach what joins them."""
 
 
-def _defences(policy: Policy, why: str, steps: Sequence[Step]) -> Iterator[tuple[Policy, str]]:
+def _defences(
+    policy: Policy, why: str, steps: Sequence[ProtectStep]
+) -> Iterator[tuple[Policy, str]]:
     """Yield policies whose groups may teach less, each with the reason; first the policy itself.
 
     Groups that are all like the whole table teach nothing, and neither does a column that is not

@@ -3,7 +3,7 @@
 from sfumato.drafting.protection import protections
 from sfumato.errors import UnknownColumnError
 from sfumato.policy import Policy
-from sfumato.policy.remedies import Promise
+from sfumato.policy.remedies import PromiseMore
 from sfumato.releases.preparing import open_prepared
 
 
@@ -35,5 +35,5 @@ def strengthen(data: object, policy: Policy, column: str) -> Policy:
     for models in protections(policy.columns[column], domain, max(k, 2), people=people):
         kept = all(any(own.implies(model) for own in policy.models) for model in models)
         if not kept:
-            return Promise(models).apply(policy)
+            return PromiseMore(models).apply(policy)
     return policy

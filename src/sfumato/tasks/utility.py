@@ -32,14 +32,13 @@ from sfumato.releases.opening import (
 from sfumato.releases.preparing import open_original
 from sfumato.releases.readme import Recipes
 from sfumato.schema import Role
-from sfumato.showing.content import Cell, Content, Heading, Showable, Strength, Table
+from sfumato.showing.content import Cell, Content, ContentTable, Heading, Showable, Strength
 from sfumato.showing.heatmap import Words, heatmap_svg
-from sfumato.tables import Table as Rows
-from sfumato.tables import open_table
+from sfumato.tables import Table, open_table
 from sfumato.text import STAR, number_of, text_of, text_or_none
 from sfumato.typing import FloatArray, Progress, Value
 from sfumato.usefulness import (
-    Cells,
+    AnalystCells,
     Classification,
     Exam,
     Figure,
@@ -299,14 +298,14 @@ class _Arithmetic:
         """
         columns, numbers = self.counts.columns, self.exam.names
         labels = Labels(self.ladders, release.levels, strict=False)
-        cells = Cells(self._tables(release, ()), columns, numbers, labels)
+        cells = AnalystCells(self._tables(release, ()), columns, numbers, labels)
         told = None
         if tell_apart:
             told = measure_propensity(self.exam.cells, cells, rng=np.random.default_rng(seed))
         if self.weight is not None and release.weight == self.weight:
             [table] = self._tables(release, (self.weight,)).tables
             counts, people = add_weights(table, self.weight)
-            cells = Cells(LinkedTables((counts,)), columns, numbers, labels, people)
+            cells = AnalystCells(LinkedTables((counts,)), columns, numbers, labels, people)
             return self.weighted.of(cells), told
         return self.exam.of(cells), told
 
@@ -393,7 +392,7 @@ def _figures(original: object, release: Published, policy: Policy | None) -> tup
     return tuple(Figure(what, before[what], after[what]) for what in after if what in before)
 
 
-def _with_means(release: PublishedTable) -> Rows | None:
+def _with_means(release: PublishedTable) -> Table | None:
     """Return the rows with means of classes in place of labels; None if there are no means."""
     import pyarrow as pa
 
@@ -557,8 +556,8 @@ class CorrelationMap(Correlations, Showable):
         return Content(
             self.headline,
             (
-                Table.of("", ["column", *numbers], rows, most=None),
-                Table.of("", strongest, pairs, most=_MOST_PAIRS),
+                ContentTable.of("", ["column", *numbers], rows, most=None),
+                ContentTable.of("", strongest, pairs, most=_MOST_PAIRS),
             ),
         )
 

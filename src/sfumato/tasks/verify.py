@@ -42,13 +42,13 @@ from sfumato.showing.content import (
     Badge,
     Cell,
     Content,
+    ContentTable,
     Heading,
     Listing,
     Part,
     Sentence,
     Share,
     Showable,
-    Table,
 )
 from sfumato.tables import open_table
 from sfumato.text import join_words
@@ -354,7 +354,7 @@ class Assessment(Showable):
             parts.append(Sentence("Nothing is promised."))
         tried = [outcome for outcome in self.attacks if outcome.tried]
         if tried:
-            parts.append(Table.of("", _HEADINGS, map(self._attack_row, tried), most=None))
+            parts.append(ContentTable.of("", _HEADINGS, map(self._attack_row, tried), most=None))
         if self.columns:
             parts.append(findings_table(self.columns, "Columns that nothing protects"))
         if self.believed:

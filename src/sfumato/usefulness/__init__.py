@@ -14,7 +14,7 @@ Example:
 """
 
 from sfumato.usefulness.answers import Estimate, ReleaseOnlyReader
-from sfumato.usefulness.cells import Cells
+from sfumato.usefulness.cells import AnalystCells
 from sfumato.usefulness.estimators import Estimator
 from sfumato.usefulness.measure import (
     Accuracy,
@@ -34,8 +34,8 @@ from sfumato.usefulness.queries import Condition, Query, QueryErrors, Workload, 
 
 __all__ = [
     "Accuracy",
+    "AnalystCells",
     "Associations",
-    "Cells",
     "Classification",
     "Condition",
     "Estimate",

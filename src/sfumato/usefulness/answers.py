@@ -7,7 +7,7 @@ from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 
-from sfumato.conditions import Line, Question, Range, fits_mask, overlap, unknown_value
+from sfumato.conditions import ConditionLine, Question, Range, fits_mask, overlap, unknown_value
 from sfumato.counts import Column, add_up
 from sfumato.errors import InputError
 from sfumato.hierarchy import Ladder
@@ -75,13 +75,17 @@ class InformedReader:
         # Rows that are hidden altogether may be asked for: they are those with a star.
         self._named = asked.texts & {STAR} & published
         self._allowed = np.zeros(len(raw.values), dtype=bool)
-        line = Line.of_values(raw)
+        line = ConditionLine.of_values(raw)
         for item in asked.items:
             if item not in self._named:
                 self._allowed |= self._raw_values(raw, published, line, item)
 
     def _raw_values(
-        self, raw: Column, published: Container[str], line: Line | None, item: Value | Range
+        self,
+        raw: Column,
+        published: Container[str],
+        line: ConditionLine | None,
+        item: Value | Range,
     ) -> BoolArray:
         """Return which raw values one thing that is asked for stands for."""
         found = np.zeros(len(raw.values), dtype=bool)
@@ -162,7 +166,7 @@ class ReleaseOnlyReader:
 class _Axis:
     """Labels that are all numbers or days, or stretches of them."""
 
-    def __init__(self, asked: Question, line: Line) -> None:
+    def __init__(self, asked: Question, line: ConditionLine) -> None:
         self._stretches = line.stretches
         self._whole = line.reader is day_of or _whole(line.stretches.values())
         self._named = asked.texts & {None, STAR}
@@ -178,7 +182,7 @@ class _Axis:
     @classmethod
     def of_column(cls, shown: Column, asked: Question) -> "_Axis | None":
         """Find how all labels can be put on a line, if they can, and refuse what is not on it."""
-        lines = Line.all_of(shown)
+        lines = ConditionLine.all_of(shown)
         items = [item for item in asked.items if item is not None and item != STAR]
         fitting = [line for line in lines if all(line.read(item) is not None for item in items)]
         line = next(iter(fitting or lines), None)
@@ -199,7 +203,7 @@ class _Axis:
         return LabelAnswer(min(share, 1.0) if possible else 0.0, certain=certain, possible=possible)
 
 
-def _on_line(line: Line, column: str, item: Value | Range) -> Stretch:
+def _on_line(line: ConditionLine, column: str, item: Value | Range) -> Stretch:
     stretch = line.read(item)
     if stretch is None:
         raise line.refuse(column, item)
@@ -320,7 +324,7 @@ def _no_order_error(shown: Column, wanted: Range) -> InputError:
 # How few and how many people can keep all conditions, whatever is behind a release.
 
 
-class Part(NamedTuple):
+class AnsweringTable(NamedTuple):
     """One published table: for each of its entries the group, and what is certain of it."""
 
     group: IntArray
@@ -332,7 +336,7 @@ class Part(NamedTuple):
     """Likewise, whether a person can."""
 
 
-def bounds(parts: Sequence[Part]) -> tuple[int, int]:
+def bounds(parts: Sequence[AnsweringTable]) -> tuple[int, int]:
     """Return the least and the most people who can keep the conditions on all columns.
 
     Tables say nothing about who in a group is who in another, so in each group the bounds are
@@ -346,8 +350,8 @@ def bounds(parts: Sequence[Part]) -> tuple[int, int]:
     Example:
         >>> one, two = np.zeros(2, dtype=int), np.array([3.0, 1.0])
         >>> flu, low = np.array([True, False]), np.array([True, False])
-        >>> bounds([Part(one, two, {"ill": flu}, {"ill": flu}),
-        ...         Part(one, two, {"pay": low}, {"pay": low})])
+        >>> bounds([AnsweringTable(one, two, {"ill": flu}, {"ill": flu}),
+        ...         AnsweringTable(one, two, {"pay": low}, {"pay": low})])
         (2, 3)
     """
     n = max(int(part.group.max(initial=-1)) + 1 for part in parts)
@@ -364,7 +368,9 @@ def bounds(parts: Sequence[Part]) -> tuple[int, int]:
     return round(float(np.maximum(least, 0).sum())), round(float(most.sum()))
 
 
-def _people(part: Part, kept: Mapping[str, BoolArray], names: Sequence[str], n: int) -> FloatArray:
+def _people(
+    part: AnsweringTable, kept: Mapping[str, BoolArray], names: Sequence[str], n: int
+) -> FloatArray:
     """Count the people of each group whose entry keeps the conditions on some columns."""
     people = part.people
     for name in names:

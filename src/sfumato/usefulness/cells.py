@@ -15,7 +15,7 @@ from sfumato.hierarchy import Ladder
 from sfumato.hierarchy.labels import LabelReader, Labels, RawLabels, stretch_of
 from sfumato.text import STAR, number_of, text_of
 from sfumato.typing import CodeArray, FloatArray, IntArray, Value
-from sfumato.usefulness.estimators import Facet, Piece
+from sfumato.usefulness.estimators import EstimatedTable, Facet
 
 
 def is_number_column(column: Column) -> bool:
@@ -157,7 +157,7 @@ def _read_categories(raw: Column, shown: Column, labels: Labels) -> _Reading:
 
 
 @dataclass(frozen=True, eq=False)
-class Cells:
+class AnalystCells:
     """The cells of a table, or of the tables of a release, as an analyst reads them.
 
     A number is itself. A range or another label is as likely each of the raw values it covers,
@@ -175,7 +175,7 @@ class Cells:
         >>> from sfumato.counts import FrequencySet
         >>> raw, shown = Column("age", (31, 32, 39)), [("31 to 32",), ("*",), (39.5,)]
         >>> shown = LinkedTables((FrequencySet.from_rows(["age"], shown),))
-        >>> cells = Cells(shown, (raw,), frozenset(["age"]), Labels())
+        >>> cells = AnalystCells(shown, (raw,), frozenset(["age"]), Labels())
         >>> cells.domain("age").tolist()
         [31.0, 32.0, 39.5]
         >>> [facet] = [piece.facets["age"] for piece in cells.pieces]
@@ -235,11 +235,11 @@ class Cells:
         return found
 
     @cached_property
-    def pieces(self) -> list[Piece]:
+    def pieces(self) -> list[EstimatedTable]:
         """The tables, with the chances of each value of the domain in each entry."""
         return self.pieces_over(self._domains)
 
-    def pieces_over(self, domains: Mapping[str, FloatArray]) -> list[Piece]:
+    def pieces_over(self, domains: Mapping[str, FloatArray]) -> list[EstimatedTable]:
         """Return the tables, with the chances of each value of other domains in each entry.
 
         Args:
@@ -253,5 +253,7 @@ class Cells:
                 for name in self.names
                 if (at, name) in self._readings
             }
-            found.append(Piece(group, people if self.weights is None else self.weights, facets))
+            found.append(
+                EstimatedTable(group, people if self.weights is None else self.weights, facets)
+            )
         return found

@@ -96,7 +96,7 @@ class Facet:
         return add_up(self.value, weight, len(self.column.values))
 
 
-class Piece(NamedTuple):
+class EstimatedTable(NamedTuple):
     """One published table: how many people each entry stands for, and what it says of them."""
 
     group: IntArray
@@ -104,7 +104,7 @@ class Piece(NamedTuple):
     facets: Mapping[str, Facet]
 
 
-def draw_rows(pieces: Sequence[Piece], rng: np.random.Generator) -> dict[str, IntArray]:
+def draw_rows(pieces: Sequence[EstimatedTable], rng: np.random.Generator) -> dict[str, IntArray]:
     """Draw a raw table that could be behind some tables: the code of each row, per column.
 
     The entries of each table are put into random order within their group, side by side.
@@ -170,7 +170,7 @@ class Estimator:
             tables.column(raw.name)
         pieces = zip(tables.tables, tables.groups, tables.people, strict=True)
         self._pieces = [
-            Piece(group, people, _facets(table, columns, labels or Labels()))
+            EstimatedTable(group, people, _facets(table, columns, labels or Labels()))
             for table, group, people in pieces
         ]
 
@@ -309,12 +309,12 @@ class Estimator:
             )
         return condition
 
-    def _share(self, each: Piece, people: FloatArray) -> FloatArray:
+    def _share(self, each: EstimatedTable, people: FloatArray) -> FloatArray:
         """Return for each group what share of it some people of a table's entries are."""
         found: FloatArray = add_up(each.group, people, len(self._sizes)) / self._sizes
         return found
 
-    def _holding(self, name: str) -> Piece:
+    def _holding(self, name: str) -> EstimatedTable:
         return next(each for each in self._pieces if name in each.facets)
 
 
@@ -326,7 +326,7 @@ def _facets(table: FrequencySet, columns: Sequence[Column], labels: Labels) -> d
     }
 
 
-def _pairs(piece: Piece, one: str, other: str) -> tuple[Facet, Facet, FloatArray]:
+def _pairs(piece: EstimatedTable, one: str, other: str) -> tuple[Facet, Facet, FloatArray]:
     """Add up the people of entries that are of one kind in both columns."""
     first, second = piece.facets[one], piece.facets[other]
     groups = group([first.kinds, second.kinds], [first.n, second.n])

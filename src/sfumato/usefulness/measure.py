@@ -18,7 +18,7 @@ from sfumato.errors import (
     require_text,
 )
 from sfumato.hierarchy.labels import RawLabels
-from sfumato.showing.content import Cell, Content, FineShare, Part, Sentence, Showable, Table
+from sfumato.showing.content import Cell, Content, ContentTable, FineShare, Part, Sentence, Showable
 from sfumato.text import number_of, percent, text_of
 from sfumato.typing import FloatArray, IntArray
 from sfumato.usefulness.estimators import Estimator
@@ -545,7 +545,7 @@ class Utilities(Showable):
             _row(name, result, weighted=weighted, people=people)
             for name, result in self.results.items()
         ]
-        table = Table.of("", titles, rows, most=None)
+        table = ContentTable.of("", titles, rows, most=None)
         single = [
             Sentence(f"{name}: {one}") for name, one in self.results.items() if len(self) == 1
         ]
@@ -567,7 +567,9 @@ class Utilities(Showable):
         ]
         title = "Errors of computing with numbers; 100 % is also what cannot be computed any more"
         found: list[Part] = [
-            Table.of(title, ["release", *(_NUMBER_TITLES[n] for n in known)], shown, most=None)
+            ContentTable.of(
+                title, ["release", *(_NUMBER_TITLES[n] for n in known)], shown, most=None
+            )
         ]
         notes = dict.fromkeys(
             note

@@ -13,11 +13,11 @@ from sfumato.counts import FrequencySet, add_up
 from sfumato.decouplings.base import LinkedTables
 from sfumato.errors import some
 from sfumato.hierarchy.labels import RawLabels
-from sfumato.showing.content import Cell, FineShare, Heading, Part, Sentence, Table
+from sfumato.showing.content import Cell, ContentTable, FineShare, Heading, Part, Sentence
 from sfumato.text import join_words, percent
 from sfumato.typing import FloatArray
-from sfumato.usefulness.cells import Cells
-from sfumato.usefulness.estimators import Piece
+from sfumato.usefulness.cells import AnalystCells
+from sfumato.usefulness.estimators import EstimatedTable
 
 DECILES = tuple(np.arange(1, 10) / 10)
 """Which quantiles are compared."""
@@ -71,7 +71,7 @@ class Summary:
     """Pearson's, of the rows that have both; of a range the mean of what is behind it counts."""
 
 
-def units_of(cells: Cells, names: Sequence[str]) -> Units:
+def units_of(cells: AnalystCells, names: Sequence[str]) -> Units:
     """Return the mean and the deviation of columns of the original."""
     means, deviations = {}, {}
     for name in names:
@@ -85,7 +85,7 @@ def units_of(cells: Cells, names: Sequence[str]) -> Units:
     return Units(means, deviations)
 
 
-def summary_of(cells: Cells, names: Sequence[str], units: Units) -> Summary:
+def summary_of(cells: AnalystCells, names: Sequence[str], units: Units) -> Summary:
     """Compute all sums of a table, or of the tables of a release.
 
     Tables that are published apart say nothing about who in a group is who in another, so within
@@ -109,7 +109,9 @@ def summary_of(cells: Cells, names: Sequence[str], units: Units) -> Summary:
     return Summary(known, mean, variance, quantiles, correlation)
 
 
-def covariance_of(cells: Cells, names: Sequence[str], units: Units) -> tuple[FloatArray, float]:
+def covariance_of(
+    cells: AnalystCells, names: Sequence[str], units: Units
+) -> tuple[FloatArray, float]:
     """Return the covariances of the rows that have all of some columns, and how many those are."""
     if not {*names} <= cells.published:
         return np.full((len(names), len(names)), np.nan), 0.0
@@ -117,7 +119,7 @@ def covariance_of(cells: Cells, names: Sequence[str], units: Units) -> tuple[Flo
 
 
 def _distribution(
-    cells: Cells, pieces: Sequence[Piece], name: str
+    cells: AnalystCells, pieces: Sequence[EstimatedTable], name: str
 ) -> tuple[FloatArray, FloatArray]:
     """Return the numbers of a column in order, and how many have each."""
     piece = next(each for each in pieces if name in each.facets)
@@ -136,7 +138,11 @@ class _Moments:
     """Sums of the products of columns, within tables and between them."""
 
     def __init__(
-        self, cells: Cells, pieces: Sequence[Piece], names: Sequence[str], units: Units
+        self,
+        cells: AnalystCells,
+        pieces: Sequence[EstimatedTable],
+        names: Sequence[str],
+        units: Units,
     ) -> None:
         self._names, self._pieces = names, pieces
         self.sizes = _group_sizes(cells, pieces)
@@ -146,11 +152,13 @@ class _Moments:
             name: units.of(name, cells.domain(name)) for name in names if name in cells.published
         }
 
-    def _columns_in(self, piece: Piece) -> list[int]:
+    def _columns_in(self, piece: EstimatedTable) -> list[int]:
         """Return the positions of the columns that a table has."""
         return [at for at, name in enumerate(self._names) if name in piece.facets]
 
-    def _values(self, piece: Piece, held: Sequence[int]) -> Iterator[tuple[slice, FloatArray]]:
+    def _values(
+        self, piece: EstimatedTable, held: Sequence[int]
+    ) -> Iterator[tuple[slice, FloatArray]]:
         """Yield what entries say: whether there is a number, and which; a part at a time."""
         tables = []
         if not held:
@@ -280,7 +288,9 @@ class _Moments:
             left -= {*held[best]}
         return held
 
-    def _of_complete(self, piece: Piece, held: Sequence[int]) -> tuple[FloatArray, FloatArray]:
+    def _of_complete(
+        self, piece: EstimatedTable, held: Sequence[int]
+    ) -> tuple[FloatArray, FloatArray]:
         """Return per group the share of rows that have all of a table's columns, and their sums."""
         size = len(self.sizes)
         if len(self._pieces) == 1:
@@ -294,21 +304,21 @@ class _Moments:
         return rows / np.maximum(self.sizes, 1e-300), sums
 
 
-def _group_sizes(cells: Cells, pieces: Sequence[Piece]) -> FloatArray:
+def _group_sizes(cells: AnalystCells, pieces: Sequence[EstimatedTable]) -> FloatArray:
     return cells.tables.sizes if cells.weights is None else pieces[0].people
 
 
 # A regression of each column on all others.
 
 
-class Fit(NamedTuple):
+class RegressionFit(NamedTuple):
     """The coefficients of one outcome on all other columns, and their standard errors."""
 
     coefficients: FloatArray
     errors: FloatArray
 
 
-def regress(covariance: FloatArray, rows: float, outcome: int) -> Fit | None:
+def regress(covariance: FloatArray, rows: float, outcome: int) -> RegressionFit | None:
     """Fit a column to all others by least squares, with an intercept.
 
     Args:
@@ -335,10 +345,10 @@ def regress(covariance: FloatArray, rows: float, outcome: int) -> Fit | None:
     coefficients: FloatArray = np.linalg.solve(inner, outer).astype(np.float64)
     left = max(float(covariance[outcome, outcome] - coefficients @ outer), 0.0)
     errors = np.sqrt(left * np.maximum(np.diag(np.linalg.inv(inner)), 0.0) / free)
-    return Fit(coefficients, errors)
+    return RegressionFit(coefficients, errors)
 
 
-def regress_each(covariance: FloatArray, rows: float) -> list[Fit | None]:
+def regress_each(covariance: FloatArray, rows: float) -> list[RegressionFit | None]:
     """Fit every column to all others; see `regress`.
 
     If no column follows from others, one inverse has all coefficients: those of column j are its
@@ -355,7 +365,7 @@ def regress_each(covariance: FloatArray, rows: float) -> list[Fit | None]:
     spread = np.maximum(own - inverse**2 / own[:, None], 0.0)
     errors = np.sqrt(spread / own[:, None] / free)
     off = ~np.eye(p, dtype=bool)
-    return [Fit(coefficients[at, off[at]], errors[at, off[at]]) for at in range(p)]
+    return [RegressionFit(coefficients[at, off[at]], errors[at, off[at]]) for at in range(p)]
 
 
 def independent(covariance: FloatArray) -> list[int]:
@@ -554,7 +564,7 @@ class NumberUtility:
         found += map(Sentence, self.sentences)
         return found
 
-    def _table(self) -> Table:
+    def _table(self) -> ContentTable:
         rows: list[list[Cell]] = [
             [
                 each.name,
@@ -566,7 +576,7 @@ class NumberUtility:
             for each in self.columns
         ]
         weighted = "" if self.weight is None else f", weighted by {self.weight}"
-        return Table.of(
+        return ContentTable.of(
             f"Numbers before and after{weighted}",
             [
                 "column",
@@ -672,7 +682,8 @@ class NumberExam:
         >>> exam = NumberExam(table, ["age", "pay"])
         >>> coarse = [("30 to 40", 1000), ("30 to 40", 2100), ("50 to 60", 2900), ("*", 4000)]
         >>> coarse = FrequencySet.from_rows(["age", "pay"], coarse)
-        >>> found = exam.of(Cells(LinkedTables((coarse,)), table.columns, exam.names, Labels()))
+        >>> release = LinkedTables((coarse,))
+        >>> found = exam.of(AnalystCells(release, table.columns, exam.names, Labels()))
         >>> found.columns[0].mean, found.columns[0].left, found.columns[1].errors["mean-error"]
         ((45.0, 41.666666666666664), 0.75, 0.0)
     """
@@ -687,7 +698,7 @@ class NumberExam:
         self.names = frozenset(names)
         """The columns that are compared."""
 
-        self.cells = Cells(LinkedTables((counts,)), counts.columns, self.names, RawLabels())
+        self.cells = AnalystCells(LinkedTables((counts,)), counts.columns, self.names, RawLabels())
         """The cells of the original, without their weights."""
 
         self._order, self._left_out = tuple(names), dict(left_out or {})
@@ -702,7 +713,7 @@ class NumberExam:
                 NUMBER_LOSSES, "no column that is published holds numbers"
             )
 
-    def _fit(self, cells: Cells) -> dict[str, Fit]:
+    def _fit(self, cells: AnalystCells) -> dict[str, RegressionFit]:
         """Return a regression of each column on all others that do not follow from each other."""
         covariance, rows = covariance_of(cells, self._order, self._units)
         chosen = [self._order[at] for at in independent(np.nan_to_num(covariance))]
@@ -725,13 +736,13 @@ class NumberExam:
         pairs = combinations(range(len(self._order)), 2)
         return [pair for pair in pairs if np.isfinite(self._before.correlation[pair])]
 
-    def of(self, release: Cells) -> NumberUtility:
+    def of(self, release: AnalystCells) -> NumberUtility:
         """Compare a release with the original."""
         # A release may hold larger numbers than the original: those are off by 1.
         with np.errstate(over="ignore", invalid="ignore"):
             return self._compare(release)
 
-    def _compare(self, release: Cells) -> NumberUtility:
+    def _compare(self, release: AnalystCells) -> NumberUtility:
         after = summary_of(release, self._order, self._units)
         return NumberUtility(
             tuple(self._column(at, after) for at in range(len(self._order))),
@@ -776,7 +787,7 @@ class NumberExam:
             errors,
         )
 
-    def _coefficients(self, release: Cells) -> Iterator[Coefficient]:
+    def _coefficients(self, release: AnalystCells) -> Iterator[Coefficient]:
         if not self._fits:
             return
         fits = regress_each(*covariance_of(release, self._regressed, self._units))

@@ -11,8 +11,8 @@ import numpy as np
 from sfumato.counts import add_up, group
 from sfumato.text import join_words, percent
 from sfumato.typing import FloatArray, IntArray
-from sfumato.usefulness.cells import Cells
-from sfumato.usefulness.estimators import Piece, draw_rows
+from sfumato.usefulness.cells import AnalystCells
+from sfumato.usefulness.estimators import EstimatedTable, draw_rows
 
 DISTINGUISHABILITY = "distinguishability"
 """The loss: how well published rows can be told from original ones, from 0 to 1."""
@@ -119,7 +119,9 @@ class Propensity:
         )
 
 
-def measure_propensity(original: Cells, release: Cells, *, rng: np.random.Generator) -> Propensity:
+def measure_propensity(
+    original: AnalystCells, release: AnalystCells, *, rng: np.random.Generator
+) -> Propensity:
     """Return how well a model tells published rows from original ones.
 
     Args:
@@ -185,7 +187,7 @@ class _Rows(NamedTuple):
 
 
 def _rows_behind(
-    cells: Cells, domains: Mapping[str, FloatArray], rng: np.random.Generator
+    cells: AnalystCells, domains: Mapping[str, FloatArray], rng: np.random.Generator
 ) -> _Rows:
     """Return the rows of a table whose cells leave no choice, or rows that could be behind it."""
     pieces = cells.pieces_over(domains)
@@ -207,7 +209,9 @@ def _rows_behind(
     return _Rows([{**nothing, **codes}[name] for name in domains], rows)
 
 
-def _some_groups(pieces: list[Piece], sizes: FloatArray, rng: np.random.Generator) -> list[Piece]:
+def _some_groups(
+    pieces: list[EstimatedTable], sizes: FloatArray, rng: np.random.Generator
+) -> list[EstimatedTable]:
     """Return the tables with some of their groups, if there are more rows than are drawn."""
     if sizes.sum() <= _MOST_ROWS:
         return pieces

@@ -4,7 +4,7 @@ It shares no code with the anonymisers and models it judges, uses only Arrow to 
 and whole numbers and fractions to judge, and believes nothing a manifest says.
 """
 
-from sfumato.verifier.counting import Relation, count_population
+from sfumato.verifier.counting import DatabaseRelation, count_population
 from sfumato.verifier.models import MODEL_CHECKS
 from sfumato.verifier.promises import Check, Promises, Verdict
 from sfumato.verifier.release import (
@@ -19,8 +19,8 @@ from sfumato.verifier.release import (
 __all__ = [
     "MODEL_CHECKS",
     "Check",
+    "DatabaseRelation",
     "Promises",
-    "Relation",
     "Verdict",
     "count_population",
     "verify_file",

@@ -11,7 +11,7 @@ from sfumato.files.reading import csv_rows
 from sfumato.text import is_missing, text_of
 from sfumato.verifier import office
 from sfumato.verifier.counting import Source, count_each
-from sfumato.verifier.promises import DataFile, Manifest
+from sfumato.verifier.promises import ClaimedManifest, DataFile
 
 _HEADER = (
     *("table", "column", "entry", "value", "low", "high", "upper", "members", "order", "rows"),
@@ -37,7 +37,7 @@ class _TableContent(NamedTuple):
 
 
 def codebook_faults(
-    folder: Path, path: Path, manifest: Manifest, sources: Mapping[str, Source]
+    folder: Path, path: Path, manifest: ClaimedManifest, sources: Mapping[str, Source]
 ) -> list[str]:
     """Return in words what a codebook says that the rows of its release do not show.
 
@@ -96,7 +96,9 @@ def _read_content(
     return _TableContent(file, {name: texts.get(name, {}) for name in source.names}, kinds)
 
 
-def _fault(line: Mapping[str, str], manifest: Manifest, tables: Mapping[str, _TableContent]) -> str:
+def _fault(
+    line: Mapping[str, str], manifest: ClaimedManifest, tables: Mapping[str, _TableContent]
+) -> str:
     shown = tables.get(line["table"])
     if shown is None or line["column"] not in shown.texts:
         return "is about no published column"
@@ -109,7 +111,9 @@ def _fault(line: Mapping[str, str], manifest: Manifest, tables: Mapping[str, _Ta
     return _value_fault(line, manifest, texts)
 
 
-def _value_fault(line: Mapping[str, str], manifest: Manifest, texts: Mapping[str, int]) -> str:
+def _value_fault(
+    line: Mapping[str, str], manifest: ClaimedManifest, texts: Mapping[str, int]
+) -> str:
     if line["entry"] != "value" or line["value"] not in texts:
         return "has a value that no row has"
     if line["rows"] != str(texts[line["value"]]):
@@ -125,7 +129,10 @@ def _value_fault(line: Mapping[str, str], manifest: Manifest, texts: Mapping[str
 
 
 def _column_fault(
-    line: Mapping[str, str], manifest: Manifest, shown: _TableContent, texts: Mapping[str, int]
+    line: Mapping[str, str],
+    manifest: ClaimedManifest,
+    shown: _TableContent,
+    texts: Mapping[str, int],
 ) -> str:
     roles = {column.name: column.role for column in manifest.columns}
     links = {manifest.group: "group", manifest.count: "count"}

@@ -1039,7 +1039,7 @@ def _counted_before(source: Source) -> dict[str, dict[object, int]]:
 
 def open_countable(data: object) -> "Countable":
     """Open a file or a table; a table of a database is asked as it is."""
-    return data if isinstance(data, Relation) else open_source(data)
+    return data if isinstance(data, DatabaseRelation) else open_source(data)
 
 
 def _count_starred(batch: pa.RecordBatch, stars: Sequence[str]) -> int:
@@ -1155,7 +1155,8 @@ def count_population(
     class and is not counted.
 
     Args:
-        population: A path, table or `Relation` with the quasi-identifiers as they were before.
+        population: A path, table or `DatabaseRelation` with the quasi-identifiers as they
+            were before.
         quasi_identifiers: The columns, in the order of the tuples.
         generalization: Per column, the label each raw text became; None stands for a
             missing value, on either side. A column that is not named stays as it is.
@@ -1201,7 +1202,7 @@ Answer: TypeAlias = pa.Table | Iterable[Sequence[object]]
 
 
 @dataclass(frozen=True)
-class Relation:
+class DatabaseRelation:
     """A table of a database that answers questions.
 
     Example:
@@ -1210,7 +1211,7 @@ class Relation:
         ...     asked.append(sql)
         ...     return [("2*", 3)]
         >>> duckdb = Dialect(text="VARCHAR", collation='"binary"')
-        >>> people = Relation(("ward", 'my "own" people'), {"age": "text"}, duckdb, query)
+        >>> people = DatabaseRelation(("ward", 'my "own" people'), {"age": "text"}, duckdb, query)
         >>> count_in(people, ["age"]).combinations
         {('2*',): 3}
         >>> print(asked[0])
@@ -1254,11 +1255,13 @@ class Relation:
         return [tuple(map(_same, row)) for row in answer]
 
 
-Countable: TypeAlias = Source | Relation
+Countable: TypeAlias = Source | DatabaseRelation
 """A table whose combinations can be counted."""
 
 
-def count_in(relation: Relation, columns: Sequence[str], *, stars: Sequence[str] = ()) -> Counts:
+def count_in(
+    relation: DatabaseRelation, columns: Sequence[str], *, stars: Sequence[str] = ()
+) -> Counts:
     """Count the distinct combinations of some columns, as `count` does in a file.
 
     Args:
@@ -1282,7 +1285,7 @@ def count_in(relation: Relation, columns: Sequence[str], *, stars: Sequence[str]
     return Counts(sums, sum(sums.values()), _starred_in_database(relation, stars) if stars else 0)
 
 
-def _starred_in_database(relation: Relation, stars: Sequence[str]) -> int:
+def _starred_in_database(relation: DatabaseRelation, stars: Sequence[str]) -> int:
     if any(relation.columns[name] != "text" for name in stars):
         return 0
     conditions = [
@@ -1293,7 +1296,7 @@ def _starred_in_database(relation: Relation, stars: Sequence[str]) -> int:
     return _whole_in_database(rows)
 
 
-def _missing(relation: Relation, column: str) -> str:
+def _missing(relation: DatabaseRelation, column: str) -> str:
     name = relation.dialect.quote(column)
     if relation.columns[column] == "text":
         return f"({name} IS NULL OR {relation.cell(column)} = '')"

@@ -14,8 +14,8 @@ from sfumato.errors import InputError, some
 from sfumato.text import STAR, text_of
 from sfumato.verifier.counting import Countable, Counts, count, readable, text_key
 from sfumato.verifier.models import (
-    Groups,
     Key,
+    ModelGroups,
     check_figures,
     check_model,
     judge,
@@ -29,10 +29,10 @@ from sfumato.verifier.promises import (
     KINDS,
     SLICING,
     Check,
+    ClaimedManifest,
     DataFile,
-    Kind,
-    Manifest,
     Promises,
+    VerifiedKind,
     joint_name,
     status,
 )
@@ -48,7 +48,7 @@ _MOST_DIGITS = 15
 # Checks that all kinds share.
 
 
-def _shape_check(manifest: Manifest, faults: Mapping[str, object]) -> Check:
+def _shape_check(manifest: ClaimedManifest, faults: Mapping[str, object]) -> Check:
     """Check the parts of a manifest against each other: the first fault that is true counts."""
     names = [column.name for column in manifest.columns]
     roles = ("quasi-identifier", "sensitive", *_PLAIN)
@@ -71,7 +71,7 @@ _PLAIN = ("plain", "weight")
 """Roles of columns that are published as they are, beside the quasi-identifiers."""
 
 
-def _columns_of(file: DataFile, manifest: Manifest) -> list[str]:
+def _columns_of(file: DataFile, manifest: ClaimedManifest) -> list[str]:
     apart = {name for names in manifest.together for name in names}
     plain = [c.name for c in manifest.columns if c.role in _PLAIN and c.name not in apart]
     if file.table == "rows":
@@ -82,7 +82,7 @@ def _columns_of(file: DataFile, manifest: Manifest) -> list[str]:
     return [manifest.group, *columns, manifest.count]
 
 
-def _columns_check(sources: Mapping[str, Countable], manifest: Manifest) -> Check:
+def _columns_check(sources: Mapping[str, Countable], manifest: ClaimedManifest) -> Check:
     """Check that every table has its columns, and no others."""
     details = []
     for file in manifest.files:
@@ -94,7 +94,7 @@ def _columns_check(sources: Mapping[str, Countable], manifest: Manifest) -> Chec
     return Check("columns", status(holds=not details), detail="; ".join(details))
 
 
-def _rows_check(manifest: Manifest, rows: Mapping[str, int], people: int) -> Check:
+def _rows_check(manifest: ClaimedManifest, rows: Mapping[str, int], people: int) -> Check:
     """Check the rows of every file, and the people of the release."""
     wrong = [file.name for file in manifest.files if rows[file.name] != file.rows]
     detail = f"not the number of rows the manifest says: {some(wrong)}" if wrong else ""
@@ -160,7 +160,7 @@ def _over(values: Values, at: int) -> Values:
     return found
 
 
-def _with_joints(promises: Promises, manifest: Manifest) -> Promises:
+def _with_joints(promises: Promises, manifest: ClaimedManifest) -> Promises:
     """Return promises by which combinations are different values as they are written."""
     joints = map(joint_name, manifest.together)
     return replace(promises, exact=(*promises.exact, *joints))
@@ -214,7 +214,7 @@ class _LinkedTables(NamedTuple):
     def read(
         cls,
         sources: Mapping[str, Countable],
-        manifest: Manifest,
+        manifest: ClaimedManifest,
         promises: Promises,
         word: str,
     ) -> "_LinkedTables":
@@ -262,7 +262,7 @@ class _LinkedTables(NamedTuple):
         more = f", and so on: {len(wrong)} times" if len(wrong) > 1 else ""
         self.wrong.extend(first + more for first in wrong[:1])
 
-    def checks(self, manifest: Manifest) -> list[Check]:
+    def checks(self, manifest: ClaimedManifest) -> list[Check]:
         """Check that rows, groups and counts fit together."""
         people = sum(self.sizes.values())
         return [
@@ -298,17 +298,17 @@ class _LinkedTables(NamedTuple):
 
     def classes(
         self, names: list[str], promises: Promises | None = None, *, exact: Sequence[str] = ()
-    ) -> Groups:
+    ) -> ModelGroups:
         """Form the classes; call it only when groups and counts are in order."""
         sizes = {self.keys[label]: rows for label, rows in self.sizes.items()}
         values = {
             column: {self.keys[label]: counts for label, counts in of_label.items()}
             for column, of_label in self.values.items()
         }
-        return Groups.from_parts(sizes, values, names, promises, exact=exact)
+        return ModelGroups.from_parts(sizes, values, names, promises, exact=exact)
 
 
-def _together_faults(manifest: Manifest) -> dict[str, object]:
+def _together_faults(manifest: ClaimedManifest) -> dict[str, object]:
     """Return what is wrong with the columns that are said to stay together."""
     secret = manifest.with_role("sensitive")
     known = {*secret, *(c.name for c in manifest.columns if c.role in _PLAIN)}
@@ -323,7 +323,7 @@ def _together_faults(manifest: Manifest) -> dict[str, object]:
     }
 
 
-def _break_merge_shape(manifest: Manifest) -> Check:
+def _break_merge_shape(manifest: ClaimedManifest) -> Check:
     people = [file for file in manifest.files if file.table == "qi"]
     tables = [file.columns or (str(file.column),) for file in manifest.files if file.table != "qi"]
     joined = {name for names in manifest.together for name in names}
@@ -343,7 +343,7 @@ def _break_merge_shape(manifest: Manifest) -> Check:
 
 
 def _break_merge_checks(
-    sources: Mapping[str, Countable], manifest: Manifest, promises: Promises
+    sources: Mapping[str, Countable], manifest: ClaimedManifest, promises: Promises
 ) -> list[Check]:
     tables = _LinkedTables.read(sources, manifest, promises, "group")
     checks = tables.checks(manifest)
@@ -359,7 +359,7 @@ _BUCKET_MODELS = ("distinct-l-diversity", "probabilistic-l-diversity")
 """What a bucket can keep, and an anatomised release has to promise."""
 
 
-def _anatomy_shape(manifest: Manifest) -> Check:
+def _anatomy_shape(manifest: ClaimedManifest) -> Check:
     found = _break_merge_shape(manifest)
     if found.status == "holds" and len(manifest.files) != 2:
         detail = "buckets are diverse in one sensitive column, and it names another number of them"
@@ -369,7 +369,7 @@ def _anatomy_shape(manifest: Manifest) -> Check:
 
 def _check_buckets(
     sources: Mapping[str, Countable],
-    manifest: Manifest,
+    manifest: ClaimedManifest,
     promises: Promises,
     models: Sequence[Mapping[str, object]],
     lacking: str,
@@ -404,7 +404,7 @@ def _check_buckets(
 
 
 def _anatomy_checks(
-    sources: Mapping[str, Countable], manifest: Manifest, promises: Promises
+    sources: Mapping[str, Countable], manifest: ClaimedManifest, promises: Promises
 ) -> list[Check]:
     [column] = [file.secret for file in manifest.files if file.table == "sensitive"]
     fit = [model for model in promises.models if model.get("model") in _BUCKET_MODELS]
@@ -415,7 +415,7 @@ def _anatomy_checks(
 
 
 def _bucketized_checks(
-    sources: Mapping[str, Countable], manifest: Manifest, promises: Promises
+    sources: Mapping[str, Countable], manifest: ClaimedManifest, promises: Promises
 ) -> list[Check]:
     [column] = [file.secret for file in manifest.files if file.table == "sensitive"]
     names = (column, *manifest.with_role("sensitive"))
@@ -448,7 +448,7 @@ _TOGETHER = ("worlds", "paper")
 """Checks of what several buckets say together."""
 
 
-def _sliced_shape(manifest: Manifest) -> Check:
+def _sliced_shape(manifest: ClaimedManifest) -> Check:
     sensitive = manifest.with_role("sensitive")
     contents = [name for file in manifest.files for name in file.columns]
     repeated = [f.name for f in manifest.files if len(set(f.columns)) < len(f.columns)]
@@ -474,7 +474,7 @@ def _sliced_shape(manifest: Manifest) -> Check:
 
 
 def _sliced_checks(
-    sources: Mapping[str, Countable], manifest: Manifest, promises: Promises
+    sources: Mapping[str, Countable], manifest: ClaimedManifest, promises: Promises
 ) -> list[Check]:
     exact = promises.exact
     slices = [_Slice.read(file, sources[file.name], manifest, exact) for file in manifest.files]
@@ -527,7 +527,7 @@ def _size_check(model: Mapping[str, object], slices: "list[_Slice]") -> Check:
 def _sliced_model(
     model: Mapping[str, object],
     slices: "list[_Slice]",
-    manifest: Manifest,
+    manifest: ClaimedManifest,
     promises: Promises,
 ) -> Check:
     """Recompute one promise: of every bucket by itself, or of a person's buckets together."""
@@ -570,7 +570,9 @@ def _check_together(
 
     def keeps(values: dict[Key, dict[object, int]], labels: list[str]) -> Check:
         sizes = {key: sum(counts.values()) for key, counts in values.items()}
-        return check_model(model, Groups.from_parts(sizes, {column: values}, labels, exact=exact))
+        return check_model(
+            model, ModelGroups.from_parts(sizes, {column: values}, labels, exact=exact)
+        )
 
     kept: dict[frozenset[tuple[object, int]], bool] = {}
 
@@ -617,7 +619,7 @@ class _Slice(NamedTuple):
 
     @classmethod
     def read(
-        cls, file: DataFile, source: Countable, manifest: Manifest, exact: Sequence[str]
+        cls, file: DataFile, source: Countable, manifest: ClaimedManifest, exact: Sequence[str]
     ) -> "_Slice":
         with readable(file.name):
             counts = count(source, _columns_of(file, manifest))
@@ -667,7 +669,7 @@ class _Slice(NamedTuple):
                 cells[texts] = cells.get(texts, 0) + people
         return found
 
-    def classes(self, column: str, group: str, exact: Sequence[str]) -> Groups:
+    def classes(self, column: str, group: str, exact: Sequence[str]) -> ModelGroups:
         """Form the classes of every bucket: sub-tuples alike but for the sensitive value."""
         at = self.file.columns.index(column)
         values: dict[Key, dict[object, int]] = {}
@@ -677,7 +679,7 @@ class _Slice(NamedTuple):
                 counts[key[at]] = counts.get(key[at], 0) + people
         sizes = {key: sum(counts.values()) for key, counts in values.items()}
         others = [name for name in self.file.columns if name != column]
-        return Groups.from_parts(sizes, {column: values}, [group, *others], exact=exact)
+        return ModelGroups.from_parts(sizes, {column: values}, [group, *others], exact=exact)
 
 
 def _buckets_check(slices: list[_Slice]) -> Check:
@@ -712,7 +714,7 @@ _MOST_SIZE = 6
 """No promise speaks of more quasi-identifiers together."""
 
 
-def _hidden_shape(manifest: Manifest) -> Check:
+def _hidden_shape(manifest: ClaimedManifest) -> Check:
     sensitive = list(manifest.with_role("sensitive"))
     rows = [file.rows for file in manifest.files if file.table == "rows"]
     named = [record.get("column") for record in manifest.hiding]
@@ -729,7 +731,7 @@ def _hidden_shape(manifest: Manifest) -> Check:
 
 
 def _hidden_checks(
-    sources: Mapping[str, Countable], manifest: Manifest, promises: Promises
+    sources: Mapping[str, Countable], manifest: ClaimedManifest, promises: Promises
 ) -> list[Check]:
     [file] = manifest.files
     known = list(manifest.with_role("quasi-identifier"))
@@ -848,7 +850,7 @@ def _is_count(value: object) -> bool:
 
 
 def check_kind(
-    sources: Mapping[str, Countable], manifest: Manifest, promises: Promises
+    sources: Mapping[str, Countable], manifest: ClaimedManifest, promises: Promises
 ) -> list[Check]:
     """Recompute what the tables keep, unless they have other columns than they should."""
     columns = _columns_check(sources, manifest)
@@ -859,10 +861,10 @@ def check_kind(
 
 KINDS.update(
     {
-        BREAK_MERGE: Kind(("qi", "sensitive"), _break_merge_shape, _break_merge_checks),
-        ANATOMY: Kind(("qi", "sensitive"), _anatomy_shape, _anatomy_checks),
-        BUCKETIZATION: Kind(("qi", "sensitive"), _anatomy_shape, _bucketized_checks),
-        HIDING: Kind(("rows",), _hidden_shape, _hidden_checks),
-        SLICING: Kind(("slice",), _sliced_shape, _sliced_checks),
+        BREAK_MERGE: VerifiedKind(("qi", "sensitive"), _break_merge_shape, _break_merge_checks),
+        ANATOMY: VerifiedKind(("qi", "sensitive"), _anatomy_shape, _anatomy_checks),
+        BUCKETIZATION: VerifiedKind(("qi", "sensitive"), _anatomy_shape, _bucketized_checks),
+        HIDING: VerifiedKind(("rows",), _hidden_shape, _hidden_checks),
+        SLICING: VerifiedKind(("slice",), _sliced_shape, _sliced_checks),
     }
 )

@@ -23,7 +23,7 @@ from sfumato.verifier.counting import (
 )
 from sfumato.verifier.people import CountedPeople, count_people
 from sfumato.verifier.perturbed import check_perturbed
-from sfumato.verifier.promises import Check, Promise, Promises, is_number, status
+from sfumato.verifier.promises import Check, ClaimedPromise, Promises, is_number, status
 from sfumato.verifier.sets import ItemsByClass, collect_sets
 from sfumato.verifier.spelling import current_label, folded_text
 
@@ -102,16 +102,17 @@ class Group(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Groups:
+class ModelGroups:
     """All groups of a table and what models compare them with.
 
     Example:
         >>> counts = Counts({("A", "flu"): 2, ("A", None): 1, (None, "flu"): 1}, 4, 0)
-        >>> own = Groups.from_counts(counts, ["label"], ["ill"])
+        >>> own = ModelGroups.from_counts(counts, ["label"], ["ill"])
         >>> [(group.key, group.rows, group.known_values("ill")) for group in own.groups]
         [(('A',), 3, {'flu': 2}), ((None,), 1, {'flu': 1})]
         >>> rule = Promises(["label"], missing="matches-any")
-        >>> [group.rows for group in Groups.from_counts(counts, ["label"], ["ill"], rule).groups]
+        >>> groups = ModelGroups.from_counts(counts, ["label"], ["ill"], rule).groups
+        >>> [group.rows for group in groups]
         [4, 1]
     """
 
@@ -146,7 +147,7 @@ class Groups:
         quasi_identifiers: Sequence[str],
         sensitive: Sequence[str],
         promises: Promises | None = None,
-    ) -> "Groups":
+    ) -> "ModelGroups":
         """Form the groups of a table counted over its quasi-identifiers, then the others.
 
         Values of the others that differ only in spelling are one, unless the promises say that
@@ -165,10 +166,10 @@ class Groups:
         promises: Promises | None = None,
         *,
         exact: Sequence[str] = (),
-    ) -> "Groups":
+    ) -> "ModelGroups":
         """Form groups whose rows, and the values of each sensitive column, come apart.
 
-        >>> groups = Groups.from_parts({("A",): 2}, {"ill": {("A",): {"flu": 2}}}, ["label"])
+        >>> groups = ModelGroups.from_parts({("A",): 2}, {"ill": {("A",): {"flu": 2}}}, ["label"])
         >>> groups.groups[0].values, groups.reference
         ({'ill': {'flu': 2}}, {'ill': {'flu': 2}})
         """
@@ -187,7 +188,7 @@ class Groups:
         people: CountedPeople,
         quasi_identifiers: Sequence[str],
         promises: Promises | None = None,
-    ) -> "Groups":
+    ) -> "ModelGroups":
         """Form groups of people, each of whom is in every class that they have a row in."""
         tallies = {
             key: _Tally(
@@ -209,7 +210,7 @@ class Groups:
         columns: Sequence[str],
         quasi_identifiers: Sequence[str],
         promises: Promises | None,
-    ) -> "Groups":
+    ) -> "ModelGroups":
         promises = promises or Promises(quasi_identifiers)
         promises = replace(promises, population=_as_published(promises.population, tallies))
         people = _people(tallies, promises.population)
@@ -574,7 +575,7 @@ class Bound:
 
 
 @dataclass(frozen=True)
-class Finding:
+class ModelFinding:
     """The strictest parameters the table keeps, and the group that is worst off if they fail."""
 
     found: dict[str, Number]
@@ -583,11 +584,13 @@ class Finding:
     detail: str = ""
 
 
-def judge_groups(promise: Promise, table: Groups, bounds: Sequence[Bound]) -> Finding:
+def judge_groups(
+    promise: ClaimedPromise, table: ModelGroups, bounds: Sequence[Bound]
+) -> ModelFinding:
     """Judge every group by every bound."""
     promised = {bound.parameter: promise.number(bound.parameter) for bound in bounds}
     if not table.groups:
-        return Finding(dict(promised), holds=True)
+        return ModelFinding(dict(promised), holds=True)
     found: dict[str, Number] = {}
     failing: set[Key] = set()
     worst: Group | None = None
@@ -603,22 +606,22 @@ def judge_groups(promise: Promise, table: Groups, bounds: Sequence[Bound]) -> Fi
                     # A published key fails with each of its completions.
                     failing.update(group.members or (group.key,))
     if worst is None:
-        return Finding(found, holds=True)
+        return ModelFinding(found, holds=True)
     rows = sum(group.own for group in table.groups if group.key in failing)
     classes = sum(group.own > 0 for group in table.groups)
     # People may be in several classes, so that adding them up would count some twice.
     share = f" ({rows} of {table.rows} rows)" if table.unit == "rows" else ""
     detail = f"fails in {len(failing)} of {classes} classes{share}"
-    return Finding(found, holds=False, worst=worst, detail=detail)
+    return ModelFinding(found, holds=False, worst=worst, detail=detail)
 
 
 def judge_table(
-    promise: Promise, table: Groups, parameter: str, figure: Callable[[], Number]
-) -> Finding:
+    promise: ClaimedPromise, table: ModelGroups, parameter: str, figure: Callable[[], Number]
+) -> ModelFinding:
     """Judge a figure of the whole table, the smaller the better, by its bound."""
     limit = promise.number(parameter)
     found = figure() if table.groups else limit
-    return Finding({parameter: found}, holds=at_most(found, limit))
+    return ModelFinding({parameter: found}, holds=at_most(found, limit))
 
 
 # Models about the number of people in a class, here or in a population.
@@ -627,12 +630,12 @@ SIZE = Bound("k", lambda group: group.rows, at_least)
 """The size of a class."""
 
 
-def k_anonymity(promise: Promise, table: Groups) -> Finding:
+def k_anonymity(promise: ClaimedPromise, table: ModelGroups) -> ModelFinding:
     """Judge whether n >= k."""
     return judge_groups(promise, table, [SIZE])
 
 
-def km_anonymity(promise: Promise, table: Groups) -> Finding:
+def km_anonymity(promise: ClaimedPromise, table: ModelGroups) -> ModelFinding:
     """Judge whether n >= k rows share any m items that a row of their class has."""
     k, m = promise.number("k"), promise.whole("m")
     if table.sets is None:
@@ -641,22 +644,22 @@ def km_anonymity(promise: Promise, table: Groups) -> Finding:
     fewest = table.sets.fewest(m)
     if fewest is None or fewest[0] >= k:
         least = alone.found["k"] if fewest is None else min(alone.found["k"], fewest[0])
-        return Finding({"k": least}, alone.holds, alone.worst, alone.detail)
+        return ModelFinding({"k": least}, alone.holds, alone.worst, alone.detail)
     rows, (key, items) = fewest
     shown = ", ".join(f"{column} {item}" for column, item in items)
     detail = f"{rows} {'row shares' if rows == 1 else 'rows share'} {shown}"
     worst = next((group for group in table.groups if group.key == key), None)
     detail = "; ".join(filter(None, [detail, alone.detail]))
-    return Finding({"k": min(alone.found["k"], rows)}, holds=False, worst=worst, detail=detail)
+    return ModelFinding({"k": min(alone.found["k"], rows)}, holds=False, worst=worst, detail=detail)
 
 
-def maximum_risk(promise: Promise, table: Groups) -> Finding:
+def maximum_risk(promise: ClaimedPromise, table: ModelGroups) -> ModelFinding:
     """Judge whether 1/n <= risk."""
     risk = Bound("risk", lambda group: Fraction(1, group.rows), at_most)
     return judge_groups(promise, table, [risk])
 
 
-def average_risk(promise: Promise, table: Groups) -> Finding:
+def average_risk(promise: ClaimedPromise, table: ModelGroups) -> ModelFinding:
     """Judge whether the mean of 1/n over all rows is <= risk; without overlaps: classes/rows."""
 
     def mean() -> Number:
@@ -668,7 +671,7 @@ def average_risk(promise: Promise, table: Groups) -> Finding:
     return judge_table(promise, table, "risk", mean)
 
 
-def sample_uniqueness(promise: Promise, table: Groups) -> Finding:
+def sample_uniqueness(promise: ClaimedPromise, table: ModelGroups) -> ModelFinding:
     """Judge whether at most this share of the rows is alone in its class.
 
     How those who are not were chosen (`drawn`) no row shows, and the share is the same.
@@ -681,14 +684,14 @@ def sample_uniqueness(promise: Promise, table: Groups) -> Finding:
     return judge_table(promise, table, "share", share)
 
 
-def k_map(promise: Promise, table: Groups) -> Finding:
+def k_map(promise: ClaimedPromise, table: ModelGroups) -> ModelFinding:
     """Judge whether at least k people of the population fall into every published class."""
     if table.groups:
         _require_people(table)
     return judge_groups(promise, table, [Bound("k", _models_people, at_least)])
 
 
-def estimated_k_map(promise: Promise, table: Groups) -> Finding:
+def estimated_k_map(promise: ClaimedPromise, table: ModelGroups) -> ModelFinding:
     """Judge whether a class of fewer than k people would hardly show as many rows.
 
     Of a class of k - 1 people, each drawn with the fraction, and of whom one was drawn: at least n
@@ -698,7 +701,7 @@ def estimated_k_map(promise: Promise, table: Groups) -> Finding:
     if not fraction:
         raise InputError("a fraction of 0 is no sample")
     if not table.groups:
-        return Finding({"k": k}, holds=True)
+        return ModelFinding({"k": k}, holds=True)
     cache: dict[tuple[int, int], bool] = {}
 
     def shows(people: int, rows: int) -> bool:
@@ -720,7 +723,7 @@ def estimated_k_map(promise: Promise, table: Groups) -> Finding:
     return replace(judge_groups(promise, table, [judged]), found={"k": low + 1})
 
 
-def weighted_k_map(promise: Promise, table: Groups) -> Finding:
+def weighted_k_map(promise: ClaimedPromise, table: ModelGroups) -> ModelFinding:
     """Judge whether a class of fewer than k people would hardly show as many rows, by its weights.
 
     A class of n rows whose weights add up to F was drawn with n/F. Of k - 1 people, each drawn so,
@@ -730,7 +733,7 @@ def weighted_k_map(promise: Promise, table: Groups) -> Finding:
     confidence = promise.number("confidence")
     weight = _weights(table.reference_of(column), column)
     if not table.groups:
-        return Finding({"k": k}, holds=True)
+        return ModelFinding({"k": k}, holds=True)
 
     def share_of(group: Group) -> tuple[int, float]:
         """Return the rows of a class, and the share of its people that they are."""
@@ -802,7 +805,7 @@ def _chance_of_rows(people: int, rows: int, fraction: float) -> float:
     return 1 + fewer / math.expm1(people * math.log1p(-fraction))
 
 
-def delta_presence(promise: Promise, table: Groups) -> Finding:
+def delta_presence(promise: ClaimedPromise, table: ModelGroups) -> ModelFinding:
     """Judge whether minimum <= n / people <= maximum, for every class of the population.
 
     Of people whose class is not published it is known that their class is empty or was
@@ -825,10 +828,12 @@ def delta_presence(promise: Promise, table: Groups) -> Finding:
     if not at_most(most, promise.number("maximum")):
         faults.append(f"{hidden.rows} suppressed rows are of {hidden.people} people")
     detail = "; ".join(filter(None, faults))
-    return Finding(found, holds=finding.holds and not detail, worst=finding.worst, detail=detail)
+    return ModelFinding(
+        found, holds=finding.holds and not detail, worst=finding.worst, detail=detail
+    )
 
 
-def _require_people(table: Groups) -> None:
+def _require_people(table: ModelGroups) -> None:
     """Raise an error if the people of the population in each class cannot be counted."""
     if table.hidden.lacking:
         raise InputError(
@@ -856,8 +861,8 @@ Known = Mapping[object, int]
 
 
 def _bound(
-    promise: Promise,
-    table: Groups,
+    promise: ClaimedPromise,
+    table: ModelGroups,
     parameter: str,
     figure: Callable[[Known], Number],
     keeps: Callable[[Number, Number], bool] = at_least,
@@ -872,13 +877,13 @@ def _bound(
     return Bound(parameter, of_group, keeps)
 
 
-def distinct_l_diversity(promise: Promise, table: Groups) -> Finding:
+def distinct_l_diversity(promise: ClaimedPromise, table: ModelGroups) -> ModelFinding:
     """Judge whether m >= l."""
     promise.whole("l")
     return judge_groups(promise, table, [_bound(promise, table, "l", len)])
 
 
-def probabilistic_l_diversity(promise: Promise, table: Groups) -> Finding:
+def probabilistic_l_diversity(promise: ClaimedPromise, table: ModelGroups) -> ModelFinding:
     """Judge whether c1/n <= 1/l, that is n/c1 >= l."""
 
     def figure(known: Known) -> Number:
@@ -887,7 +892,7 @@ def probabilistic_l_diversity(promise: Promise, table: Groups) -> Finding:
     return judge_groups(promise, table, [_bound(promise, table, "l", figure)])
 
 
-def entropy_l_diversity(promise: Promise, table: Groups) -> Finding:
+def entropy_l_diversity(promise: ClaimedPromise, table: ModelGroups) -> ModelFinding:
     """Judge whether exp(-sum p ln p) >= l."""
 
     def figure(known: Known) -> Number:
@@ -897,7 +902,7 @@ def entropy_l_diversity(promise: Promise, table: Groups) -> Finding:
     return judge_groups(promise, table, [_bound(promise, table, "l", figure)])
 
 
-def recursive_cl_diversity(promise: Promise, table: Groups) -> Finding:
+def recursive_cl_diversity(promise: ClaimedPromise, table: ModelGroups) -> ModelFinding:
     """Judge whether c1 < c (c_l + … + c_m), counts in falling order, that is c1 / tail < c."""
     l = promise.whole("l")
 
@@ -911,7 +916,7 @@ def recursive_cl_diversity(promise: Promise, table: Groups) -> Finding:
     return finding
 
 
-def alpha_k_anonymity(promise: Promise, table: Groups) -> Finding:
+def alpha_k_anonymity(promise: ClaimedPromise, table: ModelGroups) -> ModelFinding:
     """Judge whether n >= k and c/n <= alpha for every protected value (all if none is named)."""
     column = promise.text("column")
     protected = {table.name(column, text) for text in promise.texts("protected")}
@@ -930,12 +935,12 @@ def alpha_k_anonymity(promise: Promise, table: Groups) -> Finding:
     return judge_groups(promise, table, [Bound("alpha", figure, at_most), SIZE])
 
 
-def p_sensitive(promise: Promise, table: Groups) -> Finding:
+def p_sensitive(promise: ClaimedPromise, table: ModelGroups) -> ModelFinding:
     """Judge whether n >= k and m >= p."""
     return judge_groups(promise, table, [_bound(promise, table, "p", len), SIZE])
 
 
-def p_alpha_sensitive(promise: Promise, table: Groups) -> Finding:
+def p_alpha_sensitive(promise: ClaimedPromise, table: ModelGroups) -> ModelFinding:
     """Judge whether n >= k, m >= p, and the class weighs at least alpha."""
     _, weigh = _categories(promise, table)
     return judge_groups(
@@ -945,7 +950,7 @@ def p_alpha_sensitive(promise: Promise, table: Groups) -> Finding:
     )
 
 
-def enhanced_p_alpha_sensitive(promise: Promise, table: Groups) -> Finding:
+def enhanced_p_alpha_sensitive(promise: ClaimedPromise, table: ModelGroups) -> ModelFinding:
     """Judge whether n >= k, p categories or more, and the class weighs at least alpha."""
     column = promise.text("column")
     categories, weigh = _categories(promise, table)
@@ -961,7 +966,7 @@ def enhanced_p_alpha_sensitive(promise: Promise, table: Groups) -> Finding:
 
 
 def _categories(
-    promise: Promise, table: Groups
+    promise: ClaimedPromise, table: ModelGroups
 ) -> tuple[Mapping[str, int], Callable[[Known], Number]]:
     """Return each value's category, most secret first, and what weighs the values of a class.
 
@@ -982,7 +987,7 @@ def _categories(
 
 
 def _ordered_categories(
-    promise: Promise, table: Groups, column: str
+    promise: ClaimedPromise, table: ModelGroups, column: str
 ) -> tuple[Mapping[str, int], int]:
     """Return the number of each value's category, and that of the last one; all must have one."""
     named = promise.lists_of_texts("categories")
@@ -999,7 +1004,7 @@ def _ordered_categories(
 
 
 def _number_lists(
-    named: Sequence[Sequence[str]], table: Groups, column: str
+    named: Sequence[Sequence[str]], table: ModelGroups, column: str
 ) -> dict[str, int] | None:
     """Return the number of the list that each value is in; None if it is in two."""
     texts = [text for texts in named for text in texts]
@@ -1013,7 +1018,7 @@ def _number_lists(
     return found
 
 
-def category_share(promise: Promise, table: Groups) -> Finding:
+def category_share(promise: ClaimedPromise, table: ModelGroups) -> ModelFinding:
     """Judge whether every category has at most this share of the rows with a known value."""
     column = promise.text("column")
     category_of = _category_finder(promise, table, column)
@@ -1037,7 +1042,7 @@ def category_share(promise: Promise, table: Groups) -> Finding:
 
 
 def _category_finder(
-    promise: Promise, table: Groups, column: str
+    promise: ClaimedPromise, table: ModelGroups, column: str
 ) -> Callable[[str], object | None]:
     """Return what finds the category of a text: the list it is in, or its label at a level."""
     if promise.parameters.get("level") is None:
@@ -1066,7 +1071,7 @@ def _category_finder(
     return of
 
 
-def k_e_anonymity(promise: Promise, table: Groups) -> Finding:
+def k_e_anonymity(promise: ClaimedPromise, table: ModelGroups) -> ModelFinding:
     """Judge whether k different numbers or more, and largest - smallest >= e."""
     column = promise.text("column")
     number = _numbers(table.reference_of(column), column)
@@ -1089,7 +1094,7 @@ def k_e_anonymity(promise: Promise, table: Groups) -> Finding:
     )
 
 
-def range_share(promise: Promise, table: Groups) -> Finding:
+def range_share(promise: ClaimedPromise, table: ModelGroups) -> ModelFinding:
     """Judge whether close numbers are at most this share of the rows with a known one."""
     column = promise.text("column")
     number = _numbers(table.reference_of(column), column)
@@ -1147,7 +1152,7 @@ Excess = dict[object, int]
 _DISTANCES = ("equal", "ordered", "hierarchical", "category")
 
 
-def t_closeness(promise: Promise, table: Groups) -> Finding:
+def t_closeness(promise: ClaimedPromise, table: ModelGroups) -> ModelFinding:
     """Judge whether EMD(class, table) <= t."""
     column = promise.text("column")
     distance = promise.text("distance", *_DISTANCES, default="equal")
@@ -1231,7 +1236,7 @@ def _work_in_hierarchy(excess: Excess, paths: Mapping[object, Sequence[str | Non
     return Fraction(moved, height)
 
 
-def _paths(table: Groups, column: str) -> dict[object, Sequence[str | None]]:
+def _paths(table: ModelGroups, column: str) -> dict[object, Sequence[str | None]]:
     """Find each value's labels from level 1 to the top; a missing value joins only there."""
     given, values = table.hierarchies.get(column), table.reference_of(column)
     if all(value is None for value in values):
@@ -1254,17 +1259,17 @@ def _paths(table: Groups, column: str) -> dict[object, Sequence[str | None]]:
     return {v: missing if v is None else hierarchy[table.name(column, v)] for v in values}
 
 
-def basic_beta_likeness(promise: Promise, table: Groups) -> Finding:
+def basic_beta_likeness(promise: ClaimedPromise, table: ModelGroups) -> ModelFinding:
     """Judge whether (p - q)/q <= beta for every value."""
     return _likeness(promise, table, enhanced=False)
 
 
-def enhanced_beta_likeness(promise: Promise, table: Groups) -> Finding:
+def enhanced_beta_likeness(promise: ClaimedPromise, table: ModelGroups) -> ModelFinding:
     """Judge whether (p - q)/q <= min(beta, -ln q) for every value; beyond -ln q no beta will do."""
     return _likeness(promise, table, enhanced=True)
 
 
-def _likeness(promise: Promise, table: Groups, *, enhanced: bool) -> Finding:
+def _likeness(promise: ClaimedPromise, table: ModelGroups, *, enhanced: bool) -> ModelFinding:
     column = promise.text("column")
     reference = table.reference_of(column)
 
@@ -1281,7 +1286,7 @@ def _likeness(promise: Promise, table: Groups, *, enhanced: bool) -> Finding:
     return judge_groups(promise, table, [Bound("beta", figure, at_most)])
 
 
-def delta_disclosure(promise: Promise, table: Groups) -> Finding:
+def delta_disclosure(promise: ClaimedPromise, table: ModelGroups) -> ModelFinding:
     """Judge whether |ln(p/q)| < delta for every value of the table; one a class lacks breaks it."""
     column = promise.text("column")
     reference = table.reference_of(column)
@@ -1298,7 +1303,7 @@ def delta_disclosure(promise: Promise, table: Groups) -> Finding:
     return judge_groups(promise, table, [Bound("delta", figure, below)])
 
 
-MODEL_CHECKS: dict[str, Callable[[Promise, Groups], Finding]] = {
+MODEL_CHECKS: dict[str, Callable[[ClaimedPromise, ModelGroups], ModelFinding]] = {
     "k-anonymity": k_anonymity,
     "km-anonymity": km_anonymity,
     "k-map": k_map,
@@ -1369,7 +1374,7 @@ def recompute(source: Countable, promises: Promises) -> list[Check]:
         # Models are about people; of rows only the sizes of classes are asked.
         sensitive, kept = [], _sizes_alone(kept, len(promises.quasi_identifiers))
     with without_collecting():
-        table = Groups.from_counts(kept, promises.quasi_identifiers, sensitive, promises)
+        table = ModelGroups.from_counts(kept, promises.quasi_identifiers, sensitive, promises)
     if promises.sets:
         shared = collect_sets(source, promises.quasi_identifiers, promises.sets)
         table = replace(table, sets=shared)
@@ -1404,7 +1409,7 @@ def _sizes_alone(counts: Counts, width: int) -> Counts:
 
 def _recount(
     kept: Counts, promises: Promises, sensitive: Sequence[str]
-) -> tuple[Groups | None, Check]:
+) -> tuple[ModelGroups | None, Check]:
     """Return the people of each class, if something says who they are, and what is to be said."""
     if promises.people is None:
         return None, Check("people", "not recounted", detail=NOT_RECOUNTED)
@@ -1422,7 +1427,7 @@ def _recount(
         )
     except SfumatoError as error:
         return None, Check("people", "broken", detail=str(error))
-    table = Groups.from_people(found, promises.quasi_identifiers, promises)
+    table = ModelGroups.from_people(found, promises.quasi_identifiers, promises)
     # Not how many they are: evidence is public, and would tell who is in two classes.
     return table, Check("people", "holds")
 
@@ -1557,7 +1562,7 @@ def part_checks(source: Countable, promises: Promises) -> list[Check]:
     return [Check("one form", "broken", None, least, detail, shown)]
 
 
-def judge(table: Groups, promises: Promises, people: Groups | None = None) -> list[Check]:
+def judge(table: ModelGroups, promises: Promises, people: ModelGroups | None = None) -> list[Check]:
     """Make every check that needs the classes: levels, missing cells, models.
 
     Args:
@@ -1607,7 +1612,7 @@ _ONE_VALUE_EACH = frozenset(
 """Models that are defined for people with one value each."""
 
 
-def _check_by_rows(plain: Mapping[str, Any], table: Groups) -> Check:
+def _check_by_rows(plain: Mapping[str, Any], table: ModelGroups) -> Check:
     """Check what rows alone tell of a promise about people: that it is broken, if they break it."""
     found = check_model({k: v for k, v in plain.items() if k != "measured"}, table)
     if found.name == _OF_POPULATION:
@@ -1666,7 +1671,7 @@ def _row_checks(counts: Counts, kept: Counts, promises: Promises) -> list[Check]
     return checks
 
 
-def _top_checks(table: Groups, promises: Promises) -> list[Check]:
+def _top_checks(table: ModelGroups, promises: Promises) -> list[Check]:
     if not promises.at_top:
         return []
     split = []
@@ -1678,7 +1683,7 @@ def _top_checks(table: Groups, promises: Promises) -> list[Check]:
     return [Check("top levels", status(holds=not split), list(promises.at_top), detail=detail)]
 
 
-def _cut_checks(table: Groups, promises: Promises) -> list[Check]:
+def _cut_checks(table: ModelGroups, promises: Promises) -> list[Check]:
     """Check that each column was cut in one way: no published label is above another one."""
     faults = []
     for name, tree in promises.cuts.items():
@@ -1803,7 +1808,7 @@ def _is_near(claimed: object, found: Number) -> bool:
     return off <= _ROUNDING * max(size, Fraction(1))
 
 
-def _nothing_missing(table: Groups, promises: Promises) -> Check:
+def _nothing_missing(table: ModelGroups, promises: Promises) -> Check:
     """Check that no row misses a quasi-identifier.
 
     A number is empty where a range has no end, and both are where the value is hidden. How often
@@ -1831,7 +1836,7 @@ def _nothing_missing(table: Groups, promises: Promises) -> Check:
     return Check("missing values", status(holds=not rows), 0, rows, "; ".join(details))
 
 
-def _absent_classes(table: Groups, promises: Promises) -> list[Check]:
+def _absent_classes(table: ModelGroups, promises: Promises) -> list[Check]:
     """Check that no class of the population is absent, where a least presence is promised.
 
     Whether its rows were suppressed or it never had any makes no difference: a class is
@@ -1845,9 +1850,9 @@ def _absent_classes(table: Groups, promises: Promises) -> list[Check]:
     return [Check("absent classes", status(holds=not absent), 0, len(absent), detail)]
 
 
-def check_model(plain: Mapping[str, Any], table: Groups) -> Check:
+def check_model(plain: Mapping[str, Any], table: ModelGroups) -> Check:
     """Recompute one model and compare it with its promise and its maker's figures."""
-    promise = Promise(plain)
+    promise = ClaimedPromise(plain)
     recomputed = MODEL_CHECKS.get(promise.model)
     promised = dict(promise.parameters)
 

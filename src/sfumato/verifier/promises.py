@@ -11,7 +11,7 @@ from typing import Any, Literal, NamedTuple, TypeGuard, TypeVar, cast
 
 from sfumato.errors import InputError, ParameterError, UnknownNameError, some
 from sfumato.files.confinement import require_inside
-from sfumato.showing.content import Badge, Content, Heading, Listing, Part, Showable, Table
+from sfumato.showing.content import Badge, Content, ContentTable, Heading, Listing, Part, Showable
 from sfumato.text import is_missing, text_of
 from sfumato.verifier.counting import FORMATS, Countable
 
@@ -111,12 +111,12 @@ def _require_one_of(name: str, value: object, allowed: Sequence[str]) -> None:
         raise ParameterError(name, value, " or ".join(map(repr, allowed)))
 
 
-class Promise:
+class ClaimedPromise:
     """One model's promise, read with suspicion: it may come from a stranger's manifest.
 
     It remembers which parameters were looked at: one that was not has not been checked.
 
-    >>> promise = Promise({"model": "k-anonymity", "k": 5, "mood": "good"})
+    >>> promise = ClaimedPromise({"model": "k-anonymity", "k": 5, "mood": "good"})
     >>> promise.number("k"), promise.unread()
     (5, ['mood'])
     >>> promise.number("l")
@@ -319,7 +319,7 @@ class Verdict(Showable):
         remarks = [f"{check.name}: {check.remark}" for check in self.checks if check.remark]
         parts: list[Part] = []
         if rows:
-            parts.append(Table.of("", _HEADINGS, rows, most=None))
+            parts.append(ContentTable.of("", _HEADINGS, rows, most=None))
         if remarks:
             parts.append(Listing.of(remarks, most=len(remarks)))
         return Content(self.headline, tuple(parts), "holds" if self.holds else "broken")
@@ -442,7 +442,7 @@ def joint_name(names: Sequence[str]) -> str:
 
 
 @dataclass(frozen=True)
-class Column:
+class PromisedColumn:
     """A published column and what it is."""
 
     name: str
@@ -484,11 +484,11 @@ class Column:
 
 
 @dataclass(frozen=True)
-class Manifest:
+class ClaimedManifest:
     """What a manifest claims, in shapes that can be relied on."""
 
     files: tuple[DataFile, ...]
-    columns: tuple[Column, ...]
+    columns: tuple[PromisedColumn, ...]
     published: int
     suppressed: int
     suppression: str
@@ -544,24 +544,24 @@ class Manifest:
         return tuple(column.name for column in self.columns if column.role == role)
 
 
-class Kind(NamedTuple):
+class VerifiedKind(NamedTuple):
     """What verifies one kind of release in several tables."""
 
     tables: tuple[str, ...]
     """What a table of such a release can be."""
 
-    shape: Callable[[Manifest], Check]
+    shape: Callable[[ClaimedManifest], Check]
     """Checks the parts of the manifest against each other."""
 
-    checks: Callable[[Mapping[str, Countable], Manifest, Promises], list[Check]]
+    checks: Callable[[Mapping[str, Countable], ClaimedManifest, Promises], list[Check]]
     """Recomputes from the opened tables, by the names of the manifest, what they keep."""
 
 
-KINDS: dict[str, Kind] = {}
+KINDS: dict[str, VerifiedKind] = {}
 """The kinds of release in several tables, by name; `decoupled` fills it."""
 
 
-def read_manifest(path: Path) -> Manifest:
+def read_manifest(path: Path) -> ClaimedManifest:
     """Read a manifest; whatever has not the right shape is an error."""
     require_inside(path)
     if path.stat().st_size > _MOST_BYTES:
@@ -569,7 +569,7 @@ def read_manifest(path: Path) -> Manifest:
     return _manifest(_load(path.read_bytes()))
 
 
-def stored_manifest(text: str) -> Manifest:
+def stored_manifest(text: str) -> ClaimedManifest:
     """Read the manifest of a table in a database: it names that table, and no files.
 
     >>> stored_manifest("[]")
@@ -591,7 +591,7 @@ def _stored_table(plain: Mapping[str, Any], kind: str | None) -> DataFile:
     return DataFile(name, STORED, None, rows, "", *_part(plain, kind))
 
 
-def _manifest(plain: dict[str, Any], stored: tuple[DataFile, ...] | None = None) -> Manifest:
+def _manifest(plain: dict[str, Any], stored: tuple[DataFile, ...] | None = None) -> ClaimedManifest:
     if _get(plain, "format", int) != _FORMAT:
         raise InputError(f"format {plain['format']} is not known here, only format {_FORMAT}")
     rows = _get(plain, "rows", dict)
@@ -601,7 +601,7 @@ def _manifest(plain: dict[str, Any], stored: tuple[DataFile, ...] | None = None)
     linked = kind not in (None, HIDING)
     files = stored or tuple(_file(file, kind) for file in _objects(plain, "files"))
     _refuse_repeats("files", [file.name for file in files])
-    return Manifest(
+    return ClaimedManifest(
         files=files,
         columns=columns,
         published=_whole(rows, "published"),
@@ -783,7 +783,7 @@ def _texts(plain: Mapping[str, Any], key: str) -> tuple[str, ...]:
     return tuple(items)
 
 
-def _column(plain: Mapping[str, Any]) -> Column:
+def _column(plain: Mapping[str, Any]) -> PromisedColumn:
     name, role = _get(plain, "name", str), _get(plain, "role", str)
     level, height = (
         None if plain.get(key) is None else _whole(plain, key) for key in ("level", "height")
@@ -803,7 +803,7 @@ def _column(plain: Mapping[str, Any]) -> Column:
     separator = None if plain.get("separator") is None else _get(plain, "separator", str)
     if separator == "":
         raise InputError(f"column {name!r}: 'separator' is empty")
-    return Column(
+    return PromisedColumn(
         name,
         role,
         level,

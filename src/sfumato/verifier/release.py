@@ -13,7 +13,7 @@ from sfumato.verifier import office
 from sfumato.verifier.codebook import codebook_faults
 from sfumato.verifier.counting import (
     Countable,
-    Relation,
+    DatabaseRelation,
     Source,
     count_population,
     find_mixed,
@@ -31,7 +31,7 @@ from sfumato.verifier.promises import (
     MANIFEST,
     STORED,
     Check,
-    Manifest,
+    ClaimedManifest,
     Promises,
     Verdict,
     read_manifest,
@@ -92,7 +92,9 @@ def verify_folder(
     return Verdict(tuple(checks))
 
 
-def verify_tables(tables: Mapping[str, object], manifest: Manifest, promises: Promises) -> Verdict:
+def verify_tables(
+    tables: Mapping[str, object], manifest: ClaimedManifest, promises: Promises
+) -> Verdict:
     """Recompute what tables in memory keep; `tables` has them by the names of the manifest."""
     shape = _shape_check(manifest)
     if shape.status != "holds":
@@ -162,12 +164,12 @@ _ROW_LABELS = re.compile(r"__index_level_\d+__")
 """Names of the columns in which pandas keeps row labels."""
 
 
-def verify_relation(relation: Relation, promises: Promises) -> Verdict:
+def verify_relation(relation: DatabaseRelation, promises: Promises) -> Verdict:
     """Recompute what a table of a database is said to keep; see `verify_file`.
 
     >>> from sfumato.files.dialect import Dialect
     >>> duckdb = Dialect(text="VARCHAR", collation='"binary"')
-    >>> people = Relation(("people",), {"age": "text"}, duckdb, lambda sql: [("2*", 3)])
+    >>> people = DatabaseRelation(("people",), {"age": "text"}, duckdb, lambda sql: [("2*", 3)])
     >>> verify_relation(people, Promises(["age"], models=[{"model": "k-anonymity", "k": 3}])).holds
     True
     """
@@ -175,7 +177,7 @@ def verify_relation(relation: Relation, promises: Promises) -> Verdict:
 
 
 def verify_stored(
-    relation: Relation,
+    relation: DatabaseRelation,
     manifest: str,
     *,
     population: object = None,
@@ -216,7 +218,7 @@ def verify_stored(
 
 
 def promises_in(
-    manifest: Manifest,
+    manifest: ClaimedManifest,
     population: object = None,
     generalization: Generalization | None = None,
     also: Sequence[Mapping[str, Any]] = (),
@@ -269,7 +271,7 @@ def promises_in(
     )
 
 
-def _means(manifest: Manifest) -> dict[str, tuple[str, ...]]:
+def _means(manifest: ClaimedManifest) -> dict[str, tuple[str, ...]]:
     """Return the columns of means, each with those of its lower and its upper ends."""
     ends = {(c.of, c.part): c.name for c in manifest.columns if c.part in ("low", "high")}
     return {
@@ -280,7 +282,7 @@ def _means(manifest: Manifest) -> dict[str, tuple[str, ...]]:
     }
 
 
-def _hidden_cells(manifest: Manifest) -> dict[str, tuple[Sequence[str], int]]:
+def _hidden_cells(manifest: ClaimedManifest) -> dict[str, tuple[Sequence[str], int]]:
     """Return per column of labels the columns of their ends or middles, and the hidden rows."""
     parts: dict[str, list[str]] = {}
     claimed: dict[str, int] = {}
@@ -292,14 +294,14 @@ def _hidden_cells(manifest: Manifest) -> dict[str, tuple[Sequence[str], int]]:
     return {name: (names, claimed[name]) for name, names in parts.items()}
 
 
-def _shape_check(manifest: Manifest) -> Check:
+def _shape_check(manifest: ClaimedManifest) -> Check:
     """Check the parts of a manifest against each other."""
     if manifest.kind is None:
         return _one_table_shape(manifest)
     return KINDS[manifest.kind].shape(manifest)
 
 
-def require_shape(manifest: Manifest) -> None:
+def require_shape(manifest: ClaimedManifest) -> None:
     """Raise if a manifest names tables that cannot be put together.
 
     A single table can be looked at although its manifest contradicts itself.
@@ -309,7 +311,7 @@ def require_shape(manifest: Manifest) -> None:
         raise InputError(found.detail)
 
 
-def _one_table_shape(manifest: Manifest) -> Check:
+def _one_table_shape(manifest: ClaimedManifest) -> Check:
     if len(manifest.files) != 1:
         return Check("manifest", "unchecked", detail="it names more than one data file")
     starred = manifest.suppressed if manifest.suppression == "star" else 0
@@ -345,7 +347,7 @@ def _is_plain_file(path: Path) -> bool:
         return False
 
 
-def _files_check(folder: Path, manifest: Manifest) -> Check:
+def _files_check(folder: Path, manifest: ClaimedManifest) -> Check:
     """Check that there is nothing in the folder but the files of the release."""
     known = {file.name for file in manifest.files} | set(COMPANIONS)
     strange = sorted(
@@ -361,7 +363,7 @@ def _files_check(folder: Path, manifest: Manifest) -> Check:
     return Check("files", status(holds=not detail), names, detail=detail)
 
 
-def _content_checks(folder: Path, manifest: Manifest, promises: Promises) -> list[Check]:
+def _content_checks(folder: Path, manifest: ClaimedManifest, promises: Promises) -> list[Check]:
     """Re-read all data files of a folder."""
     files = manifest.files
     lacking = [file.name for file in files if not _is_plain_file(folder / file.name)]
@@ -405,7 +407,7 @@ def _content_checks(folder: Path, manifest: Manifest, promises: Promises) -> lis
 
 
 def _content_of_rows(
-    sources: Mapping[str, Countable], manifest: Manifest, promises: Promises
+    sources: Mapping[str, Countable], manifest: ClaimedManifest, promises: Promises
 ) -> list[Check]:
     """Make the checks that need the rows."""
     if manifest.kind is not None:
@@ -433,7 +435,7 @@ class _RowChecks(NamedTuple):
         return self.checks
 
 
-def _told_apart(path: Path, form: str, manifest: Manifest) -> list[str]:
+def _told_apart(path: Path, form: str, manifest: ClaimedManifest) -> list[str]:
     """Return in words where codes of missing tell people apart who look alike."""
     if form not in office.FORMATS:
         return []
@@ -447,7 +449,7 @@ def _told_apart(path: Path, form: str, manifest: Manifest) -> list[str]:
 
 
 def _codebook_checks(
-    folder: Path, manifest: Manifest, sources: Mapping[str, Source]
+    folder: Path, manifest: ClaimedManifest, sources: Mapping[str, Source]
 ) -> list[Check]:
     """Check that a codebook names nothing but what rows show; nothing if there is none wrong."""
     path = folder / CODEBOOK
@@ -463,7 +465,7 @@ def _hash_file(path: Path) -> str:
 
 
 def _table_checks(
-    sources: Mapping[str, Countable], manifest: Manifest, promises: Promises
+    sources: Mapping[str, Countable], manifest: ClaimedManifest, promises: Promises
 ) -> list[Check]:
     checks = [*check_kind(sources, manifest, promises)]
     if manifest.counts_people:
@@ -478,7 +480,7 @@ def _metadata_check(
     """Check that tables bring nothing along that no row shows: notes, row numbers, values."""
     details = []
     for name, source in sources.items():
-        notes = () if isinstance(source, Relation) else source.metadata
+        notes = () if isinstance(source, DatabaseRelation) else source.metadata
         foreign = [key for key in notes if not key.startswith("sfumato")]
         index = [column for column in source.names if _INDEX_NAME.fullmatch(column)]
         prefix = f"{name}: " if len(sources) > 1 else ""
@@ -490,12 +492,12 @@ def _metadata_check(
     return Check("metadata", status(holds=not details), detail="; ".join(details))
 
 
-def _columns_check(source: Countable, manifest: Manifest) -> Check:
+def _columns_check(source: Countable, manifest: ClaimedManifest) -> Check:
     """Compare the columns that are there with those that are named."""
     promised = [column.name for column in manifest.columns]
     added = [name for name in source.names if name not in promised]
     lacking = [name for name in promised if name not in source.names]
-    where = "table" if isinstance(source, Relation) else "file"
+    where = "table" if isinstance(source, DatabaseRelation) else "file"
     details = [
         f"not in the manifest: {some(added)}" if added else "",
         f"not in the {where}: {some(lacking)}" if lacking else "",

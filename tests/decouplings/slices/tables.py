@@ -8,7 +8,14 @@ import numpy as np
 from hypothesis import strategies as st
 
 from sfumato.counts import FrequencySet
-from sfumato.decouplings.slices import Columns, Entropy, Form, Probabilistic, Recursive, SubTuples
+from sfumato.decouplings.slices import (
+    Columns,
+    DiversityForm,
+    EntropyForm,
+    Probabilistic,
+    Recursive,
+    SubTuples,
+)
 from tests.decouplings.slices import literal
 
 NAMES = ["age", "sex", "zip", "ill"]
@@ -61,7 +68,7 @@ def some_buckets(data, counts, most=4):
 class Asked(NamedTuple):
     """A form of diversity, and the same written down word by word."""
 
-    form: Form
+    form: DiversityForm
     diverse: partial
 
 
@@ -71,7 +78,7 @@ def asked(form):
 
 FORMS = st.one_of(
     st.builds(Probabilistic, st.integers(2, 4)),
-    st.builds(Entropy, st.sampled_from([1.25, 2, 2.5, 3, 4])),
+    st.builds(EntropyForm, st.sampled_from([1.25, 2, 2.5, 3, 4])),
     # Such c as are reached exactly, where it is not enough.
     st.builds(Recursive, st.integers(2, 3), st.sampled_from([0.5, 1, 1.5, 2, 3, 4])),
 ).map(asked)

@@ -11,7 +11,7 @@ from sfumato.counts import FrequencySet
 from sfumato.decouplings.slices import (
     MEASURES,
     Columns,
-    Entropy,
+    EntropyForm,
     Probabilistic,
     Recursive,
     SubTuples,
@@ -208,7 +208,7 @@ TOWN = [("30", "x", "flu"), ("30", "x", "flu"), ("40", "y", "gout"), ("40", "y",
             ),
         ),
         (
-            Entropy(1.9),
+            EntropyForm(1.9),
             (),
             # Three quarters and one: 4 / 3^(3/4) = 1.7547...
             (
@@ -244,7 +244,7 @@ def test_a_table_that_cannot_be_diverse_is_refused_with_who_is_worst_off(form, b
     assert str(refused.value) == said
 
 
-@pytest.mark.parametrize("form", [Probabilistic(2), Entropy(2), Recursive(2, 4)])
+@pytest.mark.parametrize("form", [Probabilistic(2), EntropyForm(2), Recursive(2, 4)])
 def test_a_table_of_which_nothing_is_known_is_refused(form):
     counts = FrequencySet.from_rows(["zip", "ill"], [("x", None), ("y", None)])
     with pytest.raises(InfeasibleError, match="no person has a known 'ill', and a missing value"):

@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 
 from sfumato.decouplings.slices import (
-    Entropy,
+    EntropyForm,
     Probabilistic,
     Recursive,
     crowds,
@@ -95,7 +95,7 @@ def test_a_table_that_fails_as_one_bucket_has_no_cut_that_helps(rows, columns, a
     [
         (Probabilistic(2), 150),
         (Probabilistic(3), 150),
-        (Entropy(2.5), 150),
+        (EntropyForm(2.5), 150),
         (Recursive(2, 4), 300),
         (Recursive(3, 2), 150),
     ],

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from sfumato.classes import classes_from
 from sfumato.decouplings.slices import (
-    Entropy,
+    EntropyForm,
     Probabilistic,
     Recursive,
     beliefs,
@@ -108,11 +108,11 @@ def test_the_literal_version_computes_the_same_as_the_hand():
         (Probabilistic(2), {("40", "z"), ("30", "z")}),
         (Probabilistic(3), EVERYBODY),
         # Two halves are worth two values exactly; 2/3, 1/6, 1/6 the third root of 13.5, 2.38.
-        (Entropy(2), {("40", "z")}),
-        (Entropy(2.38), EVERYBODY - {("30", "x"), ("40", "x"), ("30", "z")}),
+        (EntropyForm(2), {("40", "z")}),
+        (EntropyForm(2.38), EVERYBODY - {("30", "x"), ("40", "x"), ("30", "z")}),
         # 1/4, 1/2, 1/4 are worth the root of 8, 2.828; 3/10, 1/2, 1/5 a little less: 2.800.
-        (Entropy(2.39), EVERYBODY - {("30", "x"), ("40", "x")}),
-        (Entropy(2.82), EVERYBODY - {("40", "x")}),
+        (EntropyForm(2.39), EVERYBODY - {("30", "x"), ("40", "x")}),
+        (EntropyForm(2.82), EVERYBODY - {("40", "x")}),
         # Nobody's likeliest value is below the rest. Below twice the rest is all under 2/3.
         (Recursive(2, 1), EVERYBODY),
         (Recursive(2, 2), {("40", "z"), ("30", "z")}),
@@ -209,10 +209,10 @@ def test_exactly_one_in_l_is_allowed_and_exactly_c_times_is_not():
     columns = (("age", "sex"), ("zip", "ill"))
     counts, laid = laid_of(rows, columns)
     bucket = np.array([{"u": 0, "v": 1, "w": 2}[row_of(counts, i)[3]] for i in range(len(counts))])
-    for form in (Probabilistic(3), Entropy(3), Recursive(3, 1.001)):
+    for form in (Probabilistic(3), EntropyForm(3), Recursive(3, 1.001)):
         assert form.fail(crowds(laid, bucket).tally).all()
         assert not len(find_exposed(laid, bucket, form))
-    for form in (Probabilistic(4), Entropy(3.001), Recursive(3, 1)):
+    for form in (Probabilistic(4), EntropyForm(3.001), Recursive(3, 1)):
         assert len(find_exposed(laid, bucket, form)) == 3
     buckets = buckets_of(counts, bucket)
     said = literal.beliefs(rows[0], buckets, NAMES, columns, "ill")
@@ -226,7 +226,7 @@ def test_a_missing_value_hides_nobody():
     together, apart = np.zeros(3, dtype=np.int64), np.array([0, 0, 1])
     for good, bad in (
         (Probabilistic(2), Probabilistic(3)),
-        (Entropy(2), Entropy(2.1)),
+        (EntropyForm(2), EntropyForm(2.1)),
         (Recursive(2, 1.1), Recursive(3, 9)),
     ):
         assert not good.fail(crowds(laid, together).tally).any()
@@ -241,7 +241,7 @@ def test_an_l_larger_than_any_table_is_not_too_large_to_fail():
     _, laid = laid_of(rows, (("age", "sex"), ("zip", "ill")))
     found = crowds(laid, np.zeros(len(laid), dtype=np.int64))
     for l in (2**60, 2**61, 10**30):
-        for form in (Probabilistic(l), Entropy(l), Recursive(l, 9)):
+        for form in (Probabilistic(l), EntropyForm(l), Recursive(l, 9)):
             assert form.fail(found.tally).all()
 
 
@@ -258,7 +258,7 @@ def test_many_people_are_looked_at_in_parts(monkeypatch):
 def test_nobody_is_exposed_in_an_empty_table():
     _, laid = laid_of([], (("age", "sex"), ("zip", "ill")))
     nobody = np.zeros(0, dtype=np.int64)
-    for form in (Probabilistic(2), Entropy(2), Recursive(2, 2)):
+    for form in (Probabilistic(2), EntropyForm(2), Recursive(2, 2)):
         assert not len(form.fail(crowds(laid, nobody).tally))
         assert not len(find_exposed(laid, nobody, form))
         assert not len(cut_into_buckets([laid], [nobody], form))

@@ -14,7 +14,7 @@ from sfumato.counts import FrequencySet
 from sfumato.decouplings import Slicing
 from sfumato.decouplings.slices import (
     Columns,
-    Entropy,
+    EntropyForm,
     Probabilistic,
     Recursive,
     SubTuples,
@@ -274,7 +274,7 @@ def test_people_match_several_buckets():
     assert matched["relaxed"] > 1.5
 
 
-@pytest.mark.parametrize("form", [Probabilistic(2), Entropy(2), Recursive(2, 3)])
+@pytest.mark.parametrize("form", [Probabilistic(2), EntropyForm(2), Recursive(2, 3)])
 def test_cuts_go_further_where_buckets_are_judged_together(form):
     rng = np.random.default_rng(7)
     rows = [(*map(str, rng.integers(0, 2, 3)), "uvw"[rng.integers(3)]) for _ in range(60)]

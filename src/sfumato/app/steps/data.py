@@ -3,7 +3,7 @@
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from sfumato.app.desk import DATA_ENDINGS, DATABASE_ENDINGS, Desk, Source
+from sfumato.app.desk import DATA_ENDINGS, DATABASE_ENDINGS, Desk, TableSource
 from sfumato.app.fields import Fields
 from sfumato.app.steps import ALL, Answer, Context
 from sfumato.errors import InputError, hide_passwords
@@ -42,7 +42,7 @@ def show(desk: Desk, asked: Fields) -> Context:
     }
 
 
-def _strange_ending(source: Source | None) -> str:
+def _strange_ending(source: TableSource | None) -> str:
     """Return how the name of a file ends that is of no kind which is read; else nothing."""
     if source is None or source.kind == "database" or source.name.lower().endswith(DATA_ENDINGS):
         return ""
@@ -78,7 +78,7 @@ def open_file(desk: Desk, asked: Fields) -> Answer:
     refuse_special(path)
     if not path.is_file():
         raise InputError(f"there is no file {asked.text('file')!r} in the folder any more")
-    return _take(desk, Source(str(path), path.name))
+    return _take(desk, TableSource(str(path), path.name))
 
 
 @step.action("database")
@@ -89,9 +89,9 @@ def open_database(desk: Desk, asked: Fields) -> Answer:
 
         path, table = desk.inside(asked.text("file")), asked.text("table")
         address = address_in_file("duckdb", path, table)
-        return _take(desk, Source(address, f"{path.name} · {table}", "database"))
+        return _take(desk, TableSource(address, f"{path.name} · {table}", "database"))
     typed = asked.text("address").strip()
-    return _take(desk, Source(typed, hide_passwords(typed), "database"))
+    return _take(desk, TableSource(typed, hide_passwords(typed), "database"))
 
 
 @step.action("sample")
@@ -130,7 +130,7 @@ def redraft(desk: Desk, asked: Fields) -> Answer:
     return "roles"
 
 
-def _take(desk: Desk, source: Source) -> Answer:
+def _take(desk: Desk, source: TableSource) -> Answer:
     desk.take(source)
     return None
 

@@ -11,7 +11,7 @@ from typing import Any, Literal, Union, get_args, get_origin
 from sfumato.app.desk import Desk
 from sfumato.app.fields import Fields
 from sfumato.app.jobs import Job
-from sfumato.app.releasing import WHOLE, Wish, decoupling_of
+from sfumato.app.releasing import WHOLE, ReleaseWish, decoupling_of
 from sfumato.app.steps import ALL, Answer, Context
 from sfumato.decouplings import DECOUPLINGS, Decoupling
 from sfumato.errors import InputError
@@ -97,7 +97,7 @@ def _overlaps(decoupling: Decoupling) -> bool:
 
 
 @dataclass(frozen=True)
-class Setting:
+class MethodField:
     """A setting of a method, as a field of a form."""
 
     name: str
@@ -114,7 +114,7 @@ class Setting:
     """Whether it is shown at once, and not behind a click."""
 
 
-def settings_of(decoupling: Decoupling, columns: Sequence[str]) -> list[Setting]:
+def settings_of(decoupling: Decoupling, columns: Sequence[str]) -> list[MethodField]:
     """Return the settings of a method with their values.
 
     Args:
@@ -129,7 +129,7 @@ def settings_of(decoupling: Decoupling, columns: Sequence[str]) -> list[Setting]
         default = None if is_required(details) else default_of(details)
         options, kinds = _options(name, hint, columns)
         found.append(
-            Setting(
+            MethodField(
                 name,
                 means.get(name, ""),
                 "" if value is None else f"{value:g}" if isinstance(value, float) else str(value),
@@ -169,7 +169,7 @@ class Move:
 
 
 @dataclass(frozen=True)
-class Chip:
+class ColumnChip:
     """A column in a table of the arrangement."""
 
     name: str
@@ -178,14 +178,14 @@ class Chip:
 
 
 @dataclass(frozen=True)
-class Board:
+class TableBoard:
     """A table of the arrangement."""
 
     key: str
     """What a column that is dropped on it sends."""
 
     kind: Literal["people", "sensitive", "slice", "whole"]
-    chips: tuple[Chip, ...]
+    chips: tuple[ColumnChip, ...]
 
 
 def plain_of(policy: Policy, columns: Sequence[str]) -> tuple[str, ...]:
@@ -195,13 +195,15 @@ def plain_of(policy: Policy, columns: Sequence[str]) -> tuple[str, ...]:
     return (*named, *(name for name in others if name not in policy.columns))
 
 
-def boards_of(policy: Policy, decoupling: Decoupling | None, plain: Sequence[str]) -> list[Board]:
+def boards_of(
+    policy: Policy, decoupling: Decoupling | None, plain: Sequence[str]
+) -> list[TableBoard]:
     """Return the tables that are published, and where each of their columns can go."""
     roles = dict.fromkeys(policy.quasi_identifiers, "quasi-identifier")
     roles |= dict.fromkeys(policy.sensitive, "sensitive") | dict.fromkeys(plain, "plain")
     if decoupling is None or decoupling.in_one_piece:
-        chips = tuple(Chip(name, role) for name, role in roles.items())
-        return [Board("whole", "whole", chips)]
+        chips = tuple(ColumnChip(name, role) for name, role in roles.items())
+        return [TableBoard("whole", "whole", chips)]
     if "columns" in parameters(type(decoupling)):
         return _slices(getattr(decoupling, "columns", None) or (), roles)
     return _together(policy, decoupling, plain, roles)
@@ -209,16 +211,16 @@ def boards_of(policy: Policy, decoupling: Decoupling | None, plain: Sequence[str
 
 def _together(
     policy: Policy, decoupling: Decoupling, plain: Sequence[str], roles: Mapping[str, str]
-) -> list[Board]:
+) -> list[TableBoard]:
     groups = groups_of(decoupling.together, policy.sensitive)
     tied = {name for names in groups for name in names}
-    people = [Chip(name, "quasi-identifier") for name in policy.quasi_identifiers]
+    people = [ColumnChip(name, "quasi-identifier") for name in policy.quasi_identifiers]
     people += [
-        Chip(name, "plain", tuple(Move(names[0], "with", names[0]) for names in groups))
+        ColumnChip(name, "plain", tuple(Move(names[0], "with", names[0]) for names in groups))
         for name in plain
         if name not in tied
     ]
-    found = [Board("people", "people", tuple(people))]
+    found = [TableBoard("people", "people", tuple(people))]
     for names in groups:
         chips = []
         for name in names:
@@ -227,12 +229,12 @@ def _together(
                 moves.append(Move("people", "people"))
             elif len(names) > 1:
                 moves.append(Move("own", "own"))
-            chips.append(Chip(name, roles[name], tuple(moves)))
-        found.append(Board(names[0], "sensitive", tuple(chips)))
+            chips.append(ColumnChip(name, roles[name], tuple(moves)))
+        found.append(TableBoard(names[0], "sensitive", tuple(chips)))
     return found
 
 
-def _slices(columns: Sequence[str | Sequence[str]], roles: Mapping[str, str]) -> list[Board]:
+def _slices(columns: Sequence[str | Sequence[str]], roles: Mapping[str, str]) -> list[TableBoard]:
     lists = [list(names) for names in columns]
     times = {name: sum(name in names for names in lists) for name in roles}
     found = []
@@ -249,8 +251,8 @@ def _slices(columns: Sequence[str | Sequence[str]], roles: Mapping[str, str]) ->
                 moves += [Move(f"+{i}", "also", str(i + 1)) for i in free]
             if times.get(name, 0) > 1:
                 moves.append(Move("-", "away"))
-            chips.append(Chip(name, roles.get(name, "plain"), tuple(moves)))
-        found.append(Board(str(at), "slice", tuple(chips)))
+            chips.append(ColumnChip(name, roles.get(name, "plain"), tuple(moves)))
+        found.append(TableBoard(str(at), "slice", tuple(chips)))
     return found
 
 
@@ -331,7 +333,7 @@ def move_slice(
 
 
 @dataclass(frozen=True)
-class Sample:
+class FirstRows:
     """The first rows of a table that would be published."""
 
     name: str
@@ -341,7 +343,7 @@ class Sample:
 
 
 @dataclass(frozen=True)
-class Guess:
+class GuessBeforeAfter:
     """How surely an adversary tells people's own values, before and after."""
 
     known: str
@@ -354,17 +356,17 @@ class Guess:
 
 
 @dataclass(frozen=True)
-class Found:
+class LookResult:
     """What came of a look."""
 
-    samples: tuple[Sample, ...]
+    samples: tuple[FirstRows, ...]
     summary: Content
-    guesses: tuple[Guess, ...] = ()
+    guesses: tuple[GuessBeforeAfter, ...] = ()
     surest: Content | None = None
     slices: tuple[tuple[str, ...], ...] = ()
 
 
-def look(wish: Wish, folder: Path, report: Progress) -> Found:
+def look(wish: ReleaseWish, folder: Path, report: Progress) -> LookResult:
     """Return what would be published, and what would be left to guess.
 
     Args:
@@ -383,23 +385,23 @@ def look(wish: Wish, folder: Path, report: Progress) -> Found:
             whole = wish.anonymize(there, progress=report)
             data = whole if there is None else there
         made = wish.part(data, None, progress=report)
-        guesses: tuple[Guess, ...] = ()
+        guesses: tuple[GuessBeforeAfter, ...] = ()
         surest: Content | None = None
         if decoupling.keeps_classes and not decoupling.in_one_piece:
             guesses, surest = _guesses(made, data, report)
     samples = tuple(_sample(name, table) for name, table in (made.tables or {}).items())
-    return Found(samples, made.content(), guesses, surest, made.slices)
+    return LookResult(samples, made.content(), guesses, surest, made.slices)
 
 
-def _sample(name: str, table: Any) -> Sample:  # noqa: ANN401 - an Arrow table
+def _sample(name: str, table: Any) -> FirstRows:  # noqa: ANN401 - an Arrow table
     head = table.slice(0, _SHOWN).to_pylist()
     rows = tuple(tuple(None if v is None else str(v)[:80] for v in row.values()) for row in head)
-    return Sample(name, table.num_rows, tuple(table.column_names), rows)
+    return FirstRows(name, table.num_rows, tuple(table.column_names), rows)
 
 
 def _guesses(
     made: DecoupledRelease, before: object, report: Progress
-) -> tuple[tuple[Guess, ...], Content]:
+) -> tuple[tuple[GuessBeforeAfter, ...], Content]:
     """Return what those can tell who join the tables again, and their surest guesses."""
     from sfumato.tasks.breach import breach
 
@@ -407,7 +409,7 @@ def _guesses(
     compared = exposure.comparison
     told = [] if compared is None else compared.changes
     guesses = tuple(
-        Guess(
+        GuessBeforeAfter(
             each.known or "",
             (float(each.before.worst), float(each.after.worst)),
             (float(each.before.mean), float(each.after.mean)),
@@ -431,7 +433,7 @@ def show(desk: Desk, asked: Fields) -> Context:
     columns = list(policy.columns) if live is None else list(live.columns)
     plain = plain_of(policy, columns)
     goes_by = [name for name in columns if name not in policy.sensitive]
-    found: Found | None = job.result if job is not None and job.ready else None
+    found: LookResult | None = job.result if job is not None and job.ready else None
     return {
         "methods": methods(),
         "chosen": name_chosen(decoupling),
@@ -567,7 +569,7 @@ def start_look(desk: Desk, asked: Fields) -> Answer:
 
 
 def _start(desk: Desk) -> Job:
-    wish = Wish(desk.require_source().address, desk.task_policy, seed=desk.seed)
+    wish = ReleaseWish(desk.require_source().address, desk.task_policy, seed=desk.seed)
     return desk.start(JOB, lambda report: look(wish, desk.private, report))
 
 

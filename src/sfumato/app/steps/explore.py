@@ -198,7 +198,7 @@ def _key(key: Any, point: "Point") -> Any:  # noqa: ANN401
 
 
 @dataclass(frozen=True)
-class Side:
+class ComparedSide:
     """One of two policies that are looked at side by side."""
 
     title: str
@@ -215,13 +215,13 @@ def _pair(
     points, policy = found.comparison.points, desk.require_policy()
     present = _present(found, policy)
     first = points[chosen - 1]
-    sides = [Side(first.name, first, found.policies[first.name].to_yaml())]
+    sides = [ComparedSide(first.name, first, found.policies[first.name].to_yaml())]
     if other is not None:
         point = points[other - 1]
-        sides.append(Side(point.name, point, found.policies[point.name].to_yaml()))
+        sides.append(ComparedSide(point.name, point, found.policies[point.name].to_yaml()))
     else:
         same = found.comparison[present[0]] if present else None
-        sides.append(Side(PRESENT, same, policy.to_yaml()))
+        sides.append(ComparedSide(PRESENT, same, policy.to_yaml()))
     return {
         "first": sides[0],
         "second": sides[1],

@@ -9,7 +9,7 @@ import numpy as np
 from sfumato.app.desk import Desk
 from sfumato.app.fields import Fields
 from sfumato.app.jobs import Job
-from sfumato.app.releasing import Wish, decoupling_of, rows_at_hand
+from sfumato.app.releasing import ReleaseWish, decoupling_of, rows_at_hand
 from sfumato.app.steps import ALL, Answer, Context
 from sfumato.comparison.before_after import BeforeAfter
 from sfumato.errors import InputError
@@ -105,7 +105,7 @@ def start(desk: Desk) -> Job:
 
     def work(report: Progress) -> BeforeAndAfter:
         source = rows_at_hand(address)
-        release = Wish(source, policy, seed=seed).anonymize(None, progress=report)
+        release = ReleaseWish(source, policy, seed=seed).anonymize(None, progress=report)
         report("compare", 0, None)
         return BeforeAndAfter(release, BeforeAfter.of(source, release))
 

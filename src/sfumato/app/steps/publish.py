@@ -12,7 +12,7 @@ from sfumato.app.desk import DATABASE_ENDINGS, Desk
 from sfumato.app.fields import Fields
 from sfumato.app.releasing import (
     Choices,
-    Wish,
+    ReleaseWish,
     decoupling_of,
     free_name,
     people_name,
@@ -230,7 +230,7 @@ def start(desk: Desk, passphrase: str, *, replace_it: bool) -> None:
     key = None
     if choices.key:
         key = SigningKey.load(_key_file(desk, choices.key), passphrase or None)
-    wish = Wish(
+    wish = ReleaseWish(
         desk.require_source().address, desk.task_policy, choices.format or None, desk.seed, key
     )
     desk.start(JOB, lambda report: _make(desk, wish, choices, target, report))
@@ -253,7 +253,9 @@ def _key_file(desk: Desk, name: str) -> Path:
     return path
 
 
-def _make(desk: Desk, wish: Wish, choices: Choices, target: Path, report: Progress) -> MadeRelease:
+def _make(
+    desk: Desk, wish: ReleaseWish, choices: Choices, target: Path, report: Progress
+) -> MadeRelease:
     """Make everything in a private place, and put it into the folder when all of it is there."""
     from sfumato.reports import report as describe
 

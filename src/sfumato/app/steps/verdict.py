@@ -9,7 +9,7 @@ from typing import Any
 from sfumato.app.desk import Desk
 from sfumato.app.fields import Fields
 from sfumato.app.jobs import Job
-from sfumato.app.releasing import Wish, decoupling_of, rows_at_hand
+from sfumato.app.releasing import ReleaseWish, decoupling_of, rows_at_hand
 from sfumato.app.steps import ALL, Answer, Context
 from sfumato.app.texts import Translator, translator
 from sfumato.app.wording import sentence_of
@@ -50,7 +50,7 @@ _DRAWN = 300
 
 
 @dataclass(frozen=True)
-class Judgement:
+class VerdictShown:
     """What was judged, and what was found."""
 
     assessment: Assessment
@@ -69,7 +69,7 @@ def show(desk: Desk, asked: Fields) -> Context:
     """Return the answer with its reasons, or how far the work is."""
     opened = desk.source is None or "opened" in asked
     job = desk.jobs.get(OPENED if opened else JOB)
-    found: Judgement | None = job.result if job is not None and job.ready else None
+    found: VerdictShown | None = job.result if job is not None and job.ready else None
     return {
         "opened": opened,
         "job": job,
@@ -107,11 +107,11 @@ def start(desk: Desk) -> Job:
     if made is not None and made.ready and not desk.is_old(made):
         ready = made.result.release
 
-    def work(report: Progress) -> Judgement:
+    def work(report: Progress) -> VerdictShown:
         from sfumato.tasks.verify import verify
 
         source = rows_at_hand(address)
-        wish = Wish(source, policy, seed=seed)
+        wish = ReleaseWish(source, policy, seed=seed)
         decoupling, whole = decoupling_of(policy), ready
         what: Release | DecoupledRelease
         if decoupling is None or decoupling.keeps_classes:
@@ -122,7 +122,7 @@ def start(desk: Desk) -> Job:
         else:
             what = wish.part(whole if decoupling.keeps_classes else source, None, progress=report)
         found = verify(what, policy, data=source, progress=report)
-        return Judgement(found, what, whole)
+        return VerdictShown(found, what, whole)
 
     return desk.start(JOB, work)
 
@@ -135,10 +135,10 @@ def judge_opened(desk: Desk, asked: Fields) -> Answer:
         raise InputError("this is no release of the folder any more. Open another on page Data")
     desk.release = folder
 
-    def work(report: Progress) -> Judgement:
+    def work(report: Progress) -> VerdictShown:
         from sfumato.tasks.verify import verify
 
-        return Judgement(verify(folder, progress=report), folder, None)
+        return VerdictShown(verify(folder, progress=report), folder, None)
 
     desk.start(OPENED, work)
     return None
@@ -158,12 +158,12 @@ def find_leaks(desk: Desk, asked: Fields) -> Answer:
     return None
 
 
-def _current(desk: Desk) -> Judgement:
+def _current(desk: Desk) -> VerdictShown:
     """Return what was judged of the present policy; an error if it was not."""
     job = desk.jobs.get(JOB)
     if job is None or not job.ready or desk.is_old(job):
         raise InputError("the policy has changed, or nothing was judged yet. Judge it first")
-    found: Judgement = job.result
+    found: VerdictShown = job.result
     return found
 
 
@@ -239,7 +239,7 @@ def _change(desk: Desk, policy: Policy, what: str) -> bool:
     return True
 
 
-def _reason(found: Judgement, at: int) -> Reason:
+def _reason(found: VerdictShown, at: int) -> Reason:
     reasons = found.assessment.reasons
     if not 0 <= at < len(reasons):
         raise InputError("this reason is not there any more. Load the page again")
@@ -274,7 +274,7 @@ def _one_line(settings: Mapping[str, object]) -> str:
 # What the page shows of a reason.
 
 
-def _describe_all(desk: Desk, found: Judgement, language: str) -> list[dict[str, Any]]:
+def _describe_all(desk: Desk, found: VerdictShown, language: str) -> list[dict[str, Any]]:
     sensitive = () if desk.policy is None else desk.policy.sensitive
     return [
         {
@@ -317,7 +317,7 @@ def _describe(at: int, reason: Reason, sensitive: Sequence[str]) -> dict[str, An
     }
 
 
-def _leaks(desk: Desk, found: Judgement | None) -> dict[str, Any] | None:
+def _leaks(desk: Desk, found: VerdictShown | None) -> dict[str, Any] | None:
     """Return the networks drawn, and what the rules and facts tell; None before they are found."""
     job = desk.jobs.get(LEAKS)
     if found is None or job is None or not job.ready or desk.is_old(job):
@@ -364,7 +364,7 @@ def _suggestions(desk: Desk) -> dict[str, list[str]]:
     }
 
 
-def _current_or_none(desk: Desk) -> Judgement | None:
+def _current_or_none(desk: Desk) -> VerdictShown | None:
     try:
         return _current(desk)
     except SfumatoError:

@@ -10,7 +10,7 @@ from sfumato.decouplings import kind_of
 from sfumato.errors import UnknownColumnError
 from sfumato.harm import HarmRule, Level
 from sfumato.showing.charts import bars_svg
-from sfumato.showing.content import Content, Heading, Part, Sentence, Share, Showable, Table
+from sfumato.showing.content import Content, ContentTable, Heading, Part, Sentence, Share, Showable
 from sfumato.text import percent, text_of
 from sfumato.typing import Value
 
@@ -18,7 +18,7 @@ _MOST = 10
 
 
 @dataclass(frozen=True)
-class Place:
+class PossiblePlace:
     """A class, group or bucket the person may be in."""
 
     labels: Mapping[str, Value]
@@ -99,12 +99,12 @@ class Belief:
         at = self.values.index(text_of(value))
         return self.prior[at], self.posterior[at]
 
-    def table(self, most: int) -> Table:
+    def table(self, most: int) -> ContentTable:
         """Return how likely the `most` likeliest values were, and are."""
         shares = zip(self.values, self.prior, self.posterior, strict=True)
         rows = [(value, Share(before), Share(after)) for value, before, after in shares]
         heads = (self.column, Heading("before", bar=20), Heading("after", bar=20))
-        return Table.of("", heads, rows, most=most)
+        return ContentTable.of("", heads, rows, most=most)
 
     def to_dict(self) -> dict[str, Any]:
         """Return everything as plain values, ready for JSON."""
@@ -164,7 +164,7 @@ class Explanation(Showable):
     of_places: int
     """The number of classes, groups or buckets it has."""
 
-    places: tuple[Place, ...]
+    places: tuple[PossiblePlace, ...]
     """Where the person may be, likeliest first; none if no person fits."""
 
     beliefs: tuple[Belief, ...]
@@ -246,7 +246,7 @@ class Explanation(Showable):
                 for place in self.places
             ]
             heads = ("may be in", "people", "how likely")
-            parts.append(Table.of("", heads, places, most=_MOST))
+            parts.append(ContentTable.of("", heads, places, most=_MOST))
         parts += [belief.table(_MOST) for belief in self.beliefs]
         return Content(headline, tuple(parts))
 

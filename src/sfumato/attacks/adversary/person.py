@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from sfumato.conditions import Line, overlap, unknown_value
+from sfumato.conditions import ConditionLine, overlap, unknown_value
 from sfumato.counts import Column, FrequencySet, add_up, group
 from sfumato.decouplings.base import LinkedTables
 from sfumato.errors import (
@@ -274,7 +274,7 @@ def _holding(value: Value, columns: Sequence[Column]) -> tuple[Column, Value]:
 
 
 @dataclass(frozen=True, eq=False)
-class Piece:
+class PersonTable:
     """One published table, and which of its entries may be the person's."""
 
     bucket: IntArray
@@ -312,7 +312,7 @@ class OnePerson:
     Example:
         >>> ill = Column("ill", ("flu", "hiv"))
         >>> codes = np.array([0, 1, 1], dtype=np.int32)
-        >>> table = Piece(np.array([0, 0, 1]), np.array([3.0, 1.0, 2.0]),
+        >>> table = PersonTable(np.array([0, 0, 1]), np.array([3.0, 1.0, 2.0]),
         ...     np.array([True, True, True]), {"ill": (ill, codes)})
         >>> one = OnePerson((table,), 2)
         >>> one.groups.round(2).tolist(), one.posterior("ill").tolist()
@@ -321,7 +321,7 @@ class OnePerson:
         [0.0, 1.0]
     """
 
-    pieces: Sequence[Piece]
+    pieces: Sequence[PersonTable]
     n: int
     weights: Mapping[str, FloatArray] = field(default_factory=dict)
 
@@ -553,7 +553,7 @@ class PersonSearch:
         return max((int(each.max(initial=-1)) + 1 for each in self.groups), default=0)
 
     @cached_property
-    def pieces(self) -> tuple[Piece, ...]:
+    def pieces(self) -> tuple[PersonTable, ...]:
         """The tables as weights can be put on them."""
         tables, before = self.tables, set[str]()
         columns = Columns(tuple(tables.names(table) for table in tables.tables))
@@ -645,14 +645,14 @@ class PersonSearch:
         return Column(name, tuple(in_order(values.values())))
 
     @cached_property
-    def _lines(self) -> dict[str, Line]:
+    def _lines(self) -> dict[str, ConditionLine]:
         """The line that each column lies on, by its labels, else by what is known of its values."""
         found = {}
         for name, value in self.known.items():
-            lines = [] if value is None else Line.all_of(self._published(name))
+            lines = [] if value is None else ConditionLine.all_of(self._published(name))
             fitting = [line for line in lines if line.read(value) is not None]
             if not lines and self.data is not None:
-                line = Line.of_values(count_columns(self.data, [name]).column(name))
+                line = ConditionLine.of_values(count_columns(self.data, [name]).column(name))
                 fitting = [] if line is None else [line]
             if fitting or lines:
                 found[name] = [*fitting, *lines][0]
@@ -677,7 +677,7 @@ class PersonSearch:
         silent = self._silent(table)
         return 0 if (piece.fits & silent).any() else int(table.rows[silent].sum())
 
-    def _piece(self, table: FrequencySet, groups: IntArray, people: FloatArray) -> Piece:
+    def _piece(self, table: FrequencySet, groups: IntArray, people: FloatArray) -> PersonTable:
         fits = np.ones(len(table), dtype=np.bool_)
         for name in self.known:
             if name in table.names:
@@ -690,7 +690,7 @@ class PersonSearch:
             for name in self.opened.sensitive
             if name in table.names
         }
-        return Piece(groups, people, fits, values)
+        return PersonTable(groups, people, fits, values)
 
     def among_people(self, held: Mapping[str, int]) -> OneOfSeveral | None:
         """Return the belief about a person who may have several rows; None if rows are counted.

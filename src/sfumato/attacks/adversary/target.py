@@ -18,7 +18,7 @@ from sfumato.attacks import (
     base,
     matcher,
 )
-from sfumato.attacks.overlap import Face, Reading, number_items
+from sfumato.attacks.overlap import Face, LabelKnowledge, number_items
 from sfumato.classes import MISSING, SensitiveColumn, ValueCounts, overlapping
 from sfumato.counts import Column, FrequencySet
 from sfumato.counts.people import ClassPeople
@@ -582,14 +582,14 @@ def _open_earlier(what: object, release: Published) -> Published:
     return open_release(what, quasi_identifiers=roles[0], sensitive=roles[1])
 
 
-def _readings(release: Published, original: object) -> dict[str, Reading]:
+def _readings(release: Published, original: object) -> dict[str, LabelKnowledge]:
     """Find out what the labels of quasi-identifiers stand for, as far as anything says so."""
     names, policy = release.quasi_identifiers, release.policy
-    found = {name: Reading() for name in names}
+    found = {name: LabelKnowledge() for name in names}
     if original is not None:
         counts = count_columns(original, names, release.policy).project(names)
         ladders = ladders_of(policy, counts, names)
-        return {name: Reading(counts.column(name), ladders.get(name)) for name in names}
+        return {name: LabelKnowledge(counts.column(name), ladders.get(name)) for name in names}
     columns = {} if policy is None else policy.columns
     for name in names:
         builder = columns[name].hierarchy if name in columns else None
@@ -600,7 +600,7 @@ def _readings(release: Published, original: object) -> dict[str, Reading]:
         # A tree knows its values; intervals and masks are read by themselves.
         if tree is not None and len(tree.values):
             raw = Column(name, tuple(tree.values))
-            found[name] = Reading(raw, tree.bind(name, raw.values))
+            found[name] = LabelKnowledge(raw, tree.bind(name, raw.values))
     return found
 
 

@@ -9,7 +9,7 @@ import numpy as np
 from sfumato.classes import KnownCounts
 from sfumato.counts import FrequencySet, group
 from sfumato.decouplings.slices.correlation import Correlations, correlations
-from sfumato.decouplings.slices.diversity import Crowds, Form, crowds
+from sfumato.decouplings.slices.diversity import Crowds, DiversityForm, crowds
 from sfumato.decouplings.slices.layout import SubTuples
 from sfumato.errors import InfeasibleError, ParameterError
 from sfumato.schema import Columns, redundant
@@ -92,7 +92,7 @@ def correlated_columns(  # noqa: PLR0913 - all but four have a default and are n
     counts: FrequencySet,
     quasi_identifiers: Sequence[str],
     sensitive: Sequence[str],
-    form: Form,
+    form: DiversityForm,
     *,
     most: int = MOST,
     slices: int | None = None,
@@ -240,7 +240,7 @@ def _cover_columns(found: Correlations, trial: "_Trial", most: int) -> list[list
     return columns
 
 
-def require_diverse(counts: FrequencySet, columns: Columns, form: Form) -> None:
+def require_diverse(counts: FrequencySet, columns: Columns, form: DiversityForm) -> None:
     """Raise an error if the table is not diverse even as one bucket: cutting does not help."""
     for name, laid in zip(columns.sensitive or ("",), SubTuples.of(counts, columns), strict=True):
         found = crowds(laid, np.zeros(len(laid), dtype=np.int64))
@@ -262,7 +262,7 @@ def _why(
     laid: SubTuples,
     found: Crowds,
     failing: np.ndarray,
-    form: Form,
+    form: DiversityForm,
 ) -> str:
     """Return what is wrong: with the column as a whole, or with those who are worst off."""
     name, beside = secret
@@ -334,7 +334,7 @@ class _Trial(NamedTuple):
 
     counts: FrequencySet
     sensitive: tuple[str, ...]
-    form: Form
+    form: DiversityForm
     fewest: int
     """The fewest columns there may be; with one left whole rows would be published."""
 

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from sfumato.decouplings.slices.diversity import Form, crowds
+from sfumato.decouplings.slices.diversity import DiversityForm, crowds
 from sfumato.decouplings.slices.layout import SubTuples
 from sfumato.decouplings.slices.matching import Buckets, find_exposed
 from sfumato.typing import BoolArray, FloatArray, IntArray
@@ -20,7 +20,7 @@ _LOST = 0.05
 def cut_into_buckets(
     laid: Sequence[SubTuples],
     codes: Sequence[np.ndarray],
-    form: Form,
+    form: DiversityForm,
     *,
     check: str = "buckets",
     rng: np.random.Generator | None = None,
@@ -79,7 +79,7 @@ class _Partition:
         self,
         laid: Sequence[SubTuples],
         table: IntArray,
-        form: Form,
+        form: DiversityForm,
         rng: np.random.Generator | None,
         mixing: np.random.Generator | None,
     ) -> None:

@@ -56,7 +56,7 @@ Model: TypeAlias = (
 )
 
 
-class Form(ABC):
+class DiversityForm(ABC):
     """How diverse the sensitive values of a crowd, or of what is believed of a person, have to be.
 
     The arithmetic is that of the model which asks the same of classes. Shares are among the values
@@ -69,7 +69,7 @@ class Form(ABC):
 
     l: int | float
 
-    def bind(self, column: Column) -> "Form":
+    def bind(self, column: Column) -> "DiversityForm":
         """Return it as it judges a column whose values it may have to know."""
         return self
 
@@ -111,7 +111,7 @@ class Form(ABC):
 
 
 @dataclass(frozen=True)
-class Probabilistic(Form):
+class Probabilistic(DiversityForm):
     """No value is likelier than 1/l; exactly 1/l is allowed."""
 
     name: ClassVar[str] = "probabilistic"
@@ -156,7 +156,7 @@ class Probabilistic(Form):
 
 
 @dataclass(frozen=True)
-class Entropy(Form):
+class EntropyForm(DiversityForm):
     """The entropy of what is believed is at least log l, as of l equally likely values."""
 
     name: ClassVar[str] = "entropy"
@@ -197,7 +197,7 @@ class Entropy(Form):
 
 
 @dataclass(frozen=True)
-class Recursive(Form):
+class Recursive(DiversityForm):
     """The likeliest value is less than c times as likely as all from the l-th likeliest on.
 
     With probabilities in falling order, r₁ < c (r_l + r_(l+1) + … + r_m).
@@ -253,7 +253,7 @@ class Recursive(Form):
 
 
 @dataclass(frozen=True)
-class PAlpha(Form):
+class PAlpha(DiversityForm):
     """At least l different values are there, and together they weigh alpha or more.
 
     Categories run from most secret (weight 0) to not secret (weight 1). It is (p,α)-sensitivity,
@@ -368,7 +368,7 @@ class EnhancedPAlpha(PAlpha):
 
 
 @dataclass(frozen=True)
-class Size(Form):
+class Size(DiversityForm):
     """At least l people are there: all that can be asked where nothing is sensitive."""
 
     name: ClassVar[str] = "size"
@@ -399,8 +399,8 @@ class Size(Form):
         return f"take an l of at most {known.totals.min()}"
 
 
-FORMS: dict[str, type[Form]] = {
-    form.name: form for form in (Probabilistic, Entropy, Recursive, PAlpha, EnhancedPAlpha)
+FORMS: dict[str, type[DiversityForm]] = {
+    form.name: form for form in (Probabilistic, EntropyForm, Recursive, PAlpha, EnhancedPAlpha)
 }
 _SETTINGS = {
     Recursive.name: {"c": "the likeliest value is compared with c times the rare ones"},
@@ -413,7 +413,7 @@ _SETTINGS[EnhancedPAlpha.name] = _SETTINGS[PAlpha.name]
 """What a form needs besides l, and why."""
 
 
-def form_of(name: str, l: int | float, **settings: Any) -> Form:  # noqa: ANN401 - its own
+def form_of(name: str, l: int | float, **settings: Any) -> DiversityForm:  # noqa: ANN401 - its own
     """Build a form of its name and its parameters; those that are None are not given.
 
     >>> form_of("recursive", 2, c=4)

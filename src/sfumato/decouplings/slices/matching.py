@@ -27,7 +27,13 @@ import numpy as np
 
 from sfumato.classes import KnownCounts
 from sfumato.counts import FrequencySet, group
-from sfumato.decouplings.slices.diversity import Form, Probabilistic, crowds, ranges, totals
+from sfumato.decouplings.slices.diversity import (
+    DiversityForm,
+    Probabilistic,
+    crowds,
+    ranges,
+    totals,
+)
 from sfumato.decouplings.slices.layout import SubTuples
 from sfumato.typing import BoolArray, FloatArray, IntArray
 
@@ -104,7 +110,7 @@ def beliefs(laid: SubTuples, bucket: IntArray, weighing: Weighing = "paper") -> 
 def find_exposed(
     laid: SubTuples,
     bucket: IntArray,
-    form: Form,
+    form: DiversityForm,
     check: str = "paper",
     *,
     changed: BoolArray | None = None,
@@ -211,7 +217,9 @@ def ruled_out(
     return 1 - float(matched[~real].mean()) if not real.all() else 0.0
 
 
-def _fail(buckets: "Buckets", people: IntArray, form: Form, weighing: Weighing) -> BoolArray:
+def _fail(
+    buckets: "Buckets", people: IntArray, form: DiversityForm, weighing: Weighing
+) -> BoolArray:
     """Return who is exposed, by one way to weigh buckets."""
     likely = buckets.beliefs(people, weighing)
     unknown = np.isnan(likely).any(axis=1)

@@ -26,11 +26,11 @@ from sfumato.ledger.epochs import coarsen
 from sfumato.ledger.increment import (
     WISHES,
     Ask,
+    GroupPromises,
     HeldRows,
+    IncrementResult,
     Kind,
-    Promises,
     Refusal,
-    Result,
     consider,
     first_distribution,
     increment_fingerprint,
@@ -53,8 +53,15 @@ from sfumato.releases.people import require_single_rows
 from sfumato.releases.preparing import open_prepared
 from sfumato.releases.release import GivenTables
 from sfumato.schema import Role
-from sfumato.showing.content import Content, Part, Sentence, Share, Showable, join_values
-from sfumato.showing.content import Table as ContentTable
+from sfumato.showing.content import (
+    Content,
+    ContentTable,
+    Part,
+    Sentence,
+    Share,
+    Showable,
+    join_values,
+)
 from sfumato.tables import Table
 from sfumato.tasks.verify import Assessment
 from sfumato.text import fold_spelling, number_of
@@ -614,7 +621,7 @@ class IncrementJob:
                 if correct is not None:
                     rows.correct(tables.open(correct))
                 self._follow(rows)
-                work = _Work(self, rows, np.random.default_rng(self._seed))
+                work = _IncrementSteps(self, rows, np.random.default_rng(self._seed))
                 repeated = work.find_repeated()
                 done = work.settle(work.require_news())
                 staged = work.stage(done)
@@ -655,7 +662,7 @@ class IncrementJob:
             )
 
 
-class _Work:
+class _IncrementSteps:
     """The steps of an increment inside the ledger's transaction."""
 
     def __init__(self, job: IncrementJob, rows: NewRows, rng: np.random.Generator) -> None:
@@ -714,7 +721,7 @@ class _Work:
         self.db.execute("RELEASE decided")
         return done
 
-    def decide(self, mark: str, closed: Mapping[str, str]) -> Result:
+    def decide(self, mark: str, closed: Mapping[str, str]) -> IncrementResult:
         """Decide on every row, and write down that the increment was given."""
         settings, policy = self.settings, self.rows.policy
         promises = None
@@ -724,7 +731,7 @@ class _Work:
             }
             reference = first_distribution(self.db) if first else {}
             reference = {i: each for i, each in reference.items() if settings.sensitive[i] in first}
-            promises = Promises(policy, settings.sensitive, reference)
+            promises = GroupPromises(policy, settings.sensitive, reference)
         result = consider(
             self.db,
             self.rows.asks,
@@ -745,7 +752,7 @@ class _Work:
         self.db.execute("INSERT OR IGNORE INTO given VALUES (?, ?, ?)", row)
         return result
 
-    def write(self, result: Result) -> Publication:
+    def write(self, result: IncrementResult) -> Publication:
         """Write all changes into the ledger, and return what they were."""
         db, settings = self.db, self.settings
         write_changes(db, self.sequence, result.changes, self.rows.as_published(), self.rng)
@@ -858,7 +865,7 @@ class _Work:
         )
 
 
-def _warn_of_draws(result: Result) -> tuple[str, ...]:
+def _warn_of_draws(result: IncrementResult) -> tuple[str, ...]:
     if not result.drawn:
         return ()
     text = (
@@ -903,7 +910,7 @@ def now() -> str:
     return datetime.now(UTC).isoformat(timespec="seconds")
 
 
-def _compare_with_last(result: Result, settings: Settings) -> ComparedReleases:
+def _compare_with_last(result: IncrementResult, settings: Settings) -> ComparedReleases:
     """Return what a comparison with the last release will show, cell by cell."""
     differences = []
     for change in result.changes:

@@ -35,7 +35,7 @@ from sfumato.evidence.keys import Key
 from sfumato.files.private import refuse_inside_release
 from sfumato.hierarchy import Ladder
 from sfumato.ledger import chain, pending, records
-from sfumato.ledger.admission import MISSING, Part, count_room
+from sfumato.ledger.admission import MISSING, SeenTogether, count_room
 from sfumato.ledger.increment import count_owners, people_in, require_group_models
 from sfumato.ledger.placing import is_one_cut, places_of, record_ladder
 from sfumato.ledger.publishing.increments import (
@@ -76,14 +76,13 @@ from sfumato.schema import Role
 from sfumato.showing.content import (
     Cell,
     Content,
+    ContentTable,
     Heading,
     Share,
     Showable,
-    Table,
     join_values,
 )
-from sfumato.tables import FORMATS
-from sfumato.tables import Table as SourceTable
+from sfumato.tables import FORMATS, Table
 from sfumato.text import percent, text_or_none
 from sfumato.typing import Value, silent
 
@@ -975,7 +974,7 @@ def _has_labels(ladder: Ladder | None, shown: Column) -> bool:
     return all(text_or_none(label) in known for label in shown.known)
 
 
-def _published(policy: Policy, table: SourceTable, counts: FrequencySet) -> FrequencySet:
+def _published(policy: Policy, table: Table, counts: FrequencySet) -> FrequencySet:
     """Return the rows of a source that its release has; all rows if that cannot be found out."""
     columns = counted_columns(policy)
     if not {*columns} <= {*table.columns} or policy.perturbations:
@@ -994,7 +993,7 @@ def _record_people(
     db: sqlite3.Connection,
     settings: Settings,
     policy: Policy,
-    table: SourceTable,
+    table: Table,
     who: tuple[str, ...],
 ) -> None:
     """Write down in which cell of the first release each person is.
@@ -1158,7 +1157,9 @@ class Headroom(Showable):
             "waiting",
             "more rows",
         )
-        return Content(self.headline, (Table.of("", heads, rows, most=None),) if rows else ())
+        return Content(
+            self.headline, (ContentTable.of("", heads, rows, most=None),) if rows else ()
+        )
 
     def drawings(self) -> tuple[str, ...]:
         return (self.svg(),) if self.rooms else ()
@@ -1244,7 +1245,7 @@ class _Cells:
                     found[value] = max(found.get(value, Fraction(0)), share)
         return found
 
-    def _count_waiting(self, codes: Codes) -> Part:
+    def _count_waiting(self, codes: Codes) -> SeenTogether:
         values = np.array([codes.encode(row) for row, _ in self.waiting], dtype=np.int64)
         values = values.reshape(len(self.waiting), len(codes.columns)).T
         return codes.empty().plus(values, np.array([n for _, n in self.waiting], dtype=np.int64))
@@ -1300,7 +1301,7 @@ class Contents(Showable):
             f"{self.waiting} wait; alpha {self.alpha:g}, k {self.k}{each}, started {self.created} "
             f"{policy}"
         )
-        return Content(headline, (Table.of("", [*names, "rows"], rows),))
+        return Content(headline, (ContentTable.of("", [*names, "rows"], rows),))
 
 
 def history_content(entries: Sequence[dict[str, Any]]) -> Content:
@@ -1315,4 +1316,6 @@ def history_content(entries: Sequence[dict[str, Any]]) -> Content:
         ]
         for entry in entries
     ]
-    return Content("", (Table.of("", ["release", "time", *counted, "hash"], rows, most=None),))
+    return Content(
+        "", (ContentTable.of("", ["release", "time", *counted, "hash"], rows, most=None),)
+    )

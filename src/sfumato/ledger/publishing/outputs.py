@@ -36,7 +36,7 @@ from sfumato.releases.manifest import (
     RowRecord,
 )
 from sfumato.releases.places import (
-    Database,
+    DatabasePlace,
     DecoupledTable,
     Folder,
     UnpublishedRelease,
@@ -162,7 +162,7 @@ def choose_output(
     if output is not None:
         _refuse_to_replace(Path(output))
     place = place_for(output, tables.first, format=form, key=key)
-    if isinstance(place, Database) and tables.database is not None:
+    if isinstance(place, DatabasePlace) and tables.database is not None:
         tables.database.staging("").require_unused(place.names(["", "manifest"]))
         return TablesOutput(tables.database, place)
     return FolderOutput(place.path, form or "csv", place.key) if isinstance(place, Folder) else None
@@ -278,7 +278,7 @@ class TablesOutput:
     database: "DatabaseTable"
     """Any table of the database they will be in."""
 
-    output: Database
+    output: DatabasePlace
 
     folder: None = None
 

@@ -13,7 +13,15 @@ from sfumato.ledger import records
 from sfumato.ledger.increment import WISHES, count_owners
 from sfumato.ledger.records import CellSummary, Harmless, cell_moves, cell_summaries, waiting_rows
 from sfumato.ledger.store import RowsPerPerson, Settings
-from sfumato.showing.content import Cell, Content, Heading, Share, Showable, Table, join_values
+from sfumato.showing.content import (
+    Cell,
+    Content,
+    ContentTable,
+    Heading,
+    Share,
+    Showable,
+    join_values,
+)
 
 _LAYERS = 6
 """Layers of a timeline: more cannot be told apart."""
@@ -148,8 +156,8 @@ class Overview(Showable):
             [join_values(each.labels), each.wish, each.rows, each.since] for each in self.queues
         ]
         parts = [
-            Table.of("Releases", ["release", "time", "kind", *counted], releases),
-            Table.of(
+            ContentTable.of("Releases", ["release", "time", "kind", *counted], releases),
+            ContentTable.of(
                 "Who joined when",
                 ["release", "joined", "still there", "cells", "smallest", Heading("tells", bar=15)],
                 cohorts,
@@ -157,7 +165,7 @@ class Overview(Showable):
         ]
         if queues:
             heads = ["group", "waits to", "rows", "since release"]
-            parts.append(Table.of("Who waits", heads, queues))
+            parts.append(ContentTable.of("Who waits", heads, queues))
         return Content(self.headline, tuple(parts))
 
     def svg(self) -> str:

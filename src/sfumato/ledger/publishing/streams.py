@@ -22,16 +22,15 @@ from sfumato.ledger.streams import (
     BEGINNING,
     FILES,
     FORMS,
-    Form,
     Intake,
     Period,
     Position,
+    ValueForm,
     read_zone,
 )
 from sfumato.releases.manifest import MANIFEST
 from sfumato.releases.release import GivenTables
-from sfumato.showing.content import Cell, Content, Part, Sentence, Showable
-from sfumato.showing.content import Table as ContentTable
+from sfumato.showing.content import Cell, Content, ContentTable, Part, Sentence, Showable
 from sfumato.tables import DatabaseTable, Extent, JoinedFiles, Table, Window
 from sfumato.typing import Value
 
@@ -144,7 +143,7 @@ def _rows(n: int, which: str = "") -> str:
 # One run.
 
 
-class Piece(NamedTuple):
+class NextIncrement(NamedTuple):
     """What the next increment takes."""
 
     table: Table
@@ -214,7 +213,7 @@ class StreamJob:
         return place.parent if isinstance(place, Path) else None
 
     def _job(
-        self, piece: Piece, before: Intake | None, tables: GivenTables, *, first: bool
+        self, piece: NextIncrement, before: Intake | None, tables: GivenTables, *, first: bool
     ) -> IncrementJob:
         where = choose_output(self._place(piece.taken.window), tables, self.form, self.key)
         if isinstance(where, FolderOutput):
@@ -272,7 +271,7 @@ class Growth(ABC):
     notes: list[str]
 
     @abstractmethod
-    def take(self) -> Piece | None:
+    def take(self) -> NextIncrement | None:
         """Return the next piece, and go on after it; None if there is no further one."""
 
     @abstractmethod
@@ -312,7 +311,7 @@ class GrowingTable(Growth):
         self.until = None if job.until is None else self._bound("until", job.until)
         self.limit = self._latest()
         self.window = self._after(last)
-        self._overdue: Piece | None = None
+        self._overdue: NextIncrement | None = None
         if last is not None:
             self._find_late(position)
         everything = self._extent(replace(self.window, high=None))
@@ -371,7 +370,7 @@ class GrowingTable(Growth):
         if there > taken and self.job.late:
             again = sum(each.late for each in position.taken) + 1
             intake = replace(last, window=f"late-{again}", rows=there - taken, late=True)
-            self._overdue = Piece(self.table.within(before), intake, there - taken)
+            self._overdue = NextIncrement(self.table.within(before), intake, there - taken)
         elif there > taken:
             self.notes.append(
                 f"Late: {_rows(there - taken)} {until}, which was taken without them. They are not "
@@ -391,7 +390,7 @@ class GrowingTable(Growth):
                 f"cannot be read{such}. They are never taken; publish them by themselves"
             )
 
-    def take(self) -> Piece | None:
+    def take(self) -> NextIncrement | None:
         """Return the rows of the next window that is over, or all before the last value."""
         if self._overdue is not None:
             overdue, self._overdue = self._overdue, None
@@ -408,7 +407,7 @@ class GrowingTable(Growth):
             self.seen = self._extent(self.window)
         return piece
 
-    def _whole(self) -> Piece | None:
+    def _whole(self) -> NextIncrement | None:
         assert self.period is not None  # noqa: S101 - else it is not called
         assert self.seen.least is not None  # noqa: S101 - there are rows
         stretch = self.period.around(self.seen.least, self.form, self.zone)
@@ -419,7 +418,7 @@ class GrowingTable(Growth):
         found = self._extent(window)
         return self._piece(window, found, stretch.name, stretch.end)
 
-    def _everything(self) -> Piece | None:
+    def _everything(self) -> NextIncrement | None:
         high = self.seen.largest if self.until is None else self.until
         if self.limit is not None and _reaches(self.form, high, self.limit):
             high = self.limit
@@ -431,7 +430,7 @@ class GrowingTable(Growth):
         )
         return self._piece(window, found, str(found.largest), None)
 
-    def _piece(self, window: Window, found: Extent, name: str, end: str | None) -> Piece:
+    def _piece(self, window: Window, found: Extent, name: str, end: str | None) -> NextIncrement:
         taken = Intake(
             self.job.stream,
             self.job.since,
@@ -441,7 +440,7 @@ class GrowingTable(Growth):
             through=found.largest,
             end=end,
         )
-        return Piece(self.table.within(window), taken, found.rows)
+        return NextIncrement(self.table.within(window), taken, found.rows)
 
     def left(self) -> list[str]:
         """Return how many rows wait for their window to be over."""
@@ -461,14 +460,14 @@ _IN_MEMORY = 1 << 28
 """Bytes of new rows of a file that are kept, so that it is not read again for every window."""
 
 
-def _reaches(form: Form, value: str | None, bound: str) -> bool:
+def _reaches(form: ValueForm, value: str | None, bound: str) -> bool:
     """Return whether a value is a bound, or after it."""
     if value is None:
         return False
     return value >= bound if form.is_calendar else Fraction(value) >= Fraction(bound)
 
 
-def _find_form(since: str, table: Table, last: Intake | None) -> Form:
+def _find_form(since: str, table: Table, last: Intake | None) -> ValueForm:
     """Return the form of a column's values; raise if a table cannot grow by it."""
     order = table.order_of(since)
     if last is not None and last.form in FORMS:
@@ -614,7 +613,7 @@ class GrowingFolder(Growth):
                 digest.update(block)
         return digest.hexdigest()
 
-    def take(self) -> Piece | None:
+    def take(self) -> NextIncrement | None:
         """Return all files that are new, or the next one."""
         if not self._open:
             return None
@@ -623,7 +622,7 @@ class GrowingFolder(Growth):
         window = paths[-1].name.partition(".")[0] or paths[-1].name
         taken = Intake(self.job.stream, FILES, self.start, window, files=files)
         table = self._files.table(paths)
-        return Piece(table, taken, table.count([]).total if self.job.dry_run else 0)
+        return NextIncrement(table, taken, table.count([]).total if self.job.dry_run else 0)
 
     def left(self) -> list[str]:
         """Return which files were not taken because they are too late."""

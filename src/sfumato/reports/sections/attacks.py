@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from sfumato.attacks import Outcome
 from sfumato.reports.dossier import Dossier
 from sfumato.reports.sections.base import Chapter, NotHereError
-from sfumato.showing.content import Cell, Heading, Listing, Part, Share, Table
+from sfumato.showing.content import Cell, ContentTable, Heading, Listing, Part, Share
 from sfumato.text import brief, percent
 
 _MOST_CASES = 15
@@ -33,9 +33,9 @@ def _parts(dossier: Dossier) -> Sequence[Part]:
     return [*parts, Listing.of(told)] if told else parts
 
 
-def _table(dossier: Dossier, tried: Sequence[Outcome]) -> Table:
+def _table(dossier: Dossier, tried: Sequence[Outcome]) -> ContentTable:
     threshold = tried[0].threshold
-    return Table.of(
+    return ContentTable.of(
         "Attacks",
         [
             "attack",
@@ -99,8 +99,8 @@ def _cases(tried: Sequence[Outcome]) -> list[list[Cell]]:
     ]
 
 
-def _worst(cases: list[list[Cell]]) -> Table:
-    return Table.of(
+def _worst(cases: list[list[Cell]]) -> ContentTable:
+    return ContentTable.of(
         "The worst cases",
         [
             "attack",

@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from sfumato.errors import SfumatoError
 from sfumato.harm import Level
 from sfumato.reports.dossier import Dossier
-from sfumato.showing.content import Badge, Part, Section, Table
+from sfumato.showing.content import Badge, ContentTable, Part, Section
 
 
 class NotHereError(SfumatoError):
@@ -50,11 +50,11 @@ def without_badges(part: Part) -> Part:
     Only what the answer goes by is coloured: a guess may be sure and still harm no person, for it
     was as sure before, and red beside green would contradict itself.
 
-    >>> table = Table.of("", ["risk"], [[Badge("very high")], [Badge("holds")]])
+    >>> table = ContentTable.of("", ["risk"], [[Badge("very high")], [Badge("holds")]])
     >>> [type(row[0]).__name__ for row in without_badges(table).rows]
     ['str', 'Badge']
     """
-    if not isinstance(part, Table):
+    if not isinstance(part, ContentTable):
         return part
     rows = tuple(
         tuple(str(c) if isinstance(c, Badge) and c in _LEVELS else c for c in row)

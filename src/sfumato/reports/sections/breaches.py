@@ -9,7 +9,7 @@ from sfumato.decouplings import kind_of
 from sfumato.decouplings.base import GroupedTables
 from sfumato.errors import InputError
 from sfumato.leaks import Exposure
-from sfumato.leaks.exposure import Comparison, compare
+from sfumato.leaks.exposure import ExposureComparison, compare
 from sfumato.policy import Missing
 from sfumato.recode.deciding import ladder_of, without_missing
 from sfumato.reports.dossier import Dossier
@@ -17,12 +17,12 @@ from sfumato.reports.sections.base import Chapter, NotHereError, without_badges
 from sfumato.showing.charts import bars_svg
 from sfumato.showing.content import (
     Cell,
+    ContentTable,
     Drawing,
     Heading,
     Part,
     Sentence,
     Share,
-    Table,
 )
 from sfumato.text import brief, text_of
 
@@ -56,7 +56,7 @@ def _parts(dossier: Dossier) -> Sequence[Part]:
 
 def _compare(
     counts: FrequencySet | None, grouped: GroupedTables, dossier: Dossier
-) -> Comparison | None:
+) -> ExposureComparison | None:
     if counts is None:
         return None
     try:
@@ -111,7 +111,7 @@ def _knows(known: str | None) -> str:
     return "the group" if known is None else f"the group and {known}"
 
 
-def _worst(exposure: Exposure) -> Table:
+def _worst(exposure: Exposure) -> ContentTable:
     rows: list[list[Cell]] = [
         [
             ", ".join(f"{name}={brief(value, most=40)}" for name, value in found.group),
@@ -121,7 +121,7 @@ def _worst(exposure: Exposure) -> Table:
         ]
         for found in exposure.views[0].worst(10)
     ]
-    return Table.of(
+    return ContentTable.of(
         "The surest guesses about whole people",
         [
             "group",
@@ -133,7 +133,7 @@ def _worst(exposure: Exposure) -> Table:
     )
 
 
-def _changes(comparison: Comparison) -> Table:
+def _changes(comparison: ExposureComparison) -> ContentTable:
     rows: list[list[Cell]] = [
         [
             _knows(change.known),
@@ -147,7 +147,7 @@ def _changes(comparison: Comparison) -> Table:
         ]
         for change in comparison.changes
     ]
-    return Table.of(
+    return ContentTable.of(
         "The own values of people, before decoupling and after",
         [
             _KNOWS,
@@ -163,7 +163,7 @@ def _changes(comparison: Comparison) -> Table:
     )
 
 
-def _draw(comparison: Comparison) -> str:
+def _draw(comparison: ExposureComparison) -> str:
     return bars_svg(
         [brief(_knows(change.known), most=80) for change in comparison.changes],
         [change.before.mean for change in comparison.changes],

@@ -8,7 +8,7 @@ from sfumato.releases.opening import PublishedTables
 from sfumato.releases.release import DecoupledRelease, Release
 from sfumato.reports.dossier import Dossier
 from sfumato.reports.sections.base import Chapter
-from sfumato.showing.content import Listing, Part, Sentence, Table
+from sfumato.showing.content import ContentTable, Listing, Part, Sentence
 
 _CHECKS = "Checks: what the release says of itself, recomputed from its files"
 
@@ -18,7 +18,7 @@ def _parts(dossier: Dossier) -> Sequence[Part]:
     reasons = [f"{_capital(dossier.without_path(why))}." for why in found.why]
     parts: list[Part] = [Listing.of(reasons, most=12, caption="Reasons of the answer")]
     parts += [
-        replace(part, caption=_CHECKS) if isinstance(part, Table) else part
+        replace(part, caption=_CHECKS) if isinstance(part, ContentTable) else part
         for part in found.verdict.content().parts
     ]
     warnings = _warnings(dossier)

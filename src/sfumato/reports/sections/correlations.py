@@ -7,7 +7,16 @@ import numpy as np
 from sfumato.decouplings import kind_of
 from sfumato.reports.dossier import Dossier
 from sfumato.reports.sections.base import Chapter, NotHereError
-from sfumato.showing.content import Beside, Cell, Drawing, Heading, Part, Sentence, Share, Table
+from sfumato.showing.content import (
+    Beside,
+    Cell,
+    ContentTable,
+    Drawing,
+    Heading,
+    Part,
+    Sentence,
+    Share,
+)
 from sfumato.showing.heatmap import Words, heatmap_svg
 from sfumato.tasks.utility import correlations
 from sfumato.text import brief
@@ -95,7 +104,7 @@ def _draw(
 
 def _pairs(
     names: Sequence[str], before: FloatArray | None, after: FloatArray, told: FloatArray | None
-) -> Table:
+) -> ContentTable:
     one, other = np.triu_indices(len(names), k=1)
     strongest = after if before is None else np.maximum(before, after)
     order = np.argsort(-strongest[one, other], kind="stable").tolist()
@@ -109,7 +118,7 @@ def _pairs(
         "in rows", "The share of rows that this is about: those in which neither is hidden (*)."
     )
     was_heading = Heading("original", "How strongly they were tied before anything was changed.")
-    return Table.of(
+    return ContentTable.of(
         "The strongest pairs",
         [
             "columns",

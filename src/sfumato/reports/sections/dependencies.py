@@ -13,6 +13,7 @@ from sfumato.showing.content import (
     Badge,
     Beside,
     Cell,
+    ContentTable,
     Drawing,
     Figures,
     Heading,
@@ -20,7 +21,6 @@ from sfumato.showing.content import (
     Part,
     Sentence,
     Share,
-    Table,
 )
 from sfumato.showing.network import network_svg
 from sfumato.tasks.detect import detect, marked_edges
@@ -122,8 +122,8 @@ def _short_names(network: Network) -> dict[str, str]:
     return found
 
 
-def _rules(findings: Findings) -> Table:
-    return Table.of(
+def _rules(findings: Findings) -> ContentTable:
+    return ContentTable.of(
         "Rules that tell a sensitive value",
         [
             Heading("who knows", "What an adversary knows of a person."),

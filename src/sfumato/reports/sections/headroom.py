@@ -6,7 +6,7 @@ from sfumato.ledger.publishing.ledger import Headroom, Ledger, Room
 from sfumato.reports.dossier import Dossier
 from sfumato.reports.sections.base import Chapter, NotHereError
 from sfumato.showing.charts import shares_svg
-from sfumato.showing.content import Cell, Drawing, Figures, Heading, Part, Share, Table
+from sfumato.showing.content import Cell, ContentTable, Drawing, Figures, Heading, Part, Share
 from sfumato.text import brief
 
 _MOST = 20
@@ -41,8 +41,8 @@ def _join_values(values: Sequence[str | None]) -> str:
     return ", ".join(brief(value, most=40) for value in values)
 
 
-def _table(found: Headroom) -> Table:
-    return Table.of(
+def _table(found: Headroom) -> ContentTable:
+    return ContentTable.of(
         "The combinations closest to the limit",
         [
             "group",

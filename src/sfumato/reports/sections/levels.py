@@ -12,16 +12,16 @@ from sfumato.releases.release import percent_above
 from sfumato.reports.dossier import Dossier
 from sfumato.reports.sections.base import Chapter, NotHereError
 from sfumato.search import SEARCHES, Checker
-from sfumato.search.base import Outcome, excess_of
+from sfumato.search.base import CheckOutcome, excess_of
 from sfumato.showing.content import (
     Cell,
+    ContentTable,
     Drawing,
     Figures,
     Heading,
     Listing,
     Part,
     Sentence,
-    Table,
     format_integer,
 )
 from sfumato.tables import count_people
@@ -43,7 +43,7 @@ def _parts(dossier: Dossier) -> Sequence[Part]:
         "level", "0 is the value as it was; at the highest level it is hidden, which is *."
     )
     parts: list[Part] = [
-        Table.of("Levels", ["column", "what became of it", heading], rows, most=60)
+        ContentTable.of("Levels", ["column", "what became of it", heading], rows, most=60)
     ]
     cuts: list[list[Cell]] = [
         [column.name, len(column.cut_labels), some(column.cut_labels, most=_SHOWN)]
@@ -52,7 +52,9 @@ def _parts(dossier: Dossier) -> Sequence[Part]:
     ]
     if cuts:
         heading = Heading("labels", "Each value is in one of them, the same in all rows.")
-        parts.append(Table.of("Cuts through several levels", ["column", "number", heading], cuts))
+        parts.append(
+            ContentTable.of("Cuts through several levels", ["column", "number", heading], cuts)
+        )
     parts += _search(dossier)
     return [*parts, *_neighbours(dossier)]
 
@@ -116,7 +118,7 @@ def _minimal_nodes(data: object, policy: Policy) -> list[Part]:
 
 
 @dataclass(frozen=True)
-class Step:
+class LevelNeighbour:
     """A neighbour of the levels that were chosen, and what it would cost."""
 
     column: str
@@ -126,8 +128,8 @@ class Step:
     less: bool
     """Whether it is one level less."""
 
-    now: Outcome
-    then: Outcome
+    now: CheckOutcome
+    then: CheckOutcome
 
     @property
     def rows(self) -> int:
@@ -144,7 +146,9 @@ class Step:
         return f"One level {way} on {self.column} would {cost}{much}"
 
 
-def steps_from(data: object, policy: Policy, columns: Sequence[ColumnRecord]) -> list[Step] | None:
+def steps_from(
+    data: object, policy: Policy, columns: Sequence[ColumnRecord]
+) -> list[LevelNeighbour] | None:
     """Judge every neighbour of the levels of a release; None if hierarchies are others now.
 
     Args:
@@ -178,7 +182,7 @@ def steps_from(data: object, policy: Policy, columns: Sequence[ColumnRecord]) ->
         for there in near:
             [at] = [i for i, level in enumerate(there) if level != node[i]]
             name = checker.grouping.ladders[at].column
-            steps.append(Step(name, there[at], less, now, checker.evaluate(there)))
+            steps.append(LevelNeighbour(name, there[at], less, now, checker.evaluate(there)))
     return steps
 
 
@@ -194,7 +198,7 @@ def _node(checker: Checker, columns: Sequence[ColumnRecord]) -> Node | None:
     return node if node in checker.lattice else None
 
 
-def _table(steps: Sequence[Step]) -> Table:
+def _table(steps: Sequence[LevelNeighbour]) -> ContentTable:
     rows: list[list[Cell]] = [
         [
             f"{step.column}, one level {'less' if step.less else 'more'}",
@@ -207,7 +211,7 @@ def _table(steps: Sequence[Step]) -> Table:
         for step in steps
     ]
     heading = "more than now"
-    return Table.of(
+    return ContentTable.of(
         "One step to either side",
         [
             "step",

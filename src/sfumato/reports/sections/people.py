@@ -13,13 +13,13 @@ from sfumato.showing.charts import histogram_svg
 from sfumato.showing.content import (
     Badge,
     Cell,
+    ContentTable,
     Drawing,
     Figures,
     Heading,
     Part,
     Sentence,
     Share,
-    Table,
 )
 from sfumato.typing import IntArray
 
@@ -117,7 +117,7 @@ def bins(sizes: IntArray, rows: IntArray) -> tuple[list[str], list[int]]:
     return labels[first:last], people[first:last].tolist()
 
 
-def _by_level(dossier: Dossier, classes: EquivalenceClasses) -> Table:
+def _by_level(dossier: Dossier, classes: EquivalenceClasses) -> ContentTable:
     bounds, sizes = dossier.levels.bounds(), classes.sizes
     # As the levels say it, one by one: what is exactly 1/5 is at the level that begins there.
     names = np.array([dossier.levels.of(1 / size) for size in np.unique(sizes).tolist()])
@@ -131,7 +131,7 @@ def _by_level(dossier: Dossier, classes: EquivalenceClasses) -> Table:
     for name, start in bounds.items():
         people = int(of_level[rising.index(name)])
         table.append([Badge(name), Share(start), people, Share(people / total)])
-    return Table.of(
+    return ContentTable.of(
         "How surely the right row is picked",
         [
             Heading("how sure", "The publisher's name for it; who is harmed, attacks judge."),

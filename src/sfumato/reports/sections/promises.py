@@ -7,7 +7,7 @@ from sfumato.evidence import EVIDENCE, read_evidence
 from sfumato.releases.manifest import Manifest
 from sfumato.reports.dossier import Dossier
 from sfumato.reports.sections.base import Chapter, NotHereError
-from sfumato.showing.content import Badge, Cell, Figures, Heading, Part, Sentence, Table
+from sfumato.showing.content import Badge, Cell, ContentTable, Figures, Heading, Part, Sentence
 
 
 def _parts(dossier: Dossier) -> Sequence[Part]:
@@ -23,7 +23,7 @@ def _parts(dossier: Dossier) -> Sequence[Part]:
     ]
 
 
-def _models(dossier: Dossier, manifest: Manifest) -> Table:
+def _models(dossier: Dossier, manifest: Manifest) -> ContentTable:
     checks = {check.name: check.status for check in dossier.assessment.checks}
     rows: list[list[Cell]] = []
     for promise in manifest.models:
@@ -41,7 +41,7 @@ def _models(dossier: Dossier, manifest: Manifest) -> Table:
             None,
         )
         rows.append([str(hidden), None, None if status is None else Badge(status)])
-    return Table.of(
+    return ContentTable.of(
         "What was promised",
         [
             Heading("promise", "The privacy model and its parameters."),
@@ -52,7 +52,7 @@ def _models(dossier: Dossier, manifest: Manifest) -> Table:
     )
 
 
-def _files(manifest: Manifest) -> Table:
+def _files(manifest: Manifest) -> ContentTable:
     files = manifest.files or (() if manifest.table is None else (manifest.table,))
     rows: list[list[Cell]] = [
         [file.name, file.holds or file.column, file.rows, file.format, file.sha256]
@@ -60,7 +60,7 @@ def _files(manifest: Manifest) -> Table:
     ]
     if not rows:
         rows = [["in memory", None, None, None, None]]
-    return Table.of(
+    return ContentTable.of(
         "Files",
         [
             "file",
@@ -73,10 +73,10 @@ def _files(manifest: Manifest) -> Table:
     )
 
 
-def _columns(manifest: Manifest) -> Table:
+def _columns(manifest: Manifest) -> ContentTable:
     rows: list[list[Cell]] = [[column.name, column.role] for column in manifest.columns]
     meaning = "What it is: others may know it, no one should learn it, or neither."
-    return Table.of("Columns", ["column", Heading("role", meaning)], rows, most=60)
+    return ContentTable.of("Columns", ["column", Heading("role", meaning)], rows, most=60)
 
 
 def _made_with(manifest: Manifest) -> Figures:

@@ -12,7 +12,16 @@ from sfumato.counts import FrequencySet
 from sfumato.reports.dossier import Dossier
 from sfumato.reports.sections.base import Chapter, NotHereError
 from sfumato.showing.charts import shares_svg
-from sfumato.showing.content import Beside, Cell, Drawing, Heading, Part, Sentence, Share, Table
+from sfumato.showing.content import (
+    Beside,
+    Cell,
+    ContentTable,
+    Drawing,
+    Heading,
+    Part,
+    Sentence,
+    Share,
+)
 from sfumato.text import brief, number_of, text_of
 from sfumato.typing import FloatArray, IntArray, Value
 
@@ -93,7 +102,7 @@ def _parts(dossier: Dossier) -> Sequence[Part]:
 
 
 @dataclass(frozen=True, eq=False)
-class Spread:
+class ColumnShares:
     """The shares of the values of one column, side by side."""
 
     column: str
@@ -107,7 +116,7 @@ class Spread:
     people: int
 
 
-def _spread(target: Target, name: str, original: FrequencySet | None) -> Spread:
+def _spread(target: Target, name: str, original: FrequencySet | None) -> ColumnShares:
     counts = target.classes.counts_of(name)
     ranges = Ranges.of(counts.column.values, counts.reference[:-1])
     n = len(ranges.labels) + 2
@@ -118,7 +127,7 @@ def _spread(target: Target, name: str, original: FrequencySet | None) -> Spread:
     mine = counts.class_id == at
     worst = _shares(np.bincount(code[mine], weights=counts.rows[mine], minlength=n))
     before = None if original is None else _before(original, name, ranges)
-    return Spread(
+    return ColumnShares(
         name,
         (*ranges.labels, "(missing)", "(not in the release)"),
         before,
@@ -166,7 +175,7 @@ def _join_named(who: "dict[str, Value]") -> str:
     return ", ".join(f"{name}={brief(value, most=40)}" for name, value in who.items())
 
 
-def _table(spreads: Sequence[Spread], *, with_original: bool) -> Table:
+def _table(spreads: Sequence[ColumnShares], *, with_original: bool) -> ContentTable:
     def apart(one: FloatArray, other: FloatArray) -> Share:
         return Share(min(float(np.abs(one - other).sum()) / 2, 1.0))
 
@@ -181,7 +190,7 @@ def _table(spreads: Sequence[Spread], *, with_original: bool) -> Table:
         "original to release",
         "How many people's values would have to change to make one distribution the other.",
     )
-    return Table.of(
+    return ContentTable.of(
         "How far the shares of sensitive values are from each other",
         [
             "column",
@@ -197,7 +206,7 @@ def _table(spreads: Sequence[Spread], *, with_original: bool) -> Table:
     )
 
 
-def _draw(spread: Spread) -> str:
+def _draw(spread: ColumnShares) -> str:
     series = {} if spread.original is None else {"original": spread.original.tolist()}
     series |= {"release": spread.release.tolist(), "worst class": spread.worst.tolist()}
     # The release looks the same whether the original is beside it or not.

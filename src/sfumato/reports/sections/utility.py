@@ -10,6 +10,7 @@ from sfumato.reports.sections.base import Chapter, need_original
 from sfumato.showing.charts import histogram_svg
 from sfumato.showing.content import (
     Cell,
+    ContentTable,
     Drawing,
     Figures,
     FineShare,
@@ -17,7 +18,6 @@ from sfumato.showing.content import (
     Part,
     Sentence,
     Share,
-    Table,
 )
 from sfumato.text import percent
 from sfumato.usefulness import Utility, WeightedUtility
@@ -90,13 +90,13 @@ def _numbers(found: Utility) -> list[Part]:
     return [Figures(caption, items), *found.numbers.parts(), Sentence(str(found.propensity))]
 
 
-def _weighted_table(found: WeightedUtility) -> Table:
+def _weighted_table(found: WeightedUtility) -> ContentTable:
     """Return what the weights say of each column, before and after."""
     rows: list[list[Cell]] = [
         [each.name, each.before, each.after, FineShare(each.share_off)] for each in found.columns
     ]
     people = f"{found.people:,.0f} people estimated, {found.published:,.0f} of them by the release"
-    return Table.of(
+    return ContentTable.of(
         f"Weighted by {found.weight}: {people}; median error {percent(found.queries.median, 1)}",
         [
             "column",
@@ -123,12 +123,12 @@ def _draw(errors: QueryErrors) -> str:
     )
 
 
-def _losses(manifest: Manifest) -> Table:
+def _losses(manifest: Manifest) -> ContentTable:
     rows: list[list[Cell]] = [
         [name, value, "yes" if name == manifest.loss else ""]
         for name, value in manifest.known_losses.items()
     ]
-    return Table.of(
+    return ContentTable.of(
         "What was lost, as far as the published rows show it",
         [
             "measure",

@@ -23,11 +23,11 @@ from sfumato.reports.sections.checks import CHECKS
 from sfumato.showing.content import (
     Badge,
     Cell,
+    ContentTable,
     Listing,
     Names,
     Part,
     Sentence,
-    Table,
     format_integer,
 )
 from sfumato.tasks.verify import Reason
@@ -252,7 +252,7 @@ def _columns(dossier: Dossier) -> list[Part]:
         shown = _names(each, 60, 360) if told or not many else f"{len(each)} columns"
         rows.append([line.role, Names(shown), Badge(line.badge), line.how])
     headings = ["role", "columns", "protected?", "how"]
-    return [Table.of("The columns, and what protects them", headings, rows, most=None)]
+    return [ContentTable.of("The columns, and what protects them", headings, rows, most=None)]
 
 
 def _judge(dossier: Dossier, manifest: Manifest, column: ColumnRecord) -> _Line:
@@ -333,9 +333,9 @@ def _names(names: Sequence[str], most: int, characters: int) -> str:
 _ABOUT = "About this release; a group is people who look alike in what others may know"
 
 
-def _facts(dossier: Dossier) -> Table:
+def _facts(dossier: Dossier) -> ContentTable:
     rows = [*_method_and_promises(dossier.manifest), *_statements(dossier)]
-    return Table.of(_ABOUT, ["", "in one line"], rows, most=None)
+    return ContentTable.of(_ABOUT, ["", "in one line"], rows, most=None)
 
 
 def _method_and_promises(manifest: Manifest | None) -> Iterator[list[Cell]]:
@@ -424,7 +424,7 @@ def _tables(dossier: Dossier) -> Iterator[tuple[str, "pa.Table"]]:
             yield caption, table.head(_SAMPLE_ROWS_EACH)
 
 
-def _sample(dossier: Dossier, caption: str, rows: "pa.Table") -> Table:
+def _sample(dossier: Dossier, caption: str, rows: "pa.Table") -> ContentTable:
     names = list(rows.column_names)
     # A column that names people makes the answer no; a report need not spread the names.
     naming = {name for each in dossier.assessment.named for name in each.columns}
@@ -435,7 +435,7 @@ def _sample(dossier: Dossier, caption: str, rows: "pa.Table") -> Table:
         caption += f" ({len(shown)} of {len(names)} columns)"
     values = [rows.column(names.index(name)).to_pylist() for name in shown]
     cells = [[_value(value) for value in row] for row in zip(*values, strict=True)]
-    return Table.of(caption, [brief(name, most=40) for name in shown], cells)
+    return ContentTable.of(caption, [brief(name, most=40) for name in shown], cells)
 
 
 VERDICT = Chapter(

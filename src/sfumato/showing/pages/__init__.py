@@ -17,11 +17,11 @@ from sfumato.showing.content import (
     Beside,
     Cell,
     Content,
+    ContentTable,
     Document,
     Drawing,
     Part,
     Sentence,
-    Table,
     format_cell,
     format_sentence,
 )
@@ -69,7 +69,7 @@ def comparison_page(
         threshold: The belief from which on a person is at risk.
         policies: A heading, a sentence and the text of each policy.
     """
-    [table] = [part for part in content.parts if isinstance(part, Table)]
+    [table] = [part for part in content.parts if isinstance(part, ContentTable)]
     n = len(policies)
     style, script = _own_text("comparison.css"), _own_text("comparison.js")
     return _render(

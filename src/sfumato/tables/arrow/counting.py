@@ -57,14 +57,14 @@ class IndexedCodes:
         return to_numpy(from_numpy(lookup).take(self.indices))
 
 
-class Codebook:
+class ColumnCoder:
     """Turns arrays of one column into codes, batch after batch, with one growing dictionary.
 
     An array that comes with a dictionary is never expanded: only the dictionary is
     looked up. The book may hold values that a dictionary had and no row has.
 
     Example:
-        >>> book = Codebook("city", pa.string())
+        >>> book = ColumnCoder("city", pa.string())
         >>> book.encode(pa.array(["Rome", None, "Rome"])).tolist()
         [1, 0, 1]
         >>> book.encode(pa.array(["Pisa", "Rome"])).tolist(), len(book)
@@ -115,15 +115,15 @@ class Codebook:
         return lookup
 
 
-class Tally:
+class ValueTally:
     """How many rows have each value of one column, added up batch after batch.
 
-    Arrays wait until they are worth a pass over the values that were seen so far. A `Codebook`
+    Arrays wait until they are worth a pass over the values that were seen so far. A `ColumnCoder`
     hashes all its values for every batch, so a column of names took time that grew with the square
     of its rows: 0.9 s for a million, and 0.3 s this way.
 
     Example:
-        >>> tally = Tally("city", pa.string())
+        >>> tally = ValueTally("city", pa.string())
         >>> tally.add(pa.array(["Rome", None, "Rome"]))
         >>> tally.settle()
         >>> tally.values.to_pylist(), tally.rows.tolist(), tally.missing
@@ -225,7 +225,7 @@ class ShiftableCodes(Protocol):
     def __len__(self) -> int: ...
 
 
-class Combinations:
+class CombinationTally:
     """Adds up code tuples, batch after batch.
 
     A tuple is packed into one integer (several, if its columns need more than 62
@@ -238,7 +238,7 @@ class Combinations:
             that if the caller stops adding when `too_many`.
 
     Example:
-        >>> seen = Combinations(2)
+        >>> seen = CombinationTally(2)
         >>> seen.add([np.array([0, 1, 0]), np.array([5, 5, 5])], [2, 6])
         >>> codes, rows = seen.result()
         >>> codes.tolist(), rows.tolist()
@@ -434,7 +434,7 @@ class Survey:
     """The number of rows."""
 
 
-class Sample:
+class RowSample:
     """Keeps rows at random, each with the same probability, never many more than asked for.
 
     When there are too many, every other one goes and from then on half as many are kept.
@@ -444,7 +444,7 @@ class Sample:
         size: How many rows to keep at most.
 
     Example:
-        >>> sample = Sample(1, size=100)
+        >>> sample = RowSample(1, size=100)
         >>> for start in range(0, 10_000, 1000):
         ...     sample.add([np.arange(start, start + 1000)])
         >>> kept = sample.codes()[0]
@@ -519,7 +519,7 @@ def _add(
     return after
 
 
-def order_values(book: Codebook, used: IntArray) -> tuple[Column, IntArray]:
+def order_values(book: ColumnCoder, used: IntArray) -> tuple[Column, IntArray]:
     """Return a column with the values that occur, in their order, and the place of each code.
 
     Args:
@@ -564,7 +564,7 @@ _EXACT = 2**53
 """Numbers below this are told apart by floating point as they are by their text."""
 
 
-def make_survey(books: Sequence[Codebook], alone: Frequencies, sample: Sample) -> Survey:
+def make_survey(books: Sequence[ColumnCoder], alone: Frequencies, sample: RowSample) -> Survey:
     """Return what was found, with values in the order that all counts have them in."""
     kept = sample.codes()
     columns, frequencies, codes = [], {}, np.empty_like(kept)

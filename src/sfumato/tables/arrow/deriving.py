@@ -15,9 +15,9 @@ from sfumato.derivations import Age, Derivation, Preparation, Relative, Shift
 from sfumato.derivations.dates import CANONICAL, DateForm, Detection, look_like_dates
 from sfumato.errors import InputError
 from sfumato.files.reading import Reading, tell
-from sfumato.tables.arrow.counting import Tally
+from sfumato.tables.arrow.counting import ValueTally
 from sfumato.tables.arrow.sources import (
-    Source,
+    ArrowSource,
     as_type,
     canonical,
     changed_error,
@@ -37,7 +37,7 @@ _FIRST, _LAST = date.min.toordinal() - _EPOCH, date.max.toordinal() - _EPOCH
 """The days that Python's calendar has, counted from 1970 as Arrow does."""
 
 
-def prepare(source: Source, preparation: Preparation) -> Source:
+def prepare(source: ArrowSource, preparation: Preparation) -> ArrowSource:
     """Return the rows of a source with dates in one form and with the columns that are derived."""
     prepared = source
     if preparation.dates or preparation.likely:
@@ -47,10 +47,10 @@ def prepare(source: Source, preparation: Preparation) -> Source:
     return prepared
 
 
-class DerivingSource(Source):
+class DerivingSource(ArrowSource):
     """Rows of another source, of which something is changed or to which something is added."""
 
-    def __init__(self, source: Source) -> None:
+    def __init__(self, source: ArrowSource) -> None:
         self._source = source
         self.kind, self.where, self.schema = source.kind, source.where, source.schema
         self.rows = source.rows
@@ -90,7 +90,7 @@ class ReplacedSource(DerivingSource):
         cells: For each column its values, and which of them each row has.
     """
 
-    def __init__(self, source: Source, cells: Mapping[str, tuple[Column, IntArray]]) -> None:
+    def __init__(self, source: ArrowSource, cells: Mapping[str, tuple[Column, IntArray]]) -> None:
         super().__init__(source)
         self._arrays: dict[str, pa.Array] = {}
         self._new = {name for name in cells if name not in self.schema.names}
@@ -153,7 +153,7 @@ class DatedSource(DerivingSource):
         preparation: Which columns hold dates, or may hold dates, and how they are written.
     """
 
-    def __init__(self, source: Source, preparation: Preparation) -> None:
+    def __init__(self, source: ArrowSource, preparation: Preparation) -> None:
         super().__init__(source)
         self._forms: dict[str, DateForm] = {}
         self._settled: dict[str, DateForm | None] = {}
@@ -252,7 +252,7 @@ class DatedSource(DerivingSource):
             # All columns of which it is not known yet, so that one pass may do.
             pending = {*self._forms} - {*self._settled} - self._likely
             names = [each for each in self._forms if each == name or each in pending]
-            tallies = [Tally(each, pa.large_string()) for each in names]
+            tallies = [ValueTally(each, pa.large_string()) for each in names]
             for batch in self._source.batches(names):
                 for tally, array in zip(tallies, batch.columns, strict=True):
                     tally.add(_texts(canonical(array)))
@@ -312,7 +312,7 @@ def _is_canonical(texts: pa.Array) -> bool:
 # Derivations.
 
 
-class Days(NamedTuple):
+class DayNumbers(NamedTuple):
     """The days of a column, counted from 1970."""
 
     days: IntArray
@@ -321,7 +321,7 @@ class Days(NamedTuple):
     """Where a date is known only in part."""
 
 
-def days_of(array: pa.Array) -> Days:
+def days_of(array: pa.Array) -> DayNumbers:
     """Return the days of dates, of times with dates, or of texts in ISO 8601.
 
     >>> days_of(pa.array(["1970-01-02 10:15:00", None, "1970"])).days.tolist()
@@ -342,14 +342,14 @@ def days_of(array: pa.Array) -> Days:
         raise InputError(f"dates were expected, and there is {array.type}")
     known = to_numpy(pc.is_valid(plain).cast(pa.uint8())) > 0
     numbers = plain.cast(pa.date32()).cast(pa.int32()).fill_null(0)
-    return Days(to_numpy(numbers).astype(np.int64), known, partial)
+    return DayNumbers(to_numpy(numbers).astype(np.int64), known, partial)
 
 
 Problems: TypeAlias = dict[str, BoolArray]
 """What is wrong with rows, in words, and with which."""
 
 
-def _apply(source: Source, step: Derivation, secret: bytes | None) -> Source:
+def _apply(source: ArrowSource, step: Derivation, secret: bytes | None) -> ArrowSource:
     if isinstance(step, Shift):
         if secret is None:
             raise RuntimeError("dates are moved by a secret, and there is none")
@@ -366,7 +366,7 @@ class _StepSource(DerivingSource):
 
     step: Derivation
 
-    def __init__(self, source: Source, step: Derivation) -> None:
+    def __init__(self, source: ArrowSource, step: Derivation) -> None:
         super().__init__(source)
         self.step = step
         for name in step.inputs:
@@ -417,7 +417,7 @@ class _StepSource(DerivingSource):
         )
         return InputError(f"{self.where}: {text.format(rows=_rows(rows))}")
 
-    def _partial(self, days: Days, name: str) -> Problems:
+    def _partial(self, days: DayNumbers, name: str) -> Problems:
         if self.step.incomplete == "missing":
             return {}
         text = (
@@ -432,7 +432,7 @@ def _rows(rows: int) -> str:
     return f"{rows:,} {'row' if rows == 1 else 'rows'}"
 
 
-class _People:
+class _BatchPeople:
     """The people of a batch: numbers, and the text by which each is known."""
 
     def __init__(self, array: pa.Array, name: str) -> None:
@@ -451,7 +451,7 @@ class _People:
             else [text_of(value) for value in python_values(known, name)]
         )
 
-    def without(self, dates: Days, step: Derivation, name: str) -> Problems:
+    def without(self, dates: DayNumbers, step: Derivation, name: str) -> Problems:
         """Return what is wrong where a date is there, and not whose it is."""
         text = (
             f"column {name!r} does not say whose the dates are in {{rows}}, and {step.name} needs "
@@ -471,14 +471,14 @@ class ShiftedSource(_StepSource):
 
     step: Shift
 
-    def __init__(self, source: Source, step: Shift, secret: bytes) -> None:
+    def __init__(self, source: ArrowSource, step: Shift, secret: bytes) -> None:
         super().__init__(source, step)
         self._keys = step.keys(secret)
         self._offsets: dict[str, int] = {}
 
     def _compute(self, batch: pa.RecordBatch) -> tuple[dict[str, pa.Array], Problems]:
         person = str(self.step.person)
-        people = _People(batch.column(person), person)
+        people = _BatchPeople(batch.column(person), person)
         offsets = np.array([self._offset(text) for text in people.texts] or [0], dtype=np.int64)
         moved = offsets[people.codes]
         arrays, problems = {}, Problems()
@@ -505,7 +505,7 @@ class ShiftedSource(_StepSource):
         return offset
 
 
-def _move(array: pa.Array, before: Days, after: IntArray) -> pa.Array:
+def _move(array: pa.Array, before: DayNumbers, after: IntArray) -> pa.Array:
     """Return dates on other days, with the times they had."""
     kind = array.type
     missing = ~before.known
@@ -531,7 +531,7 @@ class RelativeSource(_StepSource):
 
     step: Relative
 
-    def __init__(self, source: Source, step: Relative) -> None:
+    def __init__(self, source: ArrowSource, step: Relative) -> None:
         super().__init__(source, step)
         self._first: dict[str, int] | None = None
 
@@ -544,7 +544,7 @@ class RelativeSource(_StepSource):
             problems |= self._partial(since, step.since)
             start, known = since.days, since.known
         else:
-            people = _People(batch.column(str(step.person)), str(step.person))
+            people = _BatchPeople(batch.column(str(step.person)), str(step.person))
             problems |= people.without(until, step, str(step.person))
             first = self._first_days()
             starts = np.array([first.get(text, _NEVER) for text in people.texts] or [_NEVER])
@@ -563,7 +563,7 @@ class RelativeSource(_StepSource):
         column, person = str(self.step.first), str(self.step.person)
         problems: dict[str, int] = {}
         for batch in self._source.batches(list(dict.fromkeys([person, column]))):
-            people = _People(batch.column(person), person)
+            people = _BatchPeople(batch.column(person), person)
             found = days_of(batch.column(column))
             for text, rows in {
                 **self._partial(found, column),

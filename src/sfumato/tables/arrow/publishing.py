@@ -19,10 +19,10 @@ from sfumato.counts import WIDEST_KEY, FrequencySet, add_up
 from sfumato.errors import InputError, some
 from sfumato.populations.weights import Averaging
 from sfumato.recoding import DROP, SUPPRESSED, FullDomainRecoding, LocalColumn, LocalRecoding
-from sfumato.tables.arrow.counting import Codebook, Combinations, Tally
+from sfumato.tables.arrow.counting import ColumnCoder, CombinationTally, ValueTally
 from sfumato.tables.arrow.sources import (
     BATCH_ROWS,
-    Source,
+    ArrowSource,
     as_type,
     changed_error,
     counted_type,
@@ -100,14 +100,14 @@ class ColumnReader:
     """
 
     def __init__(
-        self, column: str, values: Sequence[Value], codes: np.ndarray, source: Source
+        self, column: str, values: Sequence[Value], codes: np.ndarray, source: ArrowSource
     ) -> None:
         self.column = column
         self.kind: pa.DataType = source.schema.field(column).type
         """The column's Arrow type."""
 
         self._where = source.where
-        self._book = Codebook(column, self.kind)
+        self._book = ColumnCoder(column, self.kind)
         self._of_value = dict(zip(values, codes.tolist(), strict=True))
         self._lookup: CodeArray = np.array([self._of_value.get(None, _UNKNOWN)], dtype=np.int32)
 
@@ -150,7 +150,7 @@ class ColumnReader:
         return self._book.values.take(from_numpy(wanted, missing=wanted < 0))
 
 
-class Labels:
+class PublishedValues:
     """The published values of a column: label code 0 is the first, a star comes after the last.
 
     Args:
@@ -163,9 +163,9 @@ class Labels:
         >>> from sfumato.tables.arrow.sources import open_source
         >>> people = open_source(pa.table({"age": pa.array([41, 30], pa.int8())}))
         >>> ages = ColumnReader("age", [30, 41], np.array([0, 1]), people)
-        >>> Labels(ages, ["30s", "40s"]).array(pa.string()).to_pylist()
+        >>> PublishedValues(ages, ["30s", "40s"]).array(pa.string()).to_pylist()
         ['30s', '40s', '*']
-        >>> Labels(ages, [30, 41], np.arange(2)).type(as_text=False)
+        >>> PublishedValues(ages, [30, 41], np.arange(2)).type(as_text=False)
         DataType(int8)
     """
 
@@ -216,7 +216,7 @@ class Recoder(ABC):
     looked_at: tuple[str, ...]
     """The columns it must be given."""
 
-    labels: dict[str, Labels]
+    labels: dict[str, PublishedValues]
     """The meaning of the codes of each recoded column."""
 
     suppresses: bool
@@ -357,14 +357,14 @@ class FullDomainRecoder(Recoder):
 
     of_combinations = True
 
-    def __init__(self, recoding: FullDomainRecoding, source: Source) -> None:
+    def __init__(self, recoding: FullDomainRecoding, source: ArrowSource) -> None:
         self._readers = {
             column.column: ColumnReader(column.column, column.values, column.codes, source)
             for column in recoding.columns
         }
         self.looked_at = tuple(self._readers)
         self.labels = {
-            column.column: Labels(
+            column.column: PublishedValues(
                 self._readers[column.column],
                 column.labels,
                 np.arange(len(column.labels)) if column.level == 0 else None,
@@ -522,7 +522,9 @@ class LocalRecoder(Recoder):
         True
     """
 
-    def __init__(self, recoding: LocalRecoding, source: Source, rng: np.random.Generator) -> None:
+    def __init__(
+        self, recoding: LocalRecoding, source: ArrowSource, rng: np.random.Generator
+    ) -> None:
         dictionaries = {column.column: column.values for column in recoding.columns}
         dictionaries |= {column.name: column.values for column in recoding.others}
         self._errors = CombinationErrors(
@@ -535,7 +537,7 @@ class LocalRecoder(Recoder):
         ]
         self.looked_at = tuple(dictionaries)
         self.labels = {
-            column.column: Labels(reader, column.labels, _raw_codes(column))
+            column.column: PublishedValues(reader, column.labels, _raw_codes(column))
             for column, reader in zip(recoding.columns, self._readers, strict=False)
         }
         self._combinations = Tuples(
@@ -602,12 +604,12 @@ class WeightedBatch(NamedTuple):
 
 
 @dataclass(frozen=True, eq=False)
-class CountedTable:
+class CountedColumns:
     """The counts of some columns of a table, with their values as Arrow has them.
 
     Example:
         >>> counts = FrequencySet.from_rows(["sex"], [("f",), ("m",), (None,), ("f",)])
-        >>> counted = CountedTable(counts, {"sex": pa.array(["m", "f"])})
+        >>> counted = CountedColumns(counts, {"sex": pa.array(["m", "f"])})
         >>> [(batch,rows)] = counted.batches(["sex"])
         >>> batch["sex"].to_pylist(), rows.tolist()
         (['f', 'm', None], [2, 1, 1])
@@ -854,7 +856,7 @@ def _with_own_values(column: pa.Array, rows: pa.Array, met: pa.Array | None) -> 
     return pa.DictionaryArray.from_arrays(own, values, safe=False)
 
 
-class Publication:
+class BatchPublication:
     """What is published of each batch: first as codes, small enough to shuffle, then in full.
 
     Args:
@@ -900,7 +902,7 @@ class Publication:
         self.rows = 0
         self.suppressed_rows = 0
         self._labels: dict[str, pa.Array] = {}
-        self.tallies: dict[str, Tally] = {}
+        self.tallies: dict[str, ValueTally] = {}
         """How often each text was published, by column; of columns of which that is easily told."""
 
     def _plain_type(self, name: str) -> pa.DataType:
@@ -948,7 +950,7 @@ class Publication:
         self.rows += len(batch) if take is None else len(take)
         return pa.RecordBatch.from_arrays(arrays, list(self._columns))
 
-    def is_told_by(self, counted: CountedTable) -> bool:
+    def is_told_by(self, counted: CountedColumns) -> bool:
         """Return whether rows need not be read, because everything in them was counted."""
         recoder = self._recoder
         # Weights are added up row by row.
@@ -958,9 +960,9 @@ class Publication:
             and counted.suffices(self._raw, self._columns, recoder.looked_at)
         )
 
-    def distinct(self, counted: CountedTable) -> Distinct:
+    def distinct(self, counted: CountedColumns) -> Distinct:
         """Recode counted combinations instead of rows, and leave out or star the suppressed."""
-        seen = Combinations(len(self._columns))
+        seen = CombinationTally(len(self._columns))
         others = {n: counted.values(n) for n in self._columns if n not in self._recoder.labels}
         # One code more: that of a star, or of a cell that is missing in a starred row.
         sizes = [
@@ -983,7 +985,7 @@ class Publication:
         return Distinct(columns, rows)
 
     def deal(
-        self, counted: CountedTable, rng: np.random.Generator, progress: Progress | None
+        self, counted: CountedColumns, rng: np.random.Generator, progress: Progress | None
     ) -> Iterator[list[pa.Array]]:
         """Yield the rows of a release in random order, made of what was counted."""
         distinct = self.distinct(counted)
@@ -1033,7 +1035,7 @@ class Publication:
         return columns
 
     def _tally(self, name: str, column: pa.Array, rows: IntArray | None = None) -> None:
-        tally = self.tallies.setdefault(name, Tally(name, self.schema.field(name).type))
+        tally = self.tallies.setdefault(name, ValueTally(name, self.schema.field(name).type))
         tally.add(column, rows)
 
     def _decode(self, name: str, column: pa.Array) -> pa.Array:

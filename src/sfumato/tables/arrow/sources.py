@@ -358,7 +358,7 @@ BATCH_ROWS = 1 << 18
 _ROW_LABELS = re.compile(r"__index_level_\d+__")
 
 
-class Source(ABC):
+class ArrowSource(ABC):
     """Rows that can be read more than once, in batches, some columns at a time."""
 
     kind: str
@@ -420,7 +420,7 @@ class Source(ABC):
         require_column_names(self.columns, self.where, hint)
 
 
-class FileSource(Source):
+class FileSource(ArrowSource):
     """A file, which must stay as it is between the passes over it."""
 
     def __init__(self, path: Path) -> None:
@@ -472,7 +472,7 @@ _BINARY_SUFFIXES = {
 }
 
 
-def open_source(source: object, reading: Reading | None = None) -> Source:
+def open_source(source: object, reading: Reading | None = None) -> ArrowSource:
     """Open a path or an in-memory table, importing only what it needs.
 
     Args:
@@ -493,7 +493,7 @@ def open_source(source: object, reading: Reading | None = None) -> Source:
     return open_memory(source)
 
 
-def _open_path(path: Path, reading: Reading | None) -> Source:
+def _open_path(path: Path, reading: Reading | None) -> ArrowSource:
     refuse_special(path)
     head = _first_bytes(path)
     if head[:4] == b"PAR1":
@@ -656,7 +656,7 @@ class FeatherSource(FileSource):
 # Tables in memory: Arrow, pandas, Polars, and whatever speaks Arrow's stream protocol.
 
 
-def open_memory(source: Any) -> Source:  # noqa: ANN401 - any table library's own type
+def open_memory(source: Any) -> ArrowSource:  # noqa: ANN401 - any table library's own type
     """Open a table of any library; its library is loaded already, or it could not exist."""
     pandas, polars = sys.modules.get("pandas"), sys.modules.get("polars")
     if pandas is not None and isinstance(source, pandas.DataFrame):
@@ -668,7 +668,7 @@ def open_memory(source: Any) -> Source:  # noqa: ANN401 - any table library's ow
     return MemorySource(source)
 
 
-class MemorySource(Source):
+class MemorySource(ArrowSource):
     """Anything Arrow can take over as a table. A stream is read once and kept."""
 
     kind = "arrow"
@@ -786,7 +786,7 @@ class PolarsSource(MemorySource):
         return pl.from_arrow(table)
 
 
-class LazySource(Source):
+class LazySource(ArrowSource):
     """A Polars LazyFrame: its query runs once per pass, in batches, for the columns needed.
 
     Counting and publishing see the same rows only if the query gives the same rows

@@ -19,12 +19,12 @@ from sfumato.populations.weights import Averaging, WeightFacts
 from sfumato.recoding import LocalRecoding, Recoding, SolvedRecoding
 from sfumato.tables.arrow.counting import (
     MISSING,
-    Codebook,
-    Combinations,
+    ColumnCoder,
+    CombinationTally,
     Frequencies,
-    Sample,
+    RowSample,
     Survey,
-    Tally,
+    ValueTally,
     count_line_breaks,
     make_survey,
     order_values,
@@ -32,12 +32,12 @@ from sfumato.tables.arrow.counting import (
 from sfumato.tables.arrow.deriving import ReplacedSource, prepare
 from sfumato.tables.arrow.publishing import (
     BUDGET,
+    BatchPublication,
     ClassWeights,
     ColumnReader,
-    CountedTable,
+    CountedColumns,
     FullDomainRecoder,
     LocalRecoder,
-    Publication,
     Recoder,
     Tuples,
     numbers_in,
@@ -46,7 +46,7 @@ from sfumato.tables.arrow.publishing import (
 from sfumato.tables.arrow.sets import RowsWithSets, read_items, require_set
 from sfumato.tables.arrow.sources import (
     BATCH_ROWS,
-    Source,
+    ArrowSource,
     as_type,
     canonical,
     counted_type,
@@ -88,7 +88,7 @@ class ArrowTable(Table):
         budget: Bytes of recoded rows to keep in memory while shuffling; more go to disk.
     """
 
-    def __init__(self, source: Source, *, budget: int = BUDGET) -> None:
+    def __init__(self, source: ArrowSource, *, budget: int = BUDGET) -> None:
         source.check_columns()
         self.columns = source.columns
         self.kind = source.kind
@@ -96,13 +96,13 @@ class ArrowTable(Table):
         self._source = source
         self._budget = budget
         self._rows = source.rows
-        self._counted: CountedTable | None = None
+        self._counted: CountedColumns | None = None
         """What was counted last: rows that are all told by it need not be read again."""
 
     def count(self, columns: Sequence[str], *, progress: Progress | None = None) -> FrequencySet:
         self.require(columns)
-        books = [Codebook(name, self._source.schema.field(name).type) for name in columns]
-        seen = Combinations(len(books))
+        books = [ColumnCoder(name, self._source.schema.field(name).type) for name in columns]
+        seen = CombinationTally(len(books))
         # Without columns there is one combination, and its rows are still to be counted.
         for batch in self._batches(columns or self.columns[:1], progress):
             codes = [book.index(batch.column(book.column)) for book in books]
@@ -128,7 +128,7 @@ class ArrowTable(Table):
         self, columns: Sequence[str], batches: Iterable[pa.RecordBatch]
     ) -> tuple[tuple[Column, ...], CodeArray]:
         self.require(columns)
-        books = [Codebook(name, self._source.schema.field(name).type) for name in columns]
+        books = [ColumnCoder(name, self._source.schema.field(name).type) for name in columns]
         # Numbers are small, and to know them all at once saves looking up each batch in all before.
         read: list[list[pa.Array | CodeArray]] = [[] for _ in books]
         for batch in batches:
@@ -152,10 +152,10 @@ class ArrowTable(Table):
         progress: Progress | None = None,
     ) -> FrequencySet | Survey:
         self.require(columns)
-        books = [Codebook(name, self._source.schema.field(name).type) for name in columns]
-        seen: Combinations | None = Combinations(len(books), most)
+        books = [ColumnCoder(name, self._source.schema.field(name).type) for name in columns]
+        seen: CombinationTally | None = CombinationTally(len(books), most)
         alone = Frequencies(len(books), [columns.index(name) for name in complete])
-        sample = Sample(len(books))
+        sample = RowSample(len(books))
         for batch in self._batches(columns, progress):
             codes = [book.encode(batch.column(book.column)) for book in books]
             sizes = [len(book) for book in books]
@@ -181,7 +181,7 @@ class ArrowTable(Table):
         columns = found.columns
         sizes = [len(column.values) for column in columns]
         readers = self._readers(columns, merged)
-        seen = Combinations(len(columns), most)
+        seen = CombinationTally(len(columns), most)
         for batch in self._batches([column.name for column in columns], progress):
             seen.add([reader.encode(batch.column(reader.column)) for reader in readers], sizes)
             while seen.too_many:
@@ -219,7 +219,7 @@ class ArrowTable(Table):
         tallies = []
         for name in columns:
             with suppress(InputError):
-                tallies.append(Tally(name, self._source.schema.field(name).type))
+                tallies.append(ValueTally(name, self._source.schema.field(name).type))
         if not tallies:
             return {}
         for batch in self._batches([tally.column for tally in tallies], progress):
@@ -246,7 +246,7 @@ class ArrowTable(Table):
 
     def repeats(self, column: str) -> bool:
         self.require((column,))
-        found = Tally(column, self._source.schema.field(column).type)
+        found = ValueTally(column, self._source.schema.field(column).type)
         for number, batch in enumerate(self._batches([column], None)):
             found.add(batch.column(column))
             if number == 0:
@@ -445,7 +445,7 @@ class ArrowTable(Table):
         *,
         as_text: bool,
         kinds: Sequence[str] = (),
-    ) -> Publication:
+    ) -> BatchPublication:
         self.require_publishable(recoding, columns, suppression)
         # Rows are recoded already only where there are workers to do it.
         assert not isinstance(recoding, SolvedRecoding)  # noqa: S101
@@ -455,7 +455,7 @@ class ArrowTable(Table):
         else:
             recoder = FullDomainRecoder(recoding, self._source)
         sizes = [labels.star + 1 for labels in recoder.labels.values()]
-        return Publication(
+        return BatchPublication(
             recoder,
             self._source.stored,
             [*columns, *kinds],
@@ -466,7 +466,7 @@ class ArrowTable(Table):
 
     def _write(
         self,
-        publication: Publication,
+        publication: BatchPublication,
         target: Path,
         form: str,
         rng: np.random.Generator,
@@ -496,14 +496,14 @@ class ArrowTable(Table):
             raise RuntimeError(f"wrote {written} of {publication.rows} rows to {target}")
         return written, told.published(writer.missing)
 
-    def _telling(self, publication: Publication) -> CountedTable | None:
+    def _telling(self, publication: BatchPublication) -> CountedColumns | None:
         """Return what was counted, if the rows of a release can be made of it."""
         counted = self._counted
         return counted if counted is not None and publication.is_told_by(counted) else None
 
     def _rows_out(
         self,
-        publication: Publication,
+        publication: BatchPublication,
         rng: np.random.Generator,
         folder: Path | None,
         progress: Progress | None,
@@ -550,7 +550,7 @@ class ArrowTable(Table):
         self._rows = done
 
 
-def _encode_all(book: Codebook, read: Sequence[pa.Array | CodeArray]) -> CodeArray:
+def _encode_all(book: ColumnCoder, read: Sequence[pa.Array | CodeArray]) -> CodeArray:
     """Return the codes of a column whose batches are arrays or codes already."""
     if read and all(isinstance(each, pa.Array) for each in read):
         return book.encode(pa.concat_arrays([as_type(each, book.values.type) for each in read]))
@@ -558,32 +558,32 @@ def _encode_all(book: Codebook, read: Sequence[pa.Array | CodeArray]) -> CodeArr
     return np.concatenate([np.zeros(0, dtype=np.int32), *codes])
 
 
-def _count_table(books: Sequence[Codebook], seen: Combinations) -> CountedTable:
+def _count_table(books: Sequence[ColumnCoder], seen: CombinationTally) -> CountedColumns:
     combinations, rows = seen.result()
     known, values = {}, []
     for book, codes in zip(books, combinations, strict=True):
         known[book.column], missing = _occurring(book, codes)
         values.append(missing + python_values(known[book.column], book.column))
     counts = FrequencySet.from_codes([b.column for b in books], values, combinations, rows)
-    return CountedTable(counts, known)
+    return CountedColumns(counts, known)
 
 
 def _lift(
-    seen: Combinations,
+    seen: CombinationTally,
     rise: Callable[[CodeArray], Sequence[CodeArray]],
     sizes: Sequence[int],
     most: int,
-) -> tuple[Sequence[CodeArray], Combinations]:
+) -> tuple[Sequence[CodeArray], CombinationTally]:
     """Merge more values of the combinations counted so far."""
     combinations, rows = seen.result()
     merged = rise(combinations)
-    fewer = Combinations(len(sizes), most)
+    fewer = CombinationTally(len(sizes), most)
     codes = [of_value[codes] for of_value, codes in zip(merged, combinations, strict=True)]
     fewer.add(codes, sizes, rows=rows)
     return merged, fewer
 
 
-def _occurring(book: Codebook, codes: CodeArray) -> tuple[pa.Array, list[Value]]:
+def _occurring(book: ColumnCoder, codes: CodeArray) -> tuple[pa.Array, list[Value]]:
     """Return the known values that occur, and the missing one if it does; renumber the codes."""
     used = np.flatnonzero(np.bincount(codes, minlength=len(book)))
     number = np.empty(len(book), dtype=np.int32)
@@ -593,7 +593,7 @@ def _occurring(book: Codebook, codes: CodeArray) -> tuple[pa.Array, list[Value]]
     return book.values.take(from_numpy(known - 1)), [None] if len(known) < len(used) else []
 
 
-def _domain(tally: Tally, order: tuple[str, ...] | None) -> Domain:
+def _domain(tally: ValueTally, order: tuple[str, ...] | None) -> Domain:
     tally.settle()
     take = partial(_values, tally.column, tally.values)
     broken = count_line_breaks(tally.values, tally.rows)

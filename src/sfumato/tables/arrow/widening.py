@@ -11,7 +11,7 @@ from pyarrow import types as t
 from sfumato.derivations.dates import Detection, look_like_dates
 from sfumato.errors import InputError, some
 from sfumato.tables.arrow.sources import (
-    Source,
+    ArrowSource,
     as_type,
     canonical,
     counted_type,
@@ -54,7 +54,7 @@ class WideRows:
 
 
 def widen_rows(
-    source: Source,
+    source: ArrowSource,
     person: str,
     order: str | None,
     columns: Sequence[str],
@@ -119,7 +119,7 @@ def widen_rows(
     )
 
 
-def _read(source: Source, names: Sequence[str]) -> dict[str, pa.Array]:
+def _read(source: ArrowSource, names: Sequence[str]) -> dict[str, pa.Array]:
     for name in names:
         counted_type(source.schema.field(name).type, name)  # raises for lists and the like
     parts: dict[str, list[pa.Array]] = {name: [] for name in names}

@@ -11,7 +11,7 @@ from pyarrow import types as t
 from sfumato.errors import InputError
 from sfumato.files.textfiles import open_bytes
 from sfumato.tables.arrow.sources import (
-    Source,
+    ArrowSource,
     as_type,
     canonical,
     counted_type,
@@ -27,7 +27,7 @@ from sfumato.tables.base import Extent, Order, Window
 from sfumato.text import text_of
 
 
-class WindowSource(Source):
+class WindowSource(ArrowSource):
     """The rows of a source that are in a window.
 
     Args:
@@ -35,7 +35,7 @@ class WindowSource(Source):
         window: Which of them are read.
     """
 
-    def __init__(self, source: Source, window: Window) -> None:
+    def __init__(self, source: ArrowSource, window: Window) -> None:
         self._source = source
         self._window = window
         self.kind, self.where, self.schema = source.kind, source.where, source.schema
@@ -64,7 +64,7 @@ class WindowSource(Source):
         self._source.check_unchanged()
 
 
-class KeptSource(Source):
+class KeptSource(ArrowSource):
     """Rows that were read once and are in memory.
 
     Args:
@@ -72,7 +72,7 @@ class KeptSource(Source):
         batches: All of them.
     """
 
-    def __init__(self, source: Source, batches: Sequence[pa.RecordBatch]) -> None:
+    def __init__(self, source: ArrowSource, batches: Sequence[pa.RecordBatch]) -> None:
         self.kind, self.where, self.schema = source.kind, source.where, source.schema
         self._notes, self.lines_beyond = source.notes, source.lines_beyond
         self._batches = batches
@@ -88,7 +88,7 @@ class KeptSource(Source):
             yield batch.select(list(columns))
 
 
-def keep(source: Source, most: int) -> Source | None:
+def keep(source: ArrowSource, most: int) -> ArrowSource | None:
     """Read all rows of a source into memory; None if they take more than `most` bytes."""
     found, size = [], 0
     for batch in source.batches(source.columns):
@@ -119,7 +119,7 @@ def order_of(kind: pa.DataType) -> Order | None:
 class _Bounds:
     """The bounds of a window as values of its column."""
 
-    def __init__(self, source: Source, window: Window) -> None:
+    def __init__(self, source: ArrowSource, window: Window) -> None:
         kind = counted_type(source.schema.field(window.column).type, window.column)
         self.kind = pa.large_string() if is_text(kind) else kind
         self.form = window.form
@@ -184,7 +184,7 @@ def value_of(bound: str, kind: pa.DataType, column: str) -> pa.Scalar:
         ) from None
 
 
-def extent(source: Source, window: Window) -> Extent:
+def extent(source: ArrowSource, window: Window) -> Extent:
     """Return how many rows of a source are in a window, and where they begin and end."""
     bounds = _Bounds(source, window)
     rows = others = 0
@@ -230,7 +230,7 @@ def text_of_scalar(value: pa.Scalar) -> str:
 # Several files as one table.
 
 
-def open_sources(paths: Sequence[Path]) -> dict[Path, Source]:
+def open_sources(paths: Sequence[Path]) -> dict[Path, ArrowSource]:
     """Open files; those that have a header and no rows are left out."""
     found = {}
     for path in paths:
@@ -255,14 +255,14 @@ def _is_header(path: Path) -> bool:
 _HEADER = 1 << 20
 
 
-class JoinedSource(Source):
+class JoinedSource(ArrowSource):
     """The rows of several files, one after the other.
 
     Args:
         sources: The files; all must have the same columns.
     """
 
-    def __init__(self, sources: Sequence[Source]) -> None:
+    def __init__(self, sources: Sequence[ArrowSource]) -> None:
         self._sources = sources
         first = sources[0]
         self.kind = first.kind

@@ -37,7 +37,7 @@ _CALLED = {"sav": "SPSS", "dta": "Stata", "xlsx": "Excel"}
 
 
 @dataclass
-class _Column:
+class _WrittenColumn:
     """A column that is about to be written."""
 
     name: str
@@ -120,12 +120,12 @@ class OfficeWriter(Writer):
             for column in columns
         }
 
-    def _column(self, table: pa.Table, name: str) -> _Column:
+    def _column(self, table: pa.Table, name: str) -> _WrittenColumn:
         cells = table.column(name).combine_chunks()
         if self._from_text and is_text(cells.type):
             cells = _as_numbers(cells)
         variable = self._variables.get(name, Variable())
-        column = _Column(name, cells, variable, width=(variable.width or 0) * self.complete)
+        column = _WrittenColumn(name, cells, variable, width=(variable.width or 0) * self.complete)
         if self._form != "xlsx" and MISSING + name in table.column_names:
             self._add_codes(column, table.column(MISSING + name).combine_chunks())
         values = _texts(pc.unique(cells).drop_null())
@@ -145,7 +145,7 @@ class OfficeWriter(Writer):
                 column.labels = labels
         return column
 
-    def _add_codes(self, column: _Column, kinds: pa.Array) -> None:
+    def _add_codes(self, column: _WrittenColumn, kinds: pa.Array) -> None:
         codes = kinds.to_pylist()
         empty = pc.is_null(column.cells).to_pylist()
         met = {code for code, gap in zip(codes, empty, strict=True) if gap}
@@ -185,7 +185,7 @@ def _as_numbers(cells: pa.Array) -> pa.Array:
     return cells
 
 
-def _write_checked(target: Path, columns: Sequence[_Column], form: str) -> None:
+def _write_checked(target: Path, columns: Sequence[_WrittenColumn], form: str) -> None:
     """Write a file of SPSS or Stata and read its last row: pyreadstat overlooks a full disk."""
     import pyreadstat
 
@@ -315,7 +315,7 @@ def _require_type(given: pa.Field, form: str) -> None:
 # SPSS and Stata.
 
 
-def _numbers(column: _Column, form: str) -> np.ndarray | None:
+def _numbers(column: _WrittenColumn, form: str) -> np.ndarray | None:
     """Return the cells as the program's numbers, NaN for missing; None if they are text."""
     cells, kind = column.cells, column.cells.type
     if column.as_codes:
@@ -331,7 +331,7 @@ def _numbers(column: _Column, form: str) -> np.ndarray | None:
     return _with_nans(cells.cast(pa.float64()) if not t.is_integer(kind) else cells)
 
 
-def _codes(column: _Column) -> np.ndarray:
+def _codes(column: _WrittenColumn) -> np.ndarray:
     code_of = {label: float(code) for code, label in column.labels.items()}
     encoded = column.cells.dictionary_encode()
     codes = np.array([code_of[each] for each in encoded.dictionary.to_pylist()] or [0.0])
@@ -352,7 +352,7 @@ def _moments(cells: pa.Array, form: str) -> np.ndarray:
     return _with_nans(micro) / 10**6 * second + origin * day
 
 
-def _require_whole(column: _Column, form: str) -> None:
+def _require_whole(column: _WrittenColumn, form: str) -> None:
     ends = pc.min_max(column.cells).as_py()
     if any(abs(each or 0) > _EXACT for each in ends.values()):
         raise OutputError(
@@ -373,7 +373,7 @@ def _with_nans(
     return numbers
 
 
-def _strings(column: _Column, form: str) -> list[str | None]:
+def _strings(column: _WrittenColumn, form: str) -> list[str | None]:
     """Return the cells as texts."""
     cells: list[str | None] = column.cells.to_pylist()
     if column.as_codes:
@@ -405,7 +405,9 @@ _STATA_FORMATS = {
 _STATA_DEFAULTS = {"date": "%td", "timestamp": "%tc", "time": "%tcHH:MM:SS"}
 
 
-def _format(column: _Column, formats: Mapping[str, Any], defaults: Mapping[str, str]) -> str | None:
+def _format(
+    column: _WrittenColumn, formats: Mapping[str, Any], defaults: Mapping[str, str]
+) -> str | None:
     kind = column.cells.type
     what = "number"
     for test, name in ((t.is_date, "date"), (t.is_timestamp, "timestamp"), (t.is_time, "time")):
@@ -414,7 +416,7 @@ def _format(column: _Column, formats: Mapping[str, Any], defaults: Mapping[str, 
     return given if formats[what].fullmatch(given) else defaults.get(what)
 
 
-def _write_sav(target: Path, columns: Sequence[_Column]) -> None:
+def _write_sav(target: Path, columns: Sequence[_WrittenColumn]) -> None:
     import pandas as pd
     import pyreadstat
 
@@ -455,7 +457,7 @@ def _write_sav(target: Path, columns: Sequence[_Column]) -> None:
     )
 
 
-def _variable_labels(columns: Sequence[_Column], most: int) -> list[str | None]:
+def _variable_labels(columns: Sequence[_WrittenColumn], most: int) -> list[str | None]:
     return [
         None
         if column.variable.label is None
@@ -464,7 +466,7 @@ def _variable_labels(columns: Sequence[_Column], most: int) -> list[str | None]:
     ]
 
 
-def _spss_texts(column: _Column) -> Any:  # noqa: ANN401 - an array of objects
+def _spss_texts(column: _WrittenColumn) -> Any:  # noqa: ANN401 - an array of objects
     """Return texts, one of them filled up with blanks to the width that the column had."""
     cells = _strings(column, "sav")
     short = [code for code in column.missing if len(code.encode()) <= 8]
@@ -484,7 +486,7 @@ def _spss_texts(column: _Column) -> Any:  # noqa: ANN401 - an array of objects
     return array
 
 
-def _spss_codes(column: _Column, numbers: np.ndarray) -> list[float]:
+def _spss_codes(column: _WrittenColumn, numbers: np.ndarray) -> list[float]:
     """Write codes of missing into the numbers; return those that were written."""
     if column.codes is None or not column.missing:
         return []
@@ -514,7 +516,7 @@ def _spss_ranges(codes: Sequence[float]) -> list[Any]:
     return [{"lo": codes[0], "hi": codes[-1]}]
 
 
-def _write_dta(target: Path, columns: Sequence[_Column]) -> None:
+def _write_dta(target: Path, columns: Sequence[_WrittenColumn]) -> None:
     import pandas as pd
     import pyreadstat
 
@@ -558,7 +560,7 @@ def _write_dta(target: Path, columns: Sequence[_Column]) -> None:
     )
 
 
-def _with_letters(column: _Column, numbers: np.ndarray) -> np.ndarray:
+def _with_letters(column: _WrittenColumn, numbers: np.ndarray) -> np.ndarray:
     """Return numbers with letters in place of codes of missing, in the order of the codes."""
     codes = list(column.missing)
     own = all(re.fullmatch("[a-z]", code) for code in codes)
@@ -586,7 +588,7 @@ _ROWS = 1_048_575
 _FIRST_DAY = datetime(1900, 3, 1)
 
 
-def _write_xlsx(target: Path, columns: Sequence[_Column]) -> None:
+def _write_xlsx(target: Path, columns: Sequence[_WrittenColumn]) -> None:
     import xlsxwriter
 
     rows = len(columns[0].cells)
@@ -614,7 +616,7 @@ def _write_xlsx(target: Path, columns: Sequence[_Column]) -> None:
 
 
 def _excel_cells(
-    column: _Column,
+    column: _WrittenColumn,
     sheet: Any,  # noqa: ANN401
     book: Any,  # noqa: ANN401
 ) -> tuple[Callable[[int, int, Any], Any], list[Any]]:
@@ -645,7 +647,7 @@ def _excel_cells(
     return sheet.write_string, texts
 
 
-def _require_exact(column: _Column) -> list[Any]:
+def _require_exact(column: _WrittenColumn) -> list[Any]:
     values: list[Any] = column.cells.to_pylist()
     for value in values:
         if value is not None and (

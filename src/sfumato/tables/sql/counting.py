@@ -14,7 +14,7 @@ from pyarrow import types as t
 from sfumato.counts import WIDEST_KEY, Column, FrequencySet, add_up, group, sums
 from sfumato.errors import InputError
 from sfumato.recoding import FullDomainRecoding
-from sfumato.tables.arrow.counting import MISSING, SAMPLE, Codebook, Survey, order_values
+from sfumato.tables.arrow.counting import MISSING, SAMPLE, ColumnCoder, Survey, order_values
 from sfumato.tables.arrow.publishing import Tuples
 from sfumato.tables.arrow.sources import (
     changed_error,
@@ -105,7 +105,7 @@ class FetchedCounts:
             raise InputError(f"{database.where} has no rows")
         arrays = [_one(fetched.column(f"k{i}"), database.fields[i].key_type) for i in positions]
         self.books = [
-            Codebook(name, array.type) for name, array in zip(self.names, arrays, strict=True)
+            ColumnCoder(name, array.type) for name, array in zip(self.names, arrays, strict=True)
         ]
         self._indexed = [book.index(array) for book, array in zip(self.books, arrays, strict=True)]
         self._missing = [
@@ -304,7 +304,7 @@ class Values:
     position: int
     """The column's number in the table."""
 
-    book: Codebook
+    book: ColumnCoder
     """The known values; code 1 is the first, 0 is missing."""
 
     rows: IntArray
@@ -330,7 +330,7 @@ class Values:
         fetched = database.fetch(rows.group_by(f"k{position}").aggregate(**found))
         field = database.fields[position]
         keys = _one(fetched.column(f"k{position}"), field.key_type)
-        book = Codebook(field.name, keys.type)
+        book = ColumnCoder(field.name, keys.type)
         codes = book.encode(keys).astype(np.int64)
         times, whole_times = (
             sums(codes, _numbers(fetched.column(name)), len(book))
@@ -551,7 +551,7 @@ def _number(query: Any, found: str, values: Values, missing: int) -> Any:  # noq
     return ibis.ifelse(query[f"k{values.position}"].isnull(), instead, query[found])
 
 
-class Numbers:
+class CombinationNumbers:
     """Numbers for combinations of codes: one each, or a few where one is too narrow.
 
     Databases join by them instead of many columns. A number is a sum of one part per column, so a
@@ -561,7 +561,7 @@ class Numbers:
         sizes: How many codes each column can have.
 
     Example:
-        >>> numbers = Numbers([3, 2])
+        >>> numbers = CombinationNumbers([3, 2])
         >>> [numbers.part(0, np.array([2])).tolist(), numbers.part(1, np.array([1])).tolist()]
         [[2], [3]]
         >>> [each.tolist() for each in numbers.of([np.array([2, 0]), np.array([1, 1])])]

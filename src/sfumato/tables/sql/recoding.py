@@ -29,8 +29,8 @@ from sfumato.tables.arrow.sources import from_numpy, from_texts
 from sfumato.tables.base import NO_WEIGHTS, Suppression
 from sfumato.tables.sql.counting import (
     CoarseCounts,
+    CombinationNumbers,
     FetchedCounts,
-    Numbers,
     select_keys,
 )
 from sfumato.tables.sql.database import Database
@@ -86,7 +86,7 @@ def texts(values: list[Value]) -> pa.Array:
 _UNKNOWN = -1
 
 
-class FullDomainRecoder:
+class FullDomainStatement:
     """Builds the statement that looks up each value of a row by itself.
 
     Args:
@@ -106,7 +106,7 @@ class FullDomainRecoder:
         ]
         """The label of each value of each column, by the value's code."""
 
-        self._numbers = Numbers([len(column.labels) for column in recoding.columns])
+        self._numbers = CombinationNumbers([len(column.labels) for column in recoding.columns])
         self.rows = int(counted.rows.sum())
         self.suppressed_rows = int(counted.rows[self._inside()].sum())
         self.suppresses = len(recoding.suppressed) > 0 or any(
@@ -229,7 +229,7 @@ _SEVERAL = -2
 """Stands for the class of a combination whose rows go to different ones."""
 
 
-class LocalRecoder:
+class LocalStatement:
     """Builds the statement that looks up each row's combination, then a portion of it.
 
     Args:
@@ -344,7 +344,7 @@ class LocalRecoder:
     def _join(self, query: Any, others: list[int], classes: IntArray) -> Any:  # noqa: ANN401
         """Join the distinct combinations, each by the numbers that its values add up to."""
         counted = self._counted
-        numbers = Numbers([len(book) for book in counted.books])
+        numbers = CombinationNumbers([len(book) for book in counted.books])
         # A column without any value tells nothing apart.
         known = [i for i, book in enumerate(counted.books) if len(book.values)]
         for i in known:
@@ -368,7 +368,7 @@ class LocalRecoder:
         cells = {f"c{i}": query[f"c{i}"] for i in others}
         return query.select(**cells, **sums).view().inner_join(table, pairs)
 
-    def _parts(self, i: int, numbers: Numbers) -> Any:  # noqa: ANN401
+    def _parts(self, i: int, numbers: CombinationNumbers) -> Any:  # noqa: ANN401
         """Upload what each known value of a column adds to a number."""
         values = self._counted.books[i].values
         codes = np.arange(1, len(values) + 1)
@@ -422,7 +422,7 @@ class SolvedRecoder:
         return RecodedQuery(query.mutate(**{SUPPRESSED: starred}), labels)
 
 
-class Publication(NamedTuple):
+class PublishingStatement(NamedTuple):
     """A statement whose result is published, and what must come of it."""
 
     query: "Query"
@@ -439,7 +439,7 @@ def publication(
     as_text: bool,
     coarse: bool = False,
     weights: Mapping[str, Averaging] = NO_WEIGHTS,
-) -> Publication:
+) -> PublishingStatement:
     """Check the rows against a recoding and build what publishes them.
 
     Args:
@@ -453,15 +453,17 @@ def publication(
     """
     number = {field.name: i for i, field in enumerate(database.fields)}
     positions = [number[name] for name in recoding.looked_at]
-    recoder: FullDomainRecoder | LocalRecoder | SolvedRecoder
+    recoder: FullDomainStatement | LocalStatement | SolvedRecoder
     if isinstance(recoding, LocalRecoding):
-        recoder = LocalRecoder(database, recoding, FetchedCounts(database, positions))
+        recoder = LocalStatement(database, recoding, FetchedCounts(database, positions))
     elif isinstance(recoding, SolvedRecoding):
         recoder = SolvedRecoder(database, recoding)
     elif coarse:
-        recoder = FullDomainRecoder(database, recoding, CoarseCounts(database, positions, recoding))
+        recoder = FullDomainStatement(
+            database, recoding, CoarseCounts(database, positions, recoding)
+        )
     else:
-        recoder = FullDomainRecoder(database, recoding, FetchedCounts(database, positions))
+        recoder = FullDomainStatement(database, recoding, FetchedCounts(database, positions))
     star = suppression == "star"
     # A star is text, so a column that may get one must be text from its first row on.
     as_text = as_text or (star and recoder.suppresses)
@@ -480,7 +482,7 @@ def publication(
         place = {name: f"o{at}" for at, name in enumerate(columns)}
         means = {place[name]: averaging for name, averaging in weights.items()}
         query = _average(query, [place[name] for name in labels if name in place], means)
-    return Publication(query, left, recoder.suppressed_rows)
+    return PublishingStatement(query, left, recoder.suppressed_rows)
 
 
 def _average(query: Any, labels: Sequence[str], weights: Mapping[str, Averaging]) -> Any:  # noqa: ANN401

@@ -50,7 +50,7 @@ from sfumato.tables.sql.counting import (
 )
 from sfumato.tables.sql.database import Answer, Database, Field, format_name, name_of
 from sfumato.tables.sql.deriving import prepare
-from sfumato.tables.sql.recoding import Publication, publication
+from sfumato.tables.sql.recoding import PublishingStatement, publication
 from sfumato.tables.sql.releases import (
     Staging,
     UnfinishedRelease,
@@ -512,7 +512,7 @@ class SolvedTables(NamedTuple):
     """The notes of the workers on their fragments."""
 
 
-def _check(plan: Publication, rows: int, where: str) -> None:
+def _check(plan: PublishingStatement, rows: int, where: str) -> None:
     """Raise if a row was lost or doubled on the way."""
     if rows != plan.rows:
         raise OutputError(
