@@ -2,6 +2,7 @@
 
 import re
 import tomllib
+from collections import defaultdict
 
 import pytest
 import yaml
@@ -145,3 +146,11 @@ def test_the_base_image_is_pinned_by_its_digest():
 def test_no_lower_bound_has_a_known_vulnerability(name, least):
     (found,) = [pin for pin in pins() if pin.startswith(f"{name}==")]
     assert tuple(map(int, found.partition("==")[2].split("."))) >= least
+
+
+def test_no_two_classes_have_one_name():
+    found = defaultdict(list)
+    for path in sorted((ROOT / "src").rglob("*.py")):
+        for name in re.findall(r"^class (\w+)", path.read_text(encoding="utf-8"), re.MULTILINE):
+            found[name].append(path.relative_to(ROOT).as_posix())
+    assert {name: paths for name, paths in found.items() if len(paths) > 1} == {}

@@ -7,7 +7,7 @@ import pytest
 import sfumato as sf
 from sfumato.app.desk import Desk, TableSource
 from sfumato.app.status import status_of
-from sfumato.comparison.live import Glance
+from sfumato.attacks.adversary.trial import Trial
 
 TEXT = "columns:\n  age: quasi-identifier\nother: dropped\nmodels:\n- {model: k-anonymity, k: %d}\n"
 
@@ -36,16 +36,16 @@ class SlowTable:
     def look(self, policy, *, quick=False, progress):
         self.policies.append(policy)
         if quick:
-            return Glance(rows=9, loss=0.5, sample=3)
+            return Trial(policy, rows=9, losses={policy.loss.name: 0.5}, sample=3)
         while not self.let.wait(0.01):
             progress("search", 1, None)
-        return Glance(rows=9, loss=policy.models[0].k / 100)
+        return Trial(policy, rows=9, losses={policy.loss.name: policy.models[0].k / 100})
 
 
 def test_the_figures_are_those_of_the_policy(desk):
     found = status_of(desk, wait=True)
     assert found.state == "ready"
-    assert found.glance.smallest >= 3
+    assert found.trial.smallest >= 3
     assert found.answer == ""
 
 
@@ -53,12 +53,12 @@ def test_an_estimate_comes_first_and_the_figures_take_its_place(desk, monkeypatc
     slow = SlowTable()
     monkeypatch.setattr(Desk, "require_live", lambda _: slow)
     first = status_of(desk, wait=True)
-    assert (first.state, first.glance.loss, first.old) == ("looking", 0.5, False)
-    assert first.glance.estimate
+    assert (first.state, first.trial.loss, first.old) == ("looking", 0.5, False)
+    assert first.trial.estimate
     slow.let.set()
     then = status_of(desk, wait=True)
-    assert (then.state, then.glance.loss) == ("ready", 0.03)
-    assert not then.glance.estimate
+    assert (then.state, then.trial.loss) == ("ready", 0.03)
+    assert not then.trial.estimate
 
 
 def test_figures_of_the_policy_before_are_called_old(desk, monkeypatch):
@@ -68,22 +68,22 @@ def test_figures_of_the_policy_before_are_called_old(desk, monkeypatch):
     status_of(desk, wait=True)
     desk.change(TEXT % 4, "promises", "k")
     found = status_of(desk)
-    assert (found.state, found.glance.loss, found.old) == ("looking", 0.03, True)
+    assert (found.state, found.trial.loss, found.old) == ("looking", 0.03, True)
     found = status_of(desk, wait=True)
-    assert (found.state, found.glance.loss) == ("ready", 0.04)
+    assert (found.state, found.trial.loss) == ("ready", 0.04)
 
 
 def test_a_newer_wish_stops_the_older(desk, monkeypatch):
     slow = SlowTable()
     monkeypatch.setattr(Desk, "require_live", lambda _: slow)
     status_of(desk, wait=True)
-    older = desk.jobs.get("glance")
+    older = desk.jobs.get("trial")
     desk.change(TEXT % 4, "promises", "k")
     status_of(desk, wait=True)
     assert older.wait(10)
     assert older.stopped
     slow.let.set()
-    assert status_of(desk, wait=True).glance.loss == 0.04
+    assert status_of(desk, wait=True).trial.loss == 0.04
 
 
 def test_a_policy_that_no_release_keeps_says_why(desk):

@@ -355,8 +355,8 @@ def test_points_with_and_without_chance_stand_in_one_comparison():
     plain, noisy = found["as it is"], found["noise"]
     assert plain.possible
     assert noisy.possible
-    assert noisy.figures.losses["query-error"] > plain.figures.losses["query-error"]
-    assert any(each.attack == "interval-disclosure" for each in noisy.figures.attacks)
+    assert noisy.losses["query-error"] > plain.losses["query-error"]
+    assert any(each.attack == "interval-disclosure" for each in noisy.attacks)
 
 
 def test_classes_that_differ_by_chance_only_are_believed_to_be_like_all():

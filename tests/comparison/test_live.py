@@ -10,8 +10,9 @@ import pytest
 from hypothesis import given, settings
 
 import sfumato as sf
-from sfumato.comparison.live import Glance, LiveTable
-from sfumato.errors import SfumatoError
+from sfumato.attacks.adversary.trial import Trial
+from sfumato.comparison.live import LiveTable
+from sfumato.errors import PolicyError, SfumatoError
 from sfumato.models import DistinctLDiversity, KAnonymity, TCloseness
 from sfumato.policy import Policy
 
@@ -57,7 +58,7 @@ SOME = people(
 )
 
 
-def require_published(data: object, rules: Policy, seen: Glance) -> None:
+def require_published(data: object, rules: Policy, seen: Trial) -> None:
     """Hold a look against the release that is made of it."""
     try:
         release = sf.anonymize(data, rules, seed=0)
@@ -71,7 +72,7 @@ def require_published(data: object, rules: Policy, seen: Glance) -> None:
         require_figures(rules, release, seen)
 
 
-def require_figures(rules: Policy, release: sf.Release, seen: Glance) -> None:
+def require_figures(rules: Policy, release: sf.Release, seen: Trial) -> None:
     table = release.table
     assert seen.published == table.num_rows
     assert seen.suppressed == release.manifest.rows.suppressed
@@ -283,11 +284,9 @@ def test_a_quick_look_at_many_rows_says_that_it_is_an_estimate(
     assert live.look(rules, quick=True) == exact
 
 
-def test_a_policy_that_cannot_be_read_is_a_look_with_a_reason() -> None:
-    seen = LiveTable.open(SOME).look({"columns": {"age": "quasi"}, "models": []})
-    assert seen.verdict == "impossible"
-    assert seen.reason is not None
-    assert "quasi-identifier" in seen.reason
+def test_a_policy_that_cannot_be_read_is_refused_with_what_is_wrong() -> None:
+    with pytest.raises(PolicyError, match="quasi-identifier"):
+        LiveTable.open(SOME).look({"columns": {"age": "quasi"}, "models": []})
 
 
 @pytest.mark.usefixtures("patience")

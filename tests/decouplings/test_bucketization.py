@@ -326,7 +326,7 @@ def test_policies_are_compared_with_it():
     found = sf.compare(printed(), policy, vary=vary)
     assert all(point.possible for point in found.points)
     given = found.points[2]
-    assert (given.measured.classes, given.measured.smallest) == (3, 3)
+    assert (given.classes, given.smallest) == (3, 3)
     wrong = sf.compare(printed(), policy.replace(models=[sf.models.KAnonymity(4)]))
     assert "buckets do not keep k-anonymity with k=4" in wrong.points[0].reason
 

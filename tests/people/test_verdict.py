@@ -119,11 +119,11 @@ def test_policies_are_compared_by_people(method):
         for line in release.people.to_pylist():
             classes.setdefault((line["sex"], line["age"]), set()).add(line["person"])
         sizes = [len(people) for people in classes.values()]
-        assert point.figures.smallest == min(sizes) >= k
+        assert point.smallest == min(sizes) >= k
         assert point.risks["prosecutor"] == 1 / min(sizes)
         assert point.risks["mean"] == pytest.approx(len(sizes) / sum(sizes))
-        assert "household" in {outcome.attack for outcome in point.figures.attacks}
-        assert {outcome.of for outcome in point.figures.attacks} == {
+        assert "household" in {outcome.attack for outcome in point.attacks}
+        assert {outcome.of for outcome in point.attacks} == {
             len({line["person"] for line in release.people.to_pylist()})
         }
 

@@ -115,7 +115,7 @@ def attacked(t):
 
 def compared(t):
     found = sf.compare(t.people, {"a": POLICY, "b": OTHER}, parallel=1)
-    return [(p.name, p.measured.losses, p.measured.risks, p.measured.people) for p in found.points]
+    return [(p.name, p.losses, p.risks, p.at_risk) for p in found.points]
 
 
 TASKS = {

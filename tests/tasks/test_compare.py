@@ -112,14 +112,14 @@ class TestWhatIsPublished:
         assert point.loss == release.loss
         assert point.losses == release.manifest.known_losses
         assert point.suppressed == release.suppressed
-        assert point.figures.published == release.manifest.rows.published
-        assert point.figures.classes == release.manifest.classes.count
+        assert point.published == release.manifest.rows.published
+        assert point.classes == release.manifest.classes.count
         # Judged as the verdict judges it.
         attacks = [outcome for outcome in sf.verify(release, point.policy).attacks if outcome.tried]
-        ours = {(o.attack, o.column): (o.people, o.of) for o in point.figures.attacks}
+        ours = {(o.attack, o.column): (o.people, o.of) for o in point.attacks}
         assert ours == {(o.attack, o.column): (o.people, o.of) for o in attacks}
         most = max((o.people for o in attacks if o.judged), default=0)
-        assert point.figures.people == most
+        assert point.at_risk == most
         on_classes = [o for o in attacks if issubclass(ATTACKS[o.attack], ClassAttack)]
         beliefs = [o.posterior for o in on_classes if o.judged and o.gain > 1e-12]
         assert point.risks["belief"] >= max(beliefs, default=0) - 1e-12
@@ -134,7 +134,7 @@ class TestWhatIsPublished:
         classes = defaultdict(list)
         for age, sex, ill in rows:
             classes[age, sex].append(ill)
-        assert point.figures.smallest == min(map(len, classes.values()), default=0)
+        assert point.smallest == min(map(len, classes.values()), default=0)
         chances = [1 / len(classes[row[:2]]) for row in rows]
         assert point.risks["prosecutor"] == pytest.approx(max(chances, default=0))
         assert point.risks["mean"] == pytest.approx(sum(chances) / max(len(chances), 1))
@@ -158,11 +158,11 @@ class TestWhatIsPublished:
         # Others find a person who is alone, or learn from what columns have to do with another.
         on_classes = [
             outcome.people
-            for outcome in point.figures.attacks
+            for outcome in point.attacks
             if outcome.judged and issubclass(ATTACKS[outcome.attack], ClassAttack)
         ]
-        assert max(on_classes, default=0) == at_risk <= point.figures.people
-        assert point.risks["at-risk"] == pytest.approx(point.figures.people / max(people, 1))
+        assert max(on_classes, default=0) == at_risk <= point.at_risk
+        assert point.risks["at-risk"] == pytest.approx(point.at_risk / max(people, 1))
         assert point.risks["gain"] == pytest.approx(max(gains))
 
     @pytest.mark.parametrize("method", METHODS)
@@ -170,10 +170,10 @@ class TestWhatIsPublished:
         found = sf.compare(PEOPLE, policy(), vary={"method": [method]})
         [point] = found
         outcome = sf.verify(sf.anonymize(PEOPLE, point.policy), point.policy)
-        assert {o.attack for o in point.figures.attacks} >= {"homogeneity"}
-        assert [o.of for o in point.figures.attacks] == [60] * len(point.figures.attacks)
+        assert {o.attack for o in point.attacks} >= {"homogeneity"}
+        assert [o.of for o in point.attacks] == [60] * len(point.attacks)
         if method in ("full-domain", "regional"):
-            assert point.figures.attacks[0].people == outcome.attack("homogeneity").people
+            assert point.attacks[0].people == outcome.attack("homogeneity").people
 
     def test_rows_that_part_ways_are_dealt_by_the_seed(self):
         asked = policy(method={"method": "mondrian", "relaxed": True})
@@ -317,11 +317,11 @@ class TestDecoupling:
             for outcome in sf.verify(buckets, asked).attacks
             if outcome.tried
         ]
-        ours = [(o.attack, o.people, o.of) for o in point.figures.attacks]
+        ours = [(o.attack, o.people, o.of) for o in point.attacks]
         assert sorted(ours) == sorted(outcomes)
         asked_again = sf.utility(PEOPLE, buckets, policy=asked, seed=3)
         assert point.losses == {"query-error": asked_again.queries.mean}
-        assert (point.figures.published, point.suppressed) == (60, 0)
+        assert (point.published, point.suppressed) == (60, 0)
         assert "prosecutor" not in point.risks
         assert found.by("prosecutor").front == ()
 
@@ -558,7 +558,7 @@ def test_the_threshold_is_the_strictest_of_the_policies_unless_given():
     assert sf.compare(PEOPLE, mild).threshold == 0.75
     low = sf.compare(PEOPLE, mild, threshold=0.3)
     assert low.threshold == 0.3
-    assert low["policy"].figures.people >= sf.compare(PEOPLE, mild)["policy"].figures.people
+    assert low["policy"].at_risk >= sf.compare(PEOPLE, mild)["policy"].at_risk
 
 
 @settings(max_examples=15)
@@ -574,7 +574,7 @@ def test_any_kind_of_table_gives_the_same(tmp_path, k, kind):
     }[kind]()
     asked = policy([{"model": "k-anonymity", "k": k}])
     [one], [other] = sf.compare(given, asked), sf.compare(PEOPLE, asked)
-    assert one.measured == other.measured
+    assert one == other
 
 
 def test_everything_is_plain_in_a_dictionary():

@@ -13,8 +13,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import sfumato as sf
+from sfumato.attacks.adversary.trial import RISKS, Trial
 from sfumato.comparison.frontier import Comparison, find_front
-from sfumato.comparison.trial import RISKS, Figures, Point
 from sfumato.errors import OutputError, ParameterError, UnknownNameError
 from tests.showing.reading import NASTY, check_drawing, children, tooltip
 
@@ -27,10 +27,10 @@ PLACES = st.lists(st.tuples(*[st.sampled_from([0.0, 0.1, 0.25, 0.3, 1.0])] * 2),
 def comparison(places, names=None, failed=()):
     names = names or [f"p{i}" for i in range(len(places))]
     points = [
-        Point(name, POLICY, Figures({"normalized-loss": x}, 9, 0, 3, 2, dict.fromkeys(RISKS, y)))
+        Trial(POLICY, name, losses={"normalized-loss": x}, risks=dict.fromkeys(RISKS, y))
         for name, (x, y) in zip(names, places, strict=True)
     ]
-    points += [Point(name, POLICY, None, "cannot be <b>had</b>") for name in failed]
+    points += [Trial(POLICY, name, reason="cannot be <b>had</b>") for name in failed]
     return Comparison(tuple(points), 9)
 
 
@@ -60,8 +60,7 @@ def test_another_risk_makes_another_front():
     points = [("a", 0.1, {"at-risk": 0.0, "mean": 0.5}), ("b", 0.2, {"at-risk": 0.0, "mean": 0.1})]
     found = Comparison(
         tuple(
-            Point(n, POLICY, Figures({"normalized-loss": x}, 9, 0, 3, 2, risks))
-            for n, x, risks in points
+            Trial(POLICY, n, losses={"normalized-loss": x}, risks=risks) for n, x, risks in points
         ),
         9,
     )

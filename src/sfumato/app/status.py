@@ -10,7 +10,7 @@ from sfumato.app.jobs import Job
 from sfumato.typing import Progress
 
 if TYPE_CHECKING:
-    from sfumato.comparison.live import Glance
+    from sfumato.attacks.adversary.trial import Trial
 
 _SOON = 0.03
 """Seconds in which exact figures are worth waiting for when an estimate is there."""
@@ -27,7 +27,7 @@ class Status:
     key: str = ""
     """The fingerprint of what it is about: a page fetches it again when this changes."""
 
-    glance: "Glance | None" = None
+    trial: "Trial | None" = None
     """The figures; those of the policy before while new ones are computed."""
 
     old: bool = False
@@ -53,7 +53,7 @@ def status_of(desk: Desk, *, wait: bool = False) -> Status:
 
 
 def _look(desk: Desk, key: str, *, wait: bool) -> Status:
-    look = desk.jobs.get("glance")
+    look = desk.jobs.get("trial")
     if wait and (look is None or look.key != key or look.stopped):
         look = _begin(desk, look)
     if look is None:
@@ -76,7 +76,7 @@ def _begin(desk: Desk, before: Job | None) -> Job:
     live, policy = desk.require_live(), desk.task_policy
     begun = Event()
 
-    def work(report: Progress) -> "Glance":
+    def work(report: Progress) -> "Trial":
         begun.wait()
         quick = live.look(policy, quick=True, progress=report)
         if quick.exact:
@@ -84,7 +84,7 @@ def _begin(desk: Desk, before: Job | None) -> Job:
         look.partial = quick
         return live.look(policy, progress=report)
 
-    look = desk.start("glance", work)
+    look = desk.start("trial", work)
     look.before = None if before is None else before.result or before.partial or before.before
     begun.set()
     return look

@@ -2,18 +2,9 @@
 
 from collections.abc import Iterable, Mapping, Sequence
 
+from sfumato.attacks.adversary.trial import AT_RISK, BELIEF, GAIN, PROSECUTOR
 from sfumato.comparison.frontier import Comparison, require_risk
-from sfumato.comparison.trial import (
-    ASKED,
-    AT_RISK,
-    BELIEF,
-    GAIN,
-    PROSECUTOR,
-    QUERY_ERROR,
-    CountedTable,
-    find_bindings,
-    try_all,
-)
+from sfumato.comparison.trial import ASKED, QUERY_ERROR, ComparedTable, find_bindings, try_all
 from sfumato.comparison.variations import name_policies
 from sfumato.counts import FrequencySet
 from sfumato.decouplings import DECOUPLINGS
@@ -125,12 +116,12 @@ def compare(  # noqa: PLR0913 - all but two have a default and are named
         )
     if threshold is None:
         threshold = min(p.verdict.rule(p.risk_levels).very_high for p in named.values())
-    tried = CountedTable(
+    tried = ComparedTable(
         counts,
         tuple(table.columns),
         count_populations(named, report),
-        threshold,
         seed,
+        threshold=threshold,
         asks=lost if lost in ASKED else None,
         maker=Workshop(),
     )
@@ -139,7 +130,7 @@ def compare(  # noqa: PLR0913 - all but two have a default and are named
 
 def compare_counted(
     named: Mapping[str, Policy],
-    tried: CountedTable,
+    tried: ComparedTable,
     *,
     risk: str,
     loss: str,

@@ -9,7 +9,8 @@ from os import PathLike
 from pathlib import Path
 from typing import Any
 
-from sfumato.comparison.trial import ASKED, AT_RISK, RISKS, Binding, Point, loss_words
+from sfumato.attacks.adversary.trial import AT_RISK, RISKS, Trial
+from sfumato.comparison.trial import ASKED, Binding, loss_words
 from sfumato.errors import ParameterError, UnknownNameError
 from sfumato.files import write_file
 from sfumato.losses import NormalizedLoss
@@ -32,19 +33,17 @@ class Comparison(Showable):
 
     Example:
         >>> from sfumato.policy import Policy
-        >>> from sfumato.comparison.trial import Figures
         >>> columns = {"age": "quasi-identifier"}
         >>> policy = Policy(columns=columns, models=[{"model": "k-anonymity", "k": 2}])
         >>> figures = [("fine", 0.1, 0.5), ("coarse", 0.4, 0.1), ("worse", 0.5, 0.2)]
         >>> found = Comparison(tuple(
-        ...     Point(name, policy, Figures(
-        ...         {"normalized-loss": loss}, 9, 0, 3, 2, {"prosecutor": risk}))
+        ...     Trial(policy, name, losses={"normalized-loss": loss}, risks={"prosecutor": risk})
         ...     for name, loss, risk in figures), rows=9, risk="prosecutor")
         >>> [point.name for point in found.front], found["coarse"].loss
         (['fine', 'coarse'], 0.4)
     """
 
-    points: tuple[Point, ...]
+    points: tuple[Trial, ...]
     rows: int
     """How many rows the table has."""
 
@@ -64,13 +63,13 @@ class Comparison(Showable):
     bindings: tuple[Binding, ...] = ()
     """For policies that come out the same, which of their promises keep them so."""
 
-    def __getitem__(self, name: str) -> Point:
+    def __getitem__(self, name: str) -> Trial:
         for point in self.points:
             if point.name == name:
                 return point
         raise UnknownNameError("policy", name, self.names, where="the comparison")
 
-    def __iter__(self) -> Iterator[Point]:
+    def __iter__(self) -> Iterator[Trial]:
         return iter(self.points)
 
     def __len__(self) -> int:
@@ -82,7 +81,7 @@ class Comparison(Showable):
         return tuple(point.name for point in self.points)
 
     @property
-    def placed(self) -> tuple[Point, ...]:
+    def placed(self) -> tuple[Trial, ...]:
         """The policies that have a loss and a risk."""
         return tuple(
             point
@@ -90,12 +89,12 @@ class Comparison(Showable):
             if point.possible and self.loss in point.losses and self.risk in point.risks
         )
 
-    def place(self, point: Point) -> tuple[float, float]:
+    def place(self, point: Trial) -> tuple[float, float]:
         """Return the loss and the risk of a policy."""
         return point.losses[self.loss], point.risks[self.risk]
 
     @property
-    def front(self) -> tuple[Point, ...]:
+    def front(self) -> tuple[Trial, ...]:
         """The policies that no other one beats, the smallest loss first."""
         placed = self.placed
         best = find_front([self.place(point) for point in placed])
@@ -188,21 +187,21 @@ class Comparison(Showable):
             linked: Whether marks are links.
             marked: Policies that have a ring, each with why.
         """
-        rings = marked or {}
+        rings, lost = marked or {}, loss_words(self.loss)
         front = {point.name for point in self.front}
         numbers = {name: str(i) for i, name in enumerate(self.names, 1)}
         spots = [
             Spot(
                 *self.place(point),
                 numbers[point.name],
-                point.summary(self.loss),
+                point.summary(self.loss, lost),
                 on_front=point.name in front,
                 link=f"policy-{numbers[point.name]}" if linked else None,
                 marked=rings.get(point.name, ""),
             )
             for point in self.placed
         ]
-        words, lost = RISKS[self.risk], loss_words(self.loss)
+        words = RISKS[self.risk]
         title = f"{words[0].upper()}{words[1:]} and {lost}"
         return scatter_svg(spots, x_axis=lost, y_axis=words, title=title)
 
@@ -210,11 +209,13 @@ class Comparison(Showable):
         """Return a page of its own: the drawing, the figures and the policies to copy."""
         from sfumato.showing.pages import comparison_page
 
-        front = {point.name for point in self.front}
+        front, lost = {point.name for point in self.front}, loss_words(self.loss)
         policies = [
             (
                 f"{number}. {point.name}" + (": on the front" if point.name in front else ""),
-                point.summary(self.loss) if point.possible else f"Not possible: {point.reason}",
+                point.summary(self.loss, lost)
+                if point.possible
+                else f"Not possible: {point.reason}",
                 point.policy.to_yaml(),
             )
             for number, point in enumerate(self.points, 1)
@@ -292,11 +293,10 @@ def require_risk(risk: str) -> str:
     return risk
 
 
-def _figures(point: Point, loss: str) -> list[Cell]:
+def _figures(point: Trial, loss: str) -> list[Cell]:
     seconds = round(point.seconds, 2)
-    if point.measured is None:
+    if not point.possible:
         return [None, *[""] * (len(TITLES) - 1), seconds]
-    found = point.measured
-    lost = round(found.losses[loss], 4) if loss in found.losses else ""
-    shares = [Share(found.risks[name]) if name in found.risks else "" for name in RISKS]
-    return [lost, found.suppressed, *shares, seconds]
+    lost = round(point.losses[loss], 4) if loss in point.losses else ""
+    shares = [Share(point.risks[name]) if name in point.risks else "" for name in RISKS]
+    return [lost, point.suppressed, *shares, seconds]

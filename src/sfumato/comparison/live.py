@@ -4,20 +4,21 @@ import re
 from collections import OrderedDict
 from collections.abc import Hashable, Iterable, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import asdict, dataclass, replace
+from dataclasses import dataclass, replace
 from datetime import date
 from functools import cached_property
 from threading import RLock
-from typing import Any, Generic, Literal, TypeVar
+from typing import Generic, TypeVar
 
 import numpy as np
 import pyarrow as pa
 
-from sfumato.attacks import Outcome
 from sfumato.attacks.adversary.trial import (
-    attacks_on_classes,
-    release_of_counts,
-    target_of_counts,
+    CountedTable,
+    Trial,
+    attack_classes,
+    perturbed,
+    try_on_counts,
     without_sets,
 )
 from sfumato.comparison.compare import (
@@ -30,38 +31,28 @@ from sfumato.comparison.compare import (
 from sfumato.comparison.facts import ColumnFacts, facts_of
 from sfumato.comparison.frontier import Comparison
 from sfumato.comparison.levels import LevelMap, map_levels, within_seconds
-from sfumato.comparison.trial import ASKED, CountedTable
+from sfumato.comparison.trial import ASKED, ComparedTable
 from sfumato.comparison.variations import name_policies
 from sfumato.counts import FrequencySet
 from sfumato.derivations import Preparation, Shift
 from sfumato.derivations.dates import CANONICAL, look_like_dates
 from sfumato.errors import InputError, SfumatoError
-from sfumato.files.reading import Reading
+from sfumato.files.reading import Reading, TextFile
 from sfumato.hierarchy import Ladder
-from sfumato.losses import NormalizedLoss
 from sfumato.partition import PARTITIONERS
 from sfumato.policy import FULL_DOMAIN, GivenPolicy, Policy, policy_of
 from sfumato.populations.weights import WeightFacts
-from sfumato.recode.deciding import Decision, Maker, count_population, counted_columns, decide
+from sfumato.recode.deciding import Maker, count_population, counted_columns
 from sfumato.recode.workshop import Workshop, stamp, stamp_of
-from sfumato.releases.manifest import PUBLISHED, Promise
+from sfumato.releases.manifest import Promise
 from sfumato.releases.numbers import columns_as_numbers
-from sfumato.releases.perturbing import columns_to_perturb, perturb_counts
+from sfumato.releases.perturbing import columns_to_perturb
 from sfumato.releases.preparing import open_prepared
-from sfumato.releases.release import Release
 from sfumato.releases.subject import Subject
 from sfumato.tables import Domain, Table, open_table
 from sfumato.tasks.draft import draw_sample
-from sfumato.tasks.verify import accept
-from sfumato.text import STAR, join_words
+from sfumato.text import join_words
 from sfumato.typing import IntArray, Progress, silent
-
-Verdict = Literal["no", "not asked", "impossible"]
-
-ONLY_CLASSES = (
-    "Only attacks on classes were tried. What else can be learned is known after sf.verify."
-)
-"""Why what is said while choosing is never *yes*."""
 
 _SEED = 0
 """Which of rows that are alike go where is drawn as with this seed, so that two looks agree."""
@@ -87,146 +78,7 @@ _MANY = 40_000
 _DRAWN = 8_000
 """The rows of such a sample."""
 
-_GLANCES = 128
-
-
-@dataclass(frozen=True)
-class ColumnGlance:
-    """What would become of one quasi-identifier."""
-
-    name: str
-    loss: float
-    """Its normalised loss, from 0 (as it was) to 1 (nothing is left); suppressed rows count."""
-
-    hidden: float
-    """The share of the published rows in which it is `*`."""
-
-    level: int | None = None
-    """The level of all its values; None if they are at several, or are intervals."""
-
-    height: int | None = None
-    """The highest level of its hierarchy; None if it is cut into intervals."""
-
-
-@dataclass(frozen=True)
-class RiskGlance:
-    """What one attack on classes would achieve."""
-
-    attack: str
-    column: str | None
-    """The sensitive column it is after, if it is after one."""
-
-    people: int
-    """The people at risk."""
-
-    belief: float | None
-    """The strongest belief in the worst case."""
-
-    prior: float | None
-    """What was believed there before."""
-
-    accepted: str = ""
-    """Why it was accepted, if the policy says so."""
-
-
-@dataclass(frozen=True)
-class Glance:
-    """What a policy would make of a table, in the figures of a status bar.
-
-    >>> Glance(rows=9, reason="no release keeps it").verdict
-    'impossible'
-    """
-
-    rows: int
-    """The rows of the table."""
-
-    people: int = 0
-    """The people in it: its rows, unless the policy says what a person is."""
-
-    published: int = 0
-    """The rows that would be published."""
-
-    suppressed: int = 0
-    """The rows that would not, whatever the reason."""
-
-    stars: int = 0
-    """The cells of quasi-identifiers that are `*` in published rows."""
-
-    hidden: float = 0.0
-    """The share of the published cells that are `*`, as the price of a draft has it."""
-
-    loss_name: str = NormalizedLoss.name
-    loss: float = 0.0
-    """The loss that the policy keeps small; 0 if nothing can be published, and `reason` says so."""
-
-    normalised: float = 0.0
-    """The normalised loss, whatever the policy keeps small."""
-
-    columns: tuple[ColumnGlance, ...] = ()
-    classes: int = 0
-    smallest: int = 0
-    """The people of the smallest class; 0 if nothing is published."""
-
-    at_risk: int = 0
-    """The people whom the worst judged attack on classes puts at risk, unless it was accepted."""
-
-    allowed: int = 0
-    """As many people may be at risk, as the policy says."""
-
-    risks: tuple[RiskGlance, ...] = ()
-    """The judged attacks on classes that put people at risk, the worst first."""
-
-    reason: str | None = None
-    """Why no release keeps the policy, or what is wrong with it; None if there is a release."""
-
-    notes: tuple[str, ...] = ()
-    """What is not shown here, and what was found out about the data."""
-
-    sample: int | None = None
-    """The drawn rows that the figures were measured on; None if they are those of all rows.
-
-    Fewer rows are less alike, so that loss and hidden cells are too high. Numbers of rows and
-    people are scaled to the whole table; classes are those of the sample.
-    """
-
-    checked: int | None = None
-    """The generalisations that were checked before the search for levels was stopped; None if it
-    came to its end. The loss is then at most this."""
-
-    @property
-    def estimate(self) -> str:
-        """The worth of the figures, in a sentence; nothing if they are exact."""
-        if self.sample is not None:
-            return f"Estimated on {self.sample:,} drawn rows, and too high."
-        if self.checked is not None:
-            return f"The best of {self.checked:,} generalisations so far."
-        return ""
-
-    @property
-    def exact(self) -> bool:
-        """Whether the figures are those of the release."""
-        return self.sample is None and self.checked is None
-
-    @property
-    def possible(self) -> bool:
-        """Whether something can be published."""
-        return self.reason is None
-
-    @property
-    def verdict(self) -> Verdict:
-        """The answer so far: `impossible`, `no`, or `not asked`; never yes."""
-        if not self.possible:
-            return "impossible"
-        return "no" if self.at_risk > self.allowed else "not asked"
-
-    @property
-    def tried(self) -> str:
-        """A sentence about what the verdict so far goes by."""
-        return ONLY_CLASSES
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return everything as plain values that JSON can hold."""
-        return {**asdict(self), "possible": self.possible, "verdict": self.verdict}
+_LOOKS = 128
 
 
 @dataclass(frozen=True)
@@ -236,10 +88,10 @@ class PromiseCost:
     promise: str
     """The model with its parameters, as a policy writes it."""
 
-    whole: Glance
+    whole: Trial
     """What comes of the policy as it is."""
 
-    without: Glance
+    without: Trial
     """What would come of it without this promise, and all else as it is."""
 
     @property
@@ -284,10 +136,11 @@ class LiveTable:
         ...     models=[sf.models.KAnonymity(2)],
         ... )
         >>> live = LiveTable.open(pa.table({"age": ages, "ill": ills}), policy)
-        >>> glance = live.look(policy)
-        >>> glance.published, glance.smallest, round(glance.loss, 2), glance.columns[0].level
+        >>> trial = live.look(policy)
+        >>> trial.published, trial.smallest, round(trial.loss, 2), trial.columns[0].level
         (6, 2, 0.2, 1)
-        >>> glance.verdict, glance.at_risk, glance.risks[0].attack, glance.risks[0].column
+        >>> worst = trial.succeeded[0]
+        >>> trial.verdict, trial.at_risk, worst.attack, worst.column
         ('no', 2, 'homogeneity', 'ill')
         >>> live.look(policy.replace(models=[sf.models.KAnonymity(9)])).verdict
         'impossible'
@@ -302,7 +155,7 @@ class LiveTable:
         self._plain = _CountedTable(self._raw)
         self._plain.look_at_columns(progress)
         self._workshop = Workshop()
-        self._glances: _Recent[Glance] = _Recent(_GLANCES)
+        self._looks: _Recent[Trial] = _Recent(_LOOKS)
         self._populations: _Recent[FrequencySet] = _Recent(4)
 
     @classmethod
@@ -345,34 +198,30 @@ class LiveTable:
 
     def look(
         self, policy: GivenPolicy, *, quick: bool = False, progress: Progress | None = None
-    ) -> Glance:
-        """Return what a policy would make of the table; never an error of the policy itself.
+    ) -> Trial:
+        """Return what a policy would make of the table; that nothing can be published is a result.
 
         Args:
             policy: A policy, its path, or its settings as a mapping.
-            quick: Return an estimate where exact figures would take long: see `Glance.estimate`.
+            quick: Return an estimate where exact figures would take long: see `Trial.estimate`.
                 Ask again without it for the exact ones.
             progress: Told how far each stage is; it may raise to stop.
         """
         report = progress or silent
-        try:
-            rules = policy_of(policy)
-        except SfumatoError as error:
-            return Glance(rows=self.rows, reason=str(error))
+        rules = policy_of(policy)
         stamps = _stamps(rules)
         with self._lock:
             # Perhaps a newer wish came while this one waited.
             report("look", 0, None)
-            found = self._glances.get((rules, stamps, False))
+            found = self._looks.get((rules, stamps, False))
             if found is None and quick:
-                found = self._glances.get((rules, stamps, True))
+                found = self._looks.get((rules, stamps, True))
             if found is None:
                 try:
                     found = self._look(rules, report, quick=quick)
                 except SfumatoError as error:
-                    name = rules.loss.name
-                    found = Glance(rows=self.rows, loss_name=name, reason=str(error))
-                self._glances.put((rules, stamps, quick and not found.exact), found)
+                    found = Trial(rules, rows=self.rows, reason=str(error))
+                self._looks.put((rules, stamps, quick and not found.exact), found)
         return found
 
     def column_facts(self, name: str, policy: GivenPolicy) -> ColumnFacts:
@@ -434,15 +283,15 @@ class LiveTable:
         if counts.total == 0:
             raise InputError("the table has no rows: there is nothing to compare")
         lost = choose_loss(loss, named)
-        tried = CountedTable(
+        tried = ComparedTable(
             counts,
             table.columns,
             count_populations(named, report),
-            min(p.verdict.rule(p.risk_levels).very_high for p in named.values()),
             _SEED,
+            report,
+            self._workshop,
+            threshold=min(p.verdict.rule(p.risk_levels).very_high for p in named.values()),
             asks=lost if lost in ASKED else None,
-            report=report,
-            maker=self._workshop,
         )
         quick = {name: within_seconds(without_sets(p), seconds) for name, p in named.items()}
         found = compare_counted(
@@ -481,11 +330,13 @@ class LiveTable:
         with self._lock:
             table = self._table_of(rules)
             rules = without_sets(Subject.of(table.table, rules, known=table).policy)
-            counts = self._counts(table, rules, report).project(counted_columns(rules))
+            counts = self._counts(table, rules, report)
+        populations = self._populations_of(rules, report)
+        counted = perturbed(rules, CountedTable(counts, table.columns, populations, _SEED))
         return map_levels(
             rules,
-            counts,
-            self._population(rules, report),
+            counted.counts.project(counted_columns(rules)),
+            counted.population(rules),
             most=most,
             seconds=seconds,
             rng=np.random.default_rng(_SEED),
@@ -512,67 +363,37 @@ class LiveTable:
             try:
                 less = self.look(rules.replace(models=rest), progress=progress)
             except SfumatoError as error:
-                less = Glance(rows=self.rows, reason=str(error))
+                less = Trial(rules, rows=self.rows, reason=str(error))
             costs.append(PromiseCost(str(Promise.of(model)), whole, less))
         return tuple(costs)
 
-    def _look(self, policy: Policy, report: Progress, *, quick: bool) -> Glance:
+    def _look(self, policy: Policy, report: Progress, *, quick: bool) -> Trial:
         table = self._table_of(policy)
-        counted = Subject.of(table.table, policy, known=table)
-        policy = counted.policy
-        rows, notes = without_sets(policy), _not_shown(policy)
-        counts = whole = self._counts(table, rows, report)
+        subject = Subject.of(table.table, policy, known=table)
+        policy = rows = subject.policy
+        counts = whole = self._counts(table, policy, report)
+        maker: Maker = self._workshop
         if quick:
-            rows = within_seconds(rows, _SECONDS)
+            rows = within_seconds(policy, _SECONDS)
             if rows.make_method(PARTITIONERS) is not None and len(counts) > _MANY:
                 counts = table.draw(whole, rows.counted_person)
-        decision = self._decide(rows, counts, report, whole)
+                maker = _OfWhole(self._workshop, whole)
+        populations = self._populations_of(policy, report)
+        counted = CountedTable(counts, table.columns, populations, _SEED, report, maker)
+        tried = try_on_counts(rows, counted, hurried=quick)
         report("release", 0, None)
-        release = release_of_counts(rows, decision, counts, table.columns, _SEED)
-        risks = self._attack(release, rows, report)
-        told = (*counted.notes, *table.notes, *notes)
-        found = _glance(policy, decision, release, risks, counts, told)
-        if counts is not whole:
-            return _scale_up(found, whole, policy.counted_person)
-        search = decision.search
-        if quick and search is not None and not search["optimal"]:
-            return replace(found, checked=search["checks"])
-        return found
-
-    def _decide(
-        self, policy: Policy, counts: FrequencySet, report: Progress, whole: FrequencySet
-    ) -> Decision:
-        """Decide on the counts, with the hierarchies of the whole table."""
-        maker: Maker = self._workshop if counts is whole else _OfWhole(self._workshop, whole)
-        if policy.perturbations:
-            # What chance has changed is of this look alone: nothing of it is kept.
-            maker = Maker()
-        return decide(
-            policy,
-            policy,
-            maker.project(counts, counted_columns(policy)),
-            self._population(policy, report),
-            rng=np.random.default_rng(_SEED),
-            report=report,
-            maker=maker,
-        )
-
-    def _attack(self, release: Release, policy: Policy, report: Progress) -> list[Outcome]:
-        """Return what the judged attacks on classes achieve."""
-        if not release.table.total:
-            return []
-        target = target_of_counts(release, policy)
-        target = replace(target, others=policy.verdict.others)
-        rule = policy.verdict.rule(policy.risk_levels)
-        found = attacks_on_classes(
-            target, rule, lambda done, total: report("attacking classes", done, total)
-        )
-        return [accept(each, policy.accept) for _, each in found if each.judged]
+        tried = attack_classes(tried, policy.verdict.rule(policy.risk_levels), report)
+        told = (*subject.notes, *table.notes, *_not_shown(policy))
+        found = replace(tried, policy=policy, notes=told, release=None)
+        return found if counts is whole else _scale_up(found, whole, policy.counted_person)
 
     def _counts(self, table: "_CountedTable", policy: Policy, report: Progress) -> FrequencySet:
         """Return the counts of all that a policy decides on or calls sensitive."""
-        perturbed = columns_to_perturb(policy)
-        names = tuple(dict.fromkeys([*counted_columns(policy), *policy.sensitive, *perturbed]))
+        names = tuple(
+            dict.fromkeys(
+                [*counted_columns(policy), *policy.sensitive, *columns_to_perturb(policy)]
+            )
+        )
         with self._lock:
             counts = table.count(names, report)
         if counts.total == 0:
@@ -580,11 +401,14 @@ class LiveTable:
                 "the table has no rows: there is no person to protect and nothing to publish"
             )
         table.table.require_calendar_days(counts)
-        return perturb_counts(counts, policy, np.random.default_rng(_SEED))
+        return counts
 
-    def _population(self, policy: Policy, report: Progress) -> FrequencySet | None:
-        if policy.population is None:
-            return None
+    def _populations_of(
+        self, policy: Policy, report: Progress
+    ) -> dict[str | TextFile, FrequencySet]:
+        """Return the population of a policy by its path, if there is one."""
+        if policy.population_table is None:
+            return {}
         key = (
             policy.population_table,
             _stamps(policy),
@@ -596,7 +420,7 @@ class LiveTable:
             found = count_population(policy, report)
             assert found is not None  # noqa: S101 - there is one
             self._populations.put(key, found)
-        return found
+        return {policy.population_table: found}
 
     def _table_of(self, policy: Policy) -> "_CountedTable":
         """Return the table as a policy means it."""
@@ -863,51 +687,7 @@ class _Recent(Generic[T]):
                 self._found.popitem(last=False)
 
 
-def _glance(
-    policy: Policy,
-    decision: Decision,
-    release: Release,
-    risks: Sequence[Outcome],
-    counts: FrequencySet,
-    notes: Sequence[str],
-) -> Glance:
-    published: FrequencySet = release.table
-    stars = {name: _stars(published, name) for name in policy.quasi_identifiers}
-    shown = sum(rule.role in PUBLISHED for rule in policy.columns.values())
-    left, sizes = decision.left, decision.sizes
-    total = published.total
-    if left.by_person:
-        sizes = left.sizes
-    person = policy.counted_person
-    return Glance(
-        rows=counts.total,
-        people=counts.total if person is None else len(np.unique(counts.codes_of(person))),
-        published=total,
-        suppressed=decision.suppressed,
-        stars=sum(stars.values()),
-        hidden=sum(stars.values()) / max(total * shown, 1),
-        loss_name=policy.loss.name,
-        loss=decision.losses.get(policy.loss.name, 0.0),
-        normalised=decision.losses.get(NormalizedLoss.name, 0.0),
-        columns=tuple(
-            _column(name, decision, stars[name] / max(total, 1))
-            for name in policy.quasi_identifiers
-        ),
-        classes=len(sizes),
-        smallest=int(sizes.min()) if len(sizes) else 0,
-        at_risk=max((each.people for each in risks if not each.accepted), default=0),
-        allowed=policy.verdict.people,
-        risks=tuple(
-            sorted(
-                (_risk(each) for each in risks if each.people),
-                key=lambda each: (bool(each.accepted), -each.people),
-            )
-        ),
-        notes=tuple(notes),
-    )
-
-
-def _scale_up(found: Glance, whole: FrequencySet, person: str | None) -> Glance:
+def _scale_up(found: Trial, whole: FrequencySet, person: str | None) -> Trial:
     """Return the figures of a sample as an estimate of those of the whole table."""
     times = whole.total / max(found.rows, 1)
 
@@ -922,36 +702,10 @@ def _scale_up(found: Glance, whole: FrequencySet, person: str | None) -> Glance:
         people=everyone,
         published=published,
         suppressed=whole.total - published,
-        stars=all_of(found.stars),
-        at_risk=all_of(found.at_risk),
-        risks=tuple(replace(each, people=all_of(each.people)) for each in found.risks),
+        columns=tuple(replace(each, stars=all_of(each.stars)) for each in found.columns),
+        attacks=tuple(replace(each, people=all_of(each.people)) for each in found.attacks),
         sample=found.rows,
     )
-
-
-def _column(name: str, decision: Decision, hidden: float) -> ColumnGlance:
-    about: Mapping[str, Any] = decision.columns.get(name, {})
-    return ColumnGlance(
-        name, decision.lost.get(name, 0.0), hidden, about.get("level"), about.get("height")
-    )
-
-
-def _risk(outcome: Outcome) -> RiskGlance:
-    return RiskGlance(
-        outcome.attack,
-        outcome.column,
-        outcome.people,
-        outcome.posterior,
-        outcome.prior,
-        outcome.accepted,
-    )
-
-
-def _stars(published: FrequencySet, name: str) -> int:
-    column = published.column(name)
-    if STAR not in column.values:
-        return 0
-    return int(published.value_counts(name)[column.values.index(STAR)])
 
 
 def _not_shown(policy: Policy) -> list[str]:

@@ -2,8 +2,9 @@
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
-from typing import Any, NamedTuple
+from typing import Any
 
+from sfumato.attacks.adversary.trial import Trial
 from sfumato.drafting.policy import Draft, DraftedColumn, draft_rules, smallest_class, write_draft
 from sfumato.drafting.protection import Protection, protections
 from sfumato.models import PrivacyModel
@@ -52,27 +53,7 @@ _MOST_TRIED = 2
 """Columns of which it is tried out, on all rows, what is gained by leaving one out."""
 
 
-class TrialResult(NamedTuple):
-    """What a policy would publish: how much is lost, and whom attacks on classes put at risk."""
-
-    loss: float
-    stars: Mapping[str, float]
-    """By quasi-identifier, the share of the published rows in which it is `*`."""
-
-    suppressed: float
-    """The share of the rows that are left out."""
-
-    at_risk: Mapping[str, int]
-    """By sensitive column, the people of whom an adversary learns too much."""
-
-    people: int = 0
-    """The people at risk by the worst attack."""
-
-    of: int = 0
-    """The people there are."""
-
-
-Attempt = Callable[[Policy], TrialResult | None]
+Attempt = Callable[[Policy], Trial | None]
 """Tries a policy on counts; None if no release of the table keeps it."""
 
 
@@ -161,12 +142,12 @@ class _TriedDraft:
 
     columns: Mapping[str, DraftedColumn]
     steps: Mapping[str, int]
-    tried: TrialResult
+    tried: Trial
 
     @property
     def known(self) -> list[str]:
         """The quasi-identifiers."""
-        return list(self.tried.stars)
+        return [each.name for each in self.tried.columns]
 
     @property
     def secret(self) -> list[str]:
@@ -184,20 +165,12 @@ class _TriedDraft:
         return known * (1 - self.tried.loss) + secret
 
     @property
-    def hidden(self) -> float:
-        """The share of the published cells that are `*`."""
-        published = sum(c.rule.role in _PUBLISHED for c in self.columns.values())
-        return sum(self.tried.stars.values()) / max(published, 1)
-
-    @property
     def much(self) -> bool:
         """Whether little would survive."""
-        return self.tried.loss > MUCH_LOST or self.hidden > MUCH_HIDDEN
+        return self.tried.loss > MUCH_LOST or self.tried.hidden > MUCH_HIDDEN
 
 
 _WANTED = (ColumnKind.AGE, ColumnKind.SEX, ColumnKind.OUTCOME)
-
-_PUBLISHED = (Role.QUASI_IDENTIFIER, Role.SENSITIVE, Role.PLAIN, Role.WEIGHT, Role.SET)
 
 
 class Pricing:
@@ -261,12 +234,12 @@ class Pricing:
 
     def _try(
         self, columns: Mapping[str, DraftedColumn], models: Sequence[PrivacyModel]
-    ) -> TrialResult | None:
+    ) -> Trial | None:
         return self._attempt(draft_rules(columns, self._domains, models))
 
     def _compare(
         self, columns: Mapping[str, DraftedColumn], models: Sequence[PrivacyModel] = ()
-    ) -> TrialResult | None:
+    ) -> Trial | None:
         """Try columns on a few rows."""
         return self._quick(draft_rules(columns, self._domains, models))
 
@@ -288,7 +261,7 @@ class Pricing:
         for _ in range(_ROUNDS):
             weak = [
                 name
-                for name, people in state.tried.at_risk.items()
+                for name, people in state.tried.at_risk_by_column.items()
                 if people and state.steps.get(name, -1) + 1 < len(ladders.get(name, ()))
             ]
             if not weak:
@@ -298,7 +271,7 @@ class Pricing:
             if tried is None:
                 break
             found = _TriedDraft(state.columns, further, tried)
-            if found.tried.loss > _TOO_MUCH_LOST or found.hidden > _TOO_MUCH_HIDDEN:
+            if found.tried.loss > _TOO_MUCH_LOST or found.tried.hidden > _TOO_MUCH_HIDDEN:
                 # What is left to tell is said; a table without its columns would tell nothing.
                 break
             state = found
@@ -311,9 +284,11 @@ class Pricing:
         bare = self._try(state.columns, ())
         if bare is None:
             return state
-        steps = {name: step for name, step in state.steps.items() if bare.at_risk.get(name)}
+        steps = {
+            name: step for name, step in state.steps.items() if bare.at_risk_by_column.get(name)
+        }
         tried = bare if not steps else self._try(state.columns, _models(ladders, steps))
-        if tried is None or tried.people > state.tried.people:
+        if tried is None or tried.at_risk > state.tried.at_risk:
             return state
         found = _TriedDraft(state.columns, steps, tried)
         return found if found.kept > state.kept + _WORTH else state
@@ -417,10 +392,10 @@ class Pricing:
             rows=self._rows,
             of_rows=self._total,
             loss=tried.loss,
-            hidden=state.hidden,
-            suppressed=tried.suppressed,
-            people_at_risk=tried.people,
-            people=tried.of,
+            hidden=tried.hidden,
+            suppressed=tried.suppressed / max(tried.rows, 1),
+            people_at_risk=tried.at_risk,
+            people=tried.people,
             columns=tuple(costs),
             left_out=left_out,
             advice=tuple(_advice(state, costs, left_out)),
@@ -430,12 +405,12 @@ class Pricing:
         """Return what each quasi-identifier costs the others, the most expensive first."""
         whole = self._compare(state.columns) if len(state.known) > 1 else None
         costs = []
-        for name in state.known:
-            others = None
+        for column in state.tried.columns:
+            others, name = None, column.name
             if whole is not None and len(state.known) <= _MOST_COMPARED:
                 others = self._compare(_without(state, [name])[0])
             cost = 0.0 if others is None or whole is None else max(whole.loss - others.loss, 0.0)
-            costs.append(ColumnPrice(name, state.tried.stars[name], cost))
+            costs.append(ColumnPrice(name, column.hidden, cost))
         return sorted(costs, key=lambda each: (-each.cost, -each.hidden, each.name))
 
 
@@ -451,8 +426,8 @@ def _advice(state: _TriedDraft, costs: Sequence[ColumnPrice], left_out: Sequence
             f"Little would survive. {dear} cost most: leave them out (dropped), or make them "
             "coarser by hand. A smaller k, or fewer sensitive columns, costs less too."
         )
-    if state.tried.people:
-        names = ", ".join(name for name, people in state.tried.at_risk.items() if people)
+    if state.tried.at_risk:
+        names = ", ".join(name for name, people in state.tried.at_risk_by_column.items() if people)
         found.append(
             f"The classes still tell too much about {names}. Leave it out, or publish it apart: "
             "sfumato decouple."

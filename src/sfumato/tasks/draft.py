@@ -1,18 +1,19 @@
 """Draft and inspect: a first policy for a table, and the risk of the table as it is."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from types import MappingProxyType
 from typing import Literal, NamedTuple
 
 import numpy as np
 
+from sfumato.attacks.adversary.trial import CountedTable, Trial, attack_classes, try_on_counts
 from sfumato.counts import FrequencySet
 from sfumato.derivations import Preparation
 from sfumato.drafting.guess import Guess, guess_table
 from sfumato.drafting.inspection import Inspection, inspect_counts
 from sfumato.drafting.policy import Draft, DraftedColumn, draft_columns, draft_rules
-from sfumato.drafting.price import Pricing, TrialResult
+from sfumato.drafting.price import Pricing
 from sfumato.errors import (
     InputError,
     ParameterError,
@@ -22,15 +23,14 @@ from sfumato.errors import (
     some,
 )
 from sfumato.harm import HarmRule
-from sfumato.hierarchy import Automatic, Hierarchy, HierarchyBuilder, Ladder
 from sfumato.policy import GivenPolicy, Policy, policy_of
 from sfumato.populations import require_fraction
 from sfumato.populations.weights import Averaging
-from sfumato.recode.deciding import counted_columns, decide
+from sfumato.recode.workshop import Workshop
 from sfumato.releases.preparing import open_as_it_is, open_prepared
 from sfumato.schema import Role
 from sfumato.tables import Domain, Table, count_people, open_table
-from sfumato.typing import Progress, Value, silent
+from sfumato.typing import Progress, silent
 
 
 def draft(
@@ -112,16 +112,16 @@ def _with_price(
     counts = _draw(counts, policy.counted_person, _MOST_TRIED)
     few = _draw(counts, policy.counted_person, _FEW)
     tries = 0
-    built: dict[tuple[str, int], Ladder] = {}
+    makers = Workshop(), Workshop()
 
-    def attempt(policy: Policy, *, attacked: bool) -> TrialResult | None:
+    def attempt(policy: Policy, *, attacked: bool) -> Trial | None:
         nonlocal tries
         tries += 1
         report("price", tries, None)
         if not policy.quasi_identifiers:
             return None
-        rows = counts if attacked else few
-        return _try(policy, rows, table.columns, built, attacked=attacked)
+        rows, maker = (counts, makers[0]) if attacked else (few, makers[1])
+        return _try(policy, CountedTable(rows, table.columns, maker=maker), attacked=attacked)
 
     return Pricing(
         domains,
@@ -150,7 +150,7 @@ def draw_sample(counts: FrequencySet, person: str | None, most: int) -> Frequenc
     """
     if counts.total <= most:
         return counts
-    rng = np.random.default_rng(_SEED)
+    rng = np.random.default_rng(0)
     if person is None:
         rows = rng.multivariate_hypergeometric(counts.rows, most, method="marginals")
         return replace(counts, rows=rows.astype(np.int64)).without(rows == 0)
@@ -159,51 +159,13 @@ def draw_sample(counts: FrequencySet, person: str | None, most: int) -> Frequenc
     return counts.without(~drawn[counts.codes_of(person)])
 
 
-def _try(
-    policy: Policy,
-    counts: FrequencySet,
-    columns: Sequence[str],
-    built: dict[tuple[str, int], Ladder],
-    *,
-    attacked: bool,
-) -> TrialResult | None:
+def _try(policy: Policy, table: CountedTable, *, attacked: bool) -> Trial | None:
     """Decide as `anonymize` would, and attack the classes that would be published."""
-    from sfumato.attacks.adversary import trial
-
     try:
-        policy = trial.as_counted(trial.without_sets(policy), counts)
-        quick = _built_once(policy, built)
-        decision = decide(
-            quick,
-            quick,
-            counts.project(counted_columns(policy)),
-            None,
-            rng=np.random.default_rng(_SEED),
-            report=silent,
-        )
-        if not attacked:
-            unseen = dict.fromkeys(policy.quasi_identifiers, 0.0)
-            return TrialResult(decision.losses[policy.loss.name], unseen, 0.0, {})
-        release = trial.release_of_counts(policy, decision, counts, columns, _SEED)
+        tried = try_on_counts(policy, table, loss_only=not attacked)
     except SfumatoError:
         return None
-    published = release.table
-    stars = {name: _share_of_stars(published, name) for name in policy.quasi_identifiers}
-    suppressed = decision.suppressed / max(counts.total, 1)
-    loss = decision.losses[policy.loss.name]
-    if not published.total:
-        return TrialResult(loss, stars, suppressed, {})
-    target = trial.target_of_counts(release, _without_harmless(policy))
-    outcomes = [o for _, o in trial.attacks_on_classes(target, HarmRule()) if o.judged and o.people]
-    at_risk = {
-        name: max(each.people for each in outcomes if each.column == name)
-        for name in dict.fromkeys(each.column for each in outcomes if each.column is not None)
-    }
-    people = max((each.people for each in outcomes), default=0)
-    return TrialResult(loss, stars, suppressed, at_risk, people, target.classes.n_people)
-
-
-_SEED = 0
+    return attack_classes(tried, HarmRule(), policy=_without_harmless(policy))
 
 
 def _without_harmless(policy: Policy) -> Policy:
@@ -213,60 +175,6 @@ def _without_harmless(policy: Policy) -> Policy:
         for name, rule in policy.columns.items()
     }
     return policy.replace(columns=columns)
-
-
-@dataclass(frozen=True)
-class _BuiltOnce(HierarchyBuilder):
-    """A recipe that is followed once for the values of a column, however often it is asked."""
-
-    inner: HierarchyBuilder
-    built: dict[tuple[str, int], Ladder]
-    """The ladders by the column and the number of its values."""
-
-    @property
-    def suggests(self) -> bool:
-        return self.inner.suggests
-
-    def build(
-        self, column: str, values: Sequence[Value], counts: Sequence[int] | None = None
-    ) -> Hierarchy:
-        return self.inner.build(column, values, counts)
-
-    def ladder(
-        self, column: str, values: Sequence[Value], counts: Sequence[int] | None = None
-    ) -> Ladder:
-        key = column, len(values)
-        found = self.built.get(key)
-        if found is None or found.values != tuple(values):
-            found = self.built[key] = self.inner.ladder(column, values, counts)
-        return found
-
-    @classmethod
-    def example(cls) -> "_BuiltOnce":
-        return cls(Automatic(), {})
-
-    @classmethod
-    def example_values(cls) -> list[Value]:
-        return Automatic.example_values()
-
-
-def _built_once(policy: Policy, built: dict[tuple[str, int], Ladder]) -> Policy:
-    """Return a policy whose hierarchies are built once for all that is tried."""
-    columns = {
-        name: rule
-        if rule.hierarchy is None or name not in policy.quasi_identifiers
-        else rule.replace(hierarchy=_BuiltOnce(rule.hierarchy, built))
-        for name, rule in policy.columns.items()
-    }
-    return policy.replace(columns=columns)
-
-
-def _share_of_stars(published: FrequencySet, name: str) -> float:
-    column = published.column(name)
-    if "*" not in column.values:
-        return 0.0
-    rows = published.value_counts(name)
-    return float(rows[column.values.index("*")] / max(published.total, 1))
 
 
 def _read_role(name: str, role: str) -> Role:

@@ -4,6 +4,7 @@ import secrets
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from os import PathLike
 from typing import Any, NamedTuple
 
@@ -11,6 +12,7 @@ import numpy as np
 
 from sfumato.attacks import DeFinetti, Outcome
 from sfumato.attacks.adversary.target import target_of
+from sfumato.attacks.adversary.trial import CountedTable, accept, try_on_counts
 from sfumato.errors import InfeasibleError, InputError, PolicyError, require_int
 from sfumato.harm import Level
 from sfumato.leaks import Findings
@@ -19,11 +21,9 @@ from sfumato.models import TCloseness
 from sfumato.networks import given_network
 from sfumato.partition import Partitioner
 from sfumato.policy import DetectionRule, GivenPolicy, Policy, policy_of
-from sfumato.recode.deciding import count_population, counted_columns, decide, with_findings
-from sfumato.recode.recoded import recode_counts
-from sfumato.releases.manifest import build_manifest
+from sfumato.recode.deciding import count_population, counted_columns, with_findings
 from sfumato.releases.opening import open_release
-from sfumato.releases.people_file import UnfinishedPeople, tell_people_apart, unfinished_people
+from sfumato.releases.people_file import UnfinishedPeople, unfinished_people
 from sfumato.releases.places import MemoryPlace, Place, place_for
 from sfumato.releases.preparing import open_prepared
 from sfumato.releases.release import DecoupledRelease, Release, open_stored
@@ -48,59 +48,9 @@ from sfumato.tasks.anonymize import (
 )
 from sfumato.tasks.decouple import decouple
 from sfumato.tasks.detect import detect
-from sfumato.tasks.verify import Assessment, accept, outcomes, verify
+from sfumato.tasks.verify import Assessment, outcomes, verify
 from sfumato.text import join_words
 from sfumato.typing import Progress, silent
-from sfumato.verifier import Verdict
-
-# Trying releases of a table that stays in its database: decided on counts, and never written.
-
-
-class Attempts:
-    """Releases of one table, which is counted once for all of them.
-
-    Args:
-        table: The opened table.
-        policy: What the attempts keep, or more than that.
-        seed: A secret number from which every attempt draws, so that equal ones are equal.
-        report: Told how far each stage is.
-    """
-
-    def __init__(self, table: DatabaseTable, policy: Policy, seed: int, report: Progress) -> None:
-        self._table = table
-        self._seed = seed
-        self._report = report
-        columns = tuple(dict.fromkeys([*counted_columns(policy), *policy.sensitive]))
-        self._counts = table.count(
-            columns, progress=lambda done, total: report("count", done, total)
-        )
-        if not self._counts.total:
-            raise InputError("the table has no rows: there is no person to protect")
-        self._population = count_population(policy, report)
-
-    def release(self, policy: Policy, refine: Sequence[Findings] = ()) -> Release:
-        """Decide as `sf.anonymize` would; what would be published can be counted, and no more."""
-        asked = with_findings(policy, refine) if refine else policy
-        decided = counted_columns(asked)
-        counts = self._counts.project(decided)
-        every = self._counts.project(tuple(dict.fromkeys([*decided, *policy.sensitive])))
-        roles = policy.check_against(self._table.columns)
-        rng = np.random.default_rng(self._seed)
-        decision = decide(policy, asked, counts, self._population, rng=rng, report=self._report)
-        published = recode_counts(every, decision.recoding, decided, rng)
-        people, person = None, policy.counted_person
-        if person is not None:
-            told = (*policy.quasi_identifiers, *policy.sensitive)
-            published = published.project(told)
-            people = tell_people_apart(
-                every, decision.recoding, told, person, rng, household=policy.household
-            )
-        manifest = build_manifest(asked, roles, decision, reproducible=False)
-        # Suppressed rows are not among these counts, not even as stars.
-        manifest = replace(manifest, rows=replace(manifest.rows, suppression="remove"))
-        tried = self._table.simulate(published)
-        verdict, place = Verdict(()), self._table.name
-        return Release(manifest, verdict, place=place, source=tried, people=people)
 
 
 @dataclass(frozen=True, eq=False)
@@ -287,7 +237,7 @@ def protect(  # noqa: PLR0913 - all but two have a default and are named
     policy = _read_policy(policy, method, people_file)
     # All attempts draw the same: what is published in the end is what was looked at.
     seed = secrets.randbits(128)
-    stored, attempts = open_stored(data), None
+    stored, simulate = open_stored(data), None
     # One connection for all that follows: a file may not be open twice.
     opened = open_prepared(stored or data, policy, output)
     table = opened if isinstance(opened, DatabaseTable) else None
@@ -296,7 +246,7 @@ def protect(  # noqa: PLR0913 - all but two have a default and are named
     if table is not None:
         # Before anything is tried, and even if it is decoupled in the end.
         place.require_room(table, subject.roles)
-        attempts = Attempts(table, policy, seed, progress or silent)
+        simulate = partial(_simulate, table, _count(table, policy, seed, progress or silent))
 
     rule = _detection_of(policy)
 
@@ -322,9 +272,7 @@ def protect(  # noqa: PLR0913 - all but two have a default and are named
         )
 
     def attempt(asked: Policy) -> Release:
-        return (
-            publish(MemoryPlace(), asked) if attempts is None else attempts.release(asked, refine)
-        )
+        return publish(MemoryPlace(), asked) if simulate is None else simulate(asked, refine)
 
     refine: list[Findings] = []
     release = attempt(policy)
@@ -361,6 +309,27 @@ def protect(  # noqa: PLR0913 - all but two have a default and are named
         decoupled = take_apart(found.release, output=output, format=form, force=force)
     done = ProtectedRelease(decoupled, tuple(steps), blocked or found.blocked)
     return _judge(done, found.policy, None, progress)
+
+
+def _count(table: DatabaseTable, policy: Policy, seed: int, report: Progress) -> CountedTable:
+    """Count a table that stays in its database, once for all that is tried."""
+    columns = tuple(dict.fromkeys([*counted_columns(policy), *policy.sensitive]))
+    counts = table.count(columns, progress=lambda done, total: report("count", done, total))
+    if not counts.total:
+        raise InputError("the table has no rows: there is no person to protect")
+    everyone, path = count_population(policy, report), policy.population_table
+    populations = {} if path is None or everyone is None else {path: everyone}
+    return CountedTable(counts, tuple(table.columns), populations, seed, report)
+
+
+def _simulate(
+    table: DatabaseTable, counted: CountedTable, policy: Policy, refine: Sequence[Findings]
+) -> Release:
+    """Return what would be published in a database: it can be counted there, and no more."""
+    asked = with_findings(policy, refine) if refine else policy
+    made = try_on_counts(policy, counted, asked=asked).release
+    assert isinstance(made, Release)  # noqa: S101 - nothing is decoupled yet
+    return replace(made, table=None, place=table.name, source=table.simulate(made.table))
 
 
 def _judge(

@@ -13,6 +13,7 @@ from sfumato.attacks.adversary.target import (
     with_maker,
     with_members,
 )
+from sfumato.attacks.adversary.trial import accept
 from sfumato.attacks.base import ONE_ROW_EACH
 from sfumato.drafting.unprotected import (
     ColumnFinding,
@@ -30,7 +31,7 @@ from sfumato.errors import (
     require_number,
 )
 from sfumato.harm import HarmRule
-from sfumato.policy import Acceptance, GivenPolicy, Policy, RiskLevels, Tolerance, policy_of
+from sfumato.policy import GivenPolicy, Policy, RiskLevels, Tolerance, policy_of
 from sfumato.policy.remedies import Accept, GiveRole, Remedy
 from sfumato.populations import SampleRisk
 from sfumato.populations.weights import add_weights
@@ -678,16 +679,6 @@ def _require_known(release: Published) -> None:
             why="without any, every table would look safe. Name them (--qi age,zip), or give a "
             "policy (-p policy.yaml)",
         )
-
-
-def accept(outcome: Outcome, accepted: Sequence[Acceptance]) -> Outcome:
-    """Return an outcome with the reason for which a policy accepts it, if it does."""
-    if not outcome.level or not outcome.judged:
-        return outcome
-    for each in accepted:
-        if each.covers(outcome.attack, outcome.columns, outcome.concerned):
-            return replace(outcome, accepted=str(each))
-    return outcome
 
 
 def _list_untried(target: Target, found: Sequence[Outcome], rule: HarmRule) -> tuple[str, ...]:

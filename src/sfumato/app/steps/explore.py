@@ -17,9 +17,9 @@ from sfumato.policy import FULL_DOMAIN, Policy
 from sfumato.typing import Node, Progress
 
 if TYPE_CHECKING:
+    from sfumato.attacks.adversary.trial import Trial
     from sfumato.comparison.frontier import Comparison
     from sfumato.comparison.levels import LevelMap
-    from sfumato.comparison.trial import Point
     from sfumato.recode.lattice import JudgedLattice
 
 step = ALL["explore"]
@@ -123,7 +123,7 @@ def _varied_numbers(policy: Policy) -> list[dict[str, str]]:
 
 
 def _plane(desk: Desk, asked: Fields) -> dict[str, object]:
-    from sfumato.comparison.trial import RISKS
+    from sfumato.attacks.adversary.trial import RISKS
 
     job = desk.jobs.get("explore")
     query = {key: asked.text(key) for key in ("point", "other", "sort", "risk") if key in asked}
@@ -171,20 +171,20 @@ def _present(found: Exploration, policy: Policy) -> list[str]:
     return [name for name, each in found.policies.items() if each == policy]
 
 
-def _number(text: str | None, points: "Sequence[Point]") -> int | None:
+def _number(text: str | None, points: "Sequence[Trial]") -> int | None:
     """Return the number of a point, from 1 on; None if there is no such."""
     if text is None or not re.fullmatch(r"\d{1,4}", text):
         return None
     return int(text) if 1 <= int(text) <= len(points) else None
 
 
-def _sorted_points(comparison: "Comparison", by: str) -> "list[tuple[int, Point]]":
+def _sorted_points(comparison: "Comparison", by: str) -> "list[tuple[int, Trial]]":
     """Return the points with their numbers, in the order that was asked for."""
     keys: dict[str, Any] = {
         "loss": lambda point: point.losses.get(comparison.loss, 9.0),
         "risk": lambda point: point.risks.get(comparison.risk, 9.0),
         "suppressed": lambda point: point.suppressed,
-        "smallest": lambda point: -point.figures.smallest,
+        "smallest": lambda point: -point.smallest,
         "method": lambda point: point.policy.method.name,
     }
     rows = list(enumerate(comparison.points, 1))
@@ -193,7 +193,7 @@ def _sorted_points(comparison: "Comparison", by: str) -> "list[tuple[int, Point]
     return sorted(rows, key=lambda row: (not row[1].possible, _key(keys[by], row[1])))
 
 
-def _key(key: Any, point: "Point") -> Any:  # noqa: ANN401
+def _key(key: Any, point: "Trial") -> Any:  # noqa: ANN401
     return key(point) if point.possible else 0
 
 
@@ -202,7 +202,7 @@ class ComparedSide:
     """One of two policies that are looked at side by side."""
 
     title: str
-    point: "Point | None"
+    point: "Trial | None"
     text: str
 
 

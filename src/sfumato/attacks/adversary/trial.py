@@ -1,7 +1,8 @@
-"""Trials: the release that a policy would make of a counted table, and attacks on it."""
+"""Trials: what a policy would publish of a counted table, in figures, and attacks on it."""
 
-from collections.abc import Callable, Sequence
-from dataclasses import replace
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import asdict, dataclass, field, replace
+from typing import Any, Literal
 
 import numpy as np
 
@@ -15,18 +16,300 @@ from sfumato.attacks import (
 from sfumato.attacks.adversary.target import target_of
 from sfumato.attacks.target import Target
 from sfumato.counts import FrequencySet
+from sfumato.errors import InfeasibleError
+from sfumato.files.reading import TextFile
 from sfumato.harm import HarmRule
+from sfumato.losses import NormalizedLoss
 from sfumato.models import KmAnonymity
-from sfumato.policy import Policy
-from sfumato.recode.deciding import Decision, counted_columns
+from sfumato.policy import Acceptance, Policy
+from sfumato.recode.deciding import Decision, Maker, counted_columns, decide
 from sfumato.recode.recoded import recode_counts
-from sfumato.releases.manifest import build_manifest
+from sfumato.releases.manifest import PUBLISHED, build_manifest
 from sfumato.releases.opening import open_release
 from sfumato.releases.people import Repetition, count_by
 from sfumato.releases.people_file import tell_people_apart
-from sfumato.releases.release import Release
+from sfumato.releases.perturbing import perturb_counts
+from sfumato.releases.release import DecoupledRelease, Release
 from sfumato.schema import Role
+from sfumato.text import STAR, percent
+from sfumato.typing import Progress, silent
 from sfumato.verifier import Verdict
+
+AT_RISK, BELIEF, GAIN, PROSECUTOR, MEAN = "at-risk", "belief", "gain", "prosecutor", "mean"
+
+RISKS: Mapping[str, str] = {
+    AT_RISK: "people at risk",
+    BELIEF: "strongest belief",
+    GAIN: "strongest gain in belief",
+    PROSECUTOR: "highest prosecutor risk",
+    MEAN: "mean prosecutor risk",
+}
+"""The risks to choose from, and what each is called in tables and drawings."""
+
+ONLY_CLASSES = (
+    "Only attacks on classes were tried. What else can be learned is known after sf.verify."
+)
+"""Why what is said while choosing is never *yes*."""
+
+
+@dataclass(frozen=True)
+class ColumnTrial:
+    """What would become of one quasi-identifier."""
+
+    name: str
+    loss: float
+    """Its normalised loss, from 0 (as it was) to 1 (nothing is left); suppressed rows count."""
+
+    stars: int = 0
+    """The published rows in which it is `*`."""
+
+    hidden: float = 0.0
+    """Their share."""
+
+    level: int | None = None
+    """The level of all its values; None if they are at several, or are intervals."""
+
+    height: int | None = None
+    """The highest level of its hierarchy; None if it is cut into intervals."""
+
+
+@dataclass(frozen=True)
+class Trial:
+    """What would be published of a table under a policy, in figures; nothing is written.
+
+    Promises: the figures are those of the release that `sf.anonymize` would make with the same
+    seed, unless `estimate` says what they are worth. Does not promise a verdict: which attacks
+    were tried stands in `attacks`.
+
+    >>> models = [{"model": "k-anonymity", "k": 2}]
+    >>> policy = Policy(columns={"age": "quasi-identifier"}, models=models)
+    >>> Trial(policy, rows=9, reason="no release keeps it").verdict
+    'impossible'
+    """
+
+    policy: Policy = field(repr=False)
+    """The policy itself, ready for `sf.anonymize`."""
+
+    name: str = ""
+    """What it is called among others."""
+
+    rows: int = 0
+    """The rows of the table."""
+
+    people: int = 0
+    """The people in it: its rows, unless the policy says what a person is."""
+
+    published: int = 0
+    """The rows that would be published."""
+
+    suppressed: int = 0
+    """The rows that would not, whatever the reason."""
+
+    classes: int = 0
+    smallest: int = 0
+    """The people of the smallest class; 0 if nothing is published."""
+
+    losses: Mapping[str, float] = field(default_factory=dict)
+    """By name; where nothing is generalised there are only those that are asked for."""
+
+    columns: tuple[ColumnTrial, ...] = ()
+    """The quasi-identifiers, if they are generalised."""
+
+    risks: Mapping[str, float] = field(default_factory=dict)
+    """By name, each between 0 and 1: see `RISKS`. Without sensitive columns some are absent."""
+
+    prior: float | None = None
+    """What was believed before the release, where the belief is strongest."""
+
+    attacks: tuple[Outcome, ...] = ()
+    """What each attack achieved, without the people it found."""
+
+    reason: str | None = None
+    """Why no release keeps the policy, or what is wrong with it; None if there is a release."""
+
+    notes: tuple[str, ...] = ()
+    """What the figures do not show, and what was found out about the data."""
+
+    sample: int | None = None
+    """The drawn rows that the figures were measured on; None if they are those of all rows.
+
+    Fewer rows are less alike, so that loss and hidden cells are too high. Numbers of rows and
+    people are scaled to the whole table; classes are those of the sample.
+    """
+
+    checked: int | None = None
+    """The generalisations that were checked before the search for levels was stopped; None if it
+    came to its end. The loss is then at most this."""
+
+    seconds: float = field(default=0.0, compare=False)
+    """How long the decision took."""
+
+    release: Release | DecoupledRelease | None = field(default=None, repr=False, compare=False)
+    """The release, whose rows are counts, where it is asked for."""
+
+    @property
+    def possible(self) -> bool:
+        """Whether some release keeps the policy."""
+        return self.reason is None
+
+    def require(self) -> "Trial":
+        """Return it, or raise an error with the reason if nothing can be published."""
+        if self.reason is not None:
+            raise InfeasibleError(f"{self.name}: {self.reason}" if self.name else self.reason)
+        return self
+
+    @property
+    def loss(self) -> float:
+        """The loss that its policy asks to keep small; nothing if nothing is generalised."""
+        return self.require().losses.get(self.policy.loss.name, 0.0)
+
+    @property
+    def normalised(self) -> float:
+        """The normalised loss, whatever the policy keeps small."""
+        return self.require().losses.get(NormalizedLoss.name, 0.0)
+
+    @property
+    def stars(self) -> int:
+        """The cells of quasi-identifiers that are `*` in published rows."""
+        return sum(each.stars for each in self.columns)
+
+    @property
+    def hidden(self) -> float:
+        """The share of the published cells that are `*`."""
+        shown = sum(rule.role in PUBLISHED for rule in self.policy.columns.values())
+        return self.stars / max(self.published * shown, 1)
+
+    @property
+    def succeeded(self) -> tuple[Outcome, ...]:
+        """The judged attacks that put people at risk: those not accepted first, the worst first."""
+        found = [each for each in self.attacks if each.judged and each.people]
+        return tuple(sorted(found, key=lambda each: (bool(each.accepted), -each.people)))
+
+    @property
+    def at_risk(self) -> int:
+        """The people whom the worst judged attack puts at risk, unless it was accepted."""
+        return max((each.people for each in self.succeeded if not each.accepted), default=0)
+
+    @property
+    def at_risk_by_column(self) -> dict[str, int]:
+        """The people of whom an adversary learns too much, by sensitive column."""
+        found = dict[str, int]()
+        for each in self.succeeded:
+            if each.column is not None:
+                found[each.column] = max(each.people, found.get(each.column, 0))
+        return found
+
+    @property
+    def allowed(self) -> int:
+        """As many people may be at risk, as the policy says."""
+        return self.policy.verdict.people
+
+    @property
+    def verdict(self) -> Literal["no", "not asked", "impossible"]:
+        """The answer so far: `impossible`, `no`, or `not asked`; never yes."""
+        if not self.possible:
+            return "impossible"
+        return "no" if self.at_risk > self.allowed else "not asked"
+
+    @property
+    def tried(self) -> str:
+        """A sentence about what the verdict so far goes by."""
+        return ONLY_CLASSES
+
+    @property
+    def estimate(self) -> str:
+        """The worth of the figures, in a sentence; nothing if they are exact."""
+        if self.sample is not None:
+            return f"Estimated on {self.sample:,} drawn rows, and too high."
+        if self.checked is not None:
+            return f"The best of {self.checked:,} generalisations so far."
+        return ""
+
+    @property
+    def exact(self) -> bool:
+        """Whether the figures are those of the release."""
+        return self.sample is None and self.checked is None
+
+    def summary(self, loss: str, lost: str) -> str:
+        """Return the most important about it in one line.
+
+        Args:
+            loss: The loss that it is compared by.
+            lost: What that is called.
+        """
+        risks = [
+            f"{words} {percent(self.risks[name])}"
+            for name, words in RISKS.items()
+            if name in self.risks
+        ]
+        first = [f"{lost} {self.losses[loss]:.4f}"] if loss in self.losses else []
+        return f"{self.name}: " + ", ".join([*first, f"{self.suppressed} rows suppressed", *risks])
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return it as plain values that JSON can hold; figures are null if nothing came out."""
+        apart = self.policy.decouple
+        figures = {
+            "loss": self.loss if self.possible else None,
+            "losses": dict(self.losses),
+            "published": self.published,
+            "suppressed": self.suppressed,
+            "classes": self.classes,
+            "smallest_class": self.smallest,
+            "hidden_cells": self.hidden,
+            "people_at_risk": self.at_risk if AT_RISK in self.risks else None,
+            "prior": self.prior,
+            "risks": {name: self.risks.get(name) for name in RISKS},
+            "columns": [asdict(each) for each in self.columns],
+        }
+        if not self.possible:
+            empty: dict[str, Any] = {"losses": {}, "risks": dict.fromkeys(RISKS), "columns": []}
+            figures = {**dict.fromkeys(figures), **empty}
+        return {
+            "name": self.name,
+            "possible": self.possible,
+            "reason": self.reason,
+            "rows": self.rows,
+            "people": self.people,
+            **figures,
+            "loss_name": self.policy.loss.name,
+            "method": self.policy.method.name,
+            "decouple": None if apart is None else apart.name,
+            "seconds": round(self.seconds, 6),
+            "policy": self.policy.to_yaml(),
+        }
+
+
+@dataclass(frozen=True, eq=False)
+class CountedTable:
+    """What policies are tried on: one table, counted once."""
+
+    counts: FrequencySet
+    """The table over every column that some policy decides on or calls sensitive."""
+
+    columns: tuple[str, ...]
+    """All columns of the table, counted or not."""
+
+    populations: Mapping[str | TextFile, FrequencySet] = field(default_factory=dict)
+    """By the path that policies have for them."""
+
+    seed: int = 0
+    """Fixes which of rows that were alike to a decision go to which class."""
+
+    report: Progress = silent
+    """Told how far each decision is, where it is made in this process; it may raise to stop."""
+
+    maker: Maker | None = None
+    """Makes hierarchies and groupings, or has them already; None makes them."""
+
+    def __getstate__(self) -> dict[str, object]:
+        """Return what another process needs."""
+        return {**self.__dict__, "report": silent, "maker": None}
+
+    def population(self, policy: Policy) -> FrequencySet | None:
+        """Return the population of a policy, over its quasi-identifiers."""
+        if policy.population_table is None:
+            return None
+        return self.populations[policy.population_table].project(policy.quasi_identifiers)
 
 
 def as_counted(policy: Policy, counts: FrequencySet) -> Policy:
@@ -37,6 +320,165 @@ def as_counted(policy: Policy, counts: FrequencySet) -> Policy:
     rows = counts.value_counts(person)
     repeated = Repetition(person, len(rows), counts.total, int(np.count_nonzero(rows > 1)))
     return count_by(policy, repeated).policy
+
+
+def decide_on(policy: Policy, table: CountedTable, asked: Policy | None = None) -> Decision:
+    """Decide as `sf.anonymize` would with the same seed.
+
+    Args:
+        policy: The policy, as it applies to the table.
+        table: What it is tried on.
+        asked: What findings made of the policy; None for the policy itself.
+    """
+    asked = asked or policy
+    return decide(
+        policy,
+        asked,
+        (table.maker or Maker()).project(table.counts, counted_columns(asked)),
+        table.population(policy),
+        rng=np.random.default_rng(table.seed),
+        report=table.report,
+        maker=table.maker,
+    )
+
+
+def perturbed(policy: Policy, table: CountedTable) -> CountedTable:
+    """Return a table with the values changed that a policy changes before all else."""
+    if not policy.perturbations:
+        return table
+    counts = perturb_counts(table.counts, policy, np.random.default_rng(table.seed))
+    # Hierarchies and groupings that were made for other values do not fit.
+    return replace(table, counts=counts, maker=None)
+
+
+def try_on_counts(
+    policy: Policy,
+    table: CountedTable,
+    *,
+    asked: Policy | None = None,
+    beside: Sequence[str] = (),
+    loss_only: bool = False,
+    hurried: bool = False,
+) -> Trial:
+    """Return what would be published, before any attack; raise if no release keeps the policy.
+
+    Args:
+        policy: What must hold.
+        table: What it is tried on.
+        asked: What findings made of the policy; None for the policy itself.
+        beside: Plain columns that are counted too, and published with the others.
+        loss_only: Whether losses are all that is asked for; there is no release then.
+        hurried: Whether the search has less time than the policy gives it.
+    """
+    given, policy = policy, as_counted(without_sets(policy), table.counts)
+    table = perturbed(policy, table)
+    decision = decide_on(policy, table, asked)
+    left = decision.left
+    sizes = left.sizes if left.by_person else decision.sizes
+    release, person, counts = None, policy.counted_person, table.counts
+    stars = dict.fromkeys(policy.quasi_identifiers, 0)
+    published = left.total if left.by_person else int(sizes.sum())
+    if not loss_only:
+        release = release_of_counts(
+            asked or policy, decision, counts, table.columns, table.seed, beside=beside
+        )
+        published = release.table.total
+        stars = {name: _stars(release.table, name) for name in stars}
+    return Trial(
+        given,
+        rows=counts.total,
+        people=counts.total if person is None else len(np.unique(counts.codes_of(person))),
+        published=published,
+        suppressed=decision.suppressed,
+        classes=len(sizes),
+        smallest=int(sizes.min()) if len(sizes) else 0,
+        losses=decision.losses,
+        columns=tuple(
+            _column(name, decision, stars[name], published) for name in policy.quasi_identifiers
+        ),
+        risks={
+            # Any of n people who look alike may be the one: 1/n, in the mean over people.
+            PROSECUTOR: float((1 / left.sizes).max(initial=0)),
+            MEAN: float((left.inside / left.sizes).sum() / max(int(left.inside.sum()), 1)),
+        },
+        checked=_checked(decision) if hurried else None,
+        release=release,
+    )
+
+
+def _checked(decision: Decision) -> int | None:
+    """Return how many nodes a search checked that did not come to its end."""
+    search = decision.search
+    return None if search is None or search["optimal"] else int(search["checks"])
+
+
+def _column(name: str, decision: Decision, stars: int, published: int) -> ColumnTrial:
+    about: Mapping[str, Any] = decision.columns.get(name, {})
+    lost, hidden = decision.lost.get(name, 0.0), stars / max(published, 1)
+    return ColumnTrial(name, lost, stars, hidden, about.get("level"), about.get("height"))
+
+
+def _stars(published: FrequencySet, name: str) -> int:
+    column = published.column(name)
+    if STAR not in column.values:
+        return 0
+    return int(published.value_counts(name)[column.values.index(STAR)])
+
+
+def with_attacks(trial: Trial, found: Sequence[Outcome], people: int) -> Trial:
+    """Return a trial with what attacks achieved, without the people they found.
+
+    More readers see a comparison than a release.
+
+    Args:
+        trial: What would be published.
+        found: What each attack achieved.
+        people: The people there are.
+    """
+    attacks = tuple(replace(accept(each, trial.policy.accept), worst=()) for each in found)
+    trial = replace(trial, attacks=attacks)
+    return replace(trial, risks={AT_RISK: trial.at_risk / max(people, 1), **trial.risks})
+
+
+def attack_classes(
+    trial: Trial, rule: HarmRule, report: Progress = silent, *, policy: Policy | None = None
+) -> Trial:
+    """Return a trial with what attacks on classes learn.
+
+    Args:
+        trial: What would be published; it has its release.
+        rule: From which belief on a person is at risk.
+        report: Told which attack is next.
+        policy: What the release is held against; None for the policy that was tried.
+    """
+    if trial.release is None or not trial.published:
+        return trial
+    target = target_of_trial(trial, policy)
+    found = attacks_on_classes(
+        target, rule, lambda done, total: report("attacking classes", done, total)
+    )
+    return with_attacks(trial, [each for _, each in found], target.classes.n_people)
+
+
+def target_of_trial(trial: Trial, policy: Policy | None = None) -> Target:
+    """Return what would be published as an adversary sees it.
+
+    Args:
+        trial: What would be published; it has its release.
+        policy: What the release is held against; None for the policy that was tried.
+    """
+    policy = policy or trial.policy
+    return replace(target_of(open_release(trial.release, policy)), others=policy.verdict.others)
+
+
+def accept(outcome: Outcome, accepted: Sequence[Acceptance]) -> Outcome:
+    """Return an outcome with the reason for which a policy accepts it, if it does."""
+    if not outcome.level or not outcome.judged:
+        return outcome
+    for each in accepted:
+        if each.covers(outcome.attack, outcome.columns, outcome.concerned):
+            return replace(outcome, accepted=str(each))
+    return outcome
 
 
 def release_of_counts(
@@ -73,11 +515,6 @@ def release_of_counts(
     # Suppressed rows are not among these counts, not even as stars.
     manifest = replace(manifest, rows=replace(manifest.rows, suppression="remove"))
     return Release(manifest, Verdict(()), table=published, people=people)
-
-
-def target_of_counts(release: Release, policy: Policy) -> Target:
-    """Return such a release as an adversary sees it."""
-    return target_of(open_release(release, policy))
 
 
 def without_sets(policy: Policy) -> Policy:

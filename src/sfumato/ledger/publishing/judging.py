@@ -4,11 +4,12 @@ from collections.abc import Mapping
 
 from sfumato.attacks import ATTACKS
 from sfumato.attacks.adversary.target import target_of
+from sfumato.attacks.adversary.trial import accept
 from sfumato.decouplings.base import GroupedTables
 from sfumato.ledger.store import keys_of
 from sfumato.policy import Policy, RiskLevels, Tolerance
 from sfumato.releases.opening import open_release
-from sfumato.tasks.verify import Assessment, accept, outcomes
+from sfumato.tasks.verify import Assessment, outcomes
 from sfumato.verifier import Verdict
 
 
