@@ -154,3 +154,18 @@ def test_no_two_classes_have_one_name():
         for name in re.findall(r"^class (\w+)", path.read_text(encoding="utf-8"), re.MULTILINE):
             found[name].append(path.relative_to(ROOT).as_posix())
     assert {name: paths for name, paths in found.items() if len(paths) > 1} == {}
+
+
+@pytest.mark.usefixtures("patience")
+def test_no_circle_of_imports_has_more_than_three_files():
+    import grimp
+
+    graph = grimp.build_graph("sfumato", exclude_type_checking_imports=False)
+    reached = {name: graph.find_upstream_modules(name) for name in graph.modules}
+    circles = {
+        frozenset(
+            other for other in (*reached[name], name) if other == name or name in reached[other]
+        )
+        for name in graph.modules
+    }
+    assert [sorted(circle) for circle in circles if len(circle) > 3] == []

@@ -15,7 +15,7 @@ from sfumato.errors import InfeasibleError, InputError, ParameterError
 from sfumato.hierarchy import Intervals, Masking
 from sfumato.recode import budget
 from sfumato.tables import open_table
-from sfumato.tables.arrow.counting import Survey
+from sfumato.tables.base import Survey
 from sfumato.tables.sql import counting as coarse
 from tests.tables.databases import LEAVES_SOCKETS_OPEN
 from tests.tasks.test_budget import TABLES, policy_of

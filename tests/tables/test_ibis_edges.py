@@ -11,6 +11,7 @@ import pytest
 
 from sfumato.errors import InputError, OutputError, ParameterError
 from sfumato.recoding import SUPPRESSED
+from sfumato.releases.places import RecodedRows
 from sfumato.tables import DatabaseEngine, open_table
 from tests.tables.databases import EVIL, NAMES, quoted
 from tests.tables.tables import literal_rows
@@ -523,5 +524,6 @@ def test_files_that_a_database_cannot_write_as_promised_are_refused(duck, postgr
 
 def test_a_file_is_in_no_database():
     table = open_table(PEOPLE)
+    recoded = RecodedRows(table, recoding_of(table, ["sex"], (1,)), ["sex"], "star", rng())
     with pytest.raises(OutputError, match=r"the table \(arrow\) is in no database"):
-        table.publish_into(recoding_of(table, ["sex"], (1,)), ["sex"], "out", suppression="star")
+        recoded.to_table(table, "out", lambda *_: None)

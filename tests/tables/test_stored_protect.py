@@ -7,7 +7,7 @@ import pytest
 
 import sfumato as sf
 from sfumato.errors import InputError, OutputError, ParameterError
-from sfumato.tables.sql import DatabaseEngine
+from sfumato.tables.sql.engine import DatabaseEngine
 from tests.tables import databases
 from tests.tasks.test_detect import leaky
 from tests.tasks.test_detect import policy as leaky_policy

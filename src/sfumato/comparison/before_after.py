@@ -18,6 +18,7 @@ from sfumato.recoding import LocalRecoding, SolvedRecoding
 from sfumato.releases.release import Release
 from sfumato.releases.subject import Subject
 from sfumato.tables import Table
+from sfumato.tables.capabilities import OrderedRows
 from sfumato.text import STAR, number_of, text_or_none
 from sfumato.typing import BoolArray, CodeArray, FloatArray, IntArray, Value
 
@@ -274,7 +275,7 @@ def _read(
 ) -> tuple[tuple[Column, ...], CodeArray, IntArray, bool]:
     """Return the rows in their order, or the combinations of a table that has no order."""
     try:
-        columns, codes = table.read(names)
+        columns, codes = OrderedRows.required(table).read(names)
     except InputError:
         counts = table.count(names).project(names)
         return counts.columns, counts.codes, counts.rows, False

@@ -50,6 +50,8 @@ from sfumato.releases.perturbing import columns_to_perturb
 from sfumato.releases.preparing import open_prepared
 from sfumato.releases.subject import Subject
 from sfumato.tables import Domain, Table, open_table
+from sfumato.tables.base import require_calendar_days
+from sfumato.tables.capabilities import Weights, reading_of
 from sfumato.tasks.draft import draw_sample
 from sfumato.text import join_words
 from sfumato.typing import IntArray, Progress, silent
@@ -400,7 +402,7 @@ class LiveTable:
             raise InputError(
                 "the table has no rows: there is no person to protect and nothing to publish"
             )
-        table.table.require_calendar_days(counts)
+        require_calendar_days(table.table, counts)
         return counts
 
     def _populations_of(
@@ -428,7 +430,7 @@ class LiveTable:
             return self._find_table(policy)
 
     def _find_table(self, policy: Policy) -> "_CountedTable":
-        if self._raw.reading is not None and self._reading != policy.reading:
+        if reading_of(self._raw) is not None and self._reading != policy.reading:
             # A file of text may have other columns if it is read in another way.
             self._raw, self._reading = _open(self._data, policy.reading), policy.reading
             self._plain = _CountedTable(self._raw)
@@ -502,7 +504,7 @@ def _without_keys(policy: Policy) -> Policy:
     return policy.replace(derive=steps) if policy.preparation.shift is not None else policy
 
 
-class _CountedTable:
+class _CountedTable(Weights):
     """A table and the counts of it that were needed so far."""
 
     def __init__(self, table: Table) -> None:
@@ -552,7 +554,7 @@ class _CountedTable:
         """Return what is known of the columns that hold weights."""
         names = tuple(columns)
         if names not in self._weights:
-            self._weights[names] = self.table.weigh(names)
+            self._weights[names] = Weights.required(self.table, names).weigh(names)
         return self._weights[names]
 
     def count(self, names: tuple[str, ...], report: Progress) -> FrequencySet:

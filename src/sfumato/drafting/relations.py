@@ -13,6 +13,7 @@ import numpy as np
 from sfumato.counts import Column
 from sfumato.derivations.dates import read_text
 from sfumato.tables import Table
+from sfumato.tables.capabilities import draw_rows
 from sfumato.text import date_of, number_of
 from sfumato.typing import BoolArray, CodeArray, FloatArray, IntArray, Value
 
@@ -110,7 +111,7 @@ def find_relations(
     """
     if len(columns) < 2:
         return Relations.none()
-    given, codes, rows = table.draw(columns, min(1.0, _ROWS / max(1, total)))
+    given, codes, rows = draw_rows(table, columns, min(1.0, _ROWS / max(1, total)))
     return relations_in(given, codes, rows, telling)
 
 

@@ -16,7 +16,7 @@ from sfumato.errors import ParameterError
 from sfumato.hierarchy import Ladder, Suppress
 from sfumato.policy import Missing, Policy
 from sfumato.tables import Progress, Table
-from sfumato.tables.arrow.counting import Survey
+from sfumato.tables.base import Survey
 from sfumato.typing import CodeArray, Node
 
 # Choosing levels to start from, where a table has too many combinations to count them all.

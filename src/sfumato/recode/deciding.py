@@ -36,6 +36,8 @@ from sfumato.recoding import ColumnRecoding, FullDomainRecoding, Lattice, Recodi
 from sfumato.search import SEARCHES, Checker, CheckOutcome, Found, Grouping, step_down
 from sfumato.search.wider import WiderSearch
 from sfumato.tables import Table, count_people
+from sfumato.tables.base import require_calendar_days
+from sfumato.tables.stored import DatabaseTable
 from sfumato.text import text_or_none
 from sfumato.typing import IntArray, Node, Progress, Value
 
@@ -586,14 +588,14 @@ def _count(
 
     if budget is None:
         counts = table.count(columns, progress=progress)
-        table.require_calendar_days(counts)
+        require_calendar_days(table, counts)
         return BudgetedCounts(counts, policy, ())
     # A population would have to be counted at the same levels; only workers can go on from coarse
     # counts row by row.
-    able = partitioner is None or table.has_workers
+    able = partitioner is None or (isinstance(table, DatabaseTable) and table.has_workers)
     coarsens = coarsens and policy.population is None and able
     found = count_within(budget, table, policy, columns, progress, coarsens=coarsens)
-    table.require_calendar_days(found.counts)
+    require_calendar_days(table, found.counts)
     return found
 
 

@@ -247,7 +247,10 @@ def decided_in_fragments(
         if policy.suppression.rows == "star"
         else None,
     )
+    from sfumato.tables.sql.table import SqlTable
+
     division = _division(fitted, ready, fragments)
+    assert isinstance(table, SqlTable)  # noqa: S101 - no other has workers
     with table.solving(division, solver, handed, output) as solved:
         notes = _read(solved.notes, fragments, table)
         decision = _decision(policy, partitioner, problem, ready, fitted, solved, notes)

@@ -11,6 +11,7 @@ import numpy as np
 from sfumato.counts import Column, FrequencySet
 from sfumato.decouplings.base import GroupedTables
 from sfumato.tables import Table
+from sfumato.tables.capabilities import OrderedRows
 from sfumato.text import has_line_break
 from sfumato.typing import IntArray
 
@@ -76,9 +77,10 @@ def warn_of_lines(table: Table, *, told: bool) -> list[str]:
         table: The table, after it was read.
         told: Whether line breaks in published cells account for it.
     """
-    if told or not table.lines_beyond:
+    beyond = table.lines_beyond if isinstance(table, OrderedRows) else 0
+    if told or not beyond:
         return []
-    lines = "a line" if table.lines_beyond == 1 else f"{table.lines_beyond:,} lines"
+    lines = "a line" if beyond == 1 else f"{beyond:,} lines"
     text = (
         f"the file has {lines} more than rows: cells that are not published have line breaks in "
         f"them, and may have swallowed rows of other people. {ADVICE}"

@@ -11,7 +11,6 @@ import numpy as np
 
 from sfumato.policy import Missing, Policy, Suppression
 from sfumato.policy.meanings import Key, key_of_people
-from sfumato.populations.weights import WeightFacts
 from sfumato.releases.manifest import PUBLISHED
 from sfumato.schema import Role
 from sfumato.tables import Domain
@@ -119,9 +118,6 @@ class TableOrRead(Protocol):
 
     def repeats(self, column: str, /) -> bool:
         """Return whether two rows have the same value in a column."""
-
-    def weigh(self, columns: Sequence[str], /) -> dict[str, WeightFacts]:
-        """Measure columns that hold weights."""
 
 
 class PolicyForPeople(NamedTuple):

@@ -14,6 +14,7 @@ from sfumato.policy import Policy
 from sfumato.recode.deciding import count_population, counted_columns, decide_on_rest, lost_rows
 from sfumato.recode.recoded import published_part
 from sfumato.tables import DatabaseTable, Table
+from sfumato.tables.capabilities import OrderedRows
 from sfumato.typing import BoolArray, Progress
 
 
@@ -47,7 +48,7 @@ def perturb_table(
     _require_rows(table, policy)
     names = _names_for(policy)
     table.require(names)
-    columns, codes = table.read(names)
+    columns, codes = OrderedRows.required(table).read(names)
     cells = {
         column.name: ColumnCells(column, code.astype(np.int64))
         for column, code in zip(columns, codes, strict=True)
@@ -57,11 +58,13 @@ def perturb_table(
         changed = _change(cells, policy, kept, np.random.default_rng(seed))
         given = {name: (each.column, each.codes) for name, each in changed.items()}
         if kept.all():
-            found = PerturbedTable(table.with_cells(given))
+            found = PerturbedTable(OrderedRows.required(table).with_cells(given))
         else:
             left_out = free_name("left out", table.columns)
             marks = Column(left_out, (0, 1)), (~kept).astype(np.int64)
-            found = PerturbedTable(table.with_cells({**given, left_out: marks}), left_out)
+            found = PerturbedTable(
+                OrderedRows.required(table).with_cells({**given, left_out: marks}), left_out
+            )
         room = _room(policy, cells, kept)
         stay = _published(found.table, kept, policy, asked, room, seed, report)
         if stay.all():
@@ -97,7 +100,7 @@ def _published(
 ) -> BoolArray:
     """Return which of the rows that are left would be published."""
     rng = np.random.default_rng(seed)
-    columns, codes = table.read(counted_columns(asked))
+    columns, codes = OrderedRows.required(table).read(counted_columns(asked))
     if not policy.quasi_identifiers or not kept.any():
         return np.ones(int(np.count_nonzero(kept)), dtype=bool)
     whole = FrequencySet(columns, codes, np.ones(codes.shape[1], dtype=np.int64))

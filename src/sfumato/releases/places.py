@@ -163,6 +163,11 @@ class RecodedRows:
         progress: RowProgress,
     ) -> int:
         """Create a table of the recoded rows in the database they are in."""
+        if not isinstance(self.table, DatabaseTable):
+            raise OutputError(
+                f"the table ({self.table.kind}) is in no database, so it cannot be published into "
+                f"{name!r}. Publish it to a file."
+            )
         stored = self.table.publish_into(
             self.recoding,
             self.columns,

@@ -22,6 +22,7 @@ from sfumato.search.base import excess_of
 from sfumato.showing.content import Cell, Content, ContentTable, Share, Showable
 from sfumato.tables import DatabaseTable, Table, find_engine, open_table
 from sfumato.tables.base import Domain
+from sfumato.tables.capabilities import reading_of
 from sfumato.text import STAR
 from sfumato.verifier import DatabaseRelation, Verdict
 from sfumato.verifier.counting import Kind
@@ -566,7 +567,7 @@ def for_verifier(source: object, opened: Table | None = None) -> object:
     if table is not None:
         return relation_of(table)
     if isinstance(source, str | PathLike):
-        reading = (opened or open_table(source)).reading
+        reading = reading_of(opened or open_table(source))
         return source if reading is None else TextFile(Path(source), reading)
     return source
 

@@ -14,6 +14,7 @@ from sfumato.releases.manifest import FileRecord
 from sfumato.tables import DatabaseTable, Table
 from sfumato.tables.base import Progress as RowProgress
 from sfumato.tables.base import WrittenFile
+from sfumato.tables.capabilities import Sets
 from sfumato.typing import Progress
 
 if TYPE_CHECKING:
@@ -28,7 +29,7 @@ JOINED = ";"
 def require_sets(table: Table, policy: Policy) -> None:
     """Raise if the sets of a policy cannot be read in a table."""
     if policy.sets:
-        table.require_sets(separators_of(policy))
+        Sets.required(table, policy.sets).require_sets(separators_of(policy))
 
 
 def separators_of(policy: Policy) -> dict[str, str | None]:

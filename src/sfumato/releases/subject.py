@@ -21,6 +21,8 @@ from sfumato.releases.preparing import open_prepared
 from sfumato.releases.sets import require_sets
 from sfumato.schema import Role
 from sfumato.tables import DatabaseTable, Table
+from sfumato.tables.base import require_calendar_days, require_single_values
+from sfumato.tables.capabilities import Weights
 from sfumato.typing import Progress
 
 
@@ -102,7 +104,7 @@ class Subject:
         """
         table, roles = self.table, policy.check_against(self.table.columns)
         found = replace(self, policy=policy, roles=roles)
-        table.require_single_values([name for name in found.columns if name not in policy.sets])
+        require_single_values(table, [name for name in found.columns if name not in policy.sets])
         require_sets(table, policy)
         _require_weights(table, self.known or table, policy)
         require_numbers(policy, table, table.columns, stored=False, limited=False)
@@ -141,7 +143,7 @@ class Subject:
             columns if left_out is None else (*columns, left_out),
             progress=lambda done, total: report("count", done, total),
         )
-        table.require_calendar_days(counts)
+        require_calendar_days(table, counts)
         if counts.total == 0:
             raise InputError(f"the table has no rows: there is {nothing}")
         if left_out is None:
@@ -160,5 +162,5 @@ def _require_weights(table: Table, known: TableOrRead, policy: Policy) -> None:
         )
         raise policy.error_at("columns", noisy[0], "perturb", text=text)
     if averagings:
-        facts = known.weigh(tuple(averagings))
+        facts = Weights.required(known, tuple(averagings)).weigh(tuple(averagings))
         require_weights(facts, averagings, policy.weights[0])

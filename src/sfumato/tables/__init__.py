@@ -19,18 +19,18 @@ from sfumato.registry import Registry
 from sfumato.tables.base import (
     FORMATS,
     CreatedTable,
-    DatabaseTable,
     Domain,
     Engine,
-    Extent,
     Progress,
     Suppression,
     Table,
-    Window,
     WrittenFile,
 )
+from sfumato.tables.capabilities import Extent, Window
 from sfumato.tables.derived import derived_table, in_types_of, write_derived
-from sfumato.tables.sql import DATABASES, DatabaseEngine, refuse_address
+from sfumato.tables.sql.engine import DatabaseEngine, refuse_address
+from sfumato.tables.sql.registry import DATABASES
+from sfumato.tables.stored import DatabaseTable
 from sfumato.text import text_of
 
 __all__ = [
@@ -258,7 +258,7 @@ def confine_address(text: str, limits: Confinement) -> str:
             f"{hide_passwords(text)!r} is no address of a table. It looks like "
             "duckdb:///clinic.db?table=people or postgres://user@server/clinic?table=people"
         )
-    from sfumato.tables.sql import confine
+    from sfumato.tables.sql.engine import confine
 
     return confine(text, limits)
 

@@ -4,7 +4,6 @@ import re
 from abc import ABC, abstractmethod
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
-from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
 from pathlib import Path
 from types import MappingProxyType
@@ -13,27 +12,15 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal, TypeAlias
 import numpy as np
 
 from sfumato.counts import Column, FrequencySet
-from sfumato.counts.baskets import Baskets
 from sfumato.derivations import Preparation
-from sfumato.errors import InputError, OutputError, ParameterError, UnknownColumnError, some
-from sfumato.files.dialect import Dialect
-from sfumato.files.reading import Reading
-from sfumato.populations.weights import Averaging, WeightFacts, add_weights
+from sfumato.errors import InputError, ParameterError, UnknownColumnError, some
+from sfumato.populations.weights import Averaging, add_weights
 from sfumato.recoding import Recoding
 from sfumato.tables.variables import PublishedVariable, Variable
 from sfumato.typing import CodeArray, FloatArray, IntArray, Value
 
 if TYPE_CHECKING:
     import pyarrow as pa
-
-    from sfumato.tables.arrow.counting import Survey
-    from sfumato.tables.arrow.sets import RowsWithSets
-    from sfumato.tables.arrow.widening import WideRows
-    from sfumato.tables.derived import DerivedTable
-    from sfumato.tables.sql.database import Answer
-    from sfumato.tables.sql.releases import Staging, UnfinishedRelease
-    from sfumato.tables.sql.spark_fragments import Division, Solve
-    from sfumato.tables.sql.table import SolvedTables
 
 _CALENDAR_DAY = re.compile(r"(?!0000)\d{4}-")
 
@@ -102,10 +89,6 @@ class CreatedTable:
     """Rows left out or starred."""
 
 
-_MOST_DRAWN = 50_000
-"""Combinations that a database counts when some of its rows are to be looked at."""
-
-
 _FEW_VALUES = 10_000
 
 
@@ -150,57 +133,19 @@ class Domain:
         return self.take(positions)
 
 
-Order = Literal["days", "times", "moments", "numbers", "texts"]
-"""How values are ordered. Moments are times in a zone: the same everywhere."""
+@dataclass(frozen=True, eq=False)
+class Survey:
+    """The columns of a table that has too many combinations to hold them all."""
 
+    columns: tuple[Column, ...]
+    frequencies: Mapping[str, IntArray]
+    """How many rows have each value of a column; of the complete rows, if only those matter."""
 
-@dataclass(frozen=True)
-class Window:
-    """A stretch of a column by which a table grows: times, days or numbers.
-
-    Bounds are texts, as `Extent` has them, so that no engine rounds them. Rows without a value, or
-    with a text that is not of the form, are in no window.
-
-    >>> november = Window("seen", low="2026-11-01", high="2026-12-01")
-    >>> november.above, november.through
-    (False, False)
-    """
-
-    column: str
-    form: str | None = None
-    """A regular expression of the texts that are values, if the column holds text."""
-
-    low: str | None = None
-    """Where it begins; None if there is no such bound."""
-
-    above: bool = False
-    """Whether `low` itself is not in it."""
-
-    high: str | None = None
-    """Where it ends; None if there is no such bound."""
-
-    through: bool = False
-    """Whether `high` itself is in it."""
-
-
-@dataclass(frozen=True)
-class Extent:
-    """How many rows are in a window, and where they begin and end.
-
-    Whole numbers, days and texts are written as they are, other numbers so that nothing is lost,
-    times as 2026-11-03 10:15:00 with as many decimals as they have, and moments in UTC.
-    """
+    sample: CodeArray
+    """`sample[c, i]`: the value of column c in the i-th of some rows, drawn at random."""
 
     rows: int
-    others: int
-    """Rows of the whole table that are in no window."""
-
-    least: str | None
-    """The smallest value; None if there are no rows."""
-
-    largest: str | None
-    other: str | None = None
-    """One of the texts that are not of the form, the first of them in order."""
+    """The number of rows."""
 
 
 class Table(ABC):
@@ -218,9 +163,6 @@ class Table(ABC):
     variables: Mapping[str, Variable] = MappingProxyType({})
     """What a dictionary in the file says about columns."""
 
-    has_workers: bool = False
-    """Whether rows can be recoded by workers, fragment by fragment; see `solving`."""
-
     prepared: Preparation = Preparation()
     """What was done with the rows before they are counted."""
 
@@ -236,67 +178,12 @@ class Table(ABC):
             "than their own. Make a table that has the columns, or give the rows as a file."
         )
 
-    def with_cells(self, cells: Mapping[str, tuple[Column, IntArray]]) -> "Table":
-        """Return the table with other values in some columns, or with more columns of numbers.
-
-        Args:
-            cells: For each column its values, and which of them each row has, in the order in
-                which `read` gives the rows.
-        """
-        raise InputError(
-            f"values are changed row by row, and rows of the engine {self.kind} have no order. "
-            "Give them as a file, or as a pandas, Polars or Arrow table."
-        )
-
-    @property
-    def reading(self) -> Reading | None:
-        """The way it is read, in full, if it is a text file."""
-        return None
-
-    @property
-    def lines_beyond(self) -> int:
-        """Lines of a text file beyond its rows, once it was read, and 0 for what has no lines.
-
-        Cells with line breaks make them, in whatever column, also in those that are not read.
-        """
-        return 0
-
     @abstractmethod
     def count(self, columns: Sequence[str], *, progress: Progress | None = None) -> FrequencySet:
         """Count every distinct combination of these columns.
 
         None, NaN and NaT are one value: missing. -0.0 is 0.0.
         """
-
-    def read(self, columns: Sequence[str]) -> tuple[tuple[Column, ...], CodeArray]:
-        """Return the rows in the order they are given in, for the few things that depend on it.
-
-        Returns:
-            The columns with the values that occur, and `codes[i, r]`: the value of row r in
-            column i.
-        """
-        raise InputError(
-            f"rows are taken in their order, and a table of {self.kind} has none. Give them as a "
-            "file, or as a pandas, Polars or Arrow table."
-        )
-
-    def draw(
-        self, columns: Sequence[str], share: float
-    ) -> tuple[tuple[Column, ...], CodeArray, IntArray]:
-        """Return some rows, the same ones every time, to see how columns belong together.
-
-        Args:
-            columns: The columns to look at, at least one.
-            share: About which share of the rows; a database gives what it counts instead.
-
-        Returns:
-            The columns, the code of each column in each combination, and how many rows have it.
-        """
-        found = self.survey(columns, _MOST_DRAWN)
-        if isinstance(found, FrequencySet):
-            at = [found.index(name) for name in columns]
-            return tuple(found.columns[i] for i in at), found.codes[at], found.rows
-        return found.columns, found.sample, np.ones(found.sample.shape[1], dtype=np.int64)
 
     @abstractmethod
     def survey(
@@ -306,7 +193,7 @@ class Table(ABC):
         *,
         complete: Sequence[str] = (),
         progress: Progress | None = None,
-    ) -> "FrequencySet | Survey":
+    ) -> FrequencySet | Survey:
         """Count combinations; if more than `most`, return frequencies per column and a sample.
 
         Args:
@@ -320,7 +207,7 @@ class Table(ABC):
     @abstractmethod
     def count_merged(
         self,
-        found: "Survey",
+        found: Survey,
         merged: Sequence[CodeArray],
         most: int,
         rise: Callable[[CodeArray], Sequence[CodeArray]],
@@ -374,13 +261,6 @@ class Table(ABC):
             for name in ordinal
             if (told := self.variables[name]).labels
         }
-
-    def weigh(self, columns: Sequence[str]) -> dict[str, WeightFacts]:
-        """Measure columns that hold weights; raise if one holds no numbers."""
-        raise InputError(
-            f"tables of the engine {self.kind} cannot publish weights. Give the column "
-            f"{columns[0]!r} the role dropped, or the table as a file."
-        )
 
     def count_weighted(
         self, columns: Sequence[str], weight: str, *, progress: Progress | None = None
@@ -443,86 +323,6 @@ class Table(ABC):
     ) -> "pa.Table":
         """Return the recoded rows as a table in memory; see `publish`."""
 
-    def publish_into(
-        self,
-        recoding: Recoding,
-        columns: Sequence[str],
-        name: str,
-        *,
-        suppression: Suppression,
-        weights: Mapping[str, Averaging] = NO_WEIGHTS,
-        force: bool = False,
-        progress: Progress | None = None,
-    ) -> CreatedTable:
-        """Create a table with the recoded rows in the database the rows are in; see `publish`.
-
-        Promises: the table is there whole or not at all, in an order the database draws. Rows
-        do not leave the database.
-
-        Args:
-            recoding: As for `publish`.
-            columns: As for `publish`.
-            name: The table to create, such as people or schema.people.
-            suppression: As for `publish`.
-            weights: As for `publish`.
-            force: Replace a table that has this name.
-            progress: Called with the number of rows, at the end.
-        """
-        raise OutputError(
-            f"the table ({self.kind}) is in no database, so it cannot be published into "
-            f"{name!r}. Publish it to a file."
-        )
-
-    def solving(
-        self,
-        division: "Division",
-        solve: "Solve",
-        columns: Mapping[str, str | None],
-        output: str | None,
-    ) -> "AbstractContextManager[SolvedTables]":
-        """Return a block in which the rows that workers recoded are there.
-
-        Args:
-            division: Which rows are in which fragment.
-            solve: Recodes the rows of a fragment.
-            columns: The columns it returns; see `sfumato.tables.sql.spark_fragments`.
-            output: The table that is made of them, if it is one.
-        """
-        raise NotImplementedError(f"{self.kind} has no workers")
-
-    def within(self, window: Window) -> "Table":
-        """Return the rows of a window as a table of its own, which is counted where they are."""
-        raise InputError(_NO_WINDOWS.format(self.kind))
-
-    def widen(
-        self,
-        person: str,
-        order: str | None,
-        columns: Sequence[str],
-        most: int | None,
-        count: str,
-    ) -> "WideRows":
-        """Return the rows of each person side by side; see `sfumato.tasks.widen`."""
-        raise InputError(
-            f"rows of {self.kind} are not put side by side here: that is done in memory. Give the "
-            "rows as a file, or as a pandas, Polars or Arrow table."
-        )
-
-    def into_memory(self, most: int) -> "Table":
-        """Return it in memory if that takes at most `most` bytes; else, or in a database, itself.
-
-        A file of which many windows are counted is then read once.
-        """
-        return self
-
-    def extent(self, window: Window) -> Extent:
-        """Return how many rows are in a window, and where they begin and end, in one pass."""
-        raise InputError(_NO_WINDOWS.format(self.kind))
-
-    def order_of(self, column: str) -> Order | None:
-        """Return how the values of a column are ordered; None if they are not."""
-        return None
-
     @abstractmethod
     def type_of(self, column: str) -> "pa.DataType":
         """Return the Arrow type of a column's values."""
@@ -530,85 +330,6 @@ class Table(ABC):
     @abstractmethod
     def has_single_values(self, column: str) -> bool:
         """Return whether each row has a single value in a column: not a list or the like."""
-
-    def require_sets(self, separators: Mapping[str, str | None]) -> None:
-        """Raise if columns cannot be read as sets of items.
-
-        Args:
-            separators: Per column, what stands between the items of a cell of text.
-        """
-        raise InputError(
-            f"column {some(separators)} has the role set, and items are not counted in a database "
-            f"({self.kind}). Export the table to a Parquet file (lists) or a CSV file (text with a "
-            "separator) and anonymise that, or leave the column out with the role dropped."
-        )
-
-    def read_items(self, separators: Mapping[str, str | None]) -> dict[str, Baskets]:
-        """Return the items of some columns, row by row, in the order that `read` has.
-
-        Args:
-            separators: As for `require_sets`.
-        """
-        self.require_sets(separators)
-        raise NotImplementedError(f"{self.kind} reads no sets")
-
-    def rows_with_sets(
-        self,
-        recoding: Recoding,
-        columns: Sequence[str],
-        separators: Mapping[str, str | None],
-        *,
-        as_text: bool,
-        suppression: Suppression,
-        weights: Mapping[str, Averaging] = NO_WEIGHTS,
-        rng: np.random.Generator,
-        progress: Progress | None = None,
-    ) -> "RowsWithSets":
-        """Return the recoded rows in memory, their sets still as they were; see `publish`.
-
-        Args:
-            recoding: As for `publish`.
-            columns: As for `publish`.
-            separators: As for `require_sets`.
-            as_text: Whether recoded columns must be text, as in a CSV file.
-            suppression: As for `publish`.
-            weights: As for `publish`.
-            rng: As for `publish`.
-            progress: Called with the rows that are done.
-        """
-        raise NotImplementedError(f"{self.kind} reads no sets")
-
-    def require_single_values(self, columns: Sequence[str]) -> None:
-        """Raise if a column that is to be published holds lists, structs or maps."""
-        for name in columns:
-            if not self.has_single_values(name):
-                raise InputError(
-                    f"column {name!r} holds {self.type_of(name)}, which has no single value per "
-                    "row, so nothing can be promised about it. If it is a list of items, give it "
-                    "the role set and promise km-anonymity; else split it into plain columns, or "
-                    "leave it out with the role dropped."
-                )
-
-    def require_calendar_days(self, counts: FrequencySet) -> None:
-        """Raise if a date or time that was counted is outside the years 1 to 9999.
-
-        Most readers of a release cannot read it, the verifier included.
-        """
-        for column in counts.columns:
-            if not str(self.type_of(column.name)).startswith(("date", "timestamp")):
-                continue
-            # Counting writes what Python's calendar does not have as text.
-            strange = [
-                value
-                for value in column.values
-                if isinstance(value, str) and not _CALENDAR_DAY.match(value)
-            ]
-            if strange:
-                raise InputError(
-                    f"column {column.name!r} holds {len(strange)} dates or times outside the "
-                    "years 1 to 9999, which most programs cannot read. Make them missing, or put "
-                    "a day in their place that exists."
-                )
 
     @abstractmethod
     def native(self, table: "pa.Table") -> Any:  # noqa: ANN401 - whatever the caller gave
@@ -637,94 +358,38 @@ class Table(ABC):
             )
 
 
-_NO_WINDOWS = "tables of the engine {} cannot be read window by window. Give new rows as a table."
+def require_single_values(table: Table, columns: Sequence[str]) -> None:
+    """Raise if a column that is to be published holds lists, structs or maps."""
+    for name in columns:
+        if not table.has_single_values(name):
+            raise InputError(
+                f"column {name!r} holds {table.type_of(name)}, which has no single value per "
+                "row, so nothing can be promised about it. If it is a list of items, give it "
+                "the role set and promise km-anonymity; else split it into plain columns, or "
+                "leave it out with the role dropped."
+            )
 
 
-class DatabaseTable(Table):
-    """A table of a database. Counts come out of it; rows stay where they are.
+def require_calendar_days(table: Table, counts: FrequencySet) -> None:
+    """Raise if a date or time that was counted is outside the years 1 to 9999.
 
-    Beyond counting and publishing it can hold releases: tables of the same database with a
-    manifest, and evidence, in tables beside them. A database that speaks SQL needs none of this by
-    itself: `sfumato.tables.sql.database.Database` documents the one class it needs. An engine of
-    another kind implements this interface and sets `Engine.in_database`.
+    Most readers of a release cannot read it, the verifier included.
     """
-
-    given: object
-    """The source that was opened, such as an address; None if it is not known."""
-
-    name: str
-    """The table's name in messages."""
-
-    relation_name: tuple[str, ...]
-    """The table's name, in parts, in statements for `query`."""
-
-    dialect: Dialect
-    """The SQL in which the verifier writes statements for `query`."""
-
-    @abstractmethod
-    def query(self, statement: str) -> "Answer":
-        """Run a statement and return its rows, which must be few."""
-
-    @abstractmethod
-    def native_type(self, column: str) -> str:
-        """Return the type of a column in the database's words."""
-
-    @abstractmethod
-    def is_called(self, name: str) -> bool:
-        """Return whether a name means this very table."""
-
-    @abstractmethod
-    def is_view(self) -> bool:
-        """Return whether it is a query, whose rows are made whenever they are read."""
-
-    @abstractmethod
-    def open_other(self, name: str) -> "DatabaseTable":
-        """Open another table of the same database."""
-
-    @abstractmethod
-    def open_beside(self, name: str) -> "DatabaseTable":
-        """Open another table, in the schema of this one unless its name has one."""
-
-    @abstractmethod
-    def manifest(self) -> str | None:
-        """Return the manifest beside the table; None if it is no release."""
-
-    @abstractmethod
-    def evidence(self) -> str | None:
-        """Return the evidence beside the table; None if there is none."""
-
-    @abstractmethod
-    def store_evidence(self, text: str) -> None:
-        """Store evidence beside the table, in place of what was there."""
-
-    @abstractmethod
-    def require_writable(self, form: str, columns: Sequence[str]) -> None:
-        """Raise if the database cannot write such a file as the arrow engine would."""
-
-    @abstractmethod
-    def releasing(
-        self, name: str, others: Sequence[str] = (), *, force: bool, signed: bool = False
-    ) -> "AbstractContextManager[UnfinishedRelease]":
-        """Return a block at whose end tables and their manifest appear together, or none of them.
-
-        Args:
-            name: The final name of the table; it is `UnfinishedRelease.name` until then.
-            others: The final names of further tables of the release.
-            force: Replace a release of that name; any other table is never touched.
-            signed: Whether its evidence appears with them.
-        """
-
-    @abstractmethod
-    def staging(self, owner: str) -> "Staging":
-        """Return where the tables of a ledger wait for their names, in the same database."""
-
-    @abstractmethod
-    def store(self, derived: "DerivedTable", name: str, likes: Mapping[str, Table]) -> None:
-        """Create a table that follows from counts; its rows are made in the database."""
-
-    @abstractmethod
-    def simulate(self, counts: FrequencySet) -> "DatabaseTable":
-        """Return a table of the same database that consists of counts and is never written."""
+    for column in counts.columns:
+        if not str(table.type_of(column.name)).startswith(("date", "timestamp")):
+            continue
+        # Counting writes what Python's calendar does not have as text.
+        strange = [
+            value
+            for value in column.values
+            if isinstance(value, str) and not _CALENDAR_DAY.match(value)
+        ]
+        if strange:
+            raise InputError(
+                f"column {column.name!r} holds {len(strange)} dates or times outside the "
+                "years 1 to 9999, which most programs cannot read. Make them missing, or put "
+                "a day in their place that exists."
+            )
 
 
 class Engine(ABC):
@@ -736,7 +401,7 @@ class Engine(ABC):
 
     name: ClassVar[str]
     in_database: ClassVar[bool] = False
-    """Whether its tables are `DatabaseTable`s."""
+    """Whether its tables are those of a database: `sfumato.tables.stored.DatabaseTable`."""
 
     @abstractmethod
     def owns(self, source: object) -> bool:

@@ -62,6 +62,7 @@ from sfumato.releases.release import Release
 from sfumato.releases.sets import SetRows, joined_by, recode_sets, separators_of
 from sfumato.releases.subject import Subject
 from sfumato.tables import DatabaseTable, Table, open_table
+from sfumato.tables.capabilities import Sets
 from sfumato.text import text_of
 from sfumato.typing import Progress, silent
 
@@ -468,7 +469,7 @@ def _with_sets(
     """Recode the rows, and then the sets of those that are published."""
     separators = separators_of(policy)
     as_text = place.writes(part.table) == "csv"
-    rows = part.table.rows_with_sets(
+    rows = Sets.required(part.table, policy.sets).rows_with_sets(
         part.recoding,
         part.columns,
         separators,

@@ -6,6 +6,7 @@ from sfumato.errors import InputError, UnknownColumnError
 from sfumato.releases.opening import PublishedGroups, open_release
 from sfumato.study.appending import AppendedRows, ReadingName, ShareReading, append_rows
 from sfumato.tables import open_table
+from sfumato.tables.capabilities import OrderedRows
 
 
 def append(
@@ -72,4 +73,6 @@ def append(
     names = [*(column.name for column in grouped.quasi_identifiers), *grouped.names]
     table = open_table(rows)
     table.require(names)
-    return append_rows(grouped, *table.read(names), ShareReading(limit, reading, place))
+    return append_rows(
+        grouped, *OrderedRows.required(table).read(names), ShareReading(limit, reading, place)
+    )

@@ -49,6 +49,7 @@ from sfumato.releases.people import require_single_rows
 from sfumato.releases.places import Folder, LabelledPopulation, UnpublishedRelease, place_for
 from sfumato.releases.release import DecoupledRelease
 from sfumato.tables import Table
+from sfumato.tables.base import require_calendar_days
 from sfumato.tables.derived import DerivedColumn, DerivedTable, derived_table
 from sfumato.typing import Progress, silent
 
@@ -191,7 +192,7 @@ def _count(release: PublishedTable, columns: Sequence[str], report: Progress) ->
     """Count what is decoupled; raise if that is nothing, or not what its manifest says."""
     table = release.table
     counts = table.count(columns, progress=lambda done, total: report("count", done, total))
-    table.require_calendar_days(counts)
+    require_calendar_days(table, counts)
     counts = release.without_starred(counts)
     if not counts.total:
         raise InputError("every row is suppressed: there is nothing to decouple")

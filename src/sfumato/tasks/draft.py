@@ -30,6 +30,7 @@ from sfumato.recode.workshop import Workshop
 from sfumato.releases.preparing import open_as_it_is, open_prepared
 from sfumato.schema import Role
 from sfumato.tables import Domain, Table, count_people, open_table
+from sfumato.tables.capabilities import Sets, Weights
 from sfumato.typing import Progress, silent
 
 
@@ -187,7 +188,7 @@ def _read_role(name: str, role: str) -> Role:
 
 def _is_set(table: Table, name: str) -> bool:
     try:
-        table.require_sets({name: None})
+        Sets.required(table, [name]).require_sets({name: None})
     except InputError:
         return False
     return True
@@ -330,7 +331,7 @@ def _weight(table: Table, roles: _Roles, given: str | None) -> str | None:
         return next((name for name in roles.weights if name in table.columns), None)
     if given in (*roles.quasi_identifiers, *roles.sensitive):
         raise ParameterError("weight", given, "a column that is neither known nor sensitive")
-    table.weigh([given])[given].require(given, Averaging(), main=True)
+    Weights.required(table, [given]).weigh([given])[given].require(given, Averaging(), main=True)
     return given
 
 

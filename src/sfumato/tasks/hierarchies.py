@@ -23,6 +23,7 @@ from sfumato.releases.subject import Subject
 from sfumato.schema import Role
 from sfumato.showing.content import Cell, Content, ContentTable, Heading, Sentence, Showable
 from sfumato.showing.tree import Branch, value_tree_svg
+from sfumato.tables.base import require_calendar_days
 from sfumato.text import STAR, join_words, text_of
 from sfumato.typing import BoolArray, IntArray, Progress, Value, silent
 
@@ -242,7 +243,7 @@ def hierarchies(
     secret = tuple(n for n in rules.sensitive if rules.columns[n].hierarchy is not None)
     columns = dict.fromkeys((*names, *secret, *columns_to_perturb(rules)))
     counts = table.count(tuple(columns), progress=lambda done, total: report("count", done, total))
-    table.require_calendar_days(counts)
+    require_calendar_days(table, counts)
     if counts.total == 0:
         raise InputError("the table has no rows: there are no values to build hierarchies for")
     rng = np.random.default_rng(secrets.randbits(128))
@@ -300,7 +301,7 @@ def column_values(
     if column not in table.columns:
         raise UnknownColumnError(column, list(table.columns))
     counts = table.count((column,), progress=lambda done, total: report("count", done, total))
-    table.require_calendar_days(counts)
+    require_calendar_days(table, counts)
     if rules.missing is Missing.SUPPRESS:
         counts, _ = without_missing(counts, (column,))
     rows = counts.value_counts(column).tolist()

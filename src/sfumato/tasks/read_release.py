@@ -13,6 +13,7 @@ from sfumato.releases.codebook import DATES, ReadLabels, read_labels
 from sfumato.releases.manifest import ColumnRecord, Manifest
 from sfumato.releases.opening import Published, PublishedTable, PublishedTables, open_release
 from sfumato.tables import DatabaseTable, Table
+from sfumato.tables.capabilities import OrderedRows, Sets
 from sfumato.text import STAR, text_of
 from sfumato.typing import IntArray, Value
 
@@ -103,7 +104,7 @@ def _with_types(table: Table | None, manifest: Manifest) -> "pa.Table":
     found: dict[str, pa.Array] = {}
     for name in table.columns:
         if name not in values:
-            items = table.read_items({name: None})[name]
+            items = Sets.required(table, [name]).read_items({name: None})[name]
             cells = pa.array(items.values, pa.string()).take(pa.array(items.items))
             found[name] = pa.ListArray.from_arrays(pa.array(items.starts, pa.int32()), cells)
             continue
@@ -123,7 +124,7 @@ def _rows_of(
         names = counts.names
         codes = {name: counts.codes_of(name)[rows].astype(np.int64) for name in names}
         return {column.name: column.values for column in counts.columns}, codes
-    read, places = table.read(columns)
+    read, places = OrderedRows.required(table).read(columns)
     codes = {
         column.name: place.astype(np.int64) for column, place in zip(read, places, strict=True)
     }

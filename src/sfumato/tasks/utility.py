@@ -35,6 +35,7 @@ from sfumato.schema import Role
 from sfumato.showing.content import Cell, Content, ContentTable, Heading, Showable, Strength
 from sfumato.showing.heatmap import Words, heatmap_svg
 from sfumato.tables import Table, open_table
+from sfumato.tables.capabilities import OrderedRows
 from sfumato.text import STAR, number_of, text_of, text_or_none
 from sfumato.typing import FloatArray, Progress, Value
 from sfumato.usefulness import (
@@ -398,7 +399,7 @@ def _with_means(release: PublishedTable) -> Table | None:
 
     if release.means is None:
         return None
-    columns, codes = release.table.read(release.table.columns)
+    columns, codes = OrderedRows.required(release.table).read(release.table.columns)
     found = {
         column.name: pa.array(column.values).take(pa.array(place))
         for column, place in zip(columns, codes, strict=True)

@@ -9,6 +9,7 @@ from typing import Any
 from sfumato.errors import ParameterError, names_in, require_int
 from sfumato.showing.content import Content, Sentence, Showable
 from sfumato.tables import open_table
+from sfumato.tables.capabilities import OrderedRows
 from sfumato.text import join_words
 from sfumato.typing import Progress, silent
 
@@ -162,7 +163,7 @@ def widen(  # noqa: PLR0913 - each is one thing that users say
     target = None if output is None else Path(output)
     report = progress or silent
     report("widen", 0, None)
-    made = table.widen(person, order, asked, most, count)
+    made = OrderedRows.required(table).widen(person, order, asked, most, count)
     if target is not None:
         report("write", 0, None)
         from sfumato.tables.arrow.writing import write_table

@@ -45,6 +45,7 @@ from sfumato.releases.opening import Published, PublishedTable, count_columns, o
 from sfumato.releases.preparing import open_original
 from sfumato.releases.release import public_name
 from sfumato.tables import open_table
+from sfumato.tables.capabilities import OrderedRows, Sets
 from sfumato.text import fold_spelling, text_of
 from sfumato.typing import FloatArray, IntArray, Value, silent
 
@@ -112,8 +113,10 @@ def with_items(target: Target, release: Published) -> Target:
         or isinstance(release.data, FrequencySet)
     ):
         return target
-    columns, codes = release.table.read(release.columns) if release.columns else ((), None)
-    found = release.table.read_items(release.sets)
+    columns, codes = (
+        OrderedRows.required(release.table).read(release.columns) if release.columns else ((), None)
+    )
+    found = Sets.required(release.table, release.sets).read_items(release.sets)
     first, *others = found.values()
     for other in others:
         first = first.beside(other)

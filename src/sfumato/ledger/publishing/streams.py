@@ -32,6 +32,7 @@ from sfumato.releases.manifest import MANIFEST
 from sfumato.releases.release import GivenTables
 from sfumato.showing.content import Cell, Content, ContentTable, Part, Sentence, Showable
 from sfumato.tables import DatabaseTable, Extent, JoinedFiles, Table, Window
+from sfumato.tables.capabilities import Windows, into_memory
 from sfumato.typing import Value
 
 # What comes back.
@@ -325,7 +326,7 @@ class GrowingTable(Growth):
             everything = self._extent(self.window)
         self.seen = everything
         if self.period is not None and everything.rows:
-            self.table = table.within(self.window).into_memory(_IN_MEMORY)
+            self.table = into_memory(Windows.required(table).within(self.window), _IN_MEMORY)
 
     def _bound(self, name: str, given: Value) -> str:
         if name == "start" and given == BEGINNING:
@@ -352,7 +353,7 @@ class GrowingTable(Growth):
         return replace(window, low=last.through, above=True)
 
     def _extent(self, window: Window) -> Extent:
-        return self.table.extent(window)
+        return Windows.required(self.table).extent(window)
 
     def _find_late(self, position: Position) -> None:
         """Compare how many rows are where everything was taken with how many were taken."""
@@ -370,7 +371,9 @@ class GrowingTable(Growth):
         if there > taken and self.job.late:
             again = sum(each.late for each in position.taken) + 1
             intake = replace(last, window=f"late-{again}", rows=there - taken, late=True)
-            self._overdue = NextIncrement(self.table.within(before), intake, there - taken)
+            self._overdue = NextIncrement(
+                Windows.required(self.table).within(before), intake, there - taken
+            )
         elif there > taken:
             self.notes.append(
                 f"Late: {_rows(there - taken)} {until}, which was taken without them. They are not "
@@ -440,7 +443,7 @@ class GrowingTable(Growth):
             through=found.largest,
             end=end,
         )
-        return NextIncrement(self.table.within(window), taken, found.rows)
+        return NextIncrement(Windows.required(self.table).within(window), taken, found.rows)
 
     def left(self) -> list[str]:
         """Return how many rows wait for their window to be over."""
@@ -469,7 +472,7 @@ def _reaches(form: ValueForm, value: str | None, bound: str) -> bool:
 
 def _find_form(since: str, table: Table, last: Intake | None) -> ValueForm:
     """Return the form of a column's values; raise if a table cannot grow by it."""
-    order = table.order_of(since)
+    order = Windows.required(table).order_of(since)
     if last is not None and last.form in FORMS:
         form = FORMS[last.form]
         if order != ("texts" if form.pattern else form.kind):
@@ -486,7 +489,7 @@ def _find_form(since: str, table: Table, last: Intake | None) -> ValueForm:
     if order != "texts":
         return FORMS[order]
     tried = {
-        form: table.extent(Window(since, form.pattern))
+        form: Windows.required(table).extent(Window(since, form.pattern))
         for form in FORMS.values()
         # In a database, texts of numbers are compared as texts.
         if form.pattern and not (form.kind == "numbers" and isinstance(table, DatabaseTable))

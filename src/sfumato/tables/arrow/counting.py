@@ -1,6 +1,6 @@
 """Counting: values become codes, combinations of codes are packed into integers and added up."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
@@ -20,6 +20,7 @@ from sfumato.tables.arrow.sources import (
     python_values,
     to_numpy,
 )
+from sfumato.tables.base import Survey
 from sfumato.text import in_order
 from sfumato.typing import CodeArray, IntArray, Value
 
@@ -417,21 +418,6 @@ def _starts(ordered: IntArray) -> IntArray:
 
 SAMPLE = 1 << 20
 """Rows that are kept to estimate from, at most."""
-
-
-@dataclass(frozen=True, eq=False)
-class Survey:
-    """The columns of a table that has too many combinations to hold them all."""
-
-    columns: tuple[Column, ...]
-    frequencies: Mapping[str, IntArray]
-    """How many rows have each value of a column; of the complete rows, if only those matter."""
-
-    sample: CodeArray
-    """`sample[c, i]`: the value of column c in the i-th of some rows, drawn at random."""
-
-    rows: int
-    """The number of rows."""
 
 
 class RowSample:

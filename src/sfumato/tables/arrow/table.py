@@ -23,7 +23,6 @@ from sfumato.tables.arrow.counting import (
     CombinationTally,
     Frequencies,
     RowSample,
-    Survey,
     ValueTally,
     count_line_breaks,
     make_survey,
@@ -67,20 +66,19 @@ from sfumato.tables.base import (
     FORMATS,
     NO_WEIGHTS,
     Domain,
-    Extent,
-    Order,
     Progress,
     Suppression,
+    Survey,
     Table,
-    Window,
     WrittenFile,
 )
+from sfumato.tables.capabilities import Extent, Order, OrderedRows, Sets, Weights, Window, Windows
 from sfumato.tables.variables import PublishedVariable
 from sfumato.text import text_of
 from sfumato.typing import CodeArray, FloatArray, IntArray, Value
 
 
-class ArrowTable(Table):
+class ArrowTable(Table, OrderedRows, Weights, Sets, Windows):
     """A source opened by the arrow engine.
 
     Args:

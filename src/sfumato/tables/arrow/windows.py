@@ -23,7 +23,7 @@ from sfumato.tables.arrow.sources import (
     plain_type,
     text,
 )
-from sfumato.tables.base import Extent, Order, Window
+from sfumato.tables.capabilities import Extent, Order, Window
 from sfumato.text import text_of
 
 

@@ -14,7 +14,7 @@ from pyarrow import types as t
 from sfumato.counts import WIDEST_KEY, Column, FrequencySet, add_up, group, sums
 from sfumato.errors import InputError
 from sfumato.recoding import FullDomainRecoding
-from sfumato.tables.arrow.counting import MISSING, SAMPLE, ColumnCoder, Survey, order_values
+from sfumato.tables.arrow.counting import MISSING, SAMPLE, ColumnCoder, order_values
 from sfumato.tables.arrow.publishing import Tuples
 from sfumato.tables.arrow.sources import (
     changed_error,
@@ -24,7 +24,8 @@ from sfumato.tables.arrow.sources import (
     to_numpy,
 )
 from sfumato.tables.arrow.windows import text_of_scalar, value_of
-from sfumato.tables.base import Extent, Window
+from sfumato.tables.base import Survey
+from sfumato.tables.capabilities import Extent, Window
 from sfumato.tables.sql.database import Database, ibis_type
 from sfumato.text import in_order
 from sfumato.typing import CodeArray, FloatArray, IntArray, Value

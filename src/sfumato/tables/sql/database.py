@@ -20,7 +20,7 @@ from sfumato.errors import InputError, OutputError, ParameterError, SfumatoError
 from sfumato.files.confinement import Confinement
 from sfumato.files.dialect import Dialect
 from sfumato.tables.arrow.sources import from_numpy, is_spelt_alike
-from sfumato.tables.sql import DATABASES
+from sfumato.tables.sql.registry import DATABASES
 
 if TYPE_CHECKING:
     from ibis.expr.types import Table as Query

@@ -18,24 +18,22 @@ from sfumato.derivations import Preparation
 from sfumato.errors import InputError, OutputError, ParameterError
 from sfumato.populations.weights import Averaging, WeightFacts
 from sfumato.recoding import Recoding
-from sfumato.tables.arrow.counting import MISSING, Survey, count_line_breaks
+from sfumato.tables.arrow.counting import MISSING, count_line_breaks
 from sfumato.tables.arrow.sources import from_numpy, python_values, to_numpy
 from sfumato.tables.arrow.windows import order_of
 from sfumato.tables.base import (
     FORMATS,
     NO_WEIGHTS,
     CreatedTable,
-    DatabaseTable,
     Domain,
-    Extent,
-    Order,
     Progress,
     Suppression,
+    Survey,
     Table,
-    Window,
     WrittenFile,
     require_column_names,
 )
+from sfumato.tables.capabilities import Extent, Order, Window
 from sfumato.tables.derived import DerivedTable, derived_table
 from sfumato.tables.sql.counting import (
     TIMES,
@@ -61,6 +59,7 @@ from sfumato.tables.sql.releases import (
     store_evidence,
     store_kinds,
 )
+from sfumato.tables.stored import DatabaseTable
 from sfumato.text import text_of
 from sfumato.typing import CodeArray, FloatArray, IntArray, Value
 
