@@ -329,7 +329,9 @@ def _simulate(
     asked = with_findings(policy, refine) if refine else policy
     made = try_on_counts(policy, counted, asked=asked).release
     assert isinstance(made, Release)  # noqa: S101 - nothing is decoupled yet
-    return replace(made, table=None, place=table.name, source=table.simulate(made.table))
+    # Its seed is a secret, unlike those of other trials.
+    manifest, source = replace(made.manifest, reproducible=False), table.simulate(made.table)
+    return replace(made, manifest=manifest, table=None, place=table.name, source=source)
 
 
 def _judge(
