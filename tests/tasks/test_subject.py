@@ -64,6 +64,8 @@ def settings(columns: dict, **more) -> dict:
     return {"columns": {**BASE, **columns}, **same, **more}
 
 
+OF_SETS = [sf.models.KAnonymity(3), sf.models.KmAnonymity(k=3, m=1)]
+
 REFUSED = {
     "a column that is not there": settings({"agee": "quasi-identifier"}),
     "a column that is not named": settings({}, other=None),
@@ -79,7 +81,7 @@ REFUSED = {
     "a weight that is no number": settings({"ill": {"role": "weight"}}),
     "a list that is no set": settings({"nested": "plain"}),
     "a list that is a quasi-identifier": settings({"nested": "quasi-identifier"}),
-    "a set of one item each": settings({"w": {"role": "set"}}),
+    "a set of one item each": settings({"w": {"role": "set"}}, models=OF_SETS),
     "numbers of rows that are starred": settings(
         {"age": {**QUASI, "as": "mean"}}, suppression={"limit": 0.1, "rows": "star"}
     ),
@@ -91,10 +93,11 @@ REFUSED = {
         {"age": {**QUASI, "as": "mean"}, "pid": "identifier"}, person="pid"
     ),
     "numbers beside a set": settings(
-        {"age": {**QUASI, "as": "mean"}, "items": {"role": "set", "separator": ";"}}
+        {"age": {**QUASI, "as": "mean"}, "items": {"role": "set", "separator": ";"}},
+        models=OF_SETS,
     ),
     "a date that is none": settings(
-        {"zip": {"role": "quasi-identifier", "hierarchy": {"kind": "dates", "format": "%d.%m.%Y"}}}
+        {"zip": {"role": "quasi-identifier", "hierarchy": "dates", "dates": "%d.%m.%Y"}}
     ),
     "what cannot be derived": settings(
         {"years": QUASI}, derive=[{"kind": "age", "of": "zip", "at": "2020-12-30", "into": "years"}]
@@ -175,8 +178,9 @@ def table_for(given: dict) -> pa.Table:
 
 def said_by(door: str, table: object, given: dict) -> str:
     """Give what a door refuses with; its own name for a policy is no part of it."""
+    policy = sf.Policy(**given)
     try:
-        DOORS[door](table, sf.Policy(**given))
+        DOORS[door](table, policy)
     except SfumatoError as error:
         return str(error).removeprefix("policy: ")
     return "nothing"
@@ -187,6 +191,15 @@ def test_all_doors_refuse_alike(case):
     said = {door: said_by(door, table_for(REFUSED[case]), REFUSED[case]) for door in DOORS}
     assert said["anonymize"] != "nothing", case
     assert {*said.values()} == {said["anonymize"]}, said
+
+
+@pytest.mark.parametrize("case", [case for case in REFUSED if case != "a column that is not there"])
+def test_inspecting_a_table_by_its_policy_refuses_the_same(case):
+    """It takes releases too, which lack columns."""
+    table, given = table_for(REFUSED[case]), sf.Policy(**REFUSED[case])
+    with pytest.raises(SfumatoError) as refused:
+        sf.inspect(table, policy=given)
+    assert str(refused.value) == said_by("anonymize", table, REFUSED[case])
 
 
 @pytest.mark.parametrize("case", CHANGED)

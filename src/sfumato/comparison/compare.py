@@ -24,7 +24,7 @@ from sfumato.recode.deciding import counted_columns
 from sfumato.recode.workshop import Workshop
 from sfumato.releases.perturbing import columns_to_perturb
 from sfumato.releases.preparing import prepare_alike
-from sfumato.releases.subject import Subject
+from sfumato.releases.subject import Subject, needs_single_rows
 from sfumato.tables import Table, count_people
 from sfumato.typing import Progress, silent
 
@@ -222,7 +222,7 @@ def _needs(policy: Policy) -> tuple[str, ...]:
 def _check(name: str, policy: Policy, table: Table) -> None:
     """Check that a policy is one of this table, before anything is tried."""
     try:
-        Subject.of(table, policy, apart=policy.decouple is not None)
+        Subject.of(table, policy, alone=needs_single_rows(policy))
     except PolicyError as error:
         raise PolicyError(f"{name}: {error}", faults=error.faults) from None
 

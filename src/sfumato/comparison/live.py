@@ -48,7 +48,7 @@ from sfumato.releases.manifest import Promise
 from sfumato.releases.numbers import columns_as_numbers
 from sfumato.releases.perturbing import columns_to_perturb
 from sfumato.releases.preparing import open_prepared
-from sfumato.releases.subject import Subject
+from sfumato.releases.subject import Subject, needs_single_rows
 from sfumato.tables import Domain, Table, open_table
 from sfumato.tables.base import require_calendar_days
 from sfumato.tables.capabilities import Weights, reading_of
@@ -279,7 +279,7 @@ class LiveTable:
         with self._lock:
             table = self._table_of(rules)
             for each in named.values():
-                Subject.of(table.table, each, apart=each.decouple is not None, known=table)
+                Subject.of(table.table, each, alone=needs_single_rows(each), known=table)
         with self._lock:
             counts = table.count(columns_of(named.values()), report)
         if counts.total == 0:

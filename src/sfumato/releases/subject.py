@@ -1,6 +1,6 @@
 """A table under a policy, checked: what every task begins with."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import NamedTuple, Self
 
@@ -60,6 +60,9 @@ class Subject:
     known: TableOrRead | None = None
     """What was read of the table before, if that is kept."""
 
+    roleless: tuple[str, ...] = ()
+    """Columns that need no role, because they are not for publishing."""
+
     @classmethod
     def open(
         cls, data: object, policy: Policy, output: object = None, *, lasting: bool = False
@@ -76,25 +79,34 @@ class Subject:
 
     @classmethod
     def of(
-        cls, table: Table, policy: Policy, *, apart: bool = False, known: TableOrRead | None = None
+        cls,
+        table: Table,
+        policy: Policy,
+        *,
+        alone: str | None = None,
+        known: TableOrRead | None = None,
+        roleless: Sequence[str] = (),
     ) -> Self:
         """Check a table that is open.
 
         Args:
             table: The table, prepared.
             policy: What must hold.
-            apart: Whether it is decoupled as it is, which takes one row for each person.
+            alone: What is done with it that takes one row for each person, such as "a
+                decoupling"; None if people may have several.
             known: What was read of the table before, if that is kept.
+            roleless: Columns that need no role, because they are not for publishing.
         """
         read = known or table
-        policy.check_against(table.columns)
+        found = cls(table, policy, {}, (), read, tuple(roleless))
+        policy.check_against(found._named_columns)
         policy.make_method(PARTITIONERS)
         policy.make_decoupling(DECOUPLINGS)
-        if apart:
-            notes = require_single_rows(read, policy, "a decoupling")
+        if alone is not None:
+            notes = require_single_rows(read, policy, alone)
         else:
             policy, notes = require_people(read, policy)
-        return cls(table, policy, {}, tuple(notes), read).under(policy)
+        return replace(found, notes=tuple(notes)).under(policy)
 
     def under(self, policy: Policy) -> Self:
         """Return the table under another policy for the same people, checked as well.
@@ -102,13 +114,17 @@ class Subject:
         Args:
             policy: What must hold.
         """
-        table, roles = self.table, policy.check_against(self.table.columns)
+        table, roles = self.table, policy.check_against(self._named_columns)
         found = replace(self, policy=policy, roles=roles)
         require_single_values(table, [name for name in found.columns if name not in policy.sets])
         require_sets(table, policy)
         _require_weights(table, self.known or table, policy)
         require_numbers(policy, table, table.columns, stored=False, limited=False)
         return found
+
+    @property
+    def _named_columns(self) -> list[str]:
+        return [name for name in self.table.columns if name not in self.roleless]
 
     @property
     def columns(self) -> list[str]:
@@ -149,6 +165,11 @@ class Subject:
         if left_out is None:
             return DecidedOn(counts, self.policy, 0)
         return DecidedOn(*without_rows(counts, left_out, self.policy))
+
+
+def needs_single_rows(policy: Policy) -> str | None:
+    """Return what a policy does that takes one row for each person; None if it does not."""
+    return None if policy.decouple is None else "a decoupling"
 
 
 def _require_weights(table: Table, known: TableOrRead, policy: Policy) -> None:

@@ -28,6 +28,7 @@ from sfumato.populations import require_fraction
 from sfumato.populations.weights import Averaging
 from sfumato.recode.workshop import Workshop
 from sfumato.releases.preparing import open_as_it_is, open_prepared
+from sfumato.releases.subject import Subject
 from sfumato.schema import Role
 from sfumato.tables import Domain, Table, count_people, open_table
 from sfumato.tables.capabilities import Sets, Weights
@@ -258,6 +259,8 @@ def inspect(  # noqa: PLR0913 - all but one have a default and are named
     if rules is not None:
         # A release has what was derived already, and is inspected with its policy.
         table = open_as_it_is(table, rules, [*rules.quasi_identifiers, *rules.sensitive])
+        if {*rules.columns} <= {*table.columns}:
+            rules = Subject.of(table, rules).policy
     roles = _roles(table, quasi_identifiers, sensitive, policy, report)
     names = roles.quasi_identifiers
     weight = _weight(table, roles, weight)

@@ -49,9 +49,9 @@ from sfumato.ledger.streams import Intake, require_position
 from sfumato.models import PrivacyModel
 from sfumato.policy import Policy
 from sfumato.releases.line_breaks import count_line_breaks_of_groups, warn_of_line_breaks
-from sfumato.releases.people import require_single_rows
 from sfumato.releases.preparing import open_prepared
 from sfumato.releases.release import GivenTables
+from sfumato.releases.subject import Subject
 from sfumato.schema import Role
 from sfumato.showing.content import (
     Content,
@@ -280,9 +280,8 @@ class NewRows:
         self._check(table.columns)
         late = self.taken is not None and self.taken.late
         if self.policy is not None and kind == "add" and not late and not self.settings.several:
-            require_single_rows(
-                table, self.policy, "a ledger that was started without --rows-per-person"
-            )
+            alone = "a ledger that was started without --rows-per-person"
+            Subject.of(table, self.policy, alone=alone, roleless=self._roleless)
         who = identifiers_of(self.policy, table)
         counts = table.count((*who, *self.names))
         people = self._read_people(counts, who)
@@ -383,13 +382,18 @@ class NewRows:
         """The columns rows must have."""
         return (*self.settings.quasi_identifiers, *self.settings.sensitive)
 
+    @property
+    def _roleless(self) -> tuple[str, ...]:
+        """The column by which a stream grows, if the policy does not name it."""
+        since = None if self.taken is None else self.taken.since
+        named = () if self.policy is None else self.policy.columns
+        return () if since is None or since in named else (since,)
+
     def _check(self, columns: Sequence[str]) -> None:
         for name in self.names:
             if name not in columns:
                 raise UnknownColumnError(name, columns, where="the new rows")
-        roles = () if self.policy is None else self.policy.columns
-        since = None if self.taken is None else self.taken.since
-        columns = [name for name in columns if name in roles or name != since]
+        columns = [name for name in columns if name not in self._roleless]
         if self.policy is not None:
             self.policy.check_against(columns)
             return
