@@ -19,13 +19,13 @@ import sfumato as sf
 from sfumato.decouplings import DECOUPLINGS
 from sfumato.hierarchy import BUILDERS
 from sfumato.perturbations import PERTURBATIONS
-from sfumato.tables.base import OFFICE_FORMATS
+from sfumato.tables.formats import written_formats
 from tests.fuzz import pairs, traces
 from tests.fuzz.alike import differences, facts_of_data
 from tests.fuzz.guards import Fault, try_case
 from tests.fuzz.traces import Traces
 
-FORMATS = ("csv", "parquet", "feather", *OFFICE_FORMATS)
+FORMATS = written_formats()
 RULES = [
     (make, hierarchy, form)
     for make in pairs.PEOPLE

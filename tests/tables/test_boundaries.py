@@ -15,10 +15,10 @@ import pytest
 
 import sfumato as sf
 from sfumato.decouplings import merging
-from sfumato.tables import FORMATS, derived
+from sfumato.tables import derived
 from sfumato.tables.arrow import counting, delimited, publishing, sets, sources, table
 from sfumato.tables.arrow.table import ArrowTable
-from sfumato.tables.base import OFFICE_FORMATS
+from sfumato.tables.formats import FORMATS, written_formats
 from sfumato.tables.office import source as office
 from sfumato.verifier import counting as recounting
 
@@ -222,7 +222,9 @@ def test_decoupled_tables_in_many_pieces_are_the_tables_in_one(tmp_path, cut):
     check_tables(tmp_path, cut, DECOUPLINGS[0], "parquet", 5 * SIZE)
 
 
-@pytest.mark.parametrize("form", [form for form in FORMATS if form not in OFFICE_FORMATS])
+@pytest.mark.parametrize(
+    "form", [form for form in written_formats() if not FORMATS[form].needs_office]
+)
 @pytest.mark.parametrize("n", SIZES)
 def test_no_number_of_rows_shows_in_a_release(thorough, tmp_path, cut, form, n):
     for method in METHODS:
@@ -231,7 +233,7 @@ def test_no_number_of_rows_shows_in_a_release(thorough, tmp_path, cut, form, n):
         check_tables(tmp_path, cut, method, form, n)
 
 
-@pytest.mark.parametrize("form", OFFICE_FORMATS)
+@pytest.mark.parametrize("form", [form for form in written_formats() if FORMATS[form].needs_office])
 def test_nor_does_it_in_files_of_offices(thorough, tmp_path, cut, form):
     # They are read in processes of their own, which takes long.
     check_rows(tmp_path, cut, METHODS[0], form, 2 * SIZE)

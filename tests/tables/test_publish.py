@@ -21,7 +21,7 @@ from hypothesis import strategies as st
 from sfumato.errors import InputError, OutputError, ParameterError, UnknownColumnError
 from sfumato.hierarchy import Hierarchy
 from sfumato.recoding import FullDomainRecoding
-from sfumato.tables import FORMATS, derived, open_table
+from sfumato.tables import derived, open_table
 from sfumato.tables.arrow import publishing as counted
 from sfumato.tables.arrow import publishing as shuffle
 from sfumato.tables.arrow import writing as writers
@@ -29,6 +29,7 @@ from sfumato.tables.arrow.publishing import Tuples
 from sfumato.tables.arrow.sources import open_source
 from sfumato.tables.arrow.table import ArrowTable
 from sfumato.tables.derived import in_random_order
+from sfumato.tables.formats import written_formats
 from sfumato.text import is_missing
 from tests.tables.tables import (
     KINDS,
@@ -381,7 +382,7 @@ def test_what_a_csv_cell_cannot_hold_is_refused_before_anything_is_read(tmp_path
 
 
 @pytest.mark.usefixtures("patience")
-@pytest.mark.parametrize("form", FORMATS)
+@pytest.mark.parametrize("form", written_formats())
 @pytest.mark.parametrize("budget", [0, 2**29])
 def test_a_full_disk_leaves_nothing_behind(form, budget, tmp_path):
     n = 200_000

@@ -17,11 +17,12 @@ from hypothesis import strategies as st
 
 from sfumato.errors import InputError, ParameterError, UnknownColumnError
 from sfumato.recoding import SUPPRESSED, LocalColumn, LocalRecoding
-from sfumato.tables import FORMATS, open_table
+from sfumato.tables import open_table
 from sfumato.tables.arrow import table as arrow_table
 from sfumato.tables.arrow.publishing import Portions, UsedUpError
 from sfumato.tables.arrow.sources import open_source
 from sfumato.tables.arrow.table import ArrowTable
+from sfumato.tables.formats import written_formats
 from tests.tables.tables import (
     KINDS,
     TEXTS,
@@ -360,7 +361,7 @@ def test_the_same_kind_of_table_comes_back():
         assert isinstance(table.native(result), kind)
 
 
-@pytest.mark.parametrize("form", FORMATS)
+@pytest.mark.parametrize("form", written_formats())
 def test_nothing_of_the_input_travels_along(form, tmp_path):
     frame = pd.DataFrame(
         {

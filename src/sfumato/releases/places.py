@@ -56,7 +56,6 @@ from sfumato.releases.release import (
 )
 from sfumato.schema import Role
 from sfumato.tables import (
-    FORMATS,
     DatabaseTable,
     Table,
     derived_table,
@@ -64,8 +63,9 @@ from sfumato.tables import (
     refuse_address,
     write_derived,
 )
-from sfumato.tables.base import Domain, Suppression, WrittenFile, format_like
+from sfumato.tables.base import Domain, Suppression, WrittenFile
 from sfumato.tables.base import Progress as RowProgress
+from sfumato.tables.formats import format_like, require_format
 from sfumato.tables.variables import PublishedVariable
 from sfumato.text import text_of
 from sfumato.typing import Progress, silent
@@ -339,9 +339,7 @@ class Place(ABC):
 
     def form_of(self, source: Table) -> str:
         """Return the format of its files; refuse one that there is not."""
-        if self.format is not None and self.format not in FORMATS:
-            raise ParameterError("format", self.format, "one of " + ", ".join(FORMATS))
-        return self.format or format_like(source.kind)
+        return format_like(source.kind) if self.format is None else require_format(self.format).name
 
     def writes(self, source: Table) -> str | None:
         """Return the format of its files; None if it has none."""

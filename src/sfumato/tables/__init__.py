@@ -17,7 +17,6 @@ from sfumato.files.private import is_release
 from sfumato.files.reading import Reading, TextFile, said_of_all
 from sfumato.registry import Registry
 from sfumato.tables.base import (
-    FORMATS,
     CreatedTable,
     Domain,
     Engine,
@@ -28,6 +27,7 @@ from sfumato.tables.base import (
 )
 from sfumato.tables.capabilities import Extent, Window
 from sfumato.tables.derived import derived_table, in_types_of, write_derived
+from sfumato.tables.formats import FORMATS
 from sfumato.tables.sql.engine import DatabaseEngine, refuse_address
 from sfumato.tables.sql.registry import DATABASES
 from sfumato.tables.stored import DatabaseTable

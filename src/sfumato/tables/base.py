@@ -33,26 +33,8 @@ Suppression: TypeAlias = Literal["remove", "star"]
 NO_WEIGHTS: Mapping[str, Averaging] = MappingProxyType({})
 """What becomes of the weights of a table that has none."""
 
-OFFICE_FORMATS = ("sav", "dta", "xlsx")
-"""Formats of SPSS, Stata and Excel, which need an extra."""
-
-FORMATS = ("csv", "parquet", "feather", *OFFICE_FORMATS)
-"""The file formats a release can be written in."""
-
 DELIMITER = ","
 """What separates the cells of a release that is a CSV file."""
-
-_NEAREST = {"por": "sav", "sas7bdat": "dta", "xpt": "dta"}
-
-
-def format_like(kind: str) -> str:
-    """Return the format in which a release of a kind of table is written, if none is named.
-
-    >>> format_like("csv"), format_like("sas7bdat"), format_like("arrow")
-    ('csv', 'dta', 'parquet')
-    """
-    kind = _NEAREST.get(kind, kind)
-    return kind if kind in FORMATS else "parquet"
 
 
 @dataclass(frozen=True)
@@ -300,7 +282,7 @@ class Table(ABC):
                 the others are published as they are.
             target: The file to write. Give one in a private folder: it is written in
                 place, and temporary files stand beside it while it grows.
-            format: One of `FORMATS`.
+            format: One of `written_formats()`.
             suppression: `remove` leaves suppressed rows out; `star` writes `*` in each of
                 their recoded columns and nothing in the others.
             weights: What becomes of columns that hold weights: one number for all rows that have

@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
 import numpy as np
 
-from sfumato.errors import ParameterError
-from sfumato.tables.base import FORMATS, Progress, Table, WrittenFile
+from sfumato.tables.base import Progress, Table, WrittenFile
+from sfumato.tables.formats import require_format
 from sfumato.typing import IntArray, Value
 
 if TYPE_CHECKING:
@@ -162,14 +162,13 @@ def write_derived(
     Args:
         derived: Its content.
         target: The file to write, in a private folder.
-        format: One of `FORMATS`.
+        format: One of `written_formats()`.
         likes: Per column, an opened table that has a column of this name and type; a column
             that is not named becomes text, or a number if it has no values.
         delimiter: Separates the cells of a CSV file.
         progress: Called with the number of rows that were written.
     """
-    if format not in FORMATS:
-        raise ParameterError("format", format, f"one of {', '.join(FORMATS)}")
+    require_format(format)
     from sfumato.tables.arrow import writing as arrow
 
     return arrow.write_derived(

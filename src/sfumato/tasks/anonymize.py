@@ -63,6 +63,7 @@ from sfumato.releases.sets import SetRows, joined_by, recode_sets, separators_of
 from sfumato.releases.subject import Subject
 from sfumato.tables import DatabaseTable, Table, open_table
 from sfumato.tables.capabilities import Sets
+from sfumato.tables.formats import FORMATS
 from sfumato.text import text_of
 from sfumato.typing import Progress, silent
 
@@ -468,7 +469,8 @@ def _with_sets(
 ) -> tuple[SetRows, PublishedSets]:
     """Recode the rows, and then the sets of those that are published."""
     separators = separators_of(policy)
-    as_text = place.writes(part.table) == "csv"
+    form = place.writes(part.table)
+    as_text = form is not None and FORMATS[form].is_text
     rows = Sets.required(part.table, policy.sets).rows_with_sets(
         part.recoding,
         part.columns,

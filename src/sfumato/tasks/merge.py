@@ -23,7 +23,8 @@ from sfumato.errors import (
 from sfumato.files import refuse_release, unfinished_folder
 from sfumato.releases.manifest import MANIFEST
 from sfumato.releases.opening import PublishedTables, open_release
-from sfumato.tables import FORMATS, derived_table, write_derived
+from sfumato.tables import derived_table, write_derived
+from sfumato.tables.formats import require_format
 from sfumato.typing import Progress, silent
 
 MOST_ROWS = 10_000_000
@@ -180,7 +181,6 @@ def _form_of(target: Path, given: str | None, *, force: bool) -> str:
             + (", or replace it with --force (force=True)." if not target.is_dir() else ".")
         )
     chosen = given or target.suffix.lstrip(".").lower()
-    if chosen not in FORMATS:
-        raise ParameterError("format", chosen, "one of " + ", ".join(FORMATS))
+    require_format(chosen)
     refuse_release(target)
     return chosen

@@ -14,6 +14,7 @@ from sfumato.releases.manifest import ColumnRecord, Manifest
 from sfumato.releases.opening import Published, PublishedTable, PublishedTables, open_release
 from sfumato.tables import DatabaseTable, Table
 from sfumato.tables.capabilities import OrderedRows, Sets
+from sfumato.tables.formats import FORMATS
 from sfumato.text import STAR, text_of
 from sfumato.typing import IntArray, Value
 
@@ -109,7 +110,7 @@ def _with_types(table: Table | None, manifest: Manifest) -> "pa.Table":
             found[name] = pa.ListArray.from_arrays(pa.array(items.starts, pa.int32()), cells)
             continue
         record = records.get(name) or ColumnRecord(name, "count")
-        as_text = table.kind in ("csv", "xlsx")
+        as_text = table.kind in FORMATS and not FORMATS[table.kind].keeps_types
         found |= _columns(record, values[name], codes[name], table.columns, as_text=as_text)
     return pa.table(found)
 

@@ -31,6 +31,7 @@ from sfumato.files.reading import Reading, TextFile
 from sfumato.files.textfiles import ParsedText, UnpackedFile, open_bytes
 from sfumato.text import STAR, is_missing, text_of
 from sfumato.verifier import office
+from sfumato.verifier.formats import plugins
 from sfumato.verifier.hidden import SeenGroups, telling_notes
 
 # Open a table of any supported kind and stream its rows in batches.
@@ -127,8 +128,10 @@ def open_source(data: object, *, form: str | None = None, delimiter: str | None 
                 source = _open_feather(path)
             elif form in office.FORMATS or form in office.OTHERS:
                 source = _open_office(path, form, reading)
+            elif form in plugins():
+                source = _open_table(plugins()[form].read(path))
             else:
-                raise InputError(f"no format {form!r}. Known: {', '.join(FORMATS)}")
+                raise InputError(f"no format {form!r}. Known: {', '.join(known_formats())}")
     twice = [name for name, n in Counter(source.names).items() if n > 1]
     if twice:
         raise InputError(f"a column name stands there more than once: {some(twice)}")
@@ -147,10 +150,18 @@ def form_of_text(file: TextFile) -> str:
     return office.form_of(head, file.path.suffix.lower()) or "csv"
 
 
+def known_formats() -> tuple[str, ...]:
+    """Return the formats in which releases can be written, those of plug-ins last."""
+    return (*FORMATS, *plugins())
+
+
 def _format_of(path: Path) -> str:
     for form, endings in (*FORMATS.items(), *office.OTHERS.items()):
         if path.name.lower().endswith(endings):
             return form
+    for plugin in plugins().values():
+        if path.name.lower().endswith(plugin.endings):
+            return plugin.name
     known = ", ".join(ending for endings in FORMATS.values() for ending in endings)
     raise InputError(f"the format of {path.name!r} is not known by its name. Known: {known}")
 

@@ -34,6 +34,7 @@ from sfumato.verifier.promises import (
     Promises,
     VerifiedKind,
     joint_name,
+    kind_named,
     status,
 )
 from sfumato.verifier.spelling import folded_text
@@ -856,7 +857,7 @@ def check_kind(
     columns = _columns_check(sources, manifest)
     if columns.status != "holds":
         return [columns]
-    return [columns, *KINDS[str(manifest.kind)].checks(sources, manifest, promises)]
+    return [columns, *kind_named(str(manifest.kind)).checks(sources, manifest, promises)]
 
 
 KINDS.update(

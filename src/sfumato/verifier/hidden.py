@@ -17,6 +17,7 @@ from sfumato.errors import InputError, some
 from sfumato.files.reading import Reading
 from sfumato.text import is_missing
 from sfumato.verifier import office
+from sfumato.verifier.formats import plugins
 
 _HARMLESS_NOTES = (
     "ARROW:schema",
@@ -68,7 +69,11 @@ def find_hidden(
             return list(office.read_office(path, form, reading).hidden)
         if form == "parquet":
             return list(dict.fromkeys(_in_parquet(path, seen or SeenGroups())))
-        return list(dict.fromkeys(_in_feather(path))) if form == "feather" else []
+        if form == "csv":
+            return []
+        if form == "feather":
+            return list(dict.fromkeys(_in_feather(path)))
+        return plugins()[form].find_hidden(path) if form in plugins() else []
     except (pa.ArrowException, OSError, ValueError, TypeError, OverflowError) as error:
         first = (str(error).splitlines() or [""])[0]
         raise InputError(f"{path.name} cannot be read: {first[:200]}") from error

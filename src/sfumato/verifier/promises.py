@@ -6,6 +6,7 @@ from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
+from functools import cache
 from pathlib import Path
 from typing import Any, Literal, NamedTuple, TypeGuard, TypeVar, cast
 
@@ -13,7 +14,7 @@ from sfumato.errors import InputError, ParameterError, UnknownNameError, some
 from sfumato.files.confinement import require_inside
 from sfumato.showing.content import Badge, Content, ContentTable, Heading, Listing, Part, Showable
 from sfumato.text import is_missing, text_of
-from sfumato.verifier.counting import FORMATS, Countable
+from sfumato.verifier.counting import Countable, known_formats
 
 MISSING_RULES = ("own-value", "matches-any", "suppress")
 SUPPRESSIONS = ("remove", "star")
@@ -561,6 +562,27 @@ KINDS: dict[str, VerifiedKind] = {}
 """The kinds of release in several tables, by name; `decoupled` fills it."""
 
 
+def kind_named(name: str) -> VerifiedKind:
+    """Return what verifies a kind of release in several tables."""
+    return KINDS[name] if name in KINDS else _plugins()[name]
+
+
+@cache
+def _plugins() -> dict[str, VerifiedKind]:
+    """Return the kinds of plug-ins: objects, as entry points of `sfumato.verifier.kinds`."""
+    from importlib.metadata import entry_points
+
+    return {point.name: point.load() for point in entry_points(group="sfumato.verifier.kinds")}
+
+
+def _kind_in(plain: Mapping[str, Any]) -> str | None:
+    """Return the kind that a manifest names; None if the release is one table."""
+    if plain.get("kind") is None:
+        return None
+    known = KINDS if plain["kind"] in KINDS else {**KINDS, **_plugins()}
+    return _one_of(plain, "kind", tuple(known))
+
+
 def read_manifest(path: Path) -> ClaimedManifest:
     """Read a manifest; whatever has not the right shape is an error."""
     require_inside(path)
@@ -579,7 +601,7 @@ def stored_manifest(text: str) -> ClaimedManifest:
     if len(text) > _MOST_BYTES:
         raise _too_large()
     plain = _load(text.encode("utf-8", errors="surrogatepass"))
-    kind = None if plain.get("kind") is None else _one_of(plain, "kind", tuple(KINDS))
+    kind = _kind_in(plain)
     tables = [_get(plain, "table", dict)] if kind is None else _objects(plain, "files")
     stored = tuple(_stored_table(table, kind) for table in tables)
     _refuse_repeats("files", [table.name for table in stored])
@@ -597,7 +619,7 @@ def _manifest(plain: dict[str, Any], stored: tuple[DataFile, ...] | None = None)
     rows = _get(plain, "rows", dict)
     columns = tuple(map(_column, _objects(plain, "columns")))
     _refuse_repeats("columns", [column.name for column in columns])
-    kind = None if plain.get("kind") is None else _one_of(plain, "kind", tuple(KINDS))
+    kind = _kind_in(plain)
     linked = kind not in (None, HIDING)
     files = stored or tuple(_file(file, kind) for file in _objects(plain, "files"))
     _refuse_repeats("files", [file.name for file in files])
@@ -739,7 +761,7 @@ def _file(plain: Mapping[str, Any], kind: str | None) -> DataFile:
         raise InputError(f"'delimiter' must be one character, got {repr(delimiter)[:60]}")
     return DataFile(
         name,
-        _one_of(plain, "format", tuple(FORMATS)),
+        _one_of(plain, "format", known_formats()),
         delimiter,
         _whole(plain, "rows"),
         _get(plain, "sha256", str),
@@ -753,7 +775,7 @@ def _part(
     """Read what a table of several is, and which columns it holds."""
     if kind is None:
         return None, None, ()
-    table = _one_of(plain, "table", KINDS[kind].tables)
+    table = _one_of(plain, "table", kind_named(kind).tables)
     # Sensitive columns that stay together have a table for all of them.
     several = table == "slice" or (table == "sensitive" and plain.get("columns") is not None)
     return (

@@ -27,13 +27,13 @@ from sfumato.verifier.models import part_checks, recompute
 from sfumato.verifier.promises import (
     CODEBOOK,
     COMPANIONS,
-    KINDS,
     MANIFEST,
     STORED,
     Check,
     ClaimedManifest,
     Promises,
     Verdict,
+    kind_named,
     read_manifest,
     status,
     stored_manifest,
@@ -298,7 +298,7 @@ def _shape_check(manifest: ClaimedManifest) -> Check:
     """Check the parts of a manifest against each other."""
     if manifest.kind is None:
         return _one_table_shape(manifest)
-    return KINDS[manifest.kind].shape(manifest)
+    return kind_named(manifest.kind).shape(manifest)
 
 
 def require_shape(manifest: ClaimedManifest) -> None:

@@ -30,7 +30,7 @@ from sfumato.releases.manifest import MANIFEST
 from sfumato.releases.opening import open_release
 from sfumato.releases.places import refuse_what_is_there
 from sfumato.releases.readme import README
-from sfumato.tables import FORMATS
+from sfumato.tables.formats import require_format, written_formats
 from sfumato.typing import Progress
 
 step = ALL["publish"]
@@ -97,7 +97,7 @@ def show(desk: Desk, asked: Fields) -> Context:
     ledger = asked.text("ledger", "")
     return {
         "choices": choices,
-        "formats": FORMATS,
+        "formats": written_formats(),
         "keys": [(path.name, _needs_password(path)) for path in _files(desk, KEY)],
         "taken": os.path.lexists(target),
         "replaceable": target.is_dir() and is_release(target),
@@ -180,8 +180,8 @@ def choose(desk: Desk, asked: Fields) -> Answer:
         private=asked.flag("private"),
         people=asked.flag("people"),
     )
-    if choices.format and choices.format not in FORMATS:
-        raise ParameterError("format", choices.format, "one of " + ", ".join(FORMATS))
+    if choices.format:
+        require_format(choices.format)
     if choices.name:
         desk.new_path(choices.name)
     if choices.key:

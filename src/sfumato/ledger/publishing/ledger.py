@@ -82,7 +82,8 @@ from sfumato.showing.content import (
     Showable,
     join_values,
 )
-from sfumato.tables import FORMATS, Table
+from sfumato.tables import Table
+from sfumato.tables.formats import require_format
 from sfumato.text import percent, text_or_none
 from sfumato.typing import Value, silent
 
@@ -619,8 +620,8 @@ def _require_options(seed: int | None, head: str | None, wait: float, form: str 
     if head is not None:
         require_text("head", head)
     require_number("wait", wait, at_least=0)
-    if form is not None and form not in FORMATS:
-        raise ParameterError("format", form, "one of " + ", ".join(FORMATS))
+    if form is not None:
+        require_format(form)
 
 
 def _harmless(settings: Settings) -> Harmless:

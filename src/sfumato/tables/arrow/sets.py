@@ -24,6 +24,7 @@ from sfumato.tables.arrow.sources import (
 )
 from sfumato.tables.arrow.writing import closing_writer, creating, open_writer
 from sfumato.tables.base import WrittenFile
+from sfumato.tables.formats import FORMATS
 from sfumato.text import text_of
 from sfumato.typing import IntArray
 
@@ -173,7 +174,8 @@ def write_rows(
         form: Its format.
         separators: What stands between the items of each such column.
     """
-    if form == "csv":
+    as_text = FORMATS[form].is_text
+    if as_text:
         for column, separator in separators.items():
             at = table.column_names.index(column)
             table = table.set_column(
@@ -184,7 +186,7 @@ def write_rows(
         with closing_writer(writer):
             for batch in table.to_batches(max_chunksize=_ROW_GROUP):
                 writer.write(batch.columns)
-    delimiter = _DELIMITER if form == "csv" else None
+    delimiter = _DELIMITER if as_text else None
     return WrittenFile(target, table.num_rows, form, delimiter, 0)
 
 

@@ -24,6 +24,7 @@ from sfumato.files import refuse_special
 from sfumato.files.confinement import require_inside
 from sfumato.files.reading import Reading, TextFile
 from sfumato.tables.base import require_column_names
+from sfumato.tables.formats import FileFormat, plugin_for
 from sfumato.tables.looks import BYTES, looks_like
 from sfumato.tables.variables import Variable
 from sfumato.text import text_of
@@ -509,6 +510,9 @@ def _open_path(path: Path, reading: Reading | None) -> ArrowSource:
     kind = office_kind(path)
     if kind is not None:
         return OfficeSource(path, kind, reading)
+    plugin = plugin_for(path)
+    if plugin is not None:
+        return PluginSource(path, plugin)
     other = looks_like(head)
     if other is not None:
         raise InputError(f"{path} is {other[0]}. {other[1]}")
@@ -698,6 +702,23 @@ class MemorySource(ArrowSource):
 
     def batches(self, columns: Sequence[str]) -> Iterator[pa.RecordBatch]:
         yield from self._table.select(list(columns)).to_batches(max_chunksize=BATCH_ROWS)
+
+
+class PluginSource(FileSource):
+    """A file of a plug-in's format, which is read whole and kept in memory."""
+
+    def __init__(self, path: Path, form: FileFormat) -> None:
+        super().__init__(path)
+        self.kind = form.name
+        try:
+            table = form.read(path)
+        except (pa.ArrowException, OSError, ValueError) as error:
+            raise unreadable_error(self.where, form.name, error) from error
+        self._rows = MemorySource(table)
+        self.schema, self.rows = self._rows.schema, self._rows.rows
+
+    def batches(self, columns: Sequence[str]) -> Iterator[pa.RecordBatch]:
+        return self._rows.batches(columns)
 
 
 class PandasSource(MemorySource):

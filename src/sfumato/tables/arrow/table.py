@@ -13,7 +13,7 @@ from pyarrow import types as t
 from sfumato.counts import Column, FrequencySet, add_up
 from sfumato.counts.baskets import Baskets
 from sfumato.derivations import Preparation
-from sfumato.errors import InputError, ParameterError
+from sfumato.errors import InputError
 from sfumato.files.reading import Reading
 from sfumato.populations.weights import Averaging, WeightFacts
 from sfumato.recoding import LocalRecoding, Recoding, SolvedRecoding
@@ -63,7 +63,6 @@ from sfumato.tables.arrow.writing import (
 )
 from sfumato.tables.base import (
     DELIMITER,
-    FORMATS,
     NO_WEIGHTS,
     Domain,
     Progress,
@@ -73,6 +72,7 @@ from sfumato.tables.base import (
     WrittenFile,
 )
 from sfumato.tables.capabilities import Extent, Order, OrderedRows, Sets, Weights, Window, Windows
+from sfumato.tables.formats import require_format
 from sfumato.tables.variables import PublishedVariable
 from sfumato.text import text_of
 from sfumato.typing import CodeArray, FloatArray, IntArray, Value
@@ -291,25 +291,24 @@ class ArrowTable(Table, OrderedRows, Weights, Sets, Windows):
         rng: np.random.Generator,
         progress: Progress | None = None,
     ) -> WrittenFile:
-        if format not in FORMATS:
-            raise ParameterError("format", format, f"one of {', '.join(FORMATS)}")
-        # SPSS and Stata have codes of missing, which are read beside the columns.
-        kinds = self._source.kinds if format in ("sav", "dta") else {}
+        form = require_format(format)
+        # Codes of missing are read beside the columns.
+        kinds = self._source.kinds if form.tells_missing else {}
         publication = self._publication(
             recoding,
             columns,
             suppression,
             weights,
             rng,
-            as_text=format == "csv",
+            as_text=form.is_text,
             kinds=[kinds[name] for name in columns if name in kinds],
         )
         with creating(target):
             rows, told = self._write(publication, target, format, rng, progress)
         # However the input is written: a release of the same rows is the same release.
-        delimiter = DELIMITER if format == "csv" else None
+        delimiter = DELIMITER if form.is_text else None
         domains = {}
-        if format in ("parquet", "feather"):
+        if form.keeps_values:
             # Other formats may read differently: text that looks like numbers, codes with labels.
             domains = {name: _domain(tally, None) for name, tally in publication.tallies.items()}
         return WrittenFile(

@@ -27,8 +27,9 @@ from sfumato.tables.arrow.sources import (
     text,
     used_entries,
 )
-from sfumato.tables.base import OFFICE_FORMATS, Progress, WrittenFile
+from sfumato.tables.base import Progress, WrittenFile
 from sfumato.tables.derived import Batch, Cells, DerivedColumn, DerivedTable
+from sfumato.tables.formats import FORMATS, FileFormat, format_by_ending, written_formats
 from sfumato.tables.variables import LabelledValue, PublishedVariable, Variable
 from sfumato.text import text_of
 from sfumato.typing import Value
@@ -196,6 +197,20 @@ class CsvWriter(Writer):
         self._file.close()
 
 
+class WholeWriter(Writer):
+    """A file of a plug-in's format, which is written when all rows are there."""
+
+    def __init__(self, target: Path, schema: pa.Schema, form: FileFormat) -> None:
+        self._target, self._schema, self._form = target, schema, form
+        self._batches: list[pa.RecordBatch] = []
+
+    def write(self, columns: Sequence[pa.Array]) -> None:
+        self._batches.append(plain_batch(columns, self._schema))
+
+    def close(self) -> None:
+        self._form.write(pa.Table.from_batches(self._batches, self._schema), self._target)
+
+
 def open_writer(
     target: Path,
     schema: pa.Schema,
@@ -208,7 +223,7 @@ def open_writer(
     from_text: bool = False,
 ) -> Writer:
     """Create a file of a format; `tidy` is as in `ParquetWriter`, the rest as in `OfficeWriter`."""
-    if form in OFFICE_FORMATS:
+    if FORMATS[form].needs_office:
         from sfumato.tables.office.writing import OfficeWriter
 
         return OfficeWriter(
@@ -218,12 +233,9 @@ def open_writer(
         return ParquetWriter(target, schema, tidy=tidy)
     if form == "feather":
         return FeatherWriter(target, schema)
-    return CsvWriter(target, schema, delimiter)
-
-
-_ENDINGS = {".csv": "csv", ".parquet": "parquet", ".feather": "feather", ".arrow": "feather"} | {
-    f".{form}": form for form in OFFICE_FORMATS
-}
+    if form == "csv":
+        return CsvWriter(target, schema, delimiter)
+    return WholeWriter(target, schema, FORMATS[form]())
 
 
 def write_table(table: pa.Table, target: Path, *, force: bool, private: str) -> None:
@@ -235,10 +247,11 @@ def write_table(table: pa.Table, target: Path, *, force: bool, private: str) -> 
         force: Replace a file that is there.
         private: What it is, for messages: it may not lie in a release.
     """
-    form = _ENDINGS.get(target.suffix.lower())
-    if form is None:
+    form = format_by_ending(target)
+    if form is None or not form.is_written:
+        endings = [FORMATS[name].endings[0] for name in written_formats()]
         raise OutputError(
-            f"{str(target)!r} has no ending of a format. Give it one of {', '.join(_ENDINGS)}."
+            f"{str(target)!r} has no ending of a format. Give it one of {', '.join(endings)}."
         )
     refuse_release(target, private)
     if target.exists() and not force:
@@ -247,7 +260,7 @@ def write_table(table: pa.Table, target: Path, *, force: bool, private: str) -> 
     plain = pa.schema([pa.field(f.name, plain_type(f.type)) for f in table.schema])
     with creating(unfinished):
         unfinished.chmod(PRIVATE)
-        writer = open_writer(unfinished, plain, form, ",")
+        writer = open_writer(unfinished, plain, form.name, ",")
         with closing_writer(writer):
             for batch in table.to_batches(max_chunksize=1 << 16):
                 writer.write(plain_batch(batch.columns, plain).columns)
@@ -398,7 +411,7 @@ def write_derived(
     progress: Progress | None = None,
 ) -> WrittenFile:
     """Write a table that follows from counts to a new file."""
-    filled = _FilledColumns(derived.columns, types, as_text=form == "csv")
+    filled = _FilledColumns(derived.columns, types, as_text=FORMATS[form].is_text)
     done = 0
     with creating(target):
         writer = open_writer(target, filled.schema, form, delimiter, variables=variables)

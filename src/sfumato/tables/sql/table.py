@@ -15,14 +15,13 @@ from pyarrow import types as t
 
 from sfumato.counts import Column, FrequencySet
 from sfumato.derivations import Preparation
-from sfumato.errors import InputError, OutputError, ParameterError
+from sfumato.errors import InputError, OutputError
 from sfumato.populations.weights import Averaging, WeightFacts
 from sfumato.recoding import Recoding
 from sfumato.tables.arrow.counting import MISSING, count_line_breaks
 from sfumato.tables.arrow.sources import from_numpy, python_values, to_numpy
 from sfumato.tables.arrow.windows import order_of
 from sfumato.tables.base import (
-    FORMATS,
     NO_WEIGHTS,
     CreatedTable,
     Domain,
@@ -35,6 +34,7 @@ from sfumato.tables.base import (
 )
 from sfumato.tables.capabilities import Extent, Order, Window
 from sfumato.tables.derived import DerivedTable, derived_table
+from sfumato.tables.formats import require_format
 from sfumato.tables.sql.counting import (
     TIMES,
     FetchedCounts,
@@ -300,8 +300,7 @@ class SqlTable(DatabaseTable):
         rng: np.random.Generator,
         progress: Progress | None = None,
     ) -> WrittenFile:
-        if format not in FORMATS:
-            raise ParameterError("format", format, f"one of {', '.join(FORMATS)}")
+        form = require_format(format)
         self.require_publishable(recoding, columns, suppression)
         own = (*recoding.looked_at, *weights)
         types = [self._field(name).type for name in columns if name not in own]
@@ -315,7 +314,7 @@ class SqlTable(DatabaseTable):
                 recoding,
                 columns,
                 suppression=suppression,
-                as_text=format == "csv",
+                as_text=form.is_text,
                 coarse=self._coarse,
                 weights=weights,
             )
@@ -323,7 +322,7 @@ class SqlTable(DatabaseTable):
             _check(plan, rows, str(target))
         if progress is not None:
             progress(rows, rows)
-        delimiter = "," if format == "csv" else None
+        delimiter = "," if form.is_text else None
         return WrittenFile(target, rows, format, delimiter, plan.suppressed_rows)
 
     def publish_into(
