@@ -26,6 +26,7 @@ from sfumato.releases.codebook import (
 from sfumato.releases.manifest import ColumnRecord, Manifest, Promise
 from sfumato.showing.content import escape_markdown
 from sfumato.tables import Table
+from sfumato.tables.formats import FORMATS
 from sfumato.text import STAR, number_of, percent, text_of
 from sfumato.typing import FloatArray, Value
 
@@ -596,17 +597,11 @@ class Recipes:
 
     def _pandas(self) -> str:
         sep = self._option('sep="{}", ')
-        read = {
-            "csv": (
-                f'pd.read_csv("{self.file}", {sep}dtype=str, keep_default_na=False, na_values=[""])'
-            ),
-            "parquet": f'pd.read_parquet("{self.file}")',
-            "feather": f'pd.read_feather("{self.file}")',
-            "sav": f'pd.read_spss("{self.file}")',
-            "dta": f'pd.read_stata("{self.file}")',
-            "xlsx": f'pd.read_excel("{self.file}", dtype=str)',
-        }.get(self.form)
-        if read is None:
+        read = FORMATS[self.form].pandas.format(file=self.file) if self.form in FORMATS else ""
+        if self.form == "csv":
+            options = f'{sep}dtype=str, keep_default_na=False, na_values=[""]'
+            read = f'pd.read_csv("{self.file}", {options})'
+        if not read:
             return ""
         weight = "pd.Series(1.0, index=data.index)"
         if self.weight is not None:
