@@ -1,4 +1,18 @@
-"""Two releases side by side: which of their classes can hold the same person."""
+"""Two releases side by side: which of their classes can hold the same person.
+
+A label stands for a set of values, and a row for a box: one set per column. A person fits two rows
+only if, in every column that both have, the value is in both sets. Two boxes have a common point
+exactly if their sets meet in each column by itself, so labels are compared column by column, once
+for each pair of labels and not for each pair of rows.
+
+With one table on either side the pairs of classes are right if the labels are read rightly: none is
+missed, and each could hold a person. With several tables classes must fit in each pair of tables,
+perhaps with different rows. That is necessary and not sufficient, so that pairs may be left which
+no person can be in. To miss a pair would rule out people who are there; to keep one does not.
+
+Reference: Ganta, Kasiviswanathan and Smith, "Composition attacks and auxiliary information in data
+privacy", 2008, doi:10.1145/1401890.1401926, for the attack that needs these pairs.
+"""
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
@@ -147,6 +161,9 @@ def _legible(found: PairArrays, n: int) -> BoolArray:
 
 def _sharing(one: PairArrays, other: PairArrays) -> PairArrays:
     """Join labels on the values they stand for."""
+    # Two labels overlap if and only if some raw value is among those of both. With one list sorted
+    # by value, the matches of each entry of the other are a run in it. A pair of labels comes once
+    # for each common value, and `MatchedPairs.of` keeps one of them.
     order = np.argsort(other[1], kind="stable")
     values = other[1][order]
     low, high = (np.searchsorted(values, one[1], side) for side in ("left", "right"))
@@ -202,6 +219,11 @@ def _stretch_or_none(text: str | None, reader: Reader) -> Stretch | None:
 
 def _crossing(one: np.ndarray, other: np.ndarray) -> PairArrays:
     """Return the stretches that have a point in common: the later start lies in both."""
+    # Stretches [a, b] and [c, d] meet if and only if max(a, c) is in both, for every stretch holds
+    # its lower end. Either a is at or after c and in [c, d], or c is after a and in [a, b]; never
+    # both, so that no pair comes twice. 25 to 34 beside 20 to 29 is the first case: 25 is in both.
+    # For each stretch the starts inside it are a run of the sorted starts, which two binary
+    # searches find: m and n stretches with p pairs take (m + n) log(m n) + p steps instead of m n.
     starts_inside = _starting_in(one, other, equal=True)
     second, first = _starting_in(other, one, equal=False)
     return (
@@ -247,6 +269,10 @@ def _are_values(texts: Texts, *, masked: bool) -> BoolArray:
 
 def _fitting_masks(one: Texts, other: Texts) -> PairArrays:
     """Return the texts of one length that agree wherever neither has a star, one having some."""
+    # A star stands for one character. Two masks of one length stand for a common text if and only
+    # if they agree where neither has a star: elsewhere the one without a star fills in the other.
+    # 24*7* and 2*078 agree in places 1 and 4, and 24078 fits both. Texts with stars in the same
+    # places share a pattern; for two patterns the places that both show are the key of a join.
     found: list[PairArrays] = [(_NONE, _NONE)]
     sides = [_by_pattern(texts) for texts in (one, other)]
     for mine, first in sides[0].items():
@@ -372,6 +398,11 @@ def _overlapping_rows(
     unread = [one.columns[i].name for i, _, found in joined if not found.legible]
     if unread:
         return MatchedPairs(_NONE, _NONE), unread
+    # Rows are joined as paths of two trees, whose nodes are the beginnings of rows. A pair of rows
+    # overlaps in all columns only if it does in the first few, so a pair of beginnings that does
+    # not fit is dropped with all rows that begin so. Rows with equal labels are one path. After the
+    # last column `pairs` is exactly the set of paths that fit. The order of columns changes how
+    # many pairs are held in between, and not the result; their number is limited throughout.
     # Columns that rule out most come first.
     joined.sort(key=lambda each: len(each[2].pairs) / _possible(one, other, each[0], each[1]))
     sides = [_Prefixes.start(one.labels.shape[1]), _Prefixes.start(other.labels.shape[1])]
@@ -444,6 +475,10 @@ def _extend_pairs(
 ) -> MatchedPairs:
     """Return the longer beginnings that fit, of beginnings that did."""
     # Beginnings are numbered by parent, then label: the longer ones of one stand together.
+    # There are two ways to extend a pair of beginnings that have s and t longer ones. Crossing them
+    # holds s · t pairs of labels against the list of those that fit. Looking up asks, for each of
+    # the s, whether the labels that fit its own are among the t. Both give the same pairs; the
+    # way with fewer candidates in all is taken, both numbers being known before any is made.
     starts = [
         np.searchsorted(side.parent, np.arange(int(side.parent.max(initial=-1)) + 2))
         for side in (one, other)

@@ -6,6 +6,11 @@ Over many groups, tuples and values that belong together are frequent together: 
 lift of each value for each known attribute is learned by expectation-maximisation, and with it
 the likely ways of joining each group. What is learned is held against copies in which the
 groups' tables are paired at random; only what goes beyond them counts.
+
+Reference: Kifer, "Attacks on privacy and deFinetti's theorem", 2009, doi:10.1145/1559845.1559861,
+for the attack. Chertkov and Yedidia, "Approximating the permanent with fractional belief
+propagation", Journal of Machine Learning Research 14, 2013, pages 2029 to 2066, for the joining of
+one group. The tests on groups that were left out, and on copies, are ours.
 """
 
 from collections.abc import Iterator, Sequence
@@ -332,6 +337,26 @@ def join_groups(
         >>> join_groups(weights, ones, ones, np.array([2.0])).people[:, :, 0].round(2).tolist()
         [[0.75, 0.25], [0.25, 0.75]]
     """
+    # With b(i, j) for the chance that person i has the value of place j, whose rows and columns add
+    # up to 1, and w for the weights, the fractional free energy of a group of n people is
+    #
+    #     F(b) = Σ b log(b / w) - (1 - 1/n) Σ (1 - b) log(1 - b),
+    #
+    # that of the paper with γ = -(1 - 1/n). At its minimum -F stands for the logarithm of the
+    # permanent, and b for the averages. Setting the derivative to 0, with factors u and v for the
+    # sums of rows and columns, gives
+    #
+    #     b(i, j) = u(i) v(j) w(i, j) (1 - b(i, j))^-(1 - 1/n).
+    #
+    # Each round takes the last factor from the b before, of its logarithm 0.4 new and 0.6 old so
+    # that it settles, and scales rows and columns once. People with one tuple are alike, and so are
+    # places with one value: a cell is `found` = known · told · b, and a round costs as much as
+    # there are cells, however many people they hold.
+    #
+    # For n = 2 the factors u and v cancel in b(1, 1) b(2, 2) / (b(1, 2) b(2, 1)). With b for the
+    # first chance, b² / (1 - b)² = W b / (1 - b) where W = w(1, 1) w(2, 2) / (w(1, 2) w(2, 1)), so
+    # that b = W / (W + 1): exact. It is exact for equal weights too, where b = 1/n.
+
     # Single precision is twice as fast, and more than the approximation is worth.
     rows, columns = known.astype(np.float32), told.astype(np.float32)
     kernel = np.maximum(weights - weights.max(axis=1, keepdims=True), _FLOOR).astype(np.float32)
@@ -363,6 +388,10 @@ def _free_energy(
     weights: SingleArray, known: FloatArray, told: FloatArray, people: FloatArray
 ) -> FloatArray:
     """Return the logarithm of the summed probability of all ways of joining, per group."""
+    # This is -F of `join_groups`: `first` is Σ b log(b / w), and `rest` is Σ (1 - b) log(1 - b).
+    # For two people it is log(w(1, 1) w(2, 2) + w(1, 2) w(2, 1)), exactly. If all weights are 1, it
+    # is n log n + (n - 1)² log(1 - 1/n) instead of log n!: 0.12 too little for n = 3, and 0.39 for
+    # n = 6. Only differences between groups of the same n are used, where such an offset cancels.
     found = join_groups(weights, known, told, people).people.astype(np.float64)
     found *= (known / np.maximum(found.sum(axis=1), 1e-300))[:, None]
     pairs = known[:, None] * told[None]
@@ -382,6 +411,15 @@ def _lifts(tables: Sequence[FloatArray]) -> list[FloatArray]:
 
     A code that few people have is near 0, and the last one, which says nothing, is 0.
     """
+    # Of code x, T(x, v) people are expected to have value v, whose share is q(v) in all. The lift
+    # is log(P(v | x) / q(v)). Here P(v | x) = (T(x, v) + 2 q(v)) / (T(x) + 2) is the mean under a
+    # Dirichlet prior worth `_PRIOR` people. Two people of one code who both have a value of share
+    # 1/2 make it 3/4, not 1, and a code without people has the lift 0.
+    #
+    # Lifts of several attributes are added. That is naive Bayes: if attributes are independent
+    # given the value, P(v | x, y, …) is in proportion to q(v) · P(v | x)/q(v) · P(v | y)/q(v) · ….
+    # The factor q(v) may be left out of the weights: all ways of joining a group deal out the same
+    # values, and have the same product of it.
     found = []
     for table in tables:
         share = table.sum(axis=0) / max(float(table.sum()), 1e-300)
@@ -400,6 +438,11 @@ def _learn(pairing: Pairing, group: IntArray) -> Iterator[list[FloatArray]]:
     It begins with all ways of joining equally likely, so nothing is drawn. Each round starts the
     scaling where the last one ended, and few steps are enough.
     """
+    # The expectation is T(x, v), summed over the groups that `join_groups` joins by the lifts so
+    # far; the maximisation is `_lifts`. With exact averages, and without the prior and the code
+    # that says nothing, no round could make the published tables less likely. With those used here
+    # that is not certain, and a likelihood on the groups learned from would reward learning them by
+    # heart. So the lifts are judged by groups that were left out.
     values = pairing.values
     batches = [(batch, batch.places()) for batch in pairing.batches(group)]
     state: list[_Join | None] = [None] * len(batches)
@@ -562,6 +605,11 @@ _MARGIN = 2.0
 
 def _lower_bound(likelihood: FloatArray) -> float:
     """Return the least strength that is nearly as likely as the likeliest."""
+    # Between the powers that were tried the curve is taken as straight. For independent swaps, and
+    # one unknown number, the values within 1.92 of the maximum (half of 3.84, the 95 % point of χ²
+    # with one degree of freedom) would be an interval of 95 %; `_MARGIN` is a little wider. Swaps
+    # share people, so this is a rule and not a promise. The lower end is taken, so that rather too
+    # little is believed than too much.
     fine = np.linspace(0, 1, 101)
     curve = np.interp(fine, _STRENGTHS, likelihood)
     return float(fine[np.flatnonzero(curve >= curve.max() - _MARGIN)[0]])
@@ -593,6 +641,16 @@ def _hold_against_copies(
     In a copy every group has the values of another, in its own number. What its known tuples
     let expect of its values comes from a model that was learned without it.
     """
+    # Group g, if it had the values of group h in its own number n(g), fits by
+    #
+    #     n(g) Σ f_h(v) log(e_g(v) / q(v)),
+    #
+    # the logarithm of how much likelier they are by what g lets expect, e_g, than by the shares q
+    # of all, where f_h are the shares in h. One product of matrices gives this for all pairs, and
+    # a copy adds up one entry of each row. The release is one of its own copies, so the result is
+    # (1 + copies that fit as well) / (1 + 999) and never 0: it is a permutation test. `_LIMIT` is
+    # kept if at most four copies fit as well. Lifts stay those of the published pairs; they come
+    # from other groups than the one judged, which makes the test nearly, not strictly, exact.
     some = np.sort(rng.permutation(pairing.groups)[:1024])
     expected = _expect(pairing, some, model[0], lifts)
     share = np.where(pairing.shares > 0, pairing.shares, 1.0)
@@ -700,6 +758,13 @@ class _Swaps:
             change[:, at] = _change(
                 pairing, group[at], leaving[at], coming[at], lifts, self.model[at]
             )
+        # Z is the summed weight of all ways of joining a group; `_free_energy` is its logarithm.
+        # The gain is log Z(as published) - log Z(exchanged), added up over the two groups. Of the
+        # two ways the published one has the chance 1 / (1 + exp(-gain)). Both ways hold the same
+        # values, so that shares cancel. Values are drawn person by person, and the way back is one
+        # exchange too, so that repeated values favour neither way: with the power 0 each swap is
+        # log 1/2. A surer guess gains little where it is right and loses much where it is wrong.
+        # So the sum is largest, on average, where guesses are right as often as they claim.
         gain = change[:, : len(self.one)] + change[:, len(self.one) :]
         found: FloatArray = -np.logaddexp(0, -gain).sum(axis=1)
         return found

@@ -4,6 +4,15 @@ A cut takes some labels of any levels, so that every raw value is below exactly 
 levels of a node are the cuts that take all their labels at one level. There are far too many cuts
 to look at all of them, except in small trees; the search goes down from the best node and from the
 top, label by label, and then exchanges: it lifts some labels to make room for others.
+
+To go down from the top, label by label, by what is gained for what it costs is the idea of top-down
+specialisation. There the gain is information about a class to predict, and the price is anonymity.
+Here the gain is what cells cost less, and the price is rows to suppress and room for classes. No
+cut is returned that was not checked whole, nor one that loses more than the best node. That
+it is the best of all cuts is proven only where the others could be bounded (`_go_through`).
+
+Reference: Fung, Wang and Yu, "Top-down specialization for information and privacy preservation",
+2005, doi:10.1109/ICDE.2005.143, for going down. Steering, exchanges and the proof are ours.
 """
 
 import heapq
@@ -184,6 +193,10 @@ class ColumnTree:
     @cached_property
     def number(self) -> float:
         """The number of cuts, clear or not."""
+        # A cut of the tree below a label takes the label itself, or one cut below each of its
+        # children: N(label) = 1 + Π N(child), and 1 at the lowest level. Labels of the highest
+        # level are cut independently. In the example of the class, ab and c have 2 each, and the
+        # top has 1 + 2 · 2 = 5. Ten labels of ten values each have 2¹⁰ cuts below the top.
         counts = np.ones(len(np.unique(self.ladder.codes[self.lowest])), dtype=np.float64)
         for level in range(self.lowest + 1, self.highest + 1):
             child, first = np.unique(self.ladder.codes[level - 1], return_index=True)
@@ -413,6 +426,15 @@ class Steering:
         chosen = tree.may_part(mine, label)
         if not chosen.any():
             return None
+        # Taking label l apart changes the classes that have l and no others. So
+        #
+        #     failing(l) = failing - Σ lost(classes with l) + Σ lost(their parts),
+        #
+        # and likewise for the number of classes; the gain is the sum over the values of l of what a
+        # level less saves. One grouping with all labels parted has the parts of each, and a column
+        # takes one pass over the items instead of one per label. It is exact where a class is
+        # judged by itself; where it is compared with the published rows, or where people with rows
+        # in two failing classes are suppressed, it is near.
         # All of them at once, in one grouping: no class has two labels of the column.
         new = self.refine(now, column, np.where(chosen[label], mine - 1, mine))
         n, every = len(chosen), np.arange(len(mine))
@@ -562,6 +584,11 @@ class CutSearch:
         The price is what it uses up: rows to suppress, and the number of classes that the rows are
         enough for.
         """
+        # A heap holds each column at most once, with the score of its best label. A score from
+        # before the last step is computed again when it comes to the top, and not sooner, so that
+        # columns with little to gain are seldom weighed. The label that is taken has a score of
+        # now. It is the best of all columns if scores do not rise while other labels are parted;
+        # that is not certain, and costs only quality.
         trail: list[tuple[IntArray, ...]] = []
         now = steering.classes(levels)
 
@@ -616,6 +643,14 @@ class CutSearch:
             for costs, each in zip(self._costs, levels, strict=True)
         )
         lost, more = near.failing - now.failing, near.classes - now.n
+        # With N rows, F of which are in classes that fail, and n classes, the score is net / used:
+        #
+        #     net  = gain - lost (top - cost) / N
+        #     used = lost / (limit - F) + emphasis · more / (N / least - n),
+        #
+        # what is gained per share of the room that is used up, as for a greedy knapsack. There is
+        # room for `limit` suppressed rows, and for N / least classes, as none may be smaller than
+        # `least`. If 4 of 10 rows are used, 3 more take half of the room that is left.
         # A suppressed row costs what the top costs.
         net = near.gain - lost * (max(highest - cost, 0.0) / total)
         used = np.maximum(lost, 0) / max(limit - now.failing, 1)
@@ -626,6 +661,9 @@ class CutSearch:
 
     def _part_in_order(self, start: CheckedCut) -> CheckedCut:
         """Return the end of a way down by what the columns alone say, as far as it is valid."""
+        # Each cut that is accepted is below the one before. Where models are monotone, a label that
+        # made a cut invalid is not tried again: with it, all later cuts are below that invalid cut.
+        # Otherwise those refused get another turn after each round in which something moved.
         now = start
         waiting = [
             (self._dearness(column, now.levels[column], value), column, value)
@@ -661,6 +699,10 @@ class CutSearch:
     def _dearness(self, column: int, levels: IntArray, value: int) -> float:
         """Return the smaller a number, the more a label gains for what its parts tell."""
         tree = self.trees[column]
+        # Taking apart a label with R of N rows into parts of r rows adds Σ r log2(R / r) / N bits
+        # to the entropy of the column, R/N times the entropy of the parts in the label. Two halves
+        # of all rows add one bit. What parts tell sets people apart, so the order is by gain per
+        # bit. No model is asked, and no other column.
         level = int(levels[value])
         if level <= tree.lowest:
             return 0.0
@@ -719,6 +761,11 @@ class CutSearch:
         """Check every cut that may lose less, and say whether that proves the best one."""
         if math.prod(tree.number for tree in self.trees) > _MOST_CUTS:
             return best, False
+        # A floor is what a cut loses if no row is suppressed. Suppressing rows never lowers the sum
+        # of a column, and the aggregate never falls when a column rises, so no cut loses less than
+        # its floor. Cuts are checked by rising floor until the next floor is above the best loss:
+        # what is left cannot be better, and the best is proven among all cuts with clear labels.
+        # Losses that look at classes have the floor 0, and then every cut has to be checked.
         cuts = [tree.cuts() for tree in self.trees]
         loss = self._checker.loss
         parts = [
