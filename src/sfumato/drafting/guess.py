@@ -3,8 +3,9 @@
 import re
 import unicodedata
 from collections.abc import Collection, Mapping, Sequence
-from functools import cached_property
+from functools import cache, cached_property
 from itertools import pairwise
+from pathlib import Path
 from statistics import fmean, pstdev
 from types import MappingProxyType
 from typing import NamedTuple
@@ -13,15 +14,15 @@ import numpy as np
 
 from sfumato.derivations.dates import look_like_dates, read_text
 from sfumato.drafting.relations import Relation, Relations, find_relations
+from sfumato.lists import read_lists
 from sfumato.policy.meanings import (
-    COORDINATES,
     FOR_NAMES,
-    LIFE_DATES,
     NAMING,
     ColumnKind,
     Key,
     WordMeaning,
     counts_up,
+    has_word,
     hint_of,
     is_bare_number,
     is_numbering,
@@ -82,47 +83,6 @@ _FIGURE = re.compile(r"[<>~≤≥≈]? ?[-+]?\d[\d.,' ]*( ?[^\d\s]{1,5})?")
 
 _LIFETIME = 40
 """Days of more years than this are days of births or deaths rather than of visits."""
-
-_FREQUENT_NAMES = """
-    aaron abdul adam adriana agnes ahmed aisha alan alberto alejandro alexander ali alice alicia
-    alvarez amanda amelia amy ana anders anderson andre andrea andreas andrew angela anita anke
-    ann anna anne annette anthony antoine antonio arthur astrid barbara bauer beatriz becker ben
-    benjamin bernard bernd bert bianchi birgit bob braun brian brigitte brown bruno camille carl
-    carla carlos carmen carol caroline catherine cecile celine charles chen chloe chris christa
-    christian christine christopher claire clara claudia claus cristina daniel daniela david
-    davis deborah denise dennis devries diana diaz diego dieter dmitri dominique donald dora
-    dorothy dubois dupont durand eduardo edward elena elisabeth elizabeth ella ellen emil emilia
-    emily emma eric erik erika ernst esther eva evelyn fatima felix fernandez fernando ferrari
-    fischer florian fournier francisco frank frans franz fred frederic friedrich fritz gabriel
-    gabriela gabriele garcia georg george gerard gerd gerhard giovanni girard gisela giulia
-    gloria gomez gonzalez grace greta guido guillaume gustav hannah hans hansen harry hartmann
-    hassan heather heidi heike heinrich heinz helen helena helga helmut henri henry herbert
-    hermann hernandez hoffmann hofmann hugo ian ibrahim ida ines inge ingrid irene iris irma
-    isabel isabelle ivan ivanov jack jacob jacqueline jacques jakob james jan jana jane janet
-    jansen jean jennifer jens jessica jill jim jimenez joan joe johan johann johannes john
-    johnson jonas jonathan jones jorge jose josef joseph juan judith julia julian julie julien
-    jurgen jutta karen karin karl kate katharina kathrin katja kaya kevin khan klaus klein koch
-    kowalski krause kristin krueger kruger kumar kurt lange larry larsen laura laurent lea
-    lefebvre lehmann lena leo leon leonie leroy linda lisa liza lopez lorenzo louis louise luca
-    lucas lucia lucy luis luisa luise lukas maier maja manfred manuel marc marcel marco margaret
-    maria marianne marie mario marion mark markus marta martha martin martina martinez mary
-    mateo mathias matteo matthew matthias max mehmet melanie meyer mia michael michel miguel
-    miller mohamed mohammed monica monika monique moore moreau morel moreno moritz mueller
-    muller nadia nancy natalia natalie neumann nguyen nicolas nicole nielsen nikolaus nina noah
-    nora novak nowak olaf olga oliver olsen oscar otto pablo pascal patel patricia patrick paul
-    paula paulina pedro perez peter petra philip philipp philippe pierre pilar rachel rafael
-    rainer rajesh ralf ramon raul rebecca regina renate richard richter rita robert roberto
-    rodriguez roger roland romero rosa rosemary rossi roux ruben rudolf ruiz russo ruth sabine
-    sally samuel sanchez sandra sara sarah schaefer schafer schmidt schneider schroder schroeder
-    schulz schwarz sebastian sergio sharma silke silvia simon simone singh smith sofia sonia
-    sophia sophie stefan stefanie stephan stephanie stephen steven susan susanne sven sylvie
-    tanja taylor teresa theo theresa thierry thomas thompson tim timothy tobias tom tomas tony
-    ulrich ulrike ursula ute uwe valentina valerie vanessa vera veronica veronique victor
-    vincent visser volker wagner walter wang weber werner wilhelm williams wilma wilson wolf
-    wolfgang xavier yasmin yilmaz yves yvonne zimmermann zoe
-"""
-_PEOPLE = frozenset(_FREQUENT_NAMES.split())
-"""Frequent names of people in the languages of `_WORDS`, as `words` spells them."""
 
 _LIKE_IDENTIFIER = "looks like an identifier"
 _NO_CHANCE = "whole numbers so close that some would be equal by chance"
@@ -468,7 +428,7 @@ def _by_name(column: str, look: "_Look") -> Guess | None:
     if not named and _is_numbered(column, look):
         reason = f"{facts}, called like a running number: looks like an identifier"
         return Guess(Role.IDENTIFIER, reason, certain=True, kind=ColumnKind.IDENTIFIER)
-    if not COORDINATES.isdisjoint(words(column)) and look.are_coordinates():
+    if has_word(column, "coordinates") and look.are_coordinates():
         reason = f"{facts}, looks like coordinates by its name: {_OTHERS_MAY_KNOW}"
         return Guess(Role.QUASI_IDENTIFIER, reason, certain=True, kind=ColumnKind.PLACE)
     found = None if meaning is None else _guess_meaning(meaning, column, look, "name", certain=True)
@@ -789,9 +749,8 @@ def _signs_by_name(column: str, look: "_Look", meaning: WordMeaning | None) -> d
 
 def _signs_of_life(column: str, look: "_Look", meaning: WordMeaning | None) -> dict[str, bool]:
     """Return whether a column holds days of births and deaths, or places of homes."""
-    said = frozenset(words(column))
     exact = look.distinct >= 2 and look.years is not None and look.tells_days()
-    life, place = not LIFE_DATES.isdisjoint(said), not COORDINATES.isdisjoint(said)
+    life, place = has_word(column, "days of a life"), has_word(column, "coordinates")
     unnamed = meaning is None and exact and look.spans_lifetimes()
     return {
         ", exact days of births or deaths: registers and notices have them": life and exact,
@@ -945,7 +904,7 @@ class _Look:
         letters = {found[0][0] for found in codes if found}
         if len(letters) >= 2 and sum(map(bool, codes)) >= max(3, 0.8 * len(codes)):
             return ColumnKind.HEALTH
-        places = sum(text in _PLACES for text in self._spelt)
+        places = sum(text in _frequent_places() for text in self._spelt)
         return ColumnKind.PLACE if places >= max(2, 0.6 * len(self._spelt)) else None
 
     def codes_of_missing(self, labels: Mapping[str, str]) -> tuple[Value, ...]:
@@ -995,7 +954,7 @@ class _Look:
             return False
         # Of a sort of ketchup with a number, the word may be a name too.
         spelt = [() if any(map(str.isdigit, text)) else words(text) for text in self._texts]
-        known = [not _PEOPLE.isdisjoint(each) for each in spelt]
+        known = [not _frequent_names().isdisjoint(each) for each in spelt]
         hits = sum(known)
         few = 3 if surely else 2
         if hits >= max(few, (0.8 if surely else 0.5) * len(spelt)):
@@ -1137,30 +1096,19 @@ _SAID: dict[ColumnKind, re.Pattern[str]] = {
         r"smoker|neoplasm|circulatory|respiratory|\bhiv\b|tumou?r"
     ),
 }
-_PLACES = frozenset(
-    """afghanistan,albania,algeria,argentina,armenia,australia,austria,bangladesh,belgium,bolivia,
-    brazil,bulgaria,cambodia,cameroon,canada,chile,china,colombia,croatia,cuba,cyprus,czechia,
-    czech republic,denmark,ecuador,egypt,england,estonia,ethiopia,finland,france,germany,ghana,
-    greece,guatemala,haiti,honduras,hungary,iceland,india,indonesia,iran,iraq,ireland,israel,italy,
-    jamaica,japan,jordan,kenya,korea,latvia,lebanon,lithuania,luxembourg,malaysia,mexico,morocco,
-    nepal,netherlands,new zealand,nigeria,norway,pakistan,peru,philippines,poland,portugal,romania,
-    russia,scotland,serbia,singapore,slovakia,slovenia,somalia,south africa,spain,sri lanka,sudan,
-    sweden,switzerland,syria,taiwan,tanzania,thailand,tunisia,turkey,uganda,ukraine,united kingdom,
-    united states,uruguay,venezuela,vietnam,wales,zimbabwe,usa,uk,
-    alabama,alaska,arizona,arkansas,california,colorado,connecticut,delaware,florida,georgia,hawaii,
-    idaho,illinois,indiana,iowa,kansas,kentucky,louisiana,maine,maryland,massachusetts,michigan,
-    minnesota,mississippi,missouri,montana,nebraska,nevada,new hampshire,new jersey,new mexico,
-    new york,north carolina,north dakota,ohio,oklahoma,oregon,pennsylvania,rhode island,
-    south carolina,south dakota,tennessee,texas,utah,vermont,virginia,washington,west virginia,
-    wisconsin,wyoming,district of columbia,
-    baden wurttemberg,bayern,berlin,brandenburg,bremen,hamburg,hessen,mecklenburg vorpommern,
-    niedersachsen,nordrhein westfalen,rheinland pfalz,saarland,sachsen,sachsen anhalt,
-    schleswig holstein,thuringen,deutschland,osterreich,schweiz,frankreich,italien,spanien,polen,
-    turkei,allemagne,espagne,italie,belgique,suisse,alemania,francia,espana,
-    north,south,east,west,northeast,northwest,southeast,southwest,midwest,central,urban,rural,
-    suburban,north central,northern,southern,eastern,western""".replace("\n    ", "").split(",")
-)
-"""Places that many tables have, as `_Look` spells them."""
+_WORDS = Path(__file__).with_name("words.txt")
+
+
+@cache
+def _frequent_names() -> frozenset[str]:
+    """Return frequent names of people, as `words` spells them."""
+    return frozenset(read_lists(_WORDS)["names of people"].split())
+
+
+@cache
+def _frequent_places() -> frozenset[str]:
+    """Return places that many tables have, as `_Look` spells them."""
+    return frozenset(map(str.strip, read_lists(_WORDS)["places"].split(",")))
 
 
 def _plain(text: str) -> str:

@@ -2,8 +2,11 @@
 
 import re
 from collections.abc import Sequence
+from functools import cache
+from pathlib import Path
 from typing import NamedTuple
 
+from sfumato.lists import read_lists
 from sfumato.policy.meanings import words
 from sfumato.text import text_of
 from sfumato.typing import Value
@@ -11,44 +14,6 @@ from sfumato.typing import Value
 _MOST_VALUES = 1_000
 """Columns with more values are numbers or texts: single values are no secrets there."""
 
-_HARMLESS = frozenset(
-    [
-        "no",
-        "none",
-        "not",
-        "nothing",
-        "neg",
-        "negative",
-        "n",
-        "false",
-        "absent",
-        "normal",
-        "healthy",
-        "unaffected",
-        "never",
-        "nein",
-        "keine",
-        "keiner",
-        "negativ",
-        "gesund",
-        "ohne",
-        "non",
-        "aucun",
-        "aucune",
-        "négatif",
-        "sain",
-        "normale",
-        "ningun",
-        "ninguno",
-        "ninguna",
-        "negativo",
-        "sano",
-        "nessuno",
-        "nessuna",
-        "nee",
-        "geen",
-    ]
-)
 _ABSENT = re.compile(r"(no|not|without|free of|kein\w*|ohne|sans|sin|senza)\b.*", re.IGNORECASE)
 _SECRET = re.compile(
     r"\b(hiv|aids|syphilis|gonorrh|chlamydia|herpes|hepatitis|tubercul|schizo|bipolar|psychos|"
@@ -110,9 +75,14 @@ def guess_secrecy(values: Sequence[Value], name: str = "") -> SecrecyGuess:
     return SecrecyGuess(secret, harmless, "; ".join(reasons))
 
 
+@cache
+def _harmless() -> frozenset[str]:
+    return frozenset(read_lists(Path(__file__).with_name("words.txt"))["harmless"].split())
+
+
 def _is_absent(text: str) -> bool:
     word = text.strip().lower()
-    return word in _HARMLESS or _ABSENT.fullmatch(word) is not None
+    return word in _harmless() or _ABSENT.fullmatch(word) is not None
 
 
 def _some(texts: Sequence[str]) -> str:

@@ -1,27 +1,29 @@
 """Known trees: names that are grouped alike by all, such as states, countries and diagnoses."""
 
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
+from pathlib import Path
 from typing import ClassVar, Self
 
 from sfumato.errors import HierarchyError, ParameterError, some
 from sfumato.hierarchy.base import Hierarchy, HierarchyBuilder
 from sfumato.hierarchy.ordered import fold_words
+from sfumato.lists import read_lists
 from sfumato.text import STAR, text_of
 from sfumato.typing import Value
 
-TREES: Mapping[str, str] = {
-    "us-states": "US_STATES",
-    "countries": "COUNTRIES",
-    "german-states": "GERMAN_STATES",
-    "months": "MONTHS",
-    "weekdays": "WEEKDAYS",
-    "marital-status": "MARITAL",
-    "icd-10": "ICD_10",
-}
-"""The trees by their names, and where the facts are. Of two that fit, the first is meant."""
+TREES = (
+    "us-states",
+    "countries",
+    "german-states",
+    "months",
+    "weekdays",
+    "marital-status",
+    "icd-10",
+)
+"""The trees by their names. Of two that fit, the first is meant."""
 
 OTHER = "other"
 _ANOTHER = "any value that is not listed"
@@ -149,15 +151,24 @@ _FEW |= {"countries": 3}
 Way = tuple[str, ...]
 
 
+def _lines(tree: str) -> list[str]:
+    return read_lists(Path(__file__).with_name("trees.txt"))[tree].splitlines()
+
+
+def _chapters() -> list[tuple[str, str, str]]:
+    """Return the chapters of diagnoses: the first code, the last one and the name of each."""
+    found = [line.split(" ", 2) for line in _lines("icd-10")]
+    return [(first, last, name) for first, last, name in found]
+
+
 @lru_cache(maxsize=8)
 def _way_up(tree: str) -> Callable[[str], Way | None]:
     """Return what gives the groups of a value, level 1 upwards; None outside the tree."""
-    from sfumato.hierarchy import trees
-
     if tree == "icd-10":
-        return lambda text: _chapter_of(text.strip().upper(), trees.ICD_10)
+        chapters = _chapters()
+        return lambda text: _chapter_of(text.strip().upper(), chapters)
     members: dict[str, Way] = {}
-    lines = [line.partition(":") for line in getattr(trees, TREES[tree]).strip().splitlines()]
+    lines = [line.partition(":") for line in _lines(tree)]
     deep = any("(" in head for head, _, _ in lines)
     for head, _, listed in lines:
         group, _, above = head.rstrip(")").partition(" (")
@@ -170,12 +181,9 @@ def _way_up(tree: str) -> Callable[[str], Way | None]:
 
 def _members(tree: str) -> list[str]:
     """Return values with all labels of a tree; of diagnoses, with all chapters."""
-    from sfumato.hierarchy import trees
-
     if tree == "icd-10":
-        return [*(first for first, _, _ in trees.ICD_10), _ANOTHER]
-    lines = getattr(trees, TREES[tree]).strip().splitlines()
-    listed = [member for line in lines for member in line.partition(":")[2].split(",")]
+        return [*(first for first, _, _ in _chapters()), _ANOTHER]
+    listed = [member for line in _lines(tree) for member in line.partition(":")[2].split(",")]
     return [*(member.split("/")[-1].strip() for member in listed), _ANOTHER]
 
 

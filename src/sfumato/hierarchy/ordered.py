@@ -5,11 +5,13 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from itertools import pairwise
+from pathlib import Path
 from typing import ClassVar, NamedTuple, Self
 
 from sfumato.errors import HierarchyError, ParameterError, some
 from sfumato.hierarchy.base import Hierarchy, HierarchyBuilder
 from sfumato.hierarchy.labels import Stretch, stretch_of
+from sfumato.lists import read_lists
 from sfumato.text import STAR, number_of, text_of
 from sfumato.typing import Value
 
@@ -195,7 +197,7 @@ def is_no_answer(text: str) -> bool:
     >>> is_no_answer("Don't know"), is_no_answer("never")
     (True, False)
     """
-    return fold_words(text) in _NO_ANSWER
+    return fold_words(text) in _no_answers()
 
 
 def _order_of_words(texts: Sequence[str]) -> list[str] | None:
@@ -309,44 +311,19 @@ def _union(first: Stretch, last: Stretch, after: Stretch | None) -> str:
     return f"{low} to {high}" if last.closed else f"{low} to under {high}"
 
 
-_NO_ANSWER = frozenset(
-    (
-        "",
-        "na",
-        "n a",
-        "unknown",
-        "dont know",
-        "do not know",
-        "not known",
-        "no answer",
-        "refused",
-        "refusal",
-        "not applicable",
-        "inapplicable",
-        "not stated",
-        "not reported",
-        "missing",
-        "prefer not to say",
-        "cant choose",
-        "other",
-        "weiß nicht",
-        "keine angabe",
-        "k a",
-        "unbekannt",
-        "trifft nicht zu",
-        "verweigert",
-        "sonstige",
-    )
-)
+_FILE = Path(__file__).with_name("scales.txt")
+
+
+@lru_cache(maxsize=1)
+def _no_answers() -> frozenset[str]:
+    return frozenset(["", *map(str.strip, read_lists(_FILE)["no answer"].split(","))])
 
 
 @lru_cache(maxsize=1)
 def _scales() -> tuple[Mapping[str, int], ...]:
     """The known scales: which step each word is."""
-    from sfumato.hierarchy.trees import SCALES
-
     found = []
-    for scale in SCALES.strip().split("\n\n"):
+    for scale in read_lists(_FILE)["scales"].split("\n\n"):
         steps: dict[str, int] = {}
         for i, step in enumerate(scale.replace("\n", " ").split("|")):
             for words in step.split("/"):
