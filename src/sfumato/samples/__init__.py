@@ -11,10 +11,12 @@ Example:
     1000
 """
 
+from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from sfumato.errors import UnknownNameError
+from sfumato.lists import read_lists
 from sfumato.samples.people import synthetic
 
 if TYPE_CHECKING:
@@ -22,58 +24,12 @@ if TYPE_CHECKING:
 
 __all__ = ["about", "names", "path", "policy_path", "synthetic", "synthetic_policy", "table"]
 
-CATALOGUE: dict[str, str] = {
-    "census": (
-        "The ten people of `census-raw`, 5-anonymous. Who knows that a woman of the first group "
-        "works for the state still learns her marital status and salary for certain."
-    ),
-    "census-raw": "Ten people with three sensitive columns: employer, marital status and salary.",
-    "hospital": "Four patients with names. Without the names they look anonymous, and are not.",
-    "driving-record": (
-        "A public list with names. Joined with `hospital` it tells what Rajesh suffers from."
-    ),
-    "ward": "Four patients with four conditions, 4-anonymous once only 240** and age remain.",
-    "homogeneity": (
-        "Twelve patients. Grouped by decade of age and 240**, the four in their thirties all have "
-        "the same condition: 4-anonymous, and known all the same."
-    ),
-    "similarity": (
-        "Nine patients with salary and condition. Groups with three different conditions may "
-        "still share what matters: all stomach diseases, all low salaries."
-    ),
-    "health": (
-        "Twelve patients from three continents; conditions fall into four categories of secrecy. "
-        "Those in their thirties have HIV or cancer, both of the most secret category."
-    ),
-    "health-mixed": (
-        "Eleven patients. A group may have three distinct conditions and enough total weight, and "
-        "three of its four rows may still be of the most secret category."
-    ),
-    "incognito": (
-        "Ten rows, a lattice of 18 nodes: small enough to follow a full-domain search by hand."
-    ),
-    "top-down": (
-        "Four rows with one quasi-identifier: local recoding keeps 73456 for two of three rows."
-    ),
-    "patients": (
-        "Nine patients, 3-anonymous by 476** or 479** and age. All in their twenties have heart "
-        "disease, so their class betrays them."
-    ),
-    "bucketization": (
-        "Nine patients in three buckets of three; quasi-identifiers stay exact, diseases are "
-        "counted per bucket."
-    ),
-}
-"""One description per table, in the order of `sfumato.samples.names`."""
-"""What each printed table shows.
-
-The figures come from the literature on anonymity, where these tables are the standard
-small examples. Column names are unified (`zipcode` everywhere), numbers are written
-without separators, and obvious misprints are corrected; the values are otherwise as
-printed.
-"""
-
 _DATA = Path(__file__).parent / "data"
+
+
+def _catalogue() -> Mapping[str, str]:
+    """Return one description per printed table, in the order of `names`."""
+    return read_lists(_DATA / "about.txt")
 
 
 def names() -> tuple[str, ...]:
@@ -82,7 +38,7 @@ def names() -> tuple[str, ...]:
     >>> names()[:3]
     ('census', 'census-raw', 'hospital')
     """
-    return tuple(CATALOGUE)
+    return tuple(_catalogue())
 
 
 def about(name: str) -> str:
@@ -91,7 +47,7 @@ def about(name: str) -> str:
     >>> about("driving-record")
     'A public list with names. Joined with `hospital` it tells what Rajesh suffers from.'
     """
-    return CATALOGUE[_check_name(name)]
+    return " ".join(_catalogue()[_check_name(name)].split())
 
 
 def path(name: str) -> Path:
@@ -145,6 +101,6 @@ def synthetic_policy() -> Path:
 
 
 def _check_name(name: str) -> str:
-    if name not in CATALOGUE:
-        raise UnknownNameError("sample", name, CATALOGUE)
+    if name not in _catalogue():
+        raise UnknownNameError("sample", name, _catalogue())
     return name
