@@ -56,7 +56,7 @@ ALIKE_IN_NOTHING = Likeness(
 """For a column without known values."""
 
 
-class Windows(NamedTuple):
+class ValueWindows(NamedTuple):
     """Every window that begins at a value of a class: how many of its rows are in it.
 
     Entries are in the order of their classes. A window that begins elsewhere holds no more of
@@ -163,7 +163,9 @@ class _HeldPlaces(NamedTuple):
         return found
 
 
-def windows(counts: ValueCounts, likeness: Likeness, holders: Holders | None = None) -> Windows:
+def windows(
+    counts: ValueCounts, likeness: Likeness, holders: Holders | None = None
+) -> ValueWindows:
     """Find how many rows of each class are alike, from each of its values on.
 
     Args:
@@ -188,7 +190,7 @@ def windows(counts: ValueCounts, likeness: Likeness, holders: Holders | None = N
     if holders is not None:
         held = _HeldPlaces.of(holders, likeness)
         inside = held.in_windows(held.class_id, class_id, first)
-    return Windows(
+    return ValueWindows(
         class_id,
         first,
         inside,
@@ -208,7 +210,7 @@ class Fullest(NamedTuple):
     posterior: FloatArray
 
     @classmethod
-    def of(cls, found: Windows, chosen: IntArray, n: int) -> Self:
+    def of(cls, found: ValueWindows, chosen: IntArray, n: int) -> Self:
         """Make it of one window per class at most."""
         result = cls(
             np.zeros(n, dtype=np.int64), np.full(n, -1, dtype=np.int64), np.zeros(n), np.zeros(n)
