@@ -118,12 +118,12 @@ def patience():
 
 @pytest.fixture(scope="session")
 def some(request):
-    """How many to try: a few in the fast lane, a third of the others in the rest, all in full."""
+    """How many to try: a few in the fast lane, a fifth of the others in the rest, all in full."""
     lane = request.config.getoption("--lane")
 
     def choose(few, *, of):
         if lane == "rest" and isinstance(of, int):
-            return few + round((of - few) / 3)
+            return few + round((of - few) / 5)
         return few if lane == "fast" else of
 
     return choose
