@@ -14,11 +14,11 @@ import numpy as np
 
 from sfumato.counts import FrequencySet, group, sums
 from sfumato.decouplings.base import DecoupledPart, Decoupling, GroupedTables, Parts
-from sfumato.decouplings.texts import code
 from sfumato.errors import ParameterError, require_int, require_number
 from sfumato.hierarchy import HierarchyBuilder, Ladder, Suppress
 from sfumato.losses import Attribute, Cells, LocalResult, NormalizedLoss
 from sfumato.networks import conditional_table
+from sfumato.showing.plain import code
 from sfumato.tables.derived import DerivedColumn, DerivedTable
 from sfumato.text import STAR, fold_spelling, percent, text_of
 from sfumato.typing import BoolArray, FloatArray, IntArray, Value

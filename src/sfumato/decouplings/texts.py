@@ -6,8 +6,7 @@ from datetime import date, datetime
 from typing import Any
 
 from sfumato.decouplings.base import DecoupledPart, Parts
-from sfumato.files.dialect import Dialect
-from sfumato.text import visible
+from sfumato.showing.plain import code, quote
 from sfumato.typing import Value
 
 _README = """\
@@ -102,25 +101,6 @@ def _name_columns(file: Mapping[str, Any]) -> str:
     return " and ".join(map(code, file.get("columns") or [str(file.get("column"))]))
 
 
-_BLANK = " \t\n\r"
-
-
-def code(name: str) -> str:
-    r"""Show a name as it is, whatever it holds, in a cell of a table.
-
-    >>> print(code("a|b"), code("pay `net`"))
-    `a\|b` ``` pay `net` ```
-    """
-    text = " ".join(visible(name, keep=_BLANK).split()).replace("|", "\\|")
-    fence, space = _fence(text.split("`")), " " if "`" in text else ""
-    return f"{fence}{space}{text}{space}{fence}"
-
-
-def _fence(parts: Sequence[str]) -> str:
-    """Return a fence longer than any run of ticks."""
-    return "`" * (1 if len(parts) == 1 else len(parts))
-
-
 def write_schema(parts: Parts, files: Sequence[Mapping[str, Any]], comment: str, view: str) -> str:
     """Write the definitions of the tables, and the join an analyst would make, as a view.
 
@@ -153,9 +133,6 @@ def _load(name: str, file: Mapping[str, Any]) -> str:
     told = f"(FORMAT csv, HEADER, DELIMITER {mark});"
     return f"--   COPY {quote(name)} FROM '{file['name']}' {told}  -- psql: \\copy"
 
-
-quote = Dialect(text="TEXT", collation="").quote
-"""Quotes a name as standard SQL does, whatever is in it."""
 
 _KEY_COLUMNS, _KEY_LENGTH = 8, 200
 """A key that is longer does not fit the index of every database."""

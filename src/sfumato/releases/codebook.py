@@ -17,12 +17,12 @@ from typing import NamedTuple
 
 import numpy as np
 
-from sfumato.decouplings.texts import code
 from sfumato.errors import InputError
 from sfumato.files.reading import csv_rows
 from sfumato.hierarchy.labels import Reader, Stretch, day_of, stretch_of
 from sfumato.releases.manifest import ColumnRecord, FileRecord, Manifest
 from sfumato.showing.content import escape_markdown
+from sfumato.showing.plain import code
 from sfumato.tables import Table
 from sfumato.tables.base import Domain
 from sfumato.tables.variables import LabelledValue, PublishedVariable

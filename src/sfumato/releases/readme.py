@@ -13,7 +13,6 @@ from dataclasses import dataclass
 import numpy as np
 
 from sfumato.counts import Column
-from sfumato.decouplings.texts import code, quote
 from sfumato.releases.codebook import (
     CODEBOOK,
     CODEBOOK_TEXT,
@@ -24,10 +23,9 @@ from sfumato.releases.codebook import (
     read_labels,
 )
 from sfumato.releases.manifest import ColumnRecord, Manifest, Promise
-from sfumato.showing.content import escape_markdown
+from sfumato.showing.plain import render
 from sfumato.tables import Table
-from sfumato.tables.formats import FORMATS
-from sfumato.text import STAR, number_of, percent, text_of
+from sfumato.text import STAR, number_of, text_of
 from sfumato.typing import FloatArray, Value
 
 README = "README.md"
@@ -44,72 +42,22 @@ def write_readme(manifest: Manifest, codebook: Codebook) -> str:
         manifest: What it says of itself, with its file.
         codebook: What its columns are.
     """
-    [file] = manifest.files
-    recipes = Recipes.of(manifest, codebook)
-    blocks = [
-        f"# What is in {code(file.name)}",
-        *_about(manifest),
-        "## What is promised",
-        *_promises(manifest),
-        "## How to read it",
-        *_cells(manifest, codebook),
-        *recipes.blocks(),
-        "## Files",
-        _FILES.format(file=code(file.name), codebook=CODEBOOK, text=CODEBOOK_TEXT),
-    ]
-    return "\n\n".join(blocks) + "\n"
-
-
-_FILES = """\
-- {file}: the rows, in random order.
-- `{codebook}` and `{text}`: what columns and labels mean, for programs and for people.
-- `manifest.json`: how the release was made, what is promised, and the hashes of these files.
-- `evidence.json`: the hash of every file, and a signature if there is one. Sfumato
-  recomputes all promises from the rows: `sfumato verify` with the name of this folder."""
-
-
-def _about(manifest: Manifest) -> list[str]:
-    rows, person = manifest.rows, manifest.person or {}
-    who = "Each row is about one person."
-    if _counts_people(manifest):
-        who = "A person may have several rows; what is promised is about people, not about rows."
-    elif "rows" in person:
-        who = f"Rows are counted, and not people: {escape_markdown(str(person['rows']))}"
-    hidden = ""
-    if rows.suppressed and rows.suppression == "star":
-        hidden = f" {rows.suppressed} more rows have {code(STAR)} or nothing in every column."
-    elif rows.suppressed:
-        hidden = f" {rows.suppressed} rows of the original were left out."
-    known = ", ".join(map(code, manifest.with_role("quasi-identifier")))
-    made = (
-        f"{rows.published} rows about people, made for publication by Sfumato "
-        f"{manifest.sfumato}.{hidden} {who}"
+    return render(
+        "releases/texts/readme.md.jinja",
+        manifest=manifest,
+        codebook=codebook,
+        recipes=Recipes.of(manifest, codebook),
+        codebook_file=CODEBOOK,
+        codebook_text=CODEBOOK_TEXT,
+        star=STAR,
+        roles=ROLES_IN_WORDS,
+        counts_people=_counts_people(manifest),
+        ranges=any(line.type.endswith(" or range") for line in codebook.columns),
+        numbers=_columns_of_numbers(manifest),
+        in_words=_in_words,
+        notes_of=_notes_of,
+        is_noisy=_is_noisy,
     )
-    if not known:
-        return [made]
-    classes = manifest.classes
-    alike = (
-        f"Values that others may know ({known}) were made more general, until no row stood out by "
-        f"them. Rows that are equal in these columns are a *class*; there are {classes.count}, the "
-        f"smallest of {classes.smallest} rows and the average of {classes.average or 0:.3g}."
-    )
-    return [made, alike]
-
-
-def _promises(manifest: Manifest) -> list[str]:
-    said = [
-        f"- **{escape_markdown(str(each))}.** {_in_words(each, people=_counts_people(manifest))}"
-        for each in manifest.models
-    ]
-    said += [f"- {escape_markdown(str(each))}." for each in manifest.hiding or ()]
-    plain = ", ".join(map(code, manifest.with_role("plain")))
-    beyond = (
-        "This is about finding single people, and about their sensitive values. It is no promise "
-        "about groups of people, nor about what other data tells."
-    )
-    if plain:
-        beyond += f" As they were, and protected by nothing: {plain}."
-    return ["\n".join(said), beyond]
 
 
 def _in_words(promise: Promise, *, people: bool) -> str:
@@ -126,97 +74,22 @@ def _counts_people(manifest: Manifest) -> bool:
     return "counted" in (manifest.person or {})
 
 
-def _cells(manifest: Manifest, codebook: Codebook) -> list[str]:
-    lines = codebook.columns
-    types = {line.type for line in lines}
-    said = []
-    if any(line.hidden not in ("", "0") for line in lines):
-        said.append(
-            f"- {code(STAR)} hides a value: the row has one, and it is not told. It is no "
-            "category: leave such cells out, or count them as unknown."
-        )
-    if any(each.endswith(" or range") for each in types):
-        said.append(
-            f"- A label such as `60 to 64` is a range with both ends, `under 60` and `80 or more` "
-            f"have one end, and `1 to under 1.4` does not reach its upper end. `{CODEBOOK}` has "
-            "the ends of each label as `low` and `high`."
-        )
-    said += _columns_of_numbers(manifest)
-    missing = {
-        "own-value": "An empty cell is a missing value, of the original or of the release.",
-        "matches-any": "An empty cell is a missing value; it may be any.",
-        "suppress": "Rows with a missing value that others may know are not there.",
-    }
-    said.append(f"- {missing.get(manifest.missing, '')}")
-    if manifest.with_role("weight"):
-        said.append(
-            f"- {', '.join(map(code, manifest.with_role('weight')))} says how many people a row "
-            "stands for. It is the mean of the class, so sums over classes are those of the "
-            "original. Use it as the weight in means, counts and regressions."
-        )
-    said += _changed_values(manifest)
-    heads = ["column", "what it is", "type", "hidden"]
-    rows = [
-        [
-            code(line.column),
-            ROLES_IN_WORDS.get(line.role, line.role),
-            line.type,
-            percent(float(line.hidden)) if line.hidden else "",
-        ]
-        for line in lines
-    ]
-    table = "\n".join(f"| {' | '.join(row)} |" for row in (heads, ["---"] * 4, *rows))
-    return ["\n".join(said), table]
-
-
-def _changed_values(manifest: Manifest) -> list[str]:
-    """Return what was done to the values of columns, and what that means for who reads them."""
-    said = []
-    for column in manifest.columns:
-        chain = column.perturbations
-        if not chain:
-            continue
-        done = "; ".join(member.note([column.name]) for member in chain)
-        meant = "A single value may be far from the true one." if chain[-1].random else ""
-        text = f"- {code(column.name)} was perturbed ({code(done)}). {meant}"
-        if any(member.name.endswith("noise") for member in chain):
-            text += " Means stay about the same; variances are larger."
-        if chain[-1].rearranges or chain[-1].keeps_shares:
-            text += " Shares of values stay about the same; what it has to do with other columns is"
-            text += " weaker than it was."
-        said.append(text.rstrip())
-    return said
-
-
-def _columns_of_numbers(manifest: Manifest) -> list[str]:
-    """Return what the columns are that stand in place of labels."""
+def _columns_of_numbers(manifest: Manifest) -> list[dict[str, str]]:
+    """Return the columns that stand in place of labels, by what each is of a range."""
     found: dict[str, dict[str, str]] = {}
     for column in manifest.columns:
         if column.of is not None and column.part is not None:
-            found.setdefault(column.of, {})[column.part] = code(column.name)
-    said = []
-    for parts in found.values():
-        if "middle" in parts:
-            said.append(
-                f"- {parts['middle']} is the middle of a range, whose ends are in `{CODEBOOK}`. It "
-                "is empty where the value is hidden or missing."
-            )
-        if "low" in parts and "high" in parts:
-            said.append(
-                f"- {parts['low']} and {parts['high']} are the ends of a range, equal for a single "
-                "value. One is empty where the range is open, both where it is hidden or missing."
-            )
-        if "mean" in parts:
-            said.append(
-                f"- {parts['mean']} is the mean of all rows of the class, so that means over "
-                "classes are those of these rows before they were generalised."
-            )
-        if "median" in parts:
-            said.append(
-                f"- {parts['median']} is the median of all rows of the class. Of an odd number of "
-                "rows it is the value of one of them; a mean over classes is not that of the rows."
-            )
-    return said
+            found.setdefault(column.of, {})[column.part] = column.name
+    return list(found.values())
+
+
+def _notes_of(column: ColumnRecord) -> str:
+    """Return what was done to the values of a column."""
+    return "; ".join(member.note([column.name]) for member in column.perturbations)
+
+
+def _is_noisy(column: ColumnRecord) -> bool:
+    return any(member.name.endswith("noise") for member in column.perturbations)
 
 
 @dataclass(frozen=True)
@@ -415,247 +288,10 @@ class Recipes:
                 found[f"slope of {self.outcome.name} by {name}"] = slope
         return found
 
-    def blocks(self) -> list[str]:
-        """Return the recipes in every language that reads the file."""
-        if self.number is None and self.group is None:
-            return []
-        intro = (
-            "## Recipes\n\nRun them in this folder. "
-            f"{self._stand_in} In counts, the rows of a "
-            "range are spread evenly over it, and beside the estimate stand the fewest and the "
-            "most rows that it may be. An open end, as of `under 60`, is taken to be the smallest "
-            "or the largest bound of the column. Hidden values are left out of means"
-        )
-        intro += (
-            "."
-            if self.number is None or not self.number.hidden
-            else (
-                f": {percent(self.number.hidden)} of {code(self.number.name)}, and the people "
-                "who have them need not be like the others."
-            )
-        )
-        found = [intro]
-        for title, language, text in (
-            ("SQL (DuckDB)", "sql", self._sql()),
-            ("pandas", "python", self._pandas()),
-            ("R", "r", self._r()),
-            ("Python with Sfumato", "python", self._sfumato()),
-        ):
-            if text:
-                found += [f"### {title}", f"```{language}\n{text}\n```"]
-        return found
-
     @property
-    def _stand_in(self) -> str:
-        if self.number is not None and self.number.centre is not None:
-            centre = code(self.number.centre)
-            return f"Means and regressions take {centre}, which has the mean of each class."
-        return "A range stands for its middle in means and regressions."
-
-    @property
-    def _named(self) -> dict[str, str]:
-        """The words that the texts of recipes about the number leave open."""
-        assert self.number is not None  # noqa: S101 - asked for only then
-        low, high = self.number.bounds
-        return {
-            "codebook": CODEBOOK,
-            "name": self.number.name,
-            "first": self.number.columns[0],
-            "last": self.number.columns[-1],
-            "centre": self.number.centre or "",
-            "least": self.number.ends[0],
-            "most": self.number.ends[1],
-            "low": low,
-            "high": high,
-            "step": self.number.step,
-            "who": self.who,
-            "outcome": "" if self.outcome is None else self.outcome.name,
-        }
-
-    def _option(self, option: str) -> str:
-        """Return how a language is told what stands between cells; nothing where it is a comma."""
-        sign = "\\t" if self.delimiter == "\t" else self.delimiter
-        return "" if sign == "," else option.format(sign)
-
-    # SQL.
-
-    def _sql(self) -> str:
-        delim = self._option("delim = '{}', ")
-        source = {
-            "csv": f"read_csv('{self.file}', {delim}header = true, all_varchar = true)",
-            "parquet": f"read_parquet('{self.file}')",
-        }.get(self.form)
-        if source is None:
-            return ""
-        parts = []
-        if self.number is not None:
-            parts += [*self._sql_views(self.number, source), self._sql_mean(), self._sql_count()]
-        else:
-            parts.append(f"CREATE OR REPLACE TEMP VIEW data AS\nSELECT * FROM {source};")
-        if self.group is not None:
-            parts.append(
-                f"-- How many {self.who} have each {self.group.column}?\n"
-                f"SELECT {quote(self.group.column)}, {self._sql_sum('1')} AS n\n"
-                "FROM data GROUP BY 1 ORDER BY 2 DESC;"
-            )
-        if self.outcome is not None:
-            parts.append(self._sql_regression())
-        return "\n\n".join(parts)
-
-    def _sql_views(self, number: Quantity, source: str) -> list[str]:
-        """Return what makes the view of all rows, with the ends of the number in each."""
-        first, last, (low, high) = *map(quote, (number.columns[0], number.columns[-1])), number.ends
-        if len(number.columns) > 1:
-            ends = (
-                (first, f"if({last} IS NULL, NULL, {low})", "_low"),
-                (last, f"if({first} IS NULL, NULL, {high})", "_high"),
-            )
-            terms = ",\n".join(
-                f"       coalesce(TRY_CAST({end} AS DOUBLE), {other}) AS {name}"
-                for end, other, name in ends
-            )
-            if number.centre is not None:
-                terms += f",\n       TRY_CAST({quote(number.centre)} AS DOUBLE) AS _mean"
-            return [f"CREATE OR REPLACE TEMP VIEW data AS\nSELECT *,\n{terms}\nFROM {source};"]
-        match = f"CAST(d.{first} AS VARCHAR) = b.value"
-        if number.middles:
-            match = f"TRY_CAST(d.{first} AS DOUBLE) = TRY_CAST(b.value AS DOUBLE)"
-        labels = (
-            "CREATE OR REPLACE TEMP VIEW labels AS\n"
-            "SELECT regexp_replace(value, '^''', '') AS value,\n"
-            f"       CAST(coalesce(low, if(high IS NULL, NULL, '{low}')) AS DOUBLE) AS low,\n"
-            f"       CAST(coalesce(high, if(low IS NULL, NULL, '{high}')) AS DOUBLE) AS high\n"
-            f"FROM read_csv('{CODEBOOK}', header = true, all_varchar = true)\n"
-            f"WHERE \"column\" = '{number.columns[0]}' AND entry = 'value';"
-        )
-        rows = (
-            "CREATE OR REPLACE TEMP VIEW data AS\nSELECT d.*,\n"
-            f"       coalesce(b.low, TRY_CAST(d.{first} AS DOUBLE)) AS _low,\n"
-            f"       coalesce(b.high, TRY_CAST(d.{first} AS DOUBLE)) AS _high\n"
-            f"FROM {source} AS d\nLEFT JOIN labels AS b ON {match};"
-        )
-        return [labels, rows]
-
-    @property
-    def _sql_middle(self) -> str:
-        centred = self.number is not None and self.number.centre is not None
-        return "_mean" if centred else "(_low + _high) / 2"
-
-    @property
-    def _sql_weight(self) -> str:
-        return f"TRY_CAST({quote(self.weight)} AS DOUBLE)" if self.weight is not None else ""
-
-    def _sql_sum(self, term: str) -> str:
-        if self.weight is None:
-            return "count(*)" if term == "1" else f"sum({term})"
-        return f"sum({self._sql_weight})" if term == "1" else f"sum({self._sql_weight} * ({term}))"
-
-    def _sql_mean(self) -> str:
-        middle, w = self._sql_middle, self._sql_weight
-        terms = ",\n       ".join(
-            f"avg({what}) AS {name}" if not w else f"sum({w} * {what}) / sum({w}) AS {name}"
-            for what, name in ((middle, "mean"), ("_low", "at_least"), ("_high", "at_most"))
-        )
-        return (
-            f"-- The mean of {self._named['name']}, and between what it must be.\n"
-            f"SELECT {terms}\nFROM data WHERE _low IS NOT NULL AND _high IS NOT NULL;"
-        )
-
-    def _sql_count(self) -> str:
-        low, high, step = (self._named[key] for key in ("low", "high", "step"))
-        share = (
-            f"CASE WHEN _high - _low + {step} = 0 "
-            f"THEN CAST(_low BETWEEN {low} AND {high} AS INTEGER)\n"
-            f"            ELSE greatest(least(_high, {high}) - greatest(_low, {low})"
-            f" + {step}, 0)\n                 / (_high - _low + {step}) END"
-        )
-        fewest = self._sql_sum("1")
-        known = self._sql_sum("1") + " FILTER (_low IS NOT NULL AND _high IS NOT NULL)"
-        return (
-            f"-- How many {self.who} have {self._named['name']} from {low} to {high}?\n"
-            f"SELECT {self._sql_sum(share)}\n"
-            f"         * {self._sql_sum('1')} / {known} AS estimate,\n"
-            f"       {fewest} FILTER (_low >= {low} AND _high <= {high}) AS at_least,\n"
-            f"       {fewest} FILTER (coalesce(_high >= {low}, true) "
-            f"AND coalesce(_low <= {high}, true)) AS at_most\n"
-            "FROM data;"
-        )
-
-    def _sql_regression(self) -> str:
-        outcome = self._named["outcome"]
-        pair = f"TRY_CAST({quote(outcome)} AS DOUBLE) AS y, {self._sql_middle} AS x"
-        weight = "" if self.weight is None else f"{self._sql_weight} AS w, "
-        lines = [
-            f"-- How does {outcome} change with {self._named['name']}?",
-            *(_SQL_SLOPE if self.weight is None else _SQL_WEIGHTED_SLOPE),
-            f"FROM (SELECT {weight}{pair} FROM data)",  # noqa: S608 - it is shown, and not run
-            "WHERE x IS NOT NULL AND y IS NOT NULL;",
-        ]
-        return "\n".join(lines)
-
-    # pandas.
-
-    def _pandas(self) -> str:
-        sep = self._option('sep="{}", ')
-        read = FORMATS[self.form].pandas.format(file=self.file) if self.form in FORMATS else ""
-        if self.form == "csv":
-            options = f'{sep}dtype=str, keep_default_na=False, na_values=[""]'
-            read = f'pd.read_csv("{self.file}", {options})'
-        if not read:
-            return ""
-        weight = "pd.Series(1.0, index=data.index)"
-        if self.weight is not None:
-            weight = f'pd.to_numeric(data["{self.weight}"], errors="coerce")'
-        text = f"import pandas as pd\n\ndata = {read}\nweight = {weight}\n"
-        if self.number is not None:
-            ends = _PANDAS_LABELS
-            if len(self.number.columns) > 1:
-                ends = _PANDAS_BOUNDS
-            elif self.number.middles:
-                ends = _PANDAS_MIDDLES
-            middle = "(low + high) / 2"
-            if self.number.centre is not None:
-                middle = f'pd.to_numeric(data["{self.number.centre}"], errors="coerce")'
-            numbers = _PANDAS_NUMBERS.format(**self._named, middle=middle)
-            text += ends.format(**self._named) + numbers
-        if self.group is not None:
-            text += _PANDAS_GROUPS.format(group=self.group.column, who=self.who)
-        if self.outcome is not None:
-            text += _PANDAS_REGRESSION.format(**self._named)
-        return text.rstrip("\n")
-
-    # R.
-
-    def _r(self) -> str:
-        if self.form != "csv":
-            return ""
-        weight = "rep(1, nrow(data))"
-        if self.weight is not None:
-            weight = f'as.numeric(data[["{self.weight}"]])'
-        sep = self._option('sep = "{}", ')
-        text = _R_READ.format(file=self.file, sep=sep, weight=weight)
-        if self.number is not None:
-            ends = _R_BOUNDS if len(self.number.columns) > 1 else _R_LABELS
-            middle = "(low + high) / 2"
-            if self.number.centre is not None:
-                middle = f'as.numeric(data[["{self.number.centre}"]])'
-            text += ends.format(**self._named) + _R_NUMBERS.format(**self._named, middle=middle)
-        if self.group is not None:
-            text += _R_GROUPS.format(group=self.group.column, who=self.who)
-        if self.outcome is not None:
-            text += _R_REGRESSION.format(**self._named)
-        return text.rstrip("\n")
-
-    def _sfumato(self) -> str:
-        lines = ["import sfumato as sf", "", 'data = sf.read_release(".")  # a DataFrame']
-        if self.number is not None:
-            name = self.number.name
-            both = f'data["{name}_low"] + data["{name}_high"]'
-            middle = f"({both}) / 2" if self.number.ranged else f'data["{name}"]'
-            if self.number.centre is not None:
-                middle = f'data["{name}_mean"]'
-            lines += ["", f"# The mean of {name}.", f"print(({middle}).mean())"]
-        return "\n".join(lines)
+    def mark(self) -> str:
+        """The sign that a recipe names as standing between cells; nothing where it is a comma."""
+        return "" if self.delimiter == "," else self.delimiter.replace("\t", "\\t")
 
 
 def _ends_of(column: Column, number: Quantity) -> FloatArray | None:
@@ -686,138 +322,6 @@ def _slope(x: FloatArray, y: FloatArray, weight: FloatArray) -> float | None:
     mean_x, mean_y = np.average(x, weights=weight), np.average(y, weights=weight)
     spread = float((weight * (x - mean_x) ** 2).sum())
     return float((weight * (x - mean_x) * (y - mean_y)).sum()) / spread if spread else None
-
-
-_SQL_SLOPE = ("SELECT regr_slope(y, x) AS slope, regr_intercept(y, x) AS intercept",)
-_SQL_WEIGHTED_SLOPE = (
-    "SELECT (sum(w) * sum(w * x * y) - sum(w * x) * sum(w * y))",
-    "         / (sum(w) * sum(w * x * x) - sum(w * x) ** 2) AS slope",
-)
-
-_PANDAS_BOUNDS = """
-# The ends of {name}. An open end is the smallest or largest bound; hidden values have none.
-low = pd.to_numeric(data["{first}"], errors="coerce")
-high = pd.to_numeric(data["{last}"], errors="coerce")
-open_low, open_high = low.isna() & high.notna(), high.isna() & low.notna()
-low, high = low.mask(open_low, {least}), high.mask(open_high, {most})
-"""
-
-_PANDAS_CODEBOOK = """
-# The ends of the ranges of {name}, from the codebook.
-codebook = pd.read_csv("{codebook}", dtype=str, keep_default_na=False)
-labels = codebook[(codebook["column"] == "{first}") & (codebook["entry"] == "value")]
-"""
-
-_PANDAS_LABELS = (
-    _PANDAS_CODEBOOK
-    + """\
-labels = labels.set_index(labels["value"].str.replace("^'", "", regex=True))
-ends = labels[["low", "high"]].apply(pd.to_numeric, errors="coerce").dropna(how="all")
-ends = ends.fillna({{"low": {least}, "high": {most}}})
-own = pd.to_numeric(data["{first}"], errors="coerce")
-low = data["{first}"].astype(str).map(ends["low"]).fillna(own)
-high = data["{first}"].astype(str).map(ends["high"]).fillna(own)
-"""
-)
-
-_PANDAS_MIDDLES = (
-    _PANDAS_CODEBOOK
-    + """\
-ends = labels.set_index(pd.to_numeric(labels["value"]))[["low", "high"]].apply(pd.to_numeric)
-own = pd.to_numeric(data["{first}"], errors="coerce")
-low, high = own.map(ends["low"]).fillna(own), own.map(ends["high"]).fillna(own)
-"""
-)
-
-_PANDAS_NUMBERS = """
-# The mean of {name}, and between what it must be.
-known = low.notna() & high.notna()
-middle = {middle}
-print({{each: (weight * values)[known].sum() / weight[known].sum()
-       for each, values in {{"mean": middle, "at least": low, "at most": high}}.items()}})
-
-# How many {who} have {name} from {low} to {high}?
-width = high - low + {step}
-inside = (high.clip(upper={high}) - low.clip(lower={low}) + {step}).clip(lower=0)
-share = (inside / width.where(width > 0)).where(width > 0, low.between({low}, {high}) * 1.0)
-certain = (low >= {low}) & (high <= {high})
-possible = ~((high < {low}) | (low > {high}))
-print({{"estimate": (weight * share)[known].sum() * weight.sum() / weight[known].sum(),
-       "at least": weight[certain].sum(), "at most": weight[possible].sum()}})
-"""
-
-_PANDAS_GROUPS = """
-# How many {who} have each {group}?
-print(weight.groupby(data["{group}"], dropna=False).sum())
-"""
-
-_PANDAS_REGRESSION = """
-# How does {outcome} change with {name}?
-outcome = pd.to_numeric(data["{outcome}"], errors="coerce")
-both = known & outcome.notna()
-w, x, y = weight[both], middle[both], outcome[both]
-mean_x, mean_y = (w * x).sum() / w.sum(), (w * y).sum() / w.sum()
-slope = (w * (x - mean_x) * (y - mean_y)).sum() / (w * (x - mean_x) ** 2).sum()
-print({{"slope": slope, "intercept": mean_y - slope * mean_x}})
-"""
-
-_R_READ = """\
-data <- read.csv("{file}", {sep}colClasses = "character", na.strings = "", check.names = FALSE)
-weight <- {weight}
-"""
-
-_R_BOUNDS = """
-# The ends of {name}. An open end is the smallest or largest bound; hidden values have none.
-low <- as.numeric(data[["{first}"]])
-high <- as.numeric(data[["{last}"]])
-open <- is.na(low) & !is.na(high)
-high[is.na(high) & !is.na(low)] <- {most}
-low[open] <- {least}
-"""
-
-_R_LABELS = """
-# The ends of the ranges of {name}, from the codebook.
-codebook <- read.csv("{codebook}", colClasses = "character", check.names = FALSE)
-labels <- codebook[codebook$column == "{first}" & codebook$entry == "value", ]
-labels <- labels[labels$low != "" | labels$high != "", ]
-labels$low[labels$low == ""] <- "{least}"
-labels$high[labels$high == ""] <- "{most}"
-at <- match(data[["{first}"]], sub("^'", "", labels$value))
-own <- suppressWarnings(as.numeric(data[["{first}"]]))
-low <- as.numeric(labels$low[at])
-high <- as.numeric(labels$high[at])
-low <- ifelse(is.na(low), own, low)
-high <- ifelse(is.na(high), own, high)
-"""
-
-_R_NUMBERS = """
-# The mean of {name}, and between what it must be.
-known <- !is.na(low) & !is.na(high)
-middle <- {middle}
-print(c(mean = weighted.mean(middle[known], weight[known]),
-        at_least = weighted.mean(low[known], weight[known]),
-        at_most = weighted.mean(high[known], weight[known])))
-
-# How many {who} have {name} from {low} to {high}?
-width <- high - low + {step}
-inside <- pmax(pmin(high, {high}) - pmax(low, {low}) + {step}, 0)
-share <- ifelse(width > 0, inside / width, low >= {low} & low <= {high})
-certain <- !is.na(low) & !is.na(high) & low >= {low} & high <= {high}
-possible <- !((!is.na(high) & high < {low}) | (!is.na(low) & low > {high}))
-print(c(estimate = sum((weight * share)[known]) * sum(weight) / sum(weight[known]),
-        at_least = sum(weight[certain]), at_most = sum(weight[possible])))
-"""
-
-_R_GROUPS = """
-# How many {who} have each {group}?
-print(tapply(weight, addNA(data[["{group}"]]), sum))
-"""
-
-_R_REGRESSION = """
-# How does {outcome} change with {name}?
-outcome <- suppressWarnings(as.numeric(data[["{outcome}"]]))
-print(coef(lm(outcome ~ middle, weights = weight)))
-"""
 
 
 def recipes_in(text: str) -> dict[str, Sequence[str]]:
