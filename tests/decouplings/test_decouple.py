@@ -282,7 +282,7 @@ def test_nothing_is_replaced_unless_told_to(tmp_path):
 
 
 def test_a_failure_leaves_nothing_behind(tmp_path, monkeypatch):
-    monkeypatch.setattr("sfumato.decouplings.break_merge.schema_sql", lambda *_: 1 / 0)
+    monkeypatch.setattr("sfumato.decouplings.break_merge.write_companions", lambda *_: 1 / 0)
     with pytest.raises(ZeroDivisionError):
         decoupled(table([("a", "b", "x", "y")]), output=tmp_path / "new" / "broken")
     assert not list(tmp_path.iterdir())

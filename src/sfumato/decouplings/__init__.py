@@ -6,12 +6,7 @@ Every method is one file and one frozen dataclass; `DECOUPLINGS` finds them by n
 from sfumato.decouplings.anatomy import Anatomy
 from sfumato.decouplings.association_hiding import AssociationHiding
 from sfumato.decouplings.base import DecoupledPart, Decoupling, Kind, Parts, random_labels
-from sfumato.decouplings.break_merge import (
-    BreakMerge,
-    publish,
-    readme,
-    schema_sql,
-)
+from sfumato.decouplings.break_merge import BreakMerge, publish
 from sfumato.decouplings.bucketization import Bucketization
 from sfumato.decouplings.merging import MergedTables
 from sfumato.decouplings.slicing import Slicing
@@ -32,8 +27,6 @@ __all__ = [
     "kind_of",
     "publish",
     "random_labels",
-    "readme",
-    "schema_sql",
 ]
 
 DECOUPLINGS: Registry[Decoupling] = Registry(

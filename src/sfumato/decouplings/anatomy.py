@@ -19,61 +19,11 @@ from sfumato.decouplings.base import (
     random_labels,
     read_together,
 )
-from sfumato.decouplings.guide import write_guide
-from sfumato.decouplings.texts import quote, sensitive_in, write_readme, write_schema
+from sfumato.decouplings.guide import write_companions
 from sfumato.errors import InfeasibleError, require_int
 from sfumato.tables.derived import Cells, DerivedColumn, DerivedTable
 from sfumato.text import text_of
 from sfumato.typing import IntArray
-
-_POSSIBLE = """\
--- What the tables say together: every value a person may have, and how likely it is."""
-
-
-def bucket_readme(manifest: Mapping[str, Any]) -> str:
-    """Describe the files of an anatomised release."""
-    column = sensitive_in(manifest)
-    l = manifest["models"][0]["l"]
-    about = f"""\
-The table of quasi-identifiers has one row per person, with
-exact values; the sensitive table says how many people of a bucket have which {column},
-and not who."""
-    return write_readme(
-        manifest,
-        Anatomy.groups,
-        "A release in two tables",
-        about,
-        {"qi": "one row per person: what others may know, as it is"},
-        [
-            f"- Every bucket has at least {l} different values. Who is in it has any of them with",
-            f"  probability 1/{l} at most, if every way of joining the tables is equally likely.",
-            "- Quasi-identifiers are exact, so the tables tell who is in the data.",
-            "- The order of the rows is random. An empty cell is a missing value.",
-        ],
-    )
-
-
-def bucket_sql(parts: Parts, manifest: Mapping[str, Any]) -> str:
-    """Write the definitions of the tables, and the join an analyst would make, as a view."""
-    people, values = parts.tables
-    names = [column.name for column in people.content.columns]
-    bucket, count = quote(parts.group), quote(parts.count)
-    likely = quote(free_name("probability", [*names, *values.names]))
-    size = quote(free_name("size", names))
-    chosen = [f"q.{quote(name)} AS {quote(name)}" for name in names]
-    chosen += [f"s.{quote(name)} AS {quote(name)}" for name in values.names]
-    chosen += [f"s.{count} * 1.0 / b.{size} AS {likely}"]
-    lines = [
-        'CREATE VIEW "possible" AS',
-        "SELECT\n    " + ",\n    ".join(chosen),
-        f"FROM {quote(people.name)} AS q",
-        f"JOIN (SELECT {bucket}, SUM({count}) AS {size}",
-        # Every name is quoted, and nothing here is ever run by us.
-        f"    FROM {quote(values.name)} GROUP BY {bucket}) AS b ON b.{bucket} = q.{bucket}",
-        f"JOIN {quote(values.name)} AS s ON s.{bucket} = q.{bucket}",
-    ]
-    return write_schema(parts, manifest["files"], _POSSIBLE, "\n".join(lines) + ";")
-
 
 GIVES_AWAY = (
     "quasi-identifiers are published as they are, one row per person: an adversary who knows a "
@@ -173,8 +123,7 @@ rows have 'flu', more than one in 3. The largest l is 2.
         )
 
     def companions(self, parts: Parts, manifest: Mapping[str, Any]) -> dict[str, str]:
-        text = bucket_readme(manifest) + write_guide(parts, manifest, self.groups)
-        return {"schema.sql": bucket_sql(parts, manifest), "README.md": text}
+        return write_companions("anatomy", parts, manifest, self.groups)
 
     @classmethod
     def example(cls) -> Self:

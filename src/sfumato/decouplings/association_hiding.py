@@ -18,7 +18,7 @@ from sfumato.errors import ParameterError, require_int, require_number
 from sfumato.hierarchy import HierarchyBuilder, Ladder, Suppress
 from sfumato.losses import Attribute, Cells, LocalResult, NormalizedLoss
 from sfumato.networks import conditional_table
-from sfumato.showing.plain import code
+from sfumato.showing.plain import code, render
 from sfumato.tables.derived import DerivedColumn, DerivedTable
 from sfumato.text import STAR, fold_spelling, percent, text_of
 from sfumato.typing import BoolArray, FloatArray, IntArray, Value
@@ -393,24 +393,6 @@ _STILL_LINKED = (
     "the table is in one piece: what one sensitive value tells about another is as it was"
 )
 
-_README = """\
-# A release with general values
-
-{people} people in {number} {groups} of people who look alike. The table has one row per person,
-with sensitive values as general as it takes that no quasi-identifier tells them.
-
-| file | what is in it | rows |
-|---|---|---|
-{files}
-
-{promises}
-- What one sensitive value tells about another is not hidden.
-- The order of the rows is random. An empty cell is a missing value; {star} stands for any value.
-
-`manifest.json` says what is promised; readers who have Sfumato check it with `sfumato verify`
-and this folder.
-"""
-
 
 @dataclass(frozen=True)
 class AssociationHiding(Decoupling):
@@ -496,7 +478,17 @@ class AssociationHiding(Decoupling):
 
     def companions(self, parts: Parts, manifest: Mapping[str, Any]) -> dict[str, str]:
         del parts
-        return {"README.md": _readme(manifest)}
+        text = render(
+            "decouplings/templates/association-hiding/README.md.jinja",
+            manifest=manifest,
+            groups=self.groups,
+            promises=[
+                hiding_text({**each, "column": code(each["column"])}).replace("no q", "No q", 1)
+                for each in manifest["hiding"]
+            ],
+            star=STAR,
+        )
+        return {"README.md": text}
 
     @classmethod
     def example(cls) -> Self:
@@ -567,25 +559,3 @@ def hiding_text(record: Mapping[str, Any]) -> str:
     if record.get("absence") is None:
         return text
     return f"{text}, nor that it is not so with more than {percent(record['absence'])}"
-
-
-def _readme(manifest: Mapping[str, Any]) -> str:
-    """Describe the file of a release with general values."""
-    one, several = AssociationHiding.groups
-    promises = [
-        f"- {hiding_text({**each, 'column': code(each['column'])})}".replace("no q", "No q", 1)
-        + "."
-        for each in manifest["hiding"]
-    ]
-    number = manifest["classes"]["count"]
-    return _README.format(
-        people=manifest["rows"]["published"],
-        number=number,
-        groups=one if number == 1 else several,
-        files="\n".join(
-            f"| `{file['name']}` | one row per person | {file['rows']} |"
-            for file in manifest["files"]
-        ),
-        promises="\n".join(promises),
-        star=code(STAR),
-    )

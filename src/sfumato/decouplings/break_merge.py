@@ -18,77 +18,8 @@ from sfumato.decouplings.base import (
     random_labels,
     read_together,
 )
-from sfumato.decouplings.guide import write_guide
-from sfumato.decouplings.texts import quote, write_readme, write_schema
+from sfumato.decouplings.guide import write_companions
 from sfumato.tables.derived import DerivedColumn, DerivedTable
-
-_ABOUT = """\
-People of one group look alike in everything that others may
-know of them. What is sensitive stands in tables of its own, which say how many people of a group
-have a value; not who, nor which values of two tables belong together."""
-
-
-def readme(manifest: Mapping[str, Any]) -> str:
-    """Describe the files of a decoupled release."""
-    rows = (manifest.get("person") or {}).get("rows")
-    whose = "row of the data" if rows else "person"
-    return write_readme(
-        manifest,
-        BreakMerge.groups,
-        "A release in several tables",
-        _ABOUT,
-        {"qi": f"one row per {whose}: what others may know, generalised"},
-        [
-            *([f"- Rows are counted, not people: {rows}."] if rows else []),
-            "- The order of the rows is random.",
-            "- Sensitive values are exact. An empty cell is a missing value.",
-        ],
-    )
-
-
-_MERGED = """\
--- What the tables say together: every combination of values a group has, and how many of its
--- people have it if the columns have nothing to do with each other. It grows with the
--- product of the values: leave out the columns you do not need."""
-
-
-def schema_sql(parts: Parts, manifest: Mapping[str, Any]) -> str:
-    """Write the definitions of the tables, and the join an analyst would make, as a view."""
-    return write_schema(parts, manifest["files"], _MERGED, _merge_view(parts))
-
-
-def _merge_view(parts: Parts) -> str:
-    people, *tables = parts.tables
-    names = [column.name for column in people.content.columns]
-    sensitive = {f"s{i}": part for i, part in enumerate(tables, start=1)}
-    group, count = quote(parts.group), quote(parts.count)
-    size = quote(free_name("size", names))
-    expected = quote(free_name("expected", [*names, *(n for part in tables for n in part.names)]))
-    alike = quote(free_name("alike", names))
-    shares = " * ".join(f"({s}.{count} * 1.0 / b.{size})" for s in sensitive)
-    chosen = [
-        *(_select_as("g", name) for name in names),
-        *(_select_as(s, name) for s, part in sensitive.items() for name in part.names),
-        f"g.{alike} * {shares} AS {expected}",
-    ]
-    by = ", ".join(f"q.{quote(name)}" for name in names)
-    grouped = ", ".join(_select_as("q", name) for name in names)
-    lines = [
-        'CREATE VIEW "merged" AS',
-        "SELECT\n    " + ",\n    ".join(chosen),
-        # Every name is quoted, and nothing here is ever run by us.
-        f"FROM (SELECT {grouped}, COUNT(*) AS {alike}",
-        f"    FROM {quote(people.name)} AS q GROUP BY {by}) AS g",
-        f"JOIN (SELECT {group}, COUNT(*) AS {size}",
-        f"    FROM {quote(people.name)} GROUP BY {group}) AS b ON b.{group} = g.{group}",
-        *(f"JOIN {quote(p.name)} AS {s} ON {s}.{group} = g.{group}" for s, p in sensitive.items()),
-    ]
-    return "\n".join(lines) + ";"
-
-
-def _select_as(table: str, column: str) -> str:
-    """Choose a column under its own name; databases may invent one for it otherwise."""
-    return f"{table}.{quote(column)} AS {quote(column)}"
 
 
 @dataclass(frozen=True)
@@ -143,8 +74,7 @@ class BreakMerge(Decoupling):
         return publish(replace(grouped, ids=random_labels(len(grouped), rng)), rng, people)
 
     def companions(self, parts: Parts, manifest: Mapping[str, Any]) -> dict[str, str]:
-        text = readme(manifest) + write_guide(parts, manifest, self.groups)
-        return {"schema.sql": schema_sql(parts, manifest), "README.md": text}
+        return write_companions("break-merge", parts, manifest, self.groups)
 
     @classmethod
     def example(cls) -> Self:

@@ -7,7 +7,7 @@ from typing import Any, ClassVar, Self
 import numpy as np
 
 from sfumato.counts import Column, FrequencySet, group, sums
-from sfumato.decouplings.anatomy import GIVES_AWAY, bucket_sql, publish_buckets
+from sfumato.decouplings.anatomy import GIVES_AWAY, publish_buckets
 from sfumato.decouplings.base import (
     Decoupling,
     GroupedTables,
@@ -17,8 +17,7 @@ from sfumato.decouplings.base import (
     random_labels,
     read_together,
 )
-from sfumato.decouplings.guide import write_guide
-from sfumato.decouplings.texts import sensitive_in, write_readme
+from sfumato.decouplings.guide import write_companions
 from sfumato.errors import InputError, ParameterError, UnknownNameError, require_int
 from sfumato.models import DistinctLDiversity, PrivacyModel
 from sfumato.models.base import promise_text
@@ -26,35 +25,6 @@ from sfumato.partition import PARTITIONERS
 from sfumato.policy import FULL_DOMAIN
 from sfumato.tables.derived import Cells
 from sfumato.typing import IntArray
-
-
-def _readme(manifest: Mapping[str, Any]) -> str:
-    """Describe the files of a bucketised release."""
-    column = sensitive_in(manifest)
-    about = f"""\
-The table of quasi-identifiers has one row per person, with
-exact values; the sensitive table says how many people of a bucket have which {column},
-and not who."""
-    promises = [
-        f"- Every bucket keeps {promise_text(_without_figures(model))}."
-        for model in manifest["models"]
-    ]
-    smallest = manifest["classes"]["smallest"]
-    return write_readme(
-        manifest,
-        Bucketization.groups,
-        "A release in two tables",
-        about,
-        {"qi": "one row per person: what others may know, as it is"},
-        [
-            *promises,
-            "- Who is in a bucket has each of its values with the share that the value has there,",
-            "  if every way of joining the tables is equally likely.",
-            f"- A bucket has at least {smallest} people, who can be told apart: quasi-identifiers",
-            "  are exact, so the tables tell who is in the data.",
-            "- The order of the rows is random. An empty cell is a missing value.",
-        ],
-    )
 
 
 def _without_figures(model: Mapping[str, Any]) -> dict[str, Any]:
@@ -187,8 +157,8 @@ class Bucketization(Decoupling):
         return publish_buckets(grouped, columns, kinds, people, rng)
 
     def companions(self, parts: Parts, manifest: Mapping[str, Any]) -> dict[str, str]:
-        text = _readme(manifest) + write_guide(parts, manifest, self.groups)
-        return {"schema.sql": bucket_sql(parts, manifest), "README.md": text}
+        promises = [promise_text(_without_figures(model)) for model in manifest["models"]]
+        return write_companions("bucketization", parts, manifest, self.groups, promises=promises)
 
     @classmethod
     def example(cls) -> Self:

@@ -1,6 +1,5 @@
 """Slicing: attributes in columns, rows in buckets, and each column by itself within a bucket."""
 
-from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields, replace
 from typing import Any, ClassVar, Literal, Self
@@ -19,7 +18,7 @@ from sfumato.decouplings.base import (
     random_labels,
     read_together,
 )
-from sfumato.decouplings.guide import write_guide
+from sfumato.decouplings.guide import write_companions
 from sfumato.decouplings.slices import (
     AIMS,
     CHECKS,
@@ -37,169 +36,10 @@ from sfumato.decouplings.slices import (
     ruled_out,
 )
 from sfumato.decouplings.slices.attributes import MOST
-from sfumato.decouplings.texts import code, quote, write_readme, write_schema
 from sfumato.errors import ParameterError, require_int, require_number, some
 from sfumato.tables.derived import Cells, DerivedColumn, DerivedTable
 from sfumato.text import percent
 from sfumato.typing import IntArray, Value
-
-_ABOUT = """\
-Each table is a slice: some attributes of all people, and how
-many people of a bucket have each combination of them. What belongs together between two
-slices is not said, beyond the bucket."""
-
-_PROMISES = {
-    "probabilistic-l-diversity": """\
-- An adversary who looks for a person finds no {column} with a probability above 1/{l}, if every way
-  of joining the slices is equally likely{who}.""",
-    "entropy-l-diversity": """\
-- An adversary who looks for a person finds the values of {column} on average as hard to guess as
-  {l} equally likely ones, if every way of joining the slices is equally likely{who}.""",
-    "recursive-cl-diversity": """\
-- An adversary who looks for a person finds the likeliest {column} less than {c} times as likely as
-  all but the {others} likeliest together, if every way of joining the slices is equally
-  likely{who}.""",
-    "p-alpha-sensitive-k-anonymity": """\
-- An adversary who looks for a person finds at least {p} different values of {column} in a bucket,
-  which weigh {alpha} together or more: 0 each of the most secret category, 1 each of the least.""",
-    "enhanced-p-alpha-sensitive-k-anonymity": """\
-- An adversary who looks for a person finds values of at least {p} categories of {column} in a
-  bucket, which weigh {alpha} together or more: 0 each of the most secret category, 1 each of the
-  least.""",
-}
-
-_TOGETHER = """,
-  and no more is known than that the person is in the data, and the quasi-identifiers. Buckets
-  overlap, and one alone may tell more to those who know that the person is in it"""
-
-_AS_PRINTED = """,
-  by the formula of the paper that slicing is from. Those who list all tables that the slices can
-  be joined to may find more"""
-
-_SEVERAL = """\
-- That holds of each of the columns by itself, and for those who know a person's values of the
-  others too."""
-
-_PRODUCT = """ So {number} values together have a probability of at most 1/{most}."""
-
-_NONE = """\
-- Every bucket has at least {people} people. No column is called sensitive, so nothing is promised
-  of the values that a person has, and what the slices hide is who is in the data."""
-
-_OVERLAP = """\
-- What stands in several tables says the same in each, and joins them within a bucket: {names}."""
-
-_POSSIBLE = """\
--- What the tables say together: every combination that a bucket may hold, and how many people
--- have it if the slices have nothing to do with each other. It grows with the product of the
--- combinations: leave out the slices you do not need."""
-
-_OVERLAPPING = """\
--- A column of several slices is there once: slices are joined where they agree in it, and have
--- nothing else to do with each other. Where slices overlap in a circle, what one of them rules out
--- is left out, and the numbers of a bucket may add up to less than its people."""
-
-
-def slice_readme(manifest: Mapping[str, Any]) -> str:
-    """Describe the files of a sliced release."""
-    held = Counter(name for file in manifest["files"] for name in file["columns"])
-    twice = [code(name) for name, times in held.items() if times > 1]
-    return write_readme(
-        manifest,
-        Slicing.groups,
-        "A release in slices",
-        _ABOUT,
-        {},
-        [
-            *_promises(manifest),
-            *([_OVERLAP.format(names=", ".join(twice))] if twice else []),
-            "- Values are exact. The order of rows is random. An empty cell is a missing value.",
-        ],
-    )
-
-
-def _promises(manifest: Mapping[str, Any]) -> list[str]:
-    """Write what holds of all people."""
-    models = manifest["models"]
-    if models[0]["model"] == _SIZE:
-        return [_NONE.format(**models[0])]
-    found = [_promise(model) for model in models]
-    if len(found) > 1:
-        [*_, last] = models
-        product = last["l"] ** len(found) if last["model"] == "probabilistic-l-diversity" else 0
-        more = _PRODUCT.format(number=len(found), most=product) if product else ""
-        found.append(_SEVERAL + more)
-    return found
-
-
-def _promise(model: Mapping[str, Any]) -> str:
-    who = {"worlds": _TOGETHER, "paper": _AS_PRINTED}.get(model.get("check", ""), "")
-    told = {**model, "column": code(model["column"]), "who": who}
-    return _PROMISES[model["model"]].format(**told, others=model.get("l", 2) - 1)
-
-
-def slice_sql(parts: Parts, manifest: Mapping[str, Any]) -> str:
-    """Write the definitions of the tables, and a view that joins them again within a bucket.
-
-    The joined number of people is that of the first slice, times the share that each further
-    slice gives its own values among the people who agree with what is joined already.
-    """
-    bucket, count = quote(parts.group), quote(parts.count)
-    names = list(dict.fromkeys(name for part in parts.tables for name in part.columns))
-    # Of a column in several slices the first is taken; all others agree with it.
-    home = {n: f"s{i}" for i, part in reversed(_number_parts(parts)) for n in part.columns}
-    share, expected = (
-        quote(free_name(word, [*names, parts.group])) for word in ("share", "expected")
-    )
-    chosen = [
-        f"s1.{bucket} AS {bucket}",
-        *(f"{home[name]}.{quote(name)} AS {quote(name)}" for name in names),
-        " * ".join([f"s1.{count}", *(f"s{i}.{share}" for i, _ in _number_parts(parts)[1:])])
-        + f" AS {expected}",
-    ]
-    lines = [
-        'CREATE VIEW "possible" AS',
-        "SELECT\n    " + ",\n    ".join(chosen),
-        f"FROM {quote(parts.tables[0].name)} AS s1",
-    ]
-    overlapping = False
-    for i, part in _number_parts(parts)[1:]:
-        shared = [name for name in part.columns if home[name] != f"s{i}"]
-        overlapping |= bool(shared)
-        lines += _join_slice(f"s{i}", part, shared, home, (bucket, count, share))
-    said = "\n".join([_POSSIBLE, _OVERLAPPING] if overlapping else [_POSSIBLE])
-    return write_schema(parts, manifest["files"], said, "\n".join(lines) + ";")
-
-
-def _number_parts(parts: Parts) -> list[tuple[int, DecoupledPart]]:
-    return list(enumerate(parts.tables, start=1))
-
-
-def _join_slice(
-    alias: str,
-    part: DecoupledPart,
-    shared: Sequence[str],
-    home: Mapping[str, str],
-    words: Sequence[str],
-) -> list[str]:
-    """Join one more slice: by the bucket, and by what stands in a slice before it too."""
-    bucket, count, share = words
-    own = [quote(name) for name in part.columns]
-    by = ", ".join([bucket, *map(quote, shared)])
-    agreeing = [f"{alias}.{bucket} = s1.{bucket}"]
-    agreeing += [_same(f"{alias}.{quote(n)}", f"{home[n]}.{quote(n)}") for n in shared]
-    # Every name is quoted, and nothing here is ever run by us.
-    return [
-        f"JOIN (SELECT {', '.join([bucket, *own])},",
-        f"    {count} * 1.0 / SUM({count}) OVER (PARTITION BY {by}) AS {share}",
-        f"    FROM {quote(part.name)}) AS {alias} ON " + "\n    AND ".join(agreeing),
-    ]
-
-
-def _same(one: str, other: str) -> str:
-    """Compare as values are compared here: a missing one agrees with a missing one."""
-    return f"({one} = {other} OR ({one} IS NULL AND {other} IS NULL))"
-
 
 _GIVES_AWAY = (
     "values are published as they are: an adversary who finds a person's in no bucket can tell "
@@ -544,8 +384,12 @@ class Slicing(Decoupling):
         return Parts(grouped, label, count, tables, models, notes=notes)
 
     def companions(self, parts: Parts, manifest: Mapping[str, Any]) -> dict[str, str]:
-        text = slice_readme(manifest) + write_guide(parts, manifest, self.groups)
-        return {"schema.sql": slice_sql(parts, manifest), "README.md": text}
+        held = [name for part in parts.tables for name in part.columns]
+        home: dict[str, str] = {}
+        for i, part in enumerate(parts.tables, start=1):
+            home |= {name: f"s{i}" for name in part.columns if name not in home}
+        twice = [name for name in home if held.count(name) > 1]
+        return write_companions("slicing", parts, manifest, self.groups, home=home, twice=twice)
 
     @classmethod
     def example(cls) -> Self:

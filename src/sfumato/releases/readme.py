@@ -23,7 +23,7 @@ from sfumato.releases.codebook import (
     read_labels,
 )
 from sfumato.releases.manifest import ColumnRecord, Manifest, Promise
-from sfumato.showing.plain import render
+from sfumato.showing.plain import SAFE_NAME, render
 from sfumato.tables import Table
 from sfumato.text import STAR, number_of, text_of
 from sfumato.typing import FloatArray, Value
@@ -31,8 +31,6 @@ from sfumato.typing import FloatArray, Value
 README = "README.md"
 
 _NUMERIC = ("number", "whole number")
-_SAFE_NAME = re.compile(r"[^\W\d][\w .()/%&#:-]{0,60}")
-"""Names that recipes are written with: no sign of a quote, a comment or a new line is in them."""
 
 
 def write_readme(manifest: Manifest, codebook: Codebook) -> str:
@@ -43,7 +41,7 @@ def write_readme(manifest: Manifest, codebook: Codebook) -> str:
         codebook: What its columns are.
     """
     return render(
-        "releases/texts/readme.md.jinja",
+        "releases/templates/readme.md.jinja",
         manifest=manifest,
         codebook=codebook,
         recipes=Recipes.of(manifest, codebook),
@@ -151,7 +149,7 @@ def _quantities(manifest: Manifest, codebook: Codebook) -> list[Quantity]:
             each.type.removesuffix(" or range") in _NUMERIC
             and number_of(each.low) is not None
             and number_of(each.high) is not None
-            and _SAFE_NAME.fullmatch(each.column)
+            and SAFE_NAME.fullmatch(each.column)
             for each in parts
         )
         if name in found or line.role == "weight" or not all(numeric):
@@ -212,7 +210,7 @@ class Recipes:
     def of(cls, manifest: Manifest, codebook: Codebook) -> "Recipes":
         """Choose columns by their names, roles and types, and by nothing else."""
         [file] = manifest.files
-        fit = [line for line in codebook.columns if _SAFE_NAME.fullmatch(line.column)]
+        fit = [line for line in codebook.columns if SAFE_NAME.fullmatch(line.column)]
         numbers = _quantities(manifest, codebook)
         # Codes look like numbers too: a range is surely one, and so is what others do not know.
         known = [each for each in numbers if each.known]

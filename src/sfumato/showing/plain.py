@@ -3,6 +3,7 @@
 What comes from data is only ever a value of a template, and never a part of one.
 """
 
+import re
 from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -15,6 +16,9 @@ if TYPE_CHECKING:
     from jinja2 import Environment
 
 _PACKAGE = Path(__file__).parent.parent
+SAFE_NAME = re.compile(r"[^\W\d][\w .()/%&#:-]{0,60}")
+"""Names that recipes are written with: no sign of a quote, a comment or a new line is in them."""
+
 _BLANK = " \t\n\r"
 
 quote = Dialect(text="TEXT", collation="").quote

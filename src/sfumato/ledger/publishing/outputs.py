@@ -15,9 +15,8 @@ from typing import TYPE_CHECKING, Protocol
 
 import numpy as np
 
-from sfumato.decouplings import BreakMerge, Parts, publish, readme, schema_sql
+from sfumato.decouplings import BreakMerge, Parts, publish
 from sfumato.decouplings.base import GroupedTables
-from sfumato.decouplings.guide import write_guide
 from sfumato.errors import InputError, OutputError
 from sfumato.evidence import SigningKey
 from sfumato.evidence.keys import Key
@@ -125,11 +124,7 @@ class Increment:
         return UnpublishedRelease(
             tables,
             self.manifest,
-            companions=lambda manifest: {
-                "schema.sql": schema_sql(self.parts, manifest.to_dict()),
-                "README.md": readme(manifest.to_dict())
-                + write_guide(self.parts, manifest.to_dict(), BreakMerge.groups),
-            },
+            companions=lambda manifest: BreakMerge().companions(self.parts, manifest.to_dict()),
             called="increment",
         )
 
