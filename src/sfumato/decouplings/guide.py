@@ -9,6 +9,7 @@ from sfumato.decouplings.base import DecoupledPart, Parts, free_name
 from sfumato.decouplings.texts import key_of, read_text, sql_type, type_of
 from sfumato.showing.plain import SAFE_NAME, render
 from sfumato.tables.derived import DerivedColumn
+from sfumato.tables.formats import FORMATS
 
 _FEW = 24
 """A column is counted by its values in a recipe if it has no more, where there is a choice."""
@@ -34,10 +35,9 @@ class _Side:
     def reading(self) -> str:
         """The call of pandas that reads it: texts as texts, and only what is empty as missing."""
         file = self.file["name"]
-        if self.file.get("format") == "parquet":
-            return f'pd.read_parquet("{file}")'
-        if self.file.get("format") == "feather":
-            return f'pd.read_feather("{file}")'
+        read = FORMATS[self.file.get("format") or "csv"].pandas
+        if read:
+            return read.format(file=file)
         texts = [
             column.name
             for column in self.part.content.columns

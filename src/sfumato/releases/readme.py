@@ -25,6 +25,7 @@ from sfumato.releases.codebook import (
 from sfumato.releases.manifest import ColumnRecord, Manifest, Promise
 from sfumato.showing.plain import SAFE_NAME, render
 from sfumato.tables import Table
+from sfumato.tables.formats import FORMATS
 from sfumato.text import STAR, number_of, text_of
 from sfumato.typing import FloatArray, Value
 
@@ -285,6 +286,11 @@ class Recipes:
             if slope is not None:
                 found[f"slope of {self.outcome.name} by {name}"] = slope
         return found
+
+    @property
+    def read_by_pandas(self) -> str:
+        """What pandas reads its file with; nothing if pandas does not, or by a line of its own."""
+        return FORMATS[self.form].pandas.format(file=self.file) if self.form in FORMATS else ""
 
     @property
     def mark(self) -> str:
