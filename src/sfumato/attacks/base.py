@@ -1,8 +1,8 @@
 """The contract of an attack, and what it finds."""
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field, fields
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, fields, replace
 from typing import Any, ClassVar, NamedTuple, Self
 
 import numpy as np
@@ -14,6 +14,7 @@ from sfumato.counts.people import ClassPeople
 from sfumato.errors import InputError
 from sfumato.harm import Chance, HarmRule, Level, Secrecy, chance_of_values
 from sfumato.models import AlphaKAnonymity
+from sfumato.policy import Acceptance
 from sfumato.policy.remedies import PromiseMore, Remedy
 from sfumato.text import join_words, percent, text_of
 from sfumato.typing import BoolArray, FloatArray, IntArray, Value
@@ -784,3 +785,13 @@ def _format_setting(name: str, value: object) -> str:
     if name == "column":
         return str(value)
     return f"{len(value)} {name}" if isinstance(value, list) else f"{name}={value}"
+
+
+def accept(outcome: Outcome, accepted: Sequence[Acceptance]) -> Outcome:
+    """Return an outcome with the reason for which a policy accepts it, if it does."""
+    if not outcome.level or not outcome.judged:
+        return outcome
+    for each in accepted:
+        if each.covers(outcome.attack, outcome.columns, outcome.concerned):
+            return replace(outcome, accepted=str(each))
+    return outcome

@@ -12,7 +12,8 @@ import numpy as np
 
 from sfumato.attacks import DeFinetti, Outcome
 from sfumato.attacks.adversary.target import target_of
-from sfumato.attacks.adversary.trial import CountedTable, accept, try_on_counts
+from sfumato.attacks.adversary.trial import CountedTable, try_on_counts
+from sfumato.attacks.base import accept
 from sfumato.errors import InfeasibleError, InputError, PolicyError, require_int
 from sfumato.harm import Level
 from sfumato.leaks import Findings

@@ -13,8 +13,7 @@ from sfumato.attacks.adversary.target import (
     with_maker,
     with_members,
 )
-from sfumato.attacks.adversary.trial import accept
-from sfumato.attacks.base import ONE_ROW_EACH
+from sfumato.attacks.base import ONE_ROW_EACH, accept
 from sfumato.drafting.unprotected import (
     ColumnFinding,
     find_unprotected,

@@ -14,6 +14,7 @@ from sfumato.attacks import (
     Outcome,
 )
 from sfumato.attacks.adversary.target import target_of
+from sfumato.attacks.base import accept
 from sfumato.attacks.target import Target
 from sfumato.counts import FrequencySet
 from sfumato.errors import InfeasibleError
@@ -21,7 +22,7 @@ from sfumato.files.reading import TextFile
 from sfumato.harm import HarmRule
 from sfumato.losses import NormalizedLoss
 from sfumato.models import KmAnonymity
-from sfumato.policy import Acceptance, Policy
+from sfumato.policy import Policy
 from sfumato.recode.deciding import Decision, Maker, counted_columns, decide
 from sfumato.recode.recoded import recode_counts
 from sfumato.releases.manifest import PUBLISHED, build_manifest
@@ -469,16 +470,6 @@ def target_of_trial(trial: Trial, policy: Policy | None = None) -> Target:
     """
     policy = policy or trial.policy
     return replace(target_of(open_release(trial.release, policy)), others=policy.verdict.others)
-
-
-def accept(outcome: Outcome, accepted: Sequence[Acceptance]) -> Outcome:
-    """Return an outcome with the reason for which a policy accepts it, if it does."""
-    if not outcome.level or not outcome.judged:
-        return outcome
-    for each in accepted:
-        if each.covers(outcome.attack, outcome.columns, outcome.concerned):
-            return replace(outcome, accepted=str(each))
-    return outcome
 
 
 def release_of_counts(

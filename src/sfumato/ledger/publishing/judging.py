@@ -4,7 +4,7 @@ from collections.abc import Mapping
 
 from sfumato.attacks import ATTACKS
 from sfumato.attacks.adversary.target import target_of
-from sfumato.attacks.adversary.trial import accept
+from sfumato.attacks.base import accept
 from sfumato.decouplings.base import GroupedTables
 from sfumato.ledger.store import keys_of
 from sfumato.policy import Policy, RiskLevels, Tolerance
