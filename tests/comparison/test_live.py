@@ -131,7 +131,7 @@ def test_a_look_says_what_is_published_of_people_with_several_rows(method: str) 
     )
     seen = LiveTable.open(data, rules).look(rules)
     require_published(data, rules, seen)
-    assert seen.people == 30
+    assert seen.of == 30
 
 
 @pytest.mark.parametrize("method", METHODS)

@@ -439,7 +439,7 @@ def _policy_for(found: "Comparison", chosen: str, output: Path) -> str:
     """Write the policy that was chosen, with the files it names as they are seen from there."""
     from sfumato.comparison.variations import seen_from
 
-    point = found[chosen].require()
+    point = found[chosen].figures
     return seen_from(point.policy, output.parent).to_yaml()
 
 

@@ -701,7 +701,7 @@ def _scale_up(found: Trial, whole: FrequencySet, person: str | None) -> Trial:
     return replace(
         found,
         rows=whole.total,
-        people=everyone,
+        of=everyone,
         published=published,
         suppressed=whole.total - published,
         columns=tuple(replace(each, stars=all_of(each.stars)) for each in found.columns),

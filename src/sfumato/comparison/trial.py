@@ -157,7 +157,7 @@ def _try_in_buckets(
     whole = Trial(
         given,
         rows=table.counts.total,
-        people=table.counts.total,
+        of=table.counts.total,
         published=decoupled.grouped.total,
         suppressed=decoupled.suppressed,
         classes=len(sizes),

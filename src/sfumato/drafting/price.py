@@ -395,7 +395,7 @@ class Pricing:
             hidden=tried.hidden,
             suppressed=tried.suppressed / max(tried.rows, 1),
             people_at_risk=tried.at_risk,
-            people=tried.people,
+            people=tried.of,
             columns=tuple(costs),
             left_out=left_out,
             advice=tuple(_advice(state, costs, left_out)),

@@ -97,7 +97,7 @@ class Trial:
     rows: int = 0
     """The rows of the table."""
 
-    people: int = 0
+    of: int = 0
     """The people in it: its rows, unless the policy says what a person is."""
 
     published: int = 0
@@ -153,8 +153,9 @@ class Trial:
         """Whether some release keeps the policy."""
         return self.reason is None
 
-    def require(self) -> "Trial":
-        """Return it, or raise an error with the reason if nothing can be published."""
+    @property
+    def figures(self) -> "Trial":
+        """The trial itself; an error with the reason if nothing can be published."""
         if self.reason is not None:
             raise InfeasibleError(f"{self.name}: {self.reason}" if self.name else self.reason)
         return self
@@ -162,12 +163,12 @@ class Trial:
     @property
     def loss(self) -> float:
         """The loss that its policy asks to keep small; nothing if nothing is generalised."""
-        return self.require().losses.get(self.policy.loss.name, 0.0)
+        return self.figures.losses.get(self.policy.loss.name, 0.0)
 
     @property
     def normalised(self) -> float:
         """The normalised loss, whatever the policy keeps small."""
-        return self.require().losses.get(NormalizedLoss.name, 0.0)
+        return self.figures.losses.get(NormalizedLoss.name, 0.0)
 
     @property
     def stars(self) -> int:
@@ -270,7 +271,7 @@ class Trial:
             "possible": self.possible,
             "reason": self.reason,
             "rows": self.rows,
-            "people": self.people,
+            "people": self.of,
             **figures,
             "loss_name": self.policy.loss.name,
             "method": self.policy.method.name,
@@ -388,7 +389,7 @@ def try_on_counts(
     return Trial(
         given,
         rows=counts.total,
-        people=counts.total if person is None else len(np.unique(counts.codes_of(person))),
+        of=counts.total if person is None else len(np.unique(counts.codes_of(person))),
         published=published,
         suppressed=decision.suppressed,
         classes=len(sizes),
