@@ -19,6 +19,12 @@ _PATIENCE = 30.0
 """Seconds that a browser waits for figures before it asks again."""
 
 
+ONLY_CLASSES = (
+    "Only attacks on classes were tried. What else can be learned is known after sf.verify."
+)
+"""Why what is said while choosing is never *yes*."""
+
+
 @dataclass(frozen=True)
 class Status:
     """What is known of the present policy."""
@@ -35,6 +41,9 @@ class Status:
 
     problem: str = ""
     job: Job | None = None
+    tried: str = ONLY_CLASSES
+    """A sentence about what the figures go by."""
+
     answer: str = ""
     """The answer of the verdict on this policy: yes, with care, no; nothing if it was not asked."""
 

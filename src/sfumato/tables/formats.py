@@ -23,7 +23,7 @@ class FileFormat:
     """What policies, options and manifests call it."""
 
     endings: ClassVar[tuple[str, ...]]
-    """What names of such files end in, the usual one first."""
+    """What names of such files end in, the usual one first; if it is written, of those that are."""
 
     is_written: ClassVar[bool] = True
     """Whether releases can be written in it; others are only read."""
@@ -98,7 +98,7 @@ class Spss(FileFormat):
     """SPSS."""
 
     name = "sav"
-    endings = (".sav", ".zsav")
+    endings = (".sav",)
     tells_missing = needs_office = True
     pandas = 'pd.read_spss("{file}")'
 
@@ -146,7 +146,7 @@ class Spreadsheet(FileFormat):
     """Excel or LibreOffice; releases are written for Excel."""
 
     name = "xlsx"
-    endings = (".xlsx", ".xlsm", ".xlsb", ".xls", ".ods")
+    endings = (".xlsx",)
     needs_office = True
     keeps_types = False
     pandas = 'pd.read_excel("{file}", dtype=str)'

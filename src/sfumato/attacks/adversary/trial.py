@@ -47,11 +47,6 @@ RISKS: Mapping[str, str] = {
 }
 """The risks to choose from, and what each is called in tables and drawings."""
 
-ONLY_CLASSES = (
-    "Only attacks on classes were tried. What else can be learned is known after sf.verify."
-)
-"""Why what is said while choosing is never *yes*."""
-
 
 @dataclass(frozen=True)
 class ColumnTrial:
@@ -212,11 +207,6 @@ class Trial:
         if not self.possible:
             return "impossible"
         return "no" if self.at_risk > self.allowed else "not asked"
-
-    @property
-    def tried(self) -> str:
-        """A sentence about what the verdict so far goes by."""
-        return ONLY_CLASSES
 
     @property
     def estimate(self) -> str:
