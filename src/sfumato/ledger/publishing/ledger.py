@@ -841,8 +841,8 @@ def _open_decoupled(data: object) -> tuple[GroupedTables, Manifest | None, str]:
     if release is None or isinstance(release, PublishedTable):
         raise InputError(
             f"a ledger starts from a decoupled release, and {what} is none. Anonymise the table "
-            "and decouple it first: sfumato anonymize, then sfumato decouple. New rows are added to a "
-            "ledger that exists with sfumato ledger add."
+            "and decouple it first: sfumato anonymize, then sfumato decouple. New rows are added "
+            "to a ledger that exists with sfumato ledger add."
         )
     grouped, manifest = _require_kept(release, what)
     if release.folder is not None:
