@@ -29,7 +29,7 @@ from sfumato.recode.deciding import counted_columns, decide_locally, make_proble
 from sfumato.releases.manifest import build_manifest
 from sfumato.tables import open_table
 from sfumato.tables.sql.counting import StoredSurvey
-from sfumato.tables.sql.table import SolvedTables
+from sfumato.tables.workers import SolvedTables, Workers
 from sfumato.verifier import verify_file
 from sfumato.verifier.release import promises_in
 
@@ -84,7 +84,7 @@ MODELS = [
 ]
 
 
-class Here:
+class Here(Workers):
     """A table whose rows are solved fragment by fragment in this process."""
 
     kind = "spark"

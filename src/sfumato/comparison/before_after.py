@@ -275,7 +275,7 @@ def _read(
 ) -> tuple[tuple[Column, ...], CodeArray, IntArray, bool]:
     """Return the rows in their order, or the combinations of a table that has no order."""
     try:
-        columns, codes = OrderedRows.required(table).read(names)
+        columns, codes = OrderedRows.expect(table).read(names)
     except InputError:
         counts = table.count(names).project(names)
         return counts.columns, counts.codes, counts.rows, False

@@ -17,7 +17,7 @@ from sfumato.attacks.adversary.trial import (
     CountedTable,
     Trial,
     attack_classes,
-    perturbed,
+    perturb_table,
     try_on_counts,
     without_sets,
 )
@@ -334,7 +334,7 @@ class LiveTable:
             rules = without_sets(Subject.of(table.table, rules, known=table).policy)
             counts = self._counts(table, rules, report)
         populations = self._populations_of(rules, report)
-        counted = perturbed(rules, CountedTable(counts, table.columns, populations, _SEED))
+        counted = perturb_table(rules, CountedTable(counts, table.columns, populations, _SEED))
         return map_levels(
             rules,
             counted.counts.project(counted_columns(rules)),
@@ -554,7 +554,7 @@ class _CountedTable(Weights):
         """Return what is known of the columns that hold weights."""
         names = tuple(columns)
         if names not in self._weights:
-            self._weights[names] = Weights.required(self.table, names).weigh(names)
+            self._weights[names] = Weights.expect(self.table, names).weigh(names)
         return self._weights[names]
 
     def count(self, names: tuple[str, ...], report: Progress) -> FrequencySet:

@@ -19,7 +19,7 @@ from sfumato.attacks.adversary.trial import (
     as_counted,
     attacks_on_classes,
     decide_on,
-    perturbed,
+    perturb_table,
     target_of_trial,
     try_on_counts,
     with_attacks,
@@ -102,7 +102,7 @@ def _publish(policy: Policy, table: ComparedTable) -> _Published:
     counted = as_counted(policy, table.counts)
     decoupling = counted.make_decoupling(DECOUPLINGS)
     if decoupling is not None and not (decoupling.in_one_piece or decoupling.keeps_classes):
-        return _try_in_buckets(policy, counted, decoupling, perturbed(counted, table))
+        return _try_in_buckets(policy, counted, decoupling, perturb_table(counted, table))
     whole = try_on_counts(policy, table, beside=_beside(policy, table))
     if decoupling is None or not whole.published:
         return _Published(whole)
@@ -324,7 +324,7 @@ def _loss_without(policy: Policy, model: PrivacyModel, table: ComparedTable) -> 
     rest = [each for each in policy.models if each != model]
     try:
         fewer = as_counted(policy.replace(models=rest), table.counts)
-        return decide_on(fewer, perturbed(fewer, table)).losses.get(policy.loss.name)
+        return decide_on(fewer, perturb_table(fewer, table)).losses.get(policy.loss.name)
     except SfumatoError:
         return None
 

@@ -5,7 +5,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from secrets import token_hex
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import pyarrow as pa
@@ -41,12 +41,9 @@ from sfumato.recoding import SolvedRecoding
 from sfumato.tables import Table
 from sfumato.tables.arrow.publishing import Portions
 from sfumato.tables.arrow.sources import changed_error, from_numpy, from_texts, to_numpy
+from sfumato.tables.workers import Division, SolvedTables, Workers
 from sfumato.text import text_of
 from sfumato.typing import CodeArray, FloatArray, IntArray
-
-if TYPE_CHECKING:
-    from sfumato.tables.sql.spark_fragments import Division
-    from sfumato.tables.sql.table import SolvedTables
 
 # What a worker of a cluster does: recode one fragment of a table by itself.
 
@@ -247,11 +244,8 @@ def decided_in_fragments(
         if policy.suppression.rows == "star"
         else None,
     )
-    from sfumato.tables.sql.table import SqlTable
-
     division = _division(fitted, ready, fragments)
-    assert isinstance(table, SqlTable)  # noqa: S101 - no other has workers
-    with table.solving(division, solver, handed, output) as solved:
+    with Workers.expect(table).solving(division, solver, handed, output) as solved:
         notes = _read(solved.notes, fragments, table)
         decision = _decision(policy, partitioner, problem, ready, fitted, solved, notes)
         note = (
@@ -362,17 +356,14 @@ def _compares(problem: Problem) -> bool:
     return any(model.compares_with_table for model in problem.models)
 
 
-def _division(fitted: BudgetedCounts, ready: PreparedTable, fragments: Fragments) -> "Division":
-    from sfumato.tables.sql.counting import StoredSurvey
-    from sfumato.tables.sql.spark_fragments import Division
-
-    assert isinstance(fitted.found, StoredSurvey)  # noqa: S101 - the table is in a database
+def _division(fitted: BudgetedCounts, ready: PreparedTable, fragments: Fragments) -> Division:
     n = len(ready.attributes)
     inside = np.flatnonzero(fragments.of_item >= 0)
     codes = ready.counts.codes[:n, inside]
     sizes = [len(column.values) for column in ready.counts.columns[:n]]
     # Sensitive values do not matter: rows with equal quasi-identifiers are in one fragment.
     first = group(list(codes), sizes).first
+    assert fitted.found is not None  # noqa: S101 - it did not fit, so it was surveyed
     return Division(fitted.found, fitted.merged, codes[:, first], fragments.of_item[inside][first])
 
 
@@ -392,7 +383,7 @@ def _decision(
     problem: Problem,
     ready: PreparedTable,
     fitted: BudgetedCounts,
-    solved: "SolvedTables",
+    solved: SolvedTables,
     notes: Sequence[Mapping[str, Any]],
 ) -> Decision:
     """Describe all fragments together as one decision on the whole table."""
@@ -415,7 +406,7 @@ def _decision(
 def _recoding(
     policy: Policy,
     decision: Decision,
-    solved: "SolvedTables",
+    solved: SolvedTables,
     notes: Sequence[Mapping[str, Any]],
     raw: Mapping[str, str],
 ) -> SolvedRecoding:
@@ -431,7 +422,7 @@ def _recoding(
 
 
 def _left(
-    policy: Policy, ready: PreparedTable, solved: "SolvedTables"
+    policy: Policy, ready: PreparedTable, solved: SolvedTables
 ) -> tuple[EquivalenceClasses, FrequencySet]:
     """Count the classes as a reader sees them, whatever fragments their rows were in."""
     shown = solved.published.count([*policy.quasi_identifiers, *ready.sensitive])

@@ -500,7 +500,7 @@ def means_in(source: object, manifest: Manifest) -> "pa.Table | None":
     parts = {c.name: c.part for c in manifest.columns if c.part in OF_CLASSES}
     if not parts:
         return None
-    columns, codes = OrderedRows.required(open_table(source)).read(list(parts))
+    columns, codes = OrderedRows.expect(open_table(source)).read(list(parts))
     found, fields = [], []
     for column, place in zip(columns, codes, strict=True):
         texts = [text_or_none(value) for value in column.values]
@@ -526,7 +526,7 @@ def with_labels(source: object, manifest: Manifest) -> "tuple[pa.Table, Manifest
     import pyarrow as pa
 
     table = open_table(source)
-    columns, codes = OrderedRows.required(table).read(table.columns)
+    columns, codes = OrderedRows.expect(table).read(table.columns)
     cells = {
         column.name: [column.values[code] for code in range(len(column.values))]
         for column in columns

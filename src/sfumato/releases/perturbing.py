@@ -48,7 +48,7 @@ def perturb_table(
     _require_rows(table, policy)
     names = _names_for(policy)
     table.require(names)
-    columns, codes = OrderedRows.required(table).read(names)
+    columns, codes = OrderedRows.expect(table).read(names)
     cells = {
         column.name: ColumnCells(column, code.astype(np.int64))
         for column, code in zip(columns, codes, strict=True)
@@ -58,12 +58,12 @@ def perturb_table(
         changed = _change(cells, policy, kept, np.random.default_rng(seed))
         given = {name: (each.column, each.codes) for name, each in changed.items()}
         if kept.all():
-            found = PerturbedTable(OrderedRows.required(table).with_cells(given))
+            found = PerturbedTable(OrderedRows.expect(table).with_cells(given))
         else:
             left_out = free_name("left out", table.columns)
             marks = Column(left_out, (0, 1)), (~kept).astype(np.int64)
             found = PerturbedTable(
-                OrderedRows.required(table).with_cells({**given, left_out: marks}), left_out
+                OrderedRows.expect(table).with_cells({**given, left_out: marks}), left_out
             )
         room = _room(policy, cells, kept)
         stay = _published(found.table, kept, policy, asked, room, seed, report)
@@ -100,7 +100,7 @@ def _published(
 ) -> BoolArray:
     """Return which of the rows that are left would be published."""
     rng = np.random.default_rng(seed)
-    columns, codes = OrderedRows.required(table).read(counted_columns(asked))
+    columns, codes = OrderedRows.expect(table).read(counted_columns(asked))
     if not policy.quasi_identifiers or not kept.any():
         return np.ones(int(np.count_nonzero(kept)), dtype=bool)
     whole = FrequencySet(columns, codes, np.ones(codes.shape[1], dtype=np.int64))

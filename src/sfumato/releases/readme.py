@@ -289,7 +289,7 @@ class Recipes:
 
     @property
     def read_by_pandas(self) -> str:
-        """What pandas reads its file with; nothing if pandas does not, or by a line of its own."""
+        """The call by which pandas reads its file; empty if it has none, or a line of its own."""
         return FORMATS[self.form].pandas.format(file=self.file) if self.form in FORMATS else ""
 
     @property

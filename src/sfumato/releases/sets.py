@@ -29,7 +29,7 @@ JOINED = ";"
 def require_sets(table: Table, policy: Policy) -> None:
     """Raise if the sets of a policy cannot be read in a table."""
     if policy.sets:
-        Sets.required(table, policy.sets).require_sets(separators_of(policy))
+        Sets.expect(table, policy.sets).require_sets(separators_of(policy))
 
 
 def separators_of(policy: Policy) -> dict[str, str | None]:

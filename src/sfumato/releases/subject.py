@@ -183,5 +183,5 @@ def _require_weights(table: Table, known: TableOrRead, policy: Policy) -> None:
         )
         raise policy.error_at("columns", noisy[0], "perturb", text=text)
     if averagings:
-        facts = Weights.required(known, tuple(averagings)).weigh(tuple(averagings))
+        facts = Weights.expect(known, tuple(averagings)).weigh(tuple(averagings))
         require_weights(facts, averagings, policy.weights[0])

@@ -1,4 +1,4 @@
-"""What tables can do besides being counted and published; each says by its class which."""
+"""Things that only some tables can do, besides being counted and published."""
 
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Mapping, Sequence
@@ -31,7 +31,7 @@ class Capability(ABC):
     """What to say of a table that cannot: `{kind}` is its kind, `{columns}` what was asked for."""
 
     @classmethod
-    def required(cls, table: object, columns: Iterable[str] = ()) -> Self:
+    def expect(cls, table: object, columns: Iterable[str] = ()) -> Self:
         """Return a table that can do it; raise if it cannot.
 
         Args:

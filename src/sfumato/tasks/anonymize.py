@@ -471,7 +471,7 @@ def _with_sets(
     separators = separators_of(policy)
     form = place.writes(part.table)
     as_text = form is not None and FORMATS[form].is_text
-    rows = Sets.required(part.table, policy.sets).rows_with_sets(
+    rows = Sets.expect(part.table, policy.sets).rows_with_sets(
         part.recoding,
         part.columns,
         separators,

@@ -74,5 +74,5 @@ def append(
     table = open_table(rows)
     table.require(names)
     return append_rows(
-        grouped, *OrderedRows.required(table).read(names), ShareReading(limit, reading, place)
+        grouped, *OrderedRows.expect(table).read(names), ShareReading(limit, reading, place)
     )

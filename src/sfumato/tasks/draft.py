@@ -189,7 +189,7 @@ def _read_role(name: str, role: str) -> Role:
 
 def _is_set(table: Table, name: str) -> bool:
     try:
-        Sets.required(table, [name]).require_sets({name: None})
+        Sets.expect(table, [name]).require_sets({name: None})
     except InputError:
         return False
     return True
@@ -334,7 +334,7 @@ def _weight(table: Table, roles: _Roles, given: str | None) -> str | None:
         return next((name for name in roles.weights if name in table.columns), None)
     if given in (*roles.quasi_identifiers, *roles.sensitive):
         raise ParameterError("weight", given, "a column that is neither known nor sensitive")
-    Weights.required(table, [given]).weigh([given])[given].require(given, Averaging(), main=True)
+    Weights.expect(table, [given]).weigh([given])[given].require(given, Averaging(), main=True)
     return given
 
 

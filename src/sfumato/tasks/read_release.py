@@ -105,7 +105,7 @@ def _with_types(table: Table | None, manifest: Manifest) -> "pa.Table":
     found: dict[str, pa.Array] = {}
     for name in table.columns:
         if name not in values:
-            items = Sets.required(table, [name]).read_items({name: None})[name]
+            items = Sets.expect(table, [name]).read_items({name: None})[name]
             cells = pa.array(items.values, pa.string()).take(pa.array(items.items))
             found[name] = pa.ListArray.from_arrays(pa.array(items.starts, pa.int32()), cells)
             continue
@@ -125,7 +125,7 @@ def _rows_of(
         names = counts.names
         codes = {name: counts.codes_of(name)[rows].astype(np.int64) for name in names}
         return {column.name: column.values for column in counts.columns}, codes
-    read, places = OrderedRows.required(table).read(columns)
+    read, places = OrderedRows.expect(table).read(columns)
     codes = {
         column.name: place.astype(np.int64) for column, place in zip(read, places, strict=True)
     }

@@ -399,7 +399,7 @@ def _with_means(release: PublishedTable) -> Table | None:
 
     if release.means is None:
         return None
-    columns, codes = OrderedRows.required(release.table).read(release.table.columns)
+    columns, codes = OrderedRows.expect(release.table).read(release.table.columns)
     found = {
         column.name: pa.array(column.values).take(pa.array(place))
         for column, place in zip(columns, codes, strict=True)

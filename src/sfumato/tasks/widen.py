@@ -163,7 +163,7 @@ def widen(  # noqa: PLR0913 - each is one thing that users say
     target = None if output is None else Path(output)
     report = progress or silent
     report("widen", 0, None)
-    made = OrderedRows.required(table).widen(person, order, asked, most, count)
+    made = OrderedRows.expect(table).widen(person, order, asked, most, count)
     if target is not None:
         report("write", 0, None)
         from sfumato.tables.arrow.writing import write_table

@@ -114,9 +114,9 @@ def with_items(target: Target, release: Published) -> Target:
     ):
         return target
     columns, codes = (
-        OrderedRows.required(release.table).read(release.columns) if release.columns else ((), None)
+        OrderedRows.expect(release.table).read(release.columns) if release.columns else ((), None)
     )
-    found = Sets.required(release.table, release.sets).read_items(release.sets)
+    found = Sets.expect(release.table, release.sets).read_items(release.sets)
     first, *others = found.values()
     for other in others:
         first = first.beside(other)

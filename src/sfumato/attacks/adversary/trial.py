@@ -334,7 +334,7 @@ def decide_on(policy: Policy, table: CountedTable, asked: Policy | None = None) 
     )
 
 
-def perturbed(policy: Policy, table: CountedTable) -> CountedTable:
+def perturb_table(policy: Policy, table: CountedTable) -> CountedTable:
     """Return a table with the values changed that a policy changes before all else."""
     if not policy.perturbations:
         return table
@@ -363,7 +363,7 @@ def try_on_counts(
         hurried: Whether the search has less time than the policy gives it.
     """
     given, policy = policy, as_counted(without_sets(policy), table.counts)
-    table = perturbed(policy, table)
+    table = perturb_table(policy, table)
     decision = decide_on(policy, table, asked)
     left = decision.left
     sizes = left.sizes if left.by_person else decision.sizes
@@ -393,12 +393,12 @@ def try_on_counts(
             PROSECUTOR: float((1 / left.sizes).max(initial=0)),
             MEAN: float((left.inside / left.sizes).sum() / max(int(left.inside.sum()), 1)),
         },
-        checked=_checked(decision) if hurried else None,
+        checked=_checked_nodes(decision) if hurried else None,
         release=release,
     )
 
 
-def _checked(decision: Decision) -> int | None:
+def _checked_nodes(decision: Decision) -> int | None:
     """Return how many nodes a search checked that did not come to its end."""
     search = decision.search
     return None if search is None or search["optimal"] else int(search["checks"])

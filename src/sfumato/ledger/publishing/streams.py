@@ -326,7 +326,7 @@ class GrowingTable(Growth):
             everything = self._extent(self.window)
         self.seen = everything
         if self.period is not None and everything.rows:
-            self.table = into_memory(Windows.required(table).within(self.window), _IN_MEMORY)
+            self.table = into_memory(Windows.expect(table).within(self.window), _IN_MEMORY)
 
     def _bound(self, name: str, given: Value) -> str:
         if name == "start" and given == BEGINNING:
@@ -353,7 +353,7 @@ class GrowingTable(Growth):
         return replace(window, low=last.through, above=True)
 
     def _extent(self, window: Window) -> Extent:
-        return Windows.required(self.table).extent(window)
+        return Windows.expect(self.table).extent(window)
 
     def _find_late(self, position: Position) -> None:
         """Compare how many rows are where everything was taken with how many were taken."""
@@ -372,7 +372,7 @@ class GrowingTable(Growth):
             again = sum(each.late for each in position.taken) + 1
             intake = replace(last, window=f"late-{again}", rows=there - taken, late=True)
             self._overdue = NextIncrement(
-                Windows.required(self.table).within(before), intake, there - taken
+                Windows.expect(self.table).within(before), intake, there - taken
             )
         elif there > taken:
             self.notes.append(
@@ -443,7 +443,7 @@ class GrowingTable(Growth):
             through=found.largest,
             end=end,
         )
-        return NextIncrement(Windows.required(self.table).within(window), taken, found.rows)
+        return NextIncrement(Windows.expect(self.table).within(window), taken, found.rows)
 
     def left(self) -> list[str]:
         """Return how many rows wait for their window to be over."""
@@ -472,7 +472,7 @@ def _reaches(form: ValueForm, value: str | None, bound: str) -> bool:
 
 def _find_form(since: str, table: Table, last: Intake | None) -> ValueForm:
     """Return the form of a column's values; raise if a table cannot grow by it."""
-    order = Windows.required(table).order_of(since)
+    order = Windows.expect(table).order_of(since)
     if last is not None and last.form in FORMS:
         form = FORMS[last.form]
         if order != ("texts" if form.pattern else form.kind):
@@ -489,7 +489,7 @@ def _find_form(since: str, table: Table, last: Intake | None) -> ValueForm:
     if order != "texts":
         return FORMS[order]
     tried = {
-        form: Windows.required(table).extent(Window(since, form.pattern))
+        form: Windows.expect(table).extent(Window(since, form.pattern))
         for form in FORMS.values()
         # In a database, texts of numbers are compared as texts.
         if form.pattern and not (form.kind == "numbers" and isinstance(table, DatabaseTable))

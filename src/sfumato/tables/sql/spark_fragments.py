@@ -1,8 +1,8 @@
 """Recoding by Spark's workers, for tables that do not fit into the memory of one machine."""
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
-from typing import Any, NamedTuple, TypeAlias
+from typing import Any, NamedTuple
 
 import pyarrow as pa
 from pyspark.sql import functions as F  # noqa: N812 - its usual name
@@ -14,29 +14,10 @@ from sfumato.tables.arrow.sources import from_numpy
 from sfumato.tables.sql.counting import StoredSurvey, by_number, of_codes
 from sfumato.tables.sql.database import Name, first_line, fresh_name, temporary
 from sfumato.tables.sql.spark import ERRORS, LOG, LOST, Spark
-from sfumato.typing import CodeArray, IntArray
-
-Solve: TypeAlias = Callable[[pa.Table], pa.Table]
-"""Returns what becomes of the rows of one fragment. Must be picklable."""
+from sfumato.tables.workers import Division, Solve
 
 FRAGMENT = "fragment"
 """The column that says which fragment a row is in."""
-
-
-class Division(NamedTuple):
-    """Which rows are in which fragment: it depends on the quasi-identifiers, taken coarsely."""
-
-    found: StoredSurvey
-    """The columns, the quasi-identifiers first."""
-
-    merged: Sequence[CodeArray]
-    """For each value of each column, which one it is taken for."""
-
-    combinations: CodeArray
-    """`combinations[c, i]`: the value of quasi-identifier c in combination i."""
-
-    fragments: IntArray
-    """The fragment of each combination; rows with other combinations are in none."""
 
 
 class SolvedFragments(NamedTuple):
@@ -117,6 +98,7 @@ def solved_in_fragments(
 def _divide(database: Spark, division: Division, handed: Sequence[str]) -> Any:  # noqa: ANN401
     """Return rows with the numbers of their values, and the fragment they are in."""
     found, n = division.found, len(division.combinations)
+    assert isinstance(found, StoredSurvey)  # noqa: S101 - as this table surveyed itself
     numbers = {
         "r": found.numbers,
         "a": [of_codes(of, to) for of, to in zip(division.merged, found.numbers, strict=True)],

@@ -5,7 +5,7 @@ from contextlib import contextmanager
 from copy import copy
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any
 
 import ibis
 import numpy as np
@@ -60,11 +60,9 @@ from sfumato.tables.sql.releases import (
     store_kinds,
 )
 from sfumato.tables.stored import DatabaseTable
+from sfumato.tables.workers import Division, Solve, SolvedTables, Workers
 from sfumato.text import text_of
 from sfumato.typing import CodeArray, FloatArray, IntArray, Value
-
-if TYPE_CHECKING:
-    from sfumato.tables.sql.spark_fragments import Division, Solve
 
 # One column of a database by itself.
 
@@ -142,7 +140,7 @@ def _near(values: pa.Array, column: str, n: int, positions: IntArray) -> list[Va
     return _at(values, column, np.unique(positions * len(values) // n))
 
 
-class SqlTable(DatabaseTable):
+class SqlTable(DatabaseTable, Workers):
     """A table of a database that speaks SQL, with statements that Ibis writes.
 
     The order of published rows, and which of equal rows become what, are drawn by the database's
@@ -438,11 +436,11 @@ class SqlTable(DatabaseTable):
     @contextmanager
     def solving(
         self,
-        division: "Division",
-        solve: "Solve",
+        division: Division,
+        solve: Solve,
         columns: Mapping[str, str | None],
         output: str | None,
-    ) -> Iterator["SolvedTables"]:
+    ) -> Iterator[SolvedTables]:
         from sfumato.tables.sql.spark import Spark
         from sfumato.tables.sql.spark_fragments import solved_in_fragments
 
@@ -492,22 +490,6 @@ class SqlTable(DatabaseTable):
         super().require_publishable(recoding, columns, suppression)
         for name in recoding.looked_at:
             self._require_key(name)
-
-
-class SolvedTables(NamedTuple):
-    """The rows of a table, recoded by workers."""
-
-    published: SqlTable
-    """The rows that are published."""
-
-    every: SqlTable
-    """The same and the starred ones, with a column of notes."""
-
-    note: str
-    """The name of that column: it is missing in rows that are published."""
-
-    notes: list[str]
-    """The notes of the workers on their fragments."""
 
 
 def _check(plan: PublishingStatement, rows: int, where: str) -> None:
