@@ -25,7 +25,9 @@ import pyarrow.parquet
 from sfumato.losses import LOSSES
 from sfumato.partition import PARTITIONERS
 from sfumato.search import SEARCHES
+from sfumato.tables.arrow.writing import write_table
 from tests.fuzz.guards import Case
+from tests.tables.office_files import write_xlsx
 
 TAG = "tag"
 """A number of its own for each row, published as it is where it is asked which rows are."""
@@ -663,29 +665,47 @@ def written_cell(cell: Any) -> Any:
 def source_of(table: pa.Table, form: str, folder: Path) -> object:
     """Give a table as a file, or as what a library has for it."""
     path = folder / f"given.{form}"
-    match form:
-        case "csv":
-            write_csv(table, path)
-        case "parquet":
-            pa.parquet.write_table(table, path)
-        case "feather":
-            pa.feather.write_feather(table, path)
-        case "pandas":
-            return table.to_pandas()
-        case "polars":
-            import polars as pl
-
-            return pl.from_arrow(table)
-        case "encoded":
-            for at, field in enumerate(table.schema):
-                if field.type == pa.string():
-                    table = table.set_column(at, field.name, table[at].dictionary_encode())
-            return table
-        case "arrow":
-            return table
-        case _:
-            raise ValueError(form)
+    if form in IN_MEMORY:
+        return IN_MEMORY[form](table)
+    if form == "csv":
+        write_csv(table, path)
+    elif form == "parquet":
+        pa.parquet.write_table(table, path)
+    elif form == "feather":
+        pa.feather.write_feather(table, path)
+    elif form == "xlsx":
+        write_xlsx(path, [table.column_names, *zip(*map(cells_of, table.columns), strict=True)])
+    else:
+        write_table(table, path, force=True, private="")
     return path
+
+
+def cells_of(column: pa.ChunkedArray) -> list[Any]:
+    """Return cells as a sheet holds them: moments to the millisecond."""
+    if pa.types.is_timestamp(column.type):
+        column = column.cast(pa.timestamp("ms"), safe=False)
+    return column.to_pylist()
+
+
+def polars_frame(table: pa.Table) -> object:
+    import polars as pl
+
+    return pl.from_arrow(table)
+
+
+def with_encoded_texts(table: pa.Table) -> pa.Table:
+    for at, field in enumerate(table.schema):
+        if field.type == pa.string():
+            table = table.set_column(at, field.name, table[at].dictionary_encode())
+    return table
+
+
+IN_MEMORY: dict[str, Callable[[pa.Table], object]] = {
+    "pandas": pa.Table.to_pandas,
+    "polars": polars_frame,
+    "encoded": with_encoded_texts,
+    "arrow": lambda table: table,
+}
 
 
 def policy_of(case: Case, folder: Path, *, tagged: bool) -> dict[str, Any]:

@@ -91,6 +91,15 @@ def before_refining(case: Case) -> Case:
     return {**case, "then": "nothing"}
 
 
+def with_rows_told_apart(case: Case) -> Case:
+    """Give a case in which chance deals rows to classes: classes that have other secrets then.
+
+    What is decoupled is made of these, so it is not compared.
+    """
+    then = "nothing" if case["then"] == "decouple" else case["then"]
+    return {**case, "tagged": True, "then": then}
+
+
 class Traces(Guard):
     """Tables that differ in suppressed rows alone, released alike."""
 
@@ -98,7 +107,7 @@ class Traces(Guard):
     weight = 3.0
     few = 150
     sources: ClassVar[tuple[str, ...]] = (
-        "csv", "csv", "parquet", "feather", "pandas", "polars", "encoded", "arrow",
+        "csv", "csv", "parquet", "feather", "pandas", "polars", "encoded", "arrow", "xlsx", "sav",
     )  # fmt: skip
     outputs: ClassVar[tuple[str, ...]] = (
         "csv", "csv", "csv", "csv", "parquet", "parquet", "feather", "sav", "dta", "xlsx",
@@ -131,6 +140,9 @@ class Traces(Guard):
         case["then"] = rng.choice(self.afterwards)
         if "items" in case["columns"] and case["output"] in ("sav", "dta", "xlsx"):
             case["output"] = "csv"  # Others hold no lists.
+        makes = {column["make"] for column in case["columns"].values()}
+        if case["source"] == "xlsx" and makes & {"day"}:
+            case["source"] = "sav"  # Sheets have no days before 1900.
         if case["then"] == "decouple":
             method = rng.choice([*DECOUPLINGS])
             case["decouple"] = {"method": method, **DECOUPLINGS[method]}
@@ -171,7 +183,8 @@ class Traces(Guard):
                 raise
             return "refused then"
         told = [sorted(map(str, set(seen.labels.values()))) for seen in (before, after)]
-        if before.published != after.published:
+        stars = case["policy"]["suppression"]["rows"] == "star"
+        if before.published != after.published or (stars and len(one) != len(other)):
             # Rows that miss a cell are gone before anything is decided, if as many may be.
             if case["hidden"] == "missing" and len(one) == len(other):
                 raise Fault(f"other rows are published, {self.kind_of(case)}", f"{told}")
@@ -184,7 +197,7 @@ class Traces(Guard):
         parted = before.parted
         if set(before.labels) != set(after.labels) or depends_on_chance(case, parted=parted):
             return "others drawn"
-        case = {**case, "tagged": case["tagged"] or parted}
+        case = with_rows_told_apart(case) if parted else case
         folders = [folder / name / "release" for name in ("one", "other")]
         releases = [
             self.make(case, rows, folder, output)
@@ -212,14 +225,16 @@ class Traces(Guard):
             if row[TAG] is not None
         }
         judged = {model.get("column") for model in case["policy"]["models"]}
-        derived = {"born", "seen", "pid", "items"}
+        derived = {"pid", "items"}
         places = {
             name: i for i, (name, column) in enumerate(case["columns"].items(), start=1)
             if name in judged | derived or role_of(column["rule"]) == "quasi-identifier"
         }  # fmt: skip
-        items = {row[0]: tuple(row[i] for i in places.values()) for row in rows}
+        years = {row[0]: years_of(case, row) for row in rows}
+        items = {row[0]: (years[row[0]], *(row[i] for i in places.values())) for row in rows}
         places.pop("items", None)
-        return Seen(labels, items, {row[0]: tuple(row[i] for i in places.values()) for row in rows})
+        dealt = {row[0]: (years[row[0]], *(row[i] for i in places.values())) for row in rows}
+        return Seen(labels, items, dealt)
 
     def make(self, case: Case, rows: Sequence[Any], folder: Path, output: Path) -> Any:
         """Release a table into a folder."""
@@ -321,6 +336,20 @@ class Traces(Guard):
         else:
             place = f"{re.sub(r'data[.][a-z]+', 'data', place)}, {self.kind_of(case)}"
         return Fault(f"a trace of suppressed rows in {place}", "\n".join(found))
+
+
+def years_of(case: Case, row: Sequence[Any]) -> int | None:
+    """Return the age of a row's person, if the case has it computed: it is decided by that."""
+    steps = [step for step in case["policy"].get("derive", ()) if step["kind"] == "age"]
+    if not steps:
+        return None
+    cells = dict(zip(case["columns"], row[1:], strict=True))
+    born, at = cells[steps[0]["of"]], steps[0]["at"]
+    at = cells.get(at, at)
+    if born is None or at is None:
+        return None
+    # Days are written with the year first, so that months and days can be compared as texts.
+    return int(at[:4]) - int(born[:4]) - (at[5:] < born[5:])
 
 
 def depends_on_chance(case: Case, *, parted: bool) -> bool:

@@ -4,6 +4,7 @@ import datetime as dt
 import json
 
 import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 
 import sfumato as sf
@@ -134,3 +135,29 @@ def test_levels_that_labels_do_not_show_are_named():
     found = check_of(sf.anonymize(table(), said), said)
     assert found.status == "holds"
     assert "the levels of 'age'" in found.detail
+
+
+@pytest.mark.parametrize("method", PARTITIONERS)
+def test_a_short_value_beside_the_top_may_stand_at_many_levels(method):
+    """It keeps its name until the mask reaches it, and the top does not tell when that is."""
+    figures = pa.table({"figure": ["38"] * 5 + ["251234", "777777", "91"]})
+    rule = {"role": "quasi-identifier", "hierarchy": "masking", "levels": [2, 6]}
+    asked = sf.Policy(
+        columns={"figure": rule}, models=[{"model": "k-anonymity", "k": 3}], method=method
+    )
+    assert {*sf.anonymize(figures, asked).table["figure"].to_pylist()} == {"38", "*"}
+
+
+@pytest.mark.parametrize("method", ["full-domain", "regional"])
+def test_people_of_a_population_may_have_longer_values(tmp_path, method):
+    pq.write_table(pa.table({"figure": ["38"] * 4 + ["251234"] * 2}), tmp_path / "people.parquet")
+    rule = {"role": "quasi-identifier", "hierarchy": "masking", "levels": [1, 2]}
+    asked = sf.Policy(
+        columns={"figure": rule},
+        models=[{"model": "k-anonymity", "k": 2}, {"model": "k-map", "k": 3}],
+        method=method,
+        suppression={"limit": 0.5},
+        population=str(tmp_path / "people.parquet"),
+    )
+    release = sf.anonymize(pa.table({"figure": ["38", "38", "251234"]}), asked)
+    assert release.table["figure"].to_pylist() == ["38", "38"]

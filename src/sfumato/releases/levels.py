@@ -64,11 +64,27 @@ def compare_levels(
         least, most = rule.levels
         fine = [label for label, (_, highest) in places.items() if highest < least]
         coarse = [label for label, (lowest, _) in places.items() if lowest > most]
-        if fine:
+        if fine and _hides_length(policy, builder, places):
+            unseen.append(name)
+        elif fine:
             wrong.append(f"{some(fine, most=2)} of {name!r} is finer than level {least}")
         if coarse:
             wrong.append(f"{some(coarse, most=2)} of {name!r} is coarser than level {most}")
-    return Coarseness(wrong, unseen)
+    return Coarseness(wrong, list(dict.fromkeys(unseen)))
+
+
+def _hides_length(
+    policy: Policy, builder: HierarchyBuilder, places: Mapping[str, tuple[int, int]]
+) -> bool:
+    """Return whether labels do not tell how long the longest value is.
+
+    A short value keeps its own name until the mask reaches it. How many levels that takes, a masked
+    label tells, but not the top, and not people of a population who are not in the table.
+    """
+    if builder.fixed_height is not None or not builder.labels_show_level:
+        return False
+    masked = any(lowest > 0 for label, (lowest, _) in places.items() if label != STAR)
+    return not masked and (STAR in places or policy.population is not None)
 
 
 def require_levels(policy: Policy, labels: Mapping[str, Sequence[Value]], method: str) -> None:

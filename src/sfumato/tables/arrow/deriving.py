@@ -54,7 +54,7 @@ class DerivingSource(ArrowSource):
         self._source = source
         self.kind, self.where, self.schema = source.kind, source.where, source.schema
         self.rows = source.rows
-        self.variables = source.variables
+        self.variables, self.inferred = source.variables, source.inferred
 
     @property
     def kinds(self) -> Mapping[str, str]:
@@ -99,6 +99,8 @@ class ReplacedSource(DerivingSource):
             kind = pa.int64() if new else plain_type(self.schema.field(name).type)
             values = _values_like(column.values, kind)
             self._arrays[name] = values.take(from_numpy(codes))
+            if values.type != kind:
+                self.inferred |= {name}
             field = pa.field(name, values.type)
             at = self.schema.get_field_index(name)
             self.schema = self.schema.append(field) if new else self.schema.set(at, field)

@@ -899,6 +899,9 @@ class BatchPublication:
         )
         """The published types, without the input's metadata."""
 
+        self.weighted = frozenset(() if weights is None else filter(weights.__contains__, columns))
+        """The published columns that hold means of weights."""
+
         self.rows = 0
         self.suppressed_rows = 0
         self._labels: dict[str, pa.Array] = {}

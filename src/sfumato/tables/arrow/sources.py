@@ -378,6 +378,9 @@ class ArrowSource(ABC):
     variables: Mapping[str, Variable] = MappingProxyType({})
     """What a dictionary in the file says about columns."""
 
+    inferred: frozenset[str] = frozenset()
+    """Columns of which nothing but their values says what type they have; see `settling`."""
+
     @property
     def kinds(self) -> Mapping[str, str]:
         """Columns that tell which code of missing a cell is, by the column they are about."""
@@ -736,6 +739,10 @@ class PandasSource(MemorySource):
             return pa.Table.from_arrays([pa.nulls(1)] * len(names), names=names)
         source = _without_intervals(source)
         self._dtypes = dict(zip(names, source.dtypes, strict=True))
+        # A gap makes decimals of whole numbers.
+        self.inferred = frozenset(
+            name for name, dtype in self._dtypes.items() if str(dtype) in ("int64", "float64")
+        )
         try:
             return pa.Table.from_pandas(source, preserve_index=False)
         except (pa.ArrowInvalid, pa.ArrowTypeError):

@@ -43,6 +43,7 @@ from sfumato.tables.arrow.publishing import (
     shuffle,
 )
 from sfumato.tables.arrow.sets import RowsWithSets, read_items, require_set
+from sfumato.tables.arrow.settling import settle_types, unsettled
 from sfumato.tables.arrow.sources import (
     BATCH_ROWS,
     ArrowSource,
@@ -304,7 +305,9 @@ class ArrowTable(Table, OrderedRows, Weights, Sets, Windows):
             kinds=[kinds[name] for name in columns if name in kinds],
         )
         with creating(target):
-            rows, told = self._write(publication, target, format, rng, progress)
+            rows, told = self._write(
+                publication, target, format, rng, progress, as_text=form.is_text
+            )
         # However the input is written: a release of the same rows is the same release.
         delimiter = DELIMITER if form.is_text else None
         domains = {}
@@ -332,11 +335,7 @@ class ArrowTable(Table, OrderedRows, Weights, Sets, Windows):
         progress: Progress | None = None,
     ) -> pa.Table:
         publication = self._publication(recoding, columns, suppression, weights, rng, as_text=False)
-        finished = [
-            plain_batch(columns, publication.schema)
-            for columns in self._rows_out(publication, rng, None, progress)
-        ]
-        return pa.Table.from_batches(finished, publication.schema)
+        return self._published_table(publication, rng, progress)
 
     def require_sets(self, separators: Mapping[str, str | None]) -> None:
         for name, separator in separators.items():
@@ -367,12 +366,7 @@ class ArrowTable(Table, OrderedRows, Weights, Sets, Windows):
         publication = self._publication(
             recoding, columns, suppression, weights, rng, as_text=as_text
         )
-        finished = [
-            plain_batch(columns, publication.schema)
-            for columns in self._rows_out(publication, rng, None, progress)
-        ]
-        rows = pa.Table.from_batches(finished, publication.schema)
-        return RowsWithSets(rows, separators)
+        return RowsWithSets(self._published_table(publication, rng, progress), separators)
 
     def within(self, window: Window) -> "ArrowTable":
         self.require([window.column])
@@ -468,11 +462,14 @@ class ArrowTable(Table, OrderedRows, Weights, Sets, Windows):
         form: str,
         rng: np.random.Generator,
         progress: Progress | None,
+        *,
+        as_text: bool,
     ) -> tuple[int, tuple[PublishedVariable, ...]]:
         variables = self._source.variables
+        schema, batches = self._settled(publication, rng, target.parent, progress, as_text=as_text)
         writer = open_writer(
             target,
-            publication.schema,
+            schema,
             form,
             DELIMITER,
             tidy=self._telling(publication) is not None,
@@ -480,9 +477,8 @@ class ArrowTable(Table, OrderedRows, Weights, Sets, Windows):
             recoded=publication.recoded,
             from_text=self.kind == "csv",
         )
-        told = LabelledColumns(publication.schema.names, variables)
+        told = LabelledColumns(schema.names, variables)
         written = 0
-        batches = self._rows_out(publication, rng, target.parent, progress)
         with closing_writer(writer), closing(batches):
             for columns in batches:
                 writer.write(columns)
@@ -492,6 +488,37 @@ class ArrowTable(Table, OrderedRows, Weights, Sets, Windows):
         if written != publication.rows:
             raise RuntimeError(f"wrote {written} of {publication.rows} rows to {target}")
         return written, told.published(writer.missing)
+
+    def _published_table(
+        self,
+        publication: BatchPublication,
+        rng: np.random.Generator,
+        progress: Progress | None,
+    ) -> pa.Table:
+        """Return the rows of a release in memory."""
+        schema, batches = self._settled(publication, rng, None, progress)
+        return pa.Table.from_batches([plain_batch(each, schema) for each in batches], schema)
+
+    def _settled(
+        self,
+        publication: BatchPublication,
+        rng: np.random.Generator,
+        folder: Path | None,
+        progress: Progress | None,
+        *,
+        as_text: bool = False,
+    ) -> tuple[pa.Schema, Generator[list[pa.Array], None, None]]:
+        """Return the rows of a release as `_rows_out` does, with types that they tell themselves.
+
+        Text has no types: a whole number is written in the same way, whatever type it has.
+        """
+        batches = self._rows_out(publication, rng, folder, progress)
+        inferred = self._source.inferred - publication.weighted
+        names = unsettled(publication.schema, self._source.schema, inferred)
+        if as_text or not names:
+            return publication.schema, batches
+        schema, held = settle_types(publication.schema, list(batches), names)
+        return schema, (each for each in held)
 
     def _telling(self, publication: BatchPublication) -> CountedColumns | None:
         """Return what was counted, if the rows of a release can be made of it."""

@@ -39,6 +39,7 @@ class WindowSource(ArrowSource):
         self._source = source
         self._window = window
         self.kind, self.where, self.schema = source.kind, source.where, source.schema
+        self.inferred = source.inferred
         self._bounds = _Bounds(source, window)
 
     @property
@@ -75,6 +76,7 @@ class KeptSource(ArrowSource):
     def __init__(self, source: ArrowSource, batches: Sequence[pa.RecordBatch]) -> None:
         self.kind, self.where, self.schema = source.kind, source.where, source.schema
         self._notes, self.lines_beyond = source.notes, source.lines_beyond
+        self.inferred = source.inferred
         self._batches = batches
         self.native = source.native  # type: ignore[method-assign]
 
@@ -276,6 +278,7 @@ class JoinedSource(ArrowSource):
                     "the same columns, or take them one by one: --every file (every='file')."
                 )
         self.schema = pa.schema([(name, self._common_type(name)) for name in first.columns])
+        self.inferred = frozenset().union(*(source.inferred for source in sources))
 
     def _common_type(self, name: str) -> pa.DataType:
         kinds = [plain_type(source.schema.field(name).type) for source in self._sources]

@@ -629,10 +629,8 @@ def _sheet_column(name: str, cells: list[Any]) -> tuple[str, Any, Any, dict[str,
     }.get(frozenset(kinds))
     if simple is not None:
         return name, pa.array(known, simple), None, told
-    if kinds == {date, datetime}:
-        moments = [datetime.combine(cell, time()) if type(cell) is date else cell for cell in known]
-        return name, pa.array(moments, pa.timestamp("ms")), None, told
     told["mixed"] = bool(kinds - {timedelta})
+    told["times"] = kinds == {date, datetime}
     texts = [None if cell is None else _cell_text(cell) for cell in known]
     return name, pa.array(texts, pa.string()), None, told
 

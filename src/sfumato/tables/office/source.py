@@ -10,6 +10,7 @@ from typing import Any
 
 import pyarrow as pa
 from pyarrow import ipc
+from pyarrow import types as t
 
 from sfumato.errors import InputError, MissingExtraError, some
 from sfumato.files.private import is_release
@@ -159,6 +160,15 @@ class OfficeSource(FileSource):
             skip=said.skip,
             missing=said.missing,
             encoding=None if kind == "sheet" else said.encoding,
+        )
+        times = (t.is_timestamp, t.is_date32) if kind == "sheet" else ()
+        tests = (t.is_integer, t.is_floating, *times)
+        # Days and times in one column are text, each cell as it is written.
+        times_as_text = {
+            name for name, each in zip(public, told["variables"], strict=True) if each.get("times")
+        }
+        self.inferred = frozenset(times_as_text).union(
+            field.name for field in self.schema if any(test(field.type) for test in tests)
         )
         self.rows = self._table.num_rows
         self.variables = {
