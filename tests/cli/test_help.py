@@ -1,14 +1,18 @@
 """Help, version and start: fast, complete and in plain text."""
 
+import ast
 import os
 import re
 import subprocess
 import sys
+from collections import Counter
+from pathlib import Path
 
 import pytest
 from typer.main import get_command
 
 import sfumato
+import sfumato.cli
 from docs.generator.cli import all_commands
 from sfumato.cli.app import app
 from sfumato.cli.app import run as run_commands
@@ -38,6 +42,8 @@ LIGHT = {"cli", "errors", "files", "text", "typing", "_version"}
 
 ASKS_FOR_HELP = """
 import sys
+from collections import Counter
+from pathlib import Path
 sys.argv = ["sfumato", *sys.argv[1:]]
 from sfumato.cli import main
 try:
@@ -160,3 +166,16 @@ def test_a_wrong_command_line_is_answered_with_exit_code_2(run, args, words):
     assert result.exit_code == 2
     assert words in result.stderr
     assert result.stdout == ""
+
+
+def test_the_text_of_an_option_is_written_once():
+    """Commands that have the same option have it from one place."""
+    texts = Counter(
+        keyword.value.value
+        for path in Path(sfumato.cli.__file__).parent.glob("*.py")
+        for call in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
+        if isinstance(call, ast.Call)
+        for keyword in call.keywords
+        if keyword.arg == "help" and isinstance(keyword.value, ast.Constant)
+    )
+    assert not [text for text, times in texts.items() if times > 1]

@@ -15,6 +15,7 @@ from sfumato.cli.options import (
     KeyOption,
     PublishedArgument,
     QiOption,
+    ReleaseOutputOption,
     ReplaceOption,
     SensitiveOption,
     SetOption,
@@ -55,15 +56,7 @@ def anonymize(
             "--policy", "-p", metavar="FILE", help="What must hold; sfumato init drafts one."
         ),
     ],
-    output: Annotated[
-        str,
-        typer.Option(
-            "--output",
-            "-o",
-            metavar="FOLDER|table:NAME",
-            help="The release folder to write, or a table of the database that the data is in.",
-        ),
-    ],
+    output: ReleaseOutputOption,
     *,
     method: Annotated[
         str | None,
@@ -159,15 +152,7 @@ def protect(  # noqa: PLR0917 - options of a command line
         Path,
         typer.Option("--policy", "-p", metavar="FILE", help="What must hold."),
     ],
-    output: Annotated[
-        str,
-        typer.Option(
-            "--output",
-            "-o",
-            metavar="FOLDER|table:NAME",
-            help="The release folder to write, or a table of the database that the data is in.",
-        ),
-    ],
+    output: ReleaseOutputOption,
     alpha: Annotated[
         float, typer.Option(metavar="SHARE", help="Mend what is surer than this.")
     ] = 0.5,

@@ -8,6 +8,7 @@ import typer
 from sfumato.cli.command import BROKEN, command
 from sfumato.cli.options import (
     JsonOption,
+    MadeWithOption,
     PeopleFileOption,
     ReleaseArgument,
     passphrase,
@@ -25,12 +26,7 @@ def sign(
     key: Annotated[
         Path, typer.Option("--key", metavar="FILE", help="Your private key; keygen makes one.")
     ],
-    policy: Annotated[
-        Path | None,
-        typer.Option(
-            "--policy", "-p", metavar="FILE", help="The policy the release was made with."
-        ),
-    ] = None,
+    policy: MadeWithOption = None,
     population: Annotated[
         str | None,
         typer.Option(

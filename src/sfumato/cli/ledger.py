@@ -7,6 +7,7 @@ import typer
 
 from sfumato.cli.command import BROKEN, command
 from sfumato.cli.options import (
+    DrawOption,
     ForceOption,
     JsonOption,
     KeyOption,
@@ -24,6 +25,8 @@ if TYPE_CHECKING:
     from sfumato.ledger.publishing.ledger import Ledger
     from sfumato.ledger.publishing.streams import StreamPublication
     from sfumato.ledger.store import RowsPerPerson
+
+_REMOVED = "Rows to remove, as they were published."
 
 LedgerArgument: TypeAlias = Annotated[
     Path, typer.Argument(metavar="LEDGER", help="The ledger; private, keep it so.")
@@ -88,9 +91,6 @@ HeadOption: TypeAlias = Annotated[
         metavar="HASH",
         help="The hash that was shown last: an old or rewritten ledger is refused.",
     ),
-]
-DrawOption: TypeAlias = Annotated[
-    Path | None, typer.Option("--draw", metavar="FILE", help="Write a drawing as SVG there.")
 ]
 
 
@@ -161,9 +161,7 @@ def add(  # noqa: PLR0917 - options of a command line
         ),
     ],
     output: OutputOption = None,
-    remove: Annotated[
-        str | None, typer.Option(metavar="DATA", help="Rows to remove, as they were published.")
-    ] = None,
+    remove: Annotated[str | None, typer.Option(metavar="DATA", help=_REMOVED)] = None,
     correct: Annotated[
         str | None,
         typer.Option(metavar="DATA", help="Rows to change; old_… columns hold what was published."),
@@ -215,9 +213,7 @@ def add(  # noqa: PLR0917 - options of a command line
 )
 def remove(  # noqa: PLR0917 - options of a command line
     ledger: LedgerArgument,
-    data: Annotated[
-        str, typer.Argument(metavar="DATA", help="Rows to remove, as they were published.")
-    ],
+    data: Annotated[str, typer.Argument(metavar="DATA", help=_REMOVED)],
     output: OutputOption = None,
     at_once: AtOnceOption = False,
     whole: WholeOption = False,

@@ -68,6 +68,33 @@ RolesOption: TypeAlias = Annotated[
     typer.Option("--policy", "-p", metavar="FILE", help="Take the roles from a policy."),
 ]
 
+MadeWithOption: TypeAlias = Annotated[
+    Path | None,
+    typer.Option("--policy", "-p", metavar="FILE", help="The policy the release was made with."),
+]
+
+PopulationOption: TypeAlias = Annotated[
+    str | None,
+    typer.Option(
+        metavar="FILE",
+        help="All people the data was drawn from, for k-map and delta-presence; else the policy's.",
+    ),
+]
+
+ReleaseOutputOption: TypeAlias = Annotated[
+    str,
+    typer.Option(
+        "--output",
+        "-o",
+        metavar="FOLDER|table:NAME",
+        help="The release folder to write, or a table of the database that the data is in.",
+    ),
+]
+
+DrawOption: TypeAlias = Annotated[
+    Path | None, typer.Option("--draw", metavar="FILE", help="Write a drawing as SVG there.")
+]
+
 QiOption: TypeAlias = Annotated[
     list[str] | None,
     typer.Option("--qi", metavar="COLUMNS", help="The quasi-identifiers, between commas."),

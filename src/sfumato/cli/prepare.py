@@ -12,6 +12,7 @@ from sfumato.cli.options import (
     DataArgument,
     ForceOption,
     JsonOption,
+    RolesOption,
     refuse_existing,
     split_names,
     write_text,
@@ -220,10 +221,7 @@ def widen(  # noqa: PLR0917 - options of a command line
 )
 def inspect(  # noqa: PLR0917 - options of a command line
     data: DataArgument,
-    policy: Annotated[
-        Path | None,
-        typer.Option("--policy", "-p", metavar="FILE", help="Take the roles from a policy."),
-    ] = None,
+    policy: RolesOption = None,
     qi: Annotated[
         list[str] | None,
         typer.Option(

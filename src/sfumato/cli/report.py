@@ -10,8 +10,10 @@ from sfumato.cli.options import (
     EarlierOption,
     ForceOption,
     JsonOption,
+    MadeWithOption,
     OutsideOption,
     PeopleFileOption,
+    PopulationOption,
     QiOption,
     RolesOption,
     SensitiveOption,
@@ -47,25 +49,13 @@ def report(  # noqa: PLR0917 - options of a command line
         str | None,
         typer.Option(metavar="FILE", help="The original, to say what was lost and what changed."),
     ] = None,
-    policy: Annotated[
-        Path | None,
-        typer.Option(
-            "--policy", "-p", metavar="FILE", help="The policy the release was made with."
-        ),
-    ] = None,
+    policy: MadeWithOption = None,
     ledger: Annotated[
         Path | None,
         typer.Option(metavar="FILE", help="The ledger, to say how many more people it takes."),
     ] = None,
     people_file: PeopleFileOption = None,
-    population: Annotated[
-        str | None,
-        typer.Option(
-            metavar="FILE",
-            help="All people the data was drawn from, for k-map and delta-presence; else the "
-            "policy's.",
-        ),
-    ] = None,
+    population: PopulationOption = None,
     outside: OutsideOption = None,
     earlier: EarlierOption = None,
     public: Annotated[

@@ -14,6 +14,7 @@ from sfumato.cli.options import (
     OriginalArgument,
     OutsideOption,
     PeopleFileOption,
+    PopulationOption,
     PublishedArgument,
     QiOption,
     ReleasesArgument,
@@ -457,14 +458,7 @@ def verify(  # noqa: PLR0917 - options of a command line
             "nothing in it is generalised.",
         ),
     ] = None,
-    population: Annotated[
-        str | None,
-        typer.Option(
-            metavar="FILE",
-            help="All people the data was drawn from, for k-map and delta-presence; else the "
-            "policy's.",
-        ),
-    ] = None,
+    population: PopulationOption = None,
     qi: QiOption = None,
     sensitive: SensitiveOption = None,
     exact_spelling: Annotated[

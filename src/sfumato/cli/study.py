@@ -8,6 +8,7 @@ import typer
 from sfumato.cli.command import command
 from sfumato.cli.options import (
     DataArgument,
+    DrawOption,
     ForceOption,
     JsonOption,
     refuse_existing,
@@ -137,9 +138,7 @@ def trace(
         int | None,
         typer.Option(metavar="N", help="Fix which of rows that are alike are taken back."),
     ] = None,
-    draw: Annotated[
-        Path | None, typer.Option(metavar="FILE", help="Write a drawing as SVG there.")
-    ] = None,
+    draw: DrawOption = None,
     force: ForceOption = False,
     json: JsonOption = False,
 ) -> None:
