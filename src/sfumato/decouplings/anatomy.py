@@ -25,6 +25,12 @@ from sfumato.tables.derived import Cells, DerivedColumn, DerivedTable
 from sfumato.text import text_of
 from sfumato.typing import IntArray
 
+EXACT_ROWS = (
+    "it publishes a row of exact quasi-identifiers for each person, and a ledger keeps counts and "
+    "no rows, so it could not take out a person who leaves"
+)
+"""The reason why no ledger can be kept of rows that are published as they are."""
+
 GIVES_AWAY = (
     "quasi-identifiers are published as they are, one row per person: an adversary who knows a "
     "person's can tell whether that person is in the data"
@@ -78,6 +84,7 @@ rows have 'flu', more than one in 3. The largest l is 2.
     """
 
     name: ClassVar[str] = "anatomy"
+    why_no_ledger: ClassVar[str | None] = EXACT_ROWS
     groups: ClassVar[tuple[str, str]] = ("bucket", "buckets")
     keeps_classes: ClassVar[bool] = False
     notes: ClassVar[tuple[str, ...]] = (GIVES_AWAY,)

@@ -438,6 +438,10 @@ class AssociationHiding(Decoupling):
     """
 
     name: ClassVar[str] = "association-hiding"
+    why_no_ledger: ClassVar[str | None] = (
+        "its rows are whole, so who knows one value learns the others, and alpha would not bound "
+        "that"
+    )
     groups: ClassVar[tuple[str, str]] = ("class", "classes")
     in_one_piece: ClassVar[bool] = True
     notes: ClassVar[tuple[str, ...]] = (_STILL_LINKED,)

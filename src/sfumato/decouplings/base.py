@@ -568,6 +568,9 @@ class Kind:
     in_one_piece: ClassVar[bool] = True
     """Whether whole rows are published."""
 
+    why_no_ledger: ClassVar[str | None] = None
+    """The reason why no ledger can be kept of what is decoupled like this; None if one can."""
+
 
 class Decoupling(Kind, ABC):
     """A way to publish a table in parts, so that rows cannot be put together again.
@@ -581,6 +584,7 @@ class Decoupling(Kind, ABC):
     notes: ClassVar[tuple[str, ...]] = ()
     """What holds of every such release and deserves a second look before publishing."""
 
+    why_no_ledger: ClassVar[str | None] = "nothing says what its tables tell when people are added"
     needs_sensitive: ClassVar[bool] = True
     """Whether there has to be a sensitive column."""
 

@@ -54,6 +54,7 @@ class BreakMerge(Decoupling):
     """
 
     name: ClassVar[str] = "break-merge"
+    why_no_ledger: ClassVar[str | None] = None
 
     together: tuple[str | tuple[str, ...], ...] = ()
 

@@ -128,6 +128,10 @@ class Slicing(Decoupling):
     """
 
     name: ClassVar[str] = "slicing"
+    why_no_ledger: ClassVar[str | None] = (
+        "the columns of a slice are published joined, so who knows one value learns the others, "
+        "and alpha would not bound that"
+    )
     groups: ClassVar[tuple[str, str]] = ("bucket", "buckets")
     keeps_classes: ClassVar[bool] = False
     notes: ClassVar[tuple[str, ...]] = (_GIVES_AWAY,)

@@ -278,6 +278,11 @@ class HierarchyBuilder(ABC):
     labels_show_level: ClassVar[bool] = False
     """Whether a label below the top shows its level, whatever other values there are."""
 
+    @property
+    def states_values(self) -> bool:
+        """Whether it says itself which values each label stands for, whatever a table has."""
+        return False
+
     names_files: ClassVar[tuple[str, ...]] = ()
     """Its settings that name files: relative to the policy's folder, and inside of that of the
     app where the app uses them."""

@@ -116,6 +116,10 @@ class CsvHierarchy(HierarchyBuilder):
     def fixed_height(self) -> int:
         return self.build(self.name, ()).height
 
+    @property
+    def states_values(self) -> bool:
+        return True
+
     def build_stated(self, column: str) -> Hierarchy:
         return self.build(column, ())
 

@@ -64,6 +64,10 @@ class KnownTree(HierarchyBuilder):
     def fixed_height(self) -> int:
         return _height(self.tree)
 
+    @property
+    def states_values(self) -> bool:
+        return True
+
     def build_stated(self, column: str) -> Hierarchy | None:
         # Of diagnoses there are too many; the labels say themselves what they span.
         return None if self.tree == "icd-10" else self.build(column, ())

@@ -60,6 +60,10 @@ class OrderedCategories(HierarchyBuilder):
     def fixed_height(self) -> int | None:
         return None if self.order is None else len(_neighbours(len(self.order))) + 1
 
+    @property
+    def states_values(self) -> bool:
+        return self.order is not None
+
     def build_stated(self, column: str) -> Hierarchy | None:
         return None if self.order is None else self.build(column, ())
 

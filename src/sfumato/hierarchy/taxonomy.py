@@ -71,6 +71,10 @@ class Taxonomy(HierarchyBuilder):
     def fixed_height(self) -> int:
         return self.build(self.name, ()).height
 
+    @property
+    def states_values(self) -> bool:
+        return True
+
     def build_stated(self, column: str) -> Hierarchy:
         return self.build(column, ())
 

@@ -245,6 +245,9 @@ class Perturbation(ABC):
     near: ClassVar[bool] = False
     """Whether a value becomes one that is near it."""
 
+    adds_noise: ClassVar[bool] = False
+    """Whether what is drawn is added, so that numbers spread wider than they did."""
+
     rearranges: ClassVar[bool] = False
     """Whether rows exchange their values, so that it needs all rows, and not persons."""
 

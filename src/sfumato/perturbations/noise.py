@@ -137,6 +137,7 @@ class PlainNoise(Noise):
     """
 
     name: ClassVar[str] = "noise"
+    adds_noise: ClassVar[bool] = True
 
     sd: float | str
     shape: Shape = "normal"
@@ -209,6 +210,7 @@ class CorrelatedNoise(Noise):
     """
 
     name: ClassVar[str] = "correlated-noise"
+    adds_noise: ClassVar[bool] = True
     joint: ClassVar[bool] = True
 
     sd: float | str

@@ -231,7 +231,6 @@ def _mean_faults(policy: "Policy") -> Faults:
 def _member_faults(policy: "Policy") -> Faults:
     """List the columns whose labels stand for values that only a table knows."""
     asked = [(name, rule.hierarchy) for name, rule in policy.columns.items() if rule.members]
-    kinds = ("csv", "taxonomy", "ordered", "known")
     text = (
         "its labels are made from the values of the table, so a list of these could tell of people "
         "who are not published. Write the hierarchy out (kind: csv, taxonomy, or ordered with its "
@@ -240,9 +239,7 @@ def _member_faults(policy: "Policy") -> Faults:
     return [
         (("columns", name, "members"), text)
         for name, builder in asked
-        if builder is None
-        or builder.name not in kinds
-        or (builder.name == "ordered" and getattr(builder, "order", None) is None)
+        if builder is None or not builder.states_values
     ]
 
 

@@ -88,7 +88,7 @@ def _notes_of(column: ColumnRecord) -> str:
 
 
 def _is_noisy(column: ColumnRecord) -> bool:
-    return any(member.name.endswith("noise") for member in column.perturbations)
+    return any(member.adds_noise for member in column.perturbations)
 
 
 @dataclass(frozen=True)

@@ -826,7 +826,7 @@ def _open_decoupled(data: object) -> tuple[GroupedTables, Manifest | None, str]:
     """Return the tables of a decoupled release, its manifest, and a hash of it."""
     release = None if data is None else open_release(data)
     what = "None" if data is None else _describe(data)
-    if release is not None and release.kind.name in _NO_CELLS:
+    if release is not None and release.kind.why_no_ledger is not None:
         _require_kept(release, what)
     if isinstance(release, PublishedTable) and release.manifest is not None:
         raise InputError(
@@ -853,30 +853,16 @@ def _open_decoupled(data: object) -> tuple[GroupedTables, Manifest | None, str]:
     return grouped, manifest, sha256(manifest.to_json().encode()).hexdigest()
 
 
-_EXACT_ROWS = (
-    "it publishes a row of exact quasi-identifiers for each person, and a ledger keeps counts and "
-    "no rows, so it could not take out a person who leaves"
-)
-_NO_CELLS = {
-    "anatomy": _EXACT_ROWS,
-    "bucketization": _EXACT_ROWS,
-    "association-hiding": "its rows are whole, so who knows one value learns the others, and alpha "
-    "would not bound that",
-    "slicing": "the columns of a slice are published joined, so who knows one value learns the "
-    "others, and alpha would not bound that",
-}
-"""Decouplings that have no ledger, and why."""
-
-
 def _require_kept(release: Published, what: str) -> tuple[GroupedTables, Manifest | None]:
     """Return the tables and the manifest of a release; raise if its promises do not hold.
 
     Everything that a ledger admits is decided on the counts it begins with.
     """
-    if release.kind.name in _NO_CELLS:
+    why = release.kind.why_no_ledger
+    if why is not None:
         raise InputError(
             f"a ledger cannot be kept of {what}, which is decoupled by {release.kind.name!r}: "
-            f"{_NO_CELLS[release.kind.name]}. Decouple the table by {BreakMerge.name!r}."
+            f"{why}. Decouple the table by {BreakMerge.name!r}."
         )
     manifest = release.manifest
     checks = () if manifest is None else release.recompute().checks
