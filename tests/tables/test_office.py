@@ -12,6 +12,7 @@ from collections import Counter
 import numpy as np
 import pandas as pd
 import pyarrow as pa
+import pyarrow.parquet as pq
 import pyreadstat
 import pytest
 import python_calamine
@@ -693,3 +694,19 @@ def test_other_tables_are_written_for_offices_too(form, tmp_path):
     days = {str(each) for (each,) in _counts(again, ["day"])}
     assert days == {"1890-01-01", "None", "2020-02-29", "1970-01-01"}
     assert made.manifest.files[0].format == form
+
+
+@pytest.mark.parametrize("form", ["sav", "dta"])
+def test_truth_values_stay_what_they_are(tmp_path, form):
+    """SPSS and Stata have none, and a population that has them is compared with the release."""
+    people = pa.table({"member": [True, True, False, False, False]})
+    pq.write_table(people, tmp_path / "people.parquet")
+    policy = sf.Policy(
+        columns={"member": "quasi-identifier"},
+        models=[{"model": "k-anonymity", "k": 2}, {"model": "k-map", "k": 2}],
+        population=str(tmp_path / "people.parquet"),
+    )
+    sf.anonymize(people.slice(0, 4), policy, output=tmp_path / "release", format=form)
+    found = open_table(tmp_path / f"release/data.{form}").count(["member"])
+    assert found.columns[0].values == ("false", "true")
+    assert sf.verify(tmp_path / "release", policy)["k-map"].status == "holds"

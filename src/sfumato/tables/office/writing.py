@@ -9,7 +9,7 @@ import io
 import math
 import re
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 from importlib.util import find_spec
 from pathlib import Path
@@ -125,6 +125,10 @@ class OfficeWriter(Writer):
         if self._from_text and is_text(cells.type):
             cells = _as_numbers(cells)
         variable = self._variables.get(name, Variable())
+        if t.is_boolean(cells.type) and self._form != "xlsx":
+            # Neither has truth values: labels keep them what they are to readers.
+            cells = cells.cast(pa.string())
+            variable = replace(variable, category=True, labels={"0": "false", "1": "true"})
         column = _WrittenColumn(name, cells, variable, width=(variable.width or 0) * self.complete)
         if self._form != "xlsx" and MISSING + name in table.column_names:
             self._add_codes(column, table.column(MISSING + name).combine_chunks())
