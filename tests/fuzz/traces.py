@@ -141,8 +141,10 @@ class Traces(Guard):
         if "items" in case["columns"] and case["output"] in ("sav", "dta", "xlsx"):
             case["output"] = "csv"  # Others hold no lists.
         makes = {column["make"] for column in case["columns"].values()}
-        if case["source"] == "xlsx" and makes & {"day"}:
+        if case["source"] == "xlsx" and "day" in makes:
             case["source"] = "sav"  # Sheets have no days before 1900.
+        if case["source"] == "xlsx":
+            case["tagged"] = True  # Nor has a table in a sheet an empty row.
         if case["then"] == "decouple":
             method = rng.choice([*DECOUPLINGS])
             case["decouple"] = {"method": method, **DECOUPLINGS[method]}
