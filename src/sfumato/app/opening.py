@@ -166,8 +166,9 @@ def _page_to(address: str, desk: Desk) -> str:
 
 
 def _end(server: object) -> None:
-    # The answer to the last click goes out first.
-    threading.Timer(0.3, setattr, [server, "should_exit", True]).start()
+    # The answer to the last click goes out first, and the style of its page, which is asked for
+    # when the page is there.
+    threading.Timer(2, setattr, [server, "should_exit", True]).start()
 
 
 def _require_safe(
