@@ -31,7 +31,7 @@ def plain(value):
     """The value as the documentation says it is read; numbers as CSV files have them."""
     if value is None or value == "" or (isinstance(value, float) and math.isnan(value)):
         return None
-    return f"{value + 0.0:g}" if isinstance(value, float) else value
+    return f"{value + 0.0:g}" if isinstance(value, int | float) else value
 
 
 def arrow_table(rows):
