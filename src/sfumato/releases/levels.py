@@ -30,7 +30,12 @@ class Coarseness(NamedTuple):
 
 
 def compare_levels(
-    policy: Policy, labels: Mapping[str, Sequence[Value]], method: str, *, starred: bool
+    policy: Policy,
+    labels: Mapping[str, Sequence[Value]],
+    method: str,
+    *,
+    starred: bool,
+    by_maker: bool = False,
 ) -> Coarseness:
     """Compare published labels with the hierarchies and `levels` of a policy.
 
@@ -40,6 +45,8 @@ def compare_levels(
         method: How it was made: full-domain and regional recoding have labels of hierarchies
             only, and regional recoding none above another.
         starred: Whether suppressed rows are stars, which say nothing about levels.
+        by_maker: Whether the maker asks, who recoded by the hierarchies and not by labels. To
+            readers, a raw value whose level cannot be told is finer than the policy allows.
     """
     wrong, unseen = [], []
     for name, values in labels.items():
@@ -64,7 +71,7 @@ def compare_levels(
         least, most = rule.levels
         fine = [label for label, (_, highest) in places.items() if highest < least]
         coarse = [label for label, (lowest, _) in places.items() if lowest > most]
-        if fine and _hides_length(policy, builder, places):
+        if fine and by_maker and _hides_length(policy, builder, places):
             unseen.append(name)
         elif fine:
             wrong.append(f"{some(fine, most=2)} of {name!r} is finer than level {least}")
@@ -95,7 +102,7 @@ def require_levels(policy: Policy, labels: Mapping[str, Sequence[Value]], method
         labels: The distinct labels of each quasi-identifier, without those of starred rows.
         method: How it was made.
     """
-    wrong = compare_levels(policy, labels, method, starred=False).wrong
+    wrong = compare_levels(policy, labels, method, starred=False, by_maker=True).wrong
     if wrong:
         raise VerificationError(
             f"the release was not published, because it is not at the levels of the policy: "
