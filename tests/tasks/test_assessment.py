@@ -10,7 +10,7 @@ import pytest
 import sfumato as sf
 from sfumato.attacks import Outcome
 from sfumato.errors import ParameterError, UnknownColumnError, UnknownNameError
-from sfumato.tasks.verify import Assessment
+from sfumato.tasks.assessment import Assessment
 from sfumato.verifier import Check, Verdict
 from tests.verdicts.tables import ROLES, leaky, policy, safe
 

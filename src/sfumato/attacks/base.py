@@ -7,6 +7,7 @@ from typing import Any, ClassVar, NamedTuple, Self
 
 import numpy as np
 
+from sfumato.attacks.at_risk import PeopleFound
 from sfumato.attacks.target import Target
 from sfumato.classes import EquivalenceClasses, ValueCounts
 from sfumato.counts import add_up
@@ -127,7 +128,7 @@ class Outcome:
 
     moderate: int = 0
     by_chance: int = 0
-    """Those whose level is one lower because chance explains the belief."""
+    """Those of whom chance explains the belief: a table of independent columns would show it."""
 
     worst: tuple[Case, ...] = ()
     how: str = ""
@@ -152,12 +153,11 @@ class Outcome:
     """The same as changes of a policy, as far as a policy can do something; the first is that of
     the words."""
 
-    supposed: bool = False
-    """Whether it takes a column for known that others do not know, as the publisher says. It is
-    told then: no reason to refuse the release, and none to call it safe."""
-
     accepted: str = ""
     """Why and by whom it was accepted, if it was."""
+
+    found: PeopleFound | None = field(default=None, repr=False, compare=False)
+    """Who the people at risk are, if the attack tells them apart."""
 
     @property
     def level(self) -> Level:
@@ -237,7 +237,6 @@ class Outcome:
             "unreached": self.unreached,
             "advice": self.advice,
             "remedies": [remedy.to_dict() for remedy in self.remedies],
-            "supposed": self.supposed,
             "accepted": self.accepted,
             "worst": [case.to_dict() for case in self.worst],
         }
@@ -253,9 +252,9 @@ class Outcome:
         return self.people or self.high or self.moderate
 
     @property
-    def discounted(self) -> bool:
-        """Whether it counts one level less, because groups are so small that chance does it."""
-        return self.level < Level.VERY_HIGH and bool(self.by_chance)
+    def by_size(self) -> bool:
+        """Whether most of it is what groups of this size show by chance."""
+        return 2 * self.by_chance >= self.concerned > 0
 
     @property
     def reason(self) -> str:
@@ -276,8 +275,8 @@ class Outcome:
             f"{who} {learns}, for {self.concerned} of {self.of} people ({self.attack}, "
             f"{self.level}); for example {worst}."
         )
-        if self.discounted:
-            text += " In groups this small chance does that by itself, so it counts one level less."
+        if self.by_size:
+            text += " Groups this small show that by chance: larger or more diverse ones do not."
         return f"{text} {self.advice}" if self.advice else text
 
     def __str__(self) -> str:
@@ -441,6 +440,12 @@ class Attack(ABC):
             return CHANGED_BY_CHANCE
         return "the release has no sensitive column"
 
+    @classmethod
+    def left_open(cls, target: Target) -> str:
+        """Return why it cannot be tried though somebody else might; empty if it does not apply."""
+        why = cls.why_not(target)
+        return why if why == ONE_ROW_EACH else ""
+
     @abstractmethod
     def on(self, target: Target, rule: HarmRule) -> Outcome:
         """Attack a release, and say who is at risk by the rule."""
@@ -555,6 +560,12 @@ class Beliefs:
     people: ClassPeople | None = None
     """Who is in which of several groups, to count each person once, at the worst of them."""
 
+    learned: bool = False
+    """Whether it is a pattern that was looked for among many: what chance explains is noise."""
+
+    find: Callable[[BoolArray], PeopleFound] | None = None
+    """Says who the people of some of the groups are."""
+
     def _count(self, levels: IntArray) -> IntArray:
         """Return how many people are of each level."""
         n = len(Level)
@@ -579,6 +590,7 @@ class Beliefs:
             applies=self.applies,
             secrecy=self.secrecy,
             chance=self.chance,
+            learned=self.learned,
         )
         levels = judged.levels
         gain = self.posterior - self.prior
@@ -613,6 +625,7 @@ class Beliefs:
             how=attack.how,
             settings=settings,
             advice=advise(attack.advice, column, cases[0] if cases else None, rule),
+            found=None if self.find is None else self.find(levels == Level.VERY_HIGH),
         )
 
 
@@ -750,6 +763,7 @@ class Finding:
             None if self.chance is None else self.chance(rule),
             applies=self.vulnerable,
             people=self.people,
+            find=target.find_classes,
         )
         return beliefs.outcome(self.attack, self.column, rule)
 

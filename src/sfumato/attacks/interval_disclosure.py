@@ -135,6 +135,7 @@ class IntervalDisclosure(Attack):
             self._chance(rule, entries, places, window, chosen),
             of=int(entries.sizes.sum()),
             applies=there,
+            find=target.find_classes,
         )
         # What is plain is no secret: that it is known is told only.
         secret = self.column in rows.sensitive

@@ -24,6 +24,7 @@ from sfumato.counts import changes, number_keys
 from sfumato.errors import ParameterError, require_int, require_number, require_text, some
 from sfumato.harm import FEWEST, Chance, HarmRule, Level, Secrecy, draw_tail
 from sfumato.hierarchy.intervals import Days, plus
+from sfumato.leaks.facts import ValueGroups
 from sfumato.models import CategoryShare, RangeShare
 from sfumato.models.categories import read_categories
 from sfumato.models.category_share import label_codes, listed_codes
@@ -392,9 +393,11 @@ class Similarity(ClassAttack):
 
     Where it is not said what is alike, these are tried: the categories of a promised model; the
     values that a policy calls secret; every level of a sensitive column's hierarchy between
-    the values and the top; and for a column of six different numbers or days or more the
+    the values and the top; all values that a policy does not call harmless, if it calls some so;
+    and for a column of six different numbers or days or more the
     `width` that a policy gives it, or else a tenth and a third of the range between the tenth
-    and the ninetieth of a hundred people in their order. A number that half of all people or
+    and the ninetieth of a hundred people in their order. What is within a third by chance alone is
+    no finding; all else is counted as it is. A number that half of all people or
     more have (often 0) is left out of that order. So no extreme value decides what is close.
 
     Reference: Li et al., "t-Closeness: Privacy Beyond k-Anonymity and l-Diversity", 2007,
@@ -496,6 +499,8 @@ class Similarity(ClassAttack):
             None if secrecy is None else np.append(secrecy, int(Secrecy.ORDINARY))[found.first],
             self._chance(target, places(counts, likeness, holders), found, rule),
             people=target.classes.people,
+            learned=self._is_coarse(counts),
+            find=target.find_classes,
         ).outcome(self, self.column, rule)
         worst = outcome.worst[0] if outcome.worst else None
         told = self._advice(counts, likeness, worst)
@@ -514,6 +519,14 @@ class Similarity(ClassAttack):
         marked = np.where(found.first >= 0, table.within[found.first], 0)
         totals = counts.known.totals.astype(np.int64)
         return chance_of_windows(rule, levels, totals, found.rows, marked, table)
+
+    def _is_coarse(self, counts: ValueCounts) -> bool:
+        """Return whether it looks for a range so wide that many classes have one by chance.
+
+        A tenth of the central range is an amount. A third says low, middle or high, and begins
+        anywhere: that is a pattern that is looked for, and counts where it is no chance.
+        """
+        return self.within is not None and self.within in widths(counts)[1:]
 
     def _advice(self, counts: ValueCounts, likeness: Likeness, worst: Case | None) -> str:
         """Return what to do about the worst case: limit what is alike there, or spread it."""
@@ -623,7 +636,7 @@ def _secrecy(column: SensitiveColumn, likeness: Likeness) -> IntArray | None:
 
 
 def _categories(target: Target) -> Iterator[tuple[str, tuple[tuple[str, ...], ...]]]:
-    """Return categories that promises go by, and the values that are secret."""
+    """Return categories that promises go by, secret values, and those that are not harmless."""
     for name, categories in target.categories:
         texts = {text_of(value) for value in target.classes.counts_of(name).column.values}
         # A promise may name what is not in the table.
@@ -635,9 +648,60 @@ def _categories(target: Target) -> Iterator[tuple[str, tuple[tuple[str, ...], ..
         column = counts.column
         if column.secrecy is None:
             continue
+        every = [text_of(value) for value in column.values]
         secret = np.flatnonzero(column.secrecy == Secrecy.SECRET).tolist()
         if len(secret) > 1:
-            yield name, (tuple(text_of(column.values[code]) for code in secret),)
+            yield name, (tuple(every[code] for code in secret),)
+        # Whoever is known to have none of the harmless values has one of the others.
+        other = np.flatnonzero(column.secrecy != Secrecy.HARMLESS).tolist()
+        if 1 < len(other) < len(every) and other != secret:
+            yield name, (tuple(every[code] for code in other),)
+
+
+def groups_of_values(target: Target, counts: ValueCounts) -> list[ValueGroups]:
+    """Return the groups of values of a column of which it harms to know that one is true.
+
+    They are what the attack looks for in classes: categories, secret values, what is not harmless,
+    labels of a hierarchy; and of numbers ranges of half a tenth of the central range or of the
+    width of the policy, begun at each half.
+    """
+    column = counts.column
+    found = []
+    for name, alike in _categories(target):
+        if name == column.name:
+            likeness = by_category(column, alike)
+            found.append(_groups(column, likeness, len(alike)))
+    for level in _levels(column):
+        likeness = by_label(column, level)
+        found.append(_groups(column, likeness, len(likeness.reach) - 1))
+    line, within = line_of(column), widths(counts)[:1]
+    if line is None or not within or not within[0]:
+        return found
+    width = float(within[0])
+    numbers = np.array([float(point) for point in line.points])
+    for start in (0.0, width / 2):
+        part = np.floor((numbers - numbers.min() + start) / width).astype(np.int64)
+        firsts = np.flatnonzero(changes(part))
+        ends = np.append(firsts[1:], len(part)) - 1
+        texts = tuple(
+            f"{line.text(low)} to {line.text(high)}"
+            for low, high in zip(firsts.tolist(), ends.tolist(), strict=True)
+        )
+        place = np.cumsum(changes(part)) - 1
+        # A range of one value says no more than the value.
+        several = ends > firsts
+        of_value = np.where(several[place], place, -1)[line.place]
+        if several.any():
+            found.append(ValueGroups(of_value, texts))
+    return found
+
+
+def _groups(column: SensitiveColumn, likeness: Likeness, n: int) -> ValueGroups:
+    """Return the places of a likeness as groups of values."""
+    secrecy = _secrecy(column, likeness)
+    texts = tuple(likeness.said(at, at).removeprefix("is ") for at in range(n))
+    of_value = np.where(likeness.place < n, likeness.place, -1)
+    return ValueGroups(of_value, texts, None if secrecy is None else secrecy[:n])
 
 
 def _built_in(number: float) -> float:

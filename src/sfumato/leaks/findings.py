@@ -338,14 +338,14 @@ class Findings(Showable):
 
     @property
     def harmful_facts(self) -> list[Fact]:
-        """The worst facts that harm highly, with more than alpha, and that are no chance."""
+        """The worst facts that harm highly, with more than alpha."""
         facts = self.counted_facts
         if facts is None:
             return []
         return [
             fact
             for fact in facts.worst(most=MOST_FACTS * len(self.sensitive))
-            if fact.level >= Level.HIGH and not fact.by_chance and fact.posterior > self.alpha
+            if fact.level >= Level.HIGH and fact.posterior > self.alpha
         ]
 
     @property

@@ -685,8 +685,9 @@ class ColumnRule(Part):
     )
     known: bool = setting(
         partial(read, bool),
-        "Whether others may know it of a person without the release. If false, what is told by who "
-        "knows it is said, and no reason to refuse the release: with care at best (sensitive).",
+        "Whether others may know it of a person without the release. If false, that is an "
+        "assumption: the answer counts the people at risk if it is wrong, and is with care unless "
+        "'because' says why it is right (sensitive, plain).",
         type_schema(bool),
         default=True,
         sparse=True,
@@ -740,8 +741,9 @@ class ColumnRule(Part):
     )
     because: str | None = setting(
         _read_because,
-        "Why a plain column is published as it is, although it may single people out. The manifest "
-        "of a release repeats it.",
+        "Why a plain column is published as it is, or why what is said of a sensitive one (known: "
+        "false, harmless) is right: an assumption with a reason is confirmed. The manifest of a "
+        "release repeats it.",
         {"type": ["string", "null"], "minLength": 1},
         default=None,
         sparse=True,
@@ -803,7 +805,7 @@ class ColumnRule(Part):
         uses = {
             "secret": (Role.SENSITIVE,),
             "harmless": (Role.SENSITIVE,),
-            "known": (Role.SENSITIVE,),
+            "known": (Role.SENSITIVE, Role.PLAIN),
             "width": (Role.SENSITIVE,),
             "spelling": (Role.SENSITIVE,),
             "hierarchy": (Role.QUASI_IDENTIFIER, Role.SENSITIVE, Role.SET),
@@ -811,7 +813,7 @@ class ColumnRule(Part):
             "weight": (Role.QUASI_IDENTIFIER,),
             "levels": (Role.QUASI_IDENTIFIER,),
             "as": (Role.QUASI_IDENTIFIER,),
-            "because": (Role.PLAIN,),
+            "because": (Role.PLAIN, Role.SENSITIVE),
             "round": (Role.WEIGHT,),
             "perturb": (Role.QUASI_IDENTIFIER, Role.SENSITIVE, Role.PLAIN, Role.WEIGHT),
         }

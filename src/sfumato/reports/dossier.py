@@ -21,8 +21,9 @@ from sfumato.releases.opening import (
     open_release,
 )
 from sfumato.releases.release import DecoupledRelease, Release, public_name
+from sfumato.tasks.assessment import Assessment
 from sfumato.tasks.utility import utility
-from sfumato.tasks.verify import Assessment, verify
+from sfumato.tasks.verify import verify
 from sfumato.usefulness import Utility
 from sfumato.verifier import Verdict
 

@@ -12,7 +12,7 @@ from sfumato.attacks import Outcome
 from sfumato.drafting.unprotected import ColumnFinding
 from sfumato.errors import UnknownNameError
 from sfumato.showing.content import to_markdown
-from sfumato.tasks.verify import Assessment
+from sfumato.tasks.assessment import Assessment
 from sfumato.text import visible, visible_json
 from sfumato.verifier import Check
 from sfumato.verifier.promises import in_words

@@ -47,9 +47,10 @@ from sfumato.tasks.anonymize import (
     warn_of_people,
     with_unprotected,
 )
+from sfumato.tasks.assessment import Assessment
 from sfumato.tasks.decouple import decouple
 from sfumato.tasks.detect import detect
-from sfumato.tasks.verify import Assessment, outcomes, verify
+from sfumato.tasks.verify import outcomes, verify
 from sfumato.text import join_words
 from sfumato.typing import Progress, silent
 

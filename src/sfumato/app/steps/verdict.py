@@ -19,7 +19,7 @@ from sfumato.policy.parts import member_settings
 from sfumato.policy.remedies import Remedy
 from sfumato.releases.release import DecoupledRelease, Release
 from sfumato.showing.content import Markup
-from sfumato.tasks.verify import Assessment, Reason
+from sfumato.tasks.assessment import Assessment, Reason
 from sfumato.typing import Progress
 
 step = ALL["verdict"]

@@ -40,10 +40,12 @@ from sfumato.perturbations import Perturbation
 from sfumato.policy import ColumnRule, Missing, Policy, Spelling
 from sfumato.recode.deciding import count_population, counted_columns, decide, ladders_of
 from sfumato.recode.recoded import recode_counts
+from sfumato.releases.codebook import WrittenTable
 from sfumato.releases.manifest import Manifest, Promise, bind_paths
 from sfumato.releases.opening import Published, PublishedTable, count_columns, open_release
 from sfumato.releases.preparing import open_original
 from sfumato.releases.release import public_name
+from sfumato.schema import Role
 from sfumato.tables import open_table
 from sfumato.tables.capabilities import OrderedRows, Sets
 from sfumato.text import fold_spelling, text_of
@@ -162,8 +164,10 @@ def _table(release: PublishedTable, ladders: "_Ladders") -> Target:
             person=release.person,
             household=release.household,
         )
+        target = replace(target, unread=tuple(sum(_beside(release), ())))
         return _with_perturbed(target, release, drawn)
-    [counts] = release.counts(release.columns).tables
+    beside, unread = _beside(release)
+    [counts] = release.counts((*release.columns, *beside)).tables
     counts = release.without_starred(counts).fold(release.folded)
     general = release.generalised
     counts = release.without_general_stars(counts)
@@ -173,10 +177,34 @@ def _table(release: PublishedTable, ladders: "_Ladders") -> Target:
     steady = tuple(name for name in release.sensitive if name not in drawn)
     bound = {name: ladder for name, ladder in bound.items() if name in steady}
     target = Target.of_table(counts, release.quasi_identifiers, steady, bound)
+    target = replace(target, beside=beside, unread=unread)
     target = _with_perturbed(target, release, drawn)
     if release.manifest is not None or target.silent.all() or not _says_nothing(target):
         return target
     return target.keep(~target.silent)
+
+
+_MANY_VALUES = 50_000
+"""A column with more values is nearly a key: to order and count them takes longer than all else."""
+
+
+def _beside(release: PublishedTable) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """Return the plain columns that others may know, and those that cannot be looked at.
+
+    They are all that is published and neither a quasi-identifier nor sensitive, but for weights.
+    Values that chance has changed are not what others know.
+    """
+    drawn = randomised_columns(release)
+    names = [
+        name
+        for name, role in release.open_columns.items()
+        if role is not Role.WEIGHT and name not in drawn
+    ]
+    if isinstance(release.data, FrequencySet) or not names:
+        return tuple(names), ()
+    domains = WrittenTable(release.table, release.known).domains(names)
+    fits = {n: n in domains and len(domains[n].rows) <= _MANY_VALUES for n in names}
+    return tuple(n for n in names if fits[n]), tuple(n for n in names if not fits[n])
 
 
 def randomised_columns(release: Published) -> dict[str, Perturbation]:
@@ -232,7 +260,8 @@ def _texts(categories: object) -> tuple[tuple[str, ...], ...]:
 
 def _with_claims(target: Target, release: Published) -> Target:
     """Attach the settings of values and columns, and what is promised."""
-    unknown = tuple(name for name in target.sensitive if name in release.unknown)
+    there = (*target.sensitive, *target.beside)
+    unknown = tuple(name for name in there if name in release.unknown)
     target = replace(_with_secrecy(target, release.policy), unknown=unknown)
     return _promising(target, release.promises)
 

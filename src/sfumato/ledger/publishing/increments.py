@@ -63,7 +63,7 @@ from sfumato.showing.content import (
     join_values,
 )
 from sfumato.tables import Table
-from sfumato.tasks.verify import Assessment
+from sfumato.tasks.assessment import Assessment
 from sfumato.text import fold_spelling, number_of
 from sfumato.typing import IntArray, Value
 

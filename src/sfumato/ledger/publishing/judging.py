@@ -9,7 +9,8 @@ from sfumato.decouplings.base import GroupedTables
 from sfumato.ledger.store import keys_of
 from sfumato.policy import Policy, RiskLevels, Tolerance
 from sfumato.releases.opening import open_release
-from sfumato.tasks.verify import Assessment, outcomes
+from sfumato.tasks.assessment import Assessment
+from sfumato.tasks.verify import outcomes
 from sfumato.verifier import Verdict
 
 

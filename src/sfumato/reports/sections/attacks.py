@@ -26,11 +26,7 @@ def _parts(dossier: Dossier) -> Sequence[Part]:
         for outcome in found
         if not outcome.tried
     ]
-    believed = [
-        f"Believed, because files cannot show it: {each}." for each in dossier.assessment.perturbed
-    ]
-    told = [*untried, *believed]
-    return [*parts, Listing.of(told)] if told else parts
+    return [*parts, Listing.of(untried)] if untried else parts
 
 
 def _table(dossier: Dossier, tried: Sequence[Outcome]) -> ContentTable:

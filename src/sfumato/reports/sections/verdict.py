@@ -30,7 +30,7 @@ from sfumato.showing.content import (
     Sentence,
     format_integer,
 )
-from sfumato.tasks.verify import Reason
+from sfumato.tasks.assessment import Reason
 from sfumato.text import brief, join_words, percent, text_of
 
 if TYPE_CHECKING:
@@ -88,7 +88,7 @@ def _headline(dossier: Dossier) -> str:
         )
     broken = [r.check.name for r in found.reasons if r.check is not None and r.refuses]
     kinds = {each.kind for each in found.named}
-    at_risk = max((each.people for each in found.succeeded), default=0)
+    at_risk = found.at_risk if found.succeeded else 0
     why = [
         *([f"a promise is broken, or could not be checked ({_list(broken)})"] * bool(broken)),
         *(["a published column names people"] * ("identifier" in kinds)),
@@ -128,11 +128,6 @@ def _in_words(reason: Reason) -> str:
     if found is not None and found.level and found.worst:
         if found.accepted:
             return f"accepted by the publisher: {_belief(found)} {found.accepted}"
-        if found.supposed:
-            known = join_words([str(found.settings.get("known", "what they do not"))])
-            return f"only if others know {known}, which they do not, says the policy: " + _belief(
-                found
-            )
         return _belief(found)
     if reason.finding is not None and reason.finding.advice:
         return reason.text.removesuffix(reason.finding.advice.rstrip(". ")).rstrip(". ")
@@ -148,7 +143,7 @@ def _belief(found: Outcome) -> str:
     whose = f"{format_integer(found.concerned)} of {_count(found.of)}"
     shown = [f"{name} {_value(value)}" for name, value in worst.who.items()]
     who = f"who knows {join_words(shown)} of a person" if shown else "any reader"
-    chance = " In groups this small chance alone does that." if found.discounted else ""
+    chance = " Groups this small show that by chance." if found.by_size else ""
     return (
         f"{what} {_SURE[found.level]} for {whose}. For example, {who} believes with "
         f"{percent(worst.posterior)}: {brief(worst.believed, most=80)}; without the release, with "

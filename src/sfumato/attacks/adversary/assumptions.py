@@ -1,0 +1,212 @@
+"""Assumptions: what is taken for true of a release, and who is at risk if it is not."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, Literal
+
+import numpy as np
+
+from sfumato.attacks.adversary.target import randomised_columns
+from sfumato.attacks.at_risk import AdversaryLine, largest
+from sfumato.attacks.base import Outcome
+from sfumato.attacks.knowledge_breach import facts_of, sets_of_values
+from sfumato.attacks.target import Target
+from sfumato.harm import HarmRule, Level
+from sfumato.leaks.facts import AdversaryColumns
+from sfumato.releases.opening import Published
+from sfumato.text import join_words
+from sfumato.typing import BoolArray
+
+Kind = Literal["unknown", "plain", "harmless", "accepted", "noise", "roles"]
+
+
+@dataclass(frozen=True)
+class Assumption:
+    """Something that is taken for true and that the files cannot show.
+
+    Example:
+        >>> print(Assumption("unknown", ("drug",), "others do not know 'drug'", 35, 2000))
+        others do not know 'drug' (if that is wrong, 35 of 2 000 people are at risk)
+    """
+
+    kind: Kind
+    columns: tuple[str, ...]
+    text: str
+    """What is assumed, as a clause."""
+
+    people: int | None = None
+    """The people at risk if it is wrong; None if nobody can tell."""
+
+    of: int = 0
+    because: str | None = None
+    """Why it is right, as the reader's policy says; what only a manifest says is no reason."""
+
+    at_least: bool = False
+    """Whether there may be more such people than were counted."""
+
+    @property
+    def open(self) -> bool:
+        """Whether nobody has said why it is right."""
+        return self.because is None
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return everything as plain values, ready for JSON."""
+        return {
+            "kind": self.kind,
+            "columns": list(self.columns),
+            "text": self.text,
+            "people_if_wrong": self.people,
+            "at_least": self.at_least,
+            "of": self.of,
+            "because": self.because,
+            "open": self.open,
+        }
+
+    def __str__(self) -> str:
+        told = self.text
+        if self.people is not None:
+            least = "at least " * self.at_least
+            number = f"{least}{self.people:,} of {self.of:,} people are".replace(",", " ")
+            told += f" (if that is wrong, {number} at risk)"
+        return told if self.because is None else f"{told}, because {self.because.rstrip('.')}"
+
+
+@dataclass(frozen=True, eq=False)
+class _Release:
+    """What assumptions are looked for in."""
+
+    release: Published
+    target: Target
+    rule: HarmRule
+    found: Sequence[Outcome]
+    lines: Sequence[AdversaryLine]
+
+    @property
+    def of(self) -> int:
+        return self.target.classes.n_people
+
+    def reason(self, column: str) -> str | None:
+        """Return why the reader's policy says that what it says of a column is right."""
+        policy = self.release.policy
+        rule = None if policy is None else policy.columns.get(column)
+        return None if rule is None else rule.because
+
+    def count(self, flags: BoolArray) -> int:
+        """Count the people of some rows, with all who are at risk as it is."""
+        target = self.target
+        known = {each.knows for each in self.lines if each.counts}
+        every = flags.copy()
+        for each in self.found:
+            if each.found is None or each.found.of is not target.counts or not each.judged:
+                continue
+            for knows, mine in each.found.flags.items():
+                if knows in known and not each.accepted:
+                    every |= mine
+        return int(target.count_at_worst(every.astype(np.int64), 2)[1])
+
+
+def assumptions_of(
+    release: Published,
+    target: Target,
+    rule: HarmRule,
+    found: Sequence[Outcome],
+    lines: Sequence[AdversaryLine],
+) -> tuple[Assumption, ...]:
+    """Return what is taken for true of a release, with the people at risk if it is not.
+
+    Args:
+        release: What is judged.
+        target: The same as an adversary sees it.
+        rule: What harms.
+        found: What attacks achieved.
+        lines: How many people are at risk as it is.
+    """
+    given = _Release(release, target, rule, found, lines)
+    kinds = (_of_accepted, _of_unknown, _of_plain, _of_harmless, _of_noise)
+    every = [each for kind in kinds for each in kind(given)]
+    if release.manifest is not None and release.policy is None and not any(release.named):
+        told = "the roles of the columns are what its manifest says"
+        every.append(Assumption("roles", (), told, None, given.of))
+    # Those that matter most come first; nobody can say how much the roles matter.
+    return tuple(sorted(every, key=lambda each: (-(each.people or 0), each.kind, each.columns)))
+
+
+def _of_accepted(given: _Release) -> Iterator[Assumption]:
+    for each in given.found:
+        if each.accepted and each.level:
+            columns = join_words(list(each.columns))
+            told = f"what {each.attack} tells of {columns} is meant to be known"
+            people = max(each.people, largest(given.lines))
+            yield Assumption("accepted", each.columns, told, people, given.of, each.accepted)
+
+
+def _of_unknown(given: _Release) -> Iterator[Assumption]:
+    target = given.target
+    for name in target.unknown:
+        known = [AdversaryColumns((name,), with_class=True)]
+        known += [
+            AdversaryColumns((name, other), with_class=True)
+            for other in target.knowable
+            if other != name
+        ]
+        told = [other for other in target.sensitive if other != name]
+        people, least = _people_told(given, known, told)
+        text = f"others do not know {name!r} of a person"
+        yield Assumption("unknown", (name,), text, people, given.of, given.reason(name), least)
+
+
+def _of_plain(given: _Release) -> Iterator[Assumption]:
+    release, target = given.release, given.target
+    names = [
+        *target.beside,
+        *target.unread,
+        *(() if target.counts is not None else release.plain),
+    ]
+    for name in dict.fromkeys(names):
+        because = given.reason(name)
+        people, least = None, False
+        if name in target.beside:
+            others = [each for each in target.knowable if each != name]
+            known = [AdversaryColumns((), with_class=True)]
+            known += [AdversaryColumns((each,), with_class=True) for each in others]
+            people, least = _people_told(given, known, [name])
+        text = f"it harms no person if {name!r} becomes known"
+        yield Assumption("plain", (name,), text, people, given.of, because, least)
+
+
+def _of_harmless(given: _Release) -> Iterator[Assumption]:
+    target = given.target
+    for name, counts in target.classes.sensitive.items():
+        secrecy = counts.column.secrecy
+        if secrecy is None or name in given.release.plain or not (secrecy < 0).any():
+            continue
+        column = replace(counts.column, secrecy=np.where(secrecy < 0, 0, secrecy))
+        sensitive = {**target.classes.sensitive, name: replace(counts, column=column)}
+        meant = replace(target, classes=replace(target.classes, sensitive=sensitive))
+        known = [AdversaryColumns((), with_class=True)]
+        known += sets_of_values([each for each in target.knowable if each != name])
+        people, least = _people_told(replace(given, target=meant), known, [name])
+        text = f"some values of {name!r} are harmless"
+        yield Assumption("harmless", (name,), text, people, given.of, given.reason(name), least)
+
+
+def _of_noise(given: _Release) -> Iterator[Assumption]:
+    """Return what chance did to columns: files cannot show it."""
+    policy = given.release.policy
+    for name, member in randomised_columns(given.release).items():
+        because = None if policy is None else "the policy asks for it"
+        text = f"chance changed the values of {name!r} ({member.name})"
+        yield Assumption("noise", (name,), text, None, given.of, because)
+
+
+def _people_told(
+    given: _Release, known: Sequence[AdversaryColumns], told: Sequence[str]
+) -> tuple[int | None, bool]:
+    """Return the people of whom some columns would be told, and whether there may be more."""
+    counts = given.target.counts
+    if counts is None:
+        return None, False
+    if not told:
+        return given.count(np.zeros(len(counts), dtype=np.bool_)), False
+    facts = facts_of(given.target, counts, known, given.rule, told=told)
+    return given.count(facts.levels_of(told) == Level.VERY_HIGH), bool(facts.note)
