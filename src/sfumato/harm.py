@@ -63,8 +63,9 @@ class HarmRule:
     | moderate, too | `very_high` | three quarters of the doubt gone |
 
     Doubt is what a belief lacks to certainty. Of a value that most people have, more than half,
-    the end of doubt is *moderate*: one would have guessed it. What was as good as known before the
-    release (a prior of `very_high` or more) harms no person.
+    the end of doubt is *moderate*: one would have guessed it. Of a secret one it is *high*, before
+    secrecy raises that. What was as good as known before the release (a prior of `very_high` or
+    more) harms no person.
 
     Args:
         moderate: The belief from which on a rare value is of concern.
@@ -86,30 +87,43 @@ class HarmRule:
         for name in ("moderate", "high", "very_high"):
             require_number(name, getattr(self, name), at_least=0, at_most=1)
 
-    def least_belief(self, prior: FloatArray, level: Level) -> FloatArray:
+    def least_belief(
+        self, prior: FloatArray, level: Level, secret: BoolArray | None = None
+    ) -> FloatArray:
         """Return the least posterior of a level, per prior; more than 1 where it has none.
 
-        >>> HarmRule().least_belief(np.array([0.1, 0.4, 0.6]), Level.VERY_HIGH).tolist()
-        [0.75, 0.8, inf]
+        Args:
+            prior: How likely something is before the release.
+            level: The level.
+            secret: Where it is a secret; None for nowhere.
+
+        Example:
+            >>> HarmRule().least_belief(np.array([0.1, 0.4, 0.6]), Level.VERY_HIGH).tolist()
+            [0.75, 0.8, inf]
         """
         prior = np.asarray(prior, dtype=np.float64)
         sure = np.maximum(self.very_high, 1 - (1 - prior) / 4)
         rare = prior <= _HALF + _SLACK
         least = np.minimum(np.maximum(self.very_high, 2 * prior), np.where(rare, sure, np.inf))
+        doubtful = prior < self.very_high - _SLACK
         if level < Level.VERY_HIGH:
             least = np.minimum(least, np.maximum(self.high, 4 * prior))
+            if secret is not None:
+                least = np.minimum(least, np.where(doubtful & secret, sure, np.inf))
         if level < Level.HIGH:
-            sure = np.where(prior < self.very_high - _SLACK, sure, np.inf)
-            least = np.minimum(np.minimum(least, sure), np.maximum(self.moderate, 10 * prior))
+            least = np.minimum(least, np.where(doubtful, sure, np.inf))
+            least = np.minimum(least, np.maximum(self.moderate, 10 * prior))
         found: FloatArray = np.where(least <= 1 + _SLACK, least, np.inf)
         return found
 
-    def levels(self, prior: FloatArray, posterior: FloatArray) -> IntArray:
-        """Return the level of each belief, before secrecy and chance."""
+    def levels(
+        self, prior: FloatArray, posterior: FloatArray, secret: BoolArray | None = None
+    ) -> IntArray:
+        """Return the level of each belief, before secrecy raises it, and before chance."""
         prior = np.asarray(prior, dtype=np.float64)
         levels = np.zeros(np.broadcast(prior, posterior).shape, dtype=np.int64)
         for level in (Level.MODERATE, Level.HIGH, Level.VERY_HIGH):
-            levels += posterior >= self.least_belief(prior, level) - _SLACK
+            levels += posterior >= self.least_belief(prior, level, secret) - _SLACK
         return np.where(posterior > prior + _SLACK, levels, 0)
 
     def least_rows(self, prior: FloatArray, rows: IntArray, level: Level) -> FloatArray:
@@ -148,16 +162,17 @@ class HarmRule:
             learned: Whether the beliefs are patterns that were looked for among many: those that
                 chance explains are noise then, and of no level. A fact is one whatever made it.
         """
-        levels = self.levels(prior, posterior)
+        secret = None if secrecy is None else secrecy == Secrecy.SECRET
+        levels = self.levels(prior, posterior, secret)
         if applies is not None:
             levels = np.where(applies, levels, 0)
         by_chance = np.zeros(len(levels), dtype=np.bool_)
         if chance is not None and people >= FEWEST:
             by_chance = chance.explains(levels)
-        if secrecy is not None:
-            by_chance &= secrecy != Secrecy.SECRET
+        if secret is not None:
+            by_chance &= ~secret
             raised = np.minimum(levels + (levels > 0), int(Level.VERY_HIGH))
-            levels = np.where(secrecy == Secrecy.SECRET, raised, levels)
+            levels = np.where(secret, raised, levels)
             levels = np.where(secrecy == Secrecy.HARMLESS, 0, levels)
         by_chance &= levels > 0
         return Judgement(np.where(by_chance & learned, 0, levels), by_chance)

@@ -12,6 +12,7 @@ from sfumato.attacks.corruption import Corruption
 from sfumato.attacks.definetti import DeFinetti
 from sfumato.attacks.dependency import Dependency
 from sfumato.attacks.distance_linkage import DistanceLinkage
+from sfumato.attacks.equal_counts import EqualCounts
 from sfumato.attacks.homogeneity import Homogeneity
 from sfumato.attacks.household import HouseholdKnowledge
 from sfumato.attacks.interval_disclosure import IntervalDisclosure
@@ -43,6 +44,7 @@ __all__ = [
     "Dependency",
     "DistanceLinkage",
     "EarlierRelease",
+    "EqualCounts",
     "Finding",
     "Homogeneity",
     "HouseholdKnowledge",
@@ -84,6 +86,7 @@ ATTACKS: Registry[Attack] = Registry(
         DistanceLinkage,
         IntervalDisclosure,
         DeFinetti,
+        EqualCounts,
         Membership,
         Composition,
         Minimality,

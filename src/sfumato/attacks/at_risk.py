@@ -75,6 +75,7 @@ def count_at_risk(
     *,
     quasi_identifiers: Sequence[str] = (),
     against: Sequence[Knows] = tuple(Knows),
+    most: int = 2,
 ) -> tuple[AdversaryLine, ...]:
     """Return for each adversary how many people they learn too much of, everyone once.
 
@@ -87,11 +88,15 @@ def count_at_risk(
         of: The number of people.
         quasi_identifiers: What adversaries know, for the words.
         against: The adversaries that count.
+        most: How many other columns there are of which a value may be known.
     """
     judged = [each for each in outcomes if each.judged and each.tried and not each.accepted]
     elsewhere = max((each.people for each in judged if each.found is None), default=0)
     lines = []
     for knows in Knows:
+        if knows.values > most:
+            # There is no such value to know.
+            break
         every: dict[int, tuple[PeopleFound, BoolArray]] = {}
         for each in judged:
             found = each.found

@@ -15,7 +15,6 @@ from sfumato.harm import HarmRule, Level, chance_of_values
 from sfumato.leaks.findings import ALL, TOLD, fit_columns, learn_networks
 from sfumato.leaks.rules import PeopleRows, Rule, merge_rules, rules_of
 from sfumato.networks import LEARNERS, Network
-from sfumato.policy.adversaries import Knows
 from sfumato.policy.remedies import GiveRole, PublishApart, Remedy
 from sfumato.schema import Role
 from sfumato.text import text_of
@@ -124,17 +123,10 @@ class Dependency(Attack):
         everyone = target.classes.n_people
         beliefs = [_beliefs(found, values, everyone, rule) for found in self.rules(target)]
         levels = np.zeros(len(counts), dtype=np.int64)
-        told = {knows: np.zeros(len(counts), dtype=np.bool_) for knows in Knows}
         for each in beliefs:
-            known = [c.name for c in each.rule.known if c.name not in target.quasi_identifiers]
-            knows = [*Knows][min(len(known), len(Knows) - 1)]
-            if knows.values > target.against.values:
-                continue
             for level in (Level.MODERATE, Level.HIGH, Level.VERY_HIGH):
                 here = _matching(counts, each.rule, each.levels == level)
                 levels[here] = np.maximum(levels[here], level)
-                if level == Level.VERY_HIGH:
-                    told[knows] |= here
         cases = _worst(beliefs)
         params = self.params()
         params.pop("column")
@@ -154,7 +146,9 @@ class Dependency(Attack):
             note="" if cases else "no other column was found to tell it",
             settings=params,
             advice=self.advice,
-            found=target.find_rows(told),
+            # What it learns of groups that are large enough is counted, exactly, by
+            # knowledge-breach; here it is explained.
+            judged=False,
         )
 
     @classmethod

@@ -486,6 +486,13 @@ def verify(  # noqa: PLR0917 - options of a command line
         int | None,
         typer.Option(metavar="N", help="How many may be at risk; else the policy's, or none."),
     ] = None,
+    strict: Annotated[
+        bool, typer.Option("--strict", help="Exit with 1 if the answer is 'with care', too.")
+    ] = False,
+    everything: Annotated[
+        bool,
+        typer.Option("--all", help="Show all reasons, promises, attacks and assumptions."),
+    ] = False,
     data: Annotated[
         str | None,
         typer.Option(
@@ -511,7 +518,8 @@ def verify(  # noqa: PLR0917 - options of a command line
 
     The promises are recomputed from the published rows alone. A person is at risk if something
     about them is as good as known to an adversary, and was not before. The exit code is 0 if all
-    promises hold, no person is at risk and no column names people, and 1 if not.
+    promises hold, no person is at risk and no column names people, and 1 if not; with --strict it
+    is 1 unless the answer is yes.
     """
     from sfumato.errors import ParameterError
     from sfumato.releases.release import public_name
@@ -541,6 +549,6 @@ def verify(  # noqa: PLR0917 - options of a command line
     if chosen is not None:
         put(format_assessment(found, chosen, subject=public_name(what)))
     else:
-        show(found.content())
-    if not found.holds:
+        show(found.details() if everything else found.content())
+    if not found.holds or (strict and found.answer != "yes"):
         raise typer.Exit(BROKEN)

@@ -691,7 +691,8 @@ class _Search:
 
         secret = table.secrecy[:-1]
         self.bounds = self._bounds(secret)
-        raw = np.where(secret == Secrecy.HARMLESS, 0, rule.levels(self.prior, np.ones(width)))
+        certain = rule.levels(self.prior, np.ones(width), secret == Secrecy.SECRET)
+        raw = np.where(secret == Secrecy.HARMLESS, 0, certain)
         raised = np.minimum(raw + ((secret == Secrecy.SECRET) & (raw > 0)), int(Level.VERY_HIGH))
         self.lone_levels = np.append(raised, 0).astype(np.int8)
         """Per value how much it harms to be known of one person for certain."""
@@ -729,7 +730,8 @@ class _Search:
     def _bounds(self, secrecy: IntArray) -> FloatArray:
         """Return the least belief of each level, per value; none is enough for a harmless one."""
         levels = (Level.MODERATE, Level.HIGH, Level.VERY_HIGH)
-        least = np.stack([self.rule.least_belief(self.prior, level) for level in levels])
+        secret = secrecy == Secrecy.SECRET
+        least = np.stack([self.rule.least_belief(self.prior, each, secret) for each in levels])
         # A belief that is no gain is of no level, however likely.
         least = np.maximum(least - 1e-12, np.nextafter(self.prior + 1e-12, 2))
         found: FloatArray = np.where(secrecy == Secrecy.HARMLESS, 2.0, np.minimum(least, 2.0))

@@ -3,11 +3,14 @@
 from os import PathLike
 from pathlib import Path
 
+from sfumato.errors import InputError
 from sfumato.evidence import EvidenceVerdict, Key
 from sfumato.policy import GivenPolicy
 from sfumato.releases.release import DecoupledRelease, Release
 from sfumato.reports.report import report
+from sfumato.tasks.assessment import Assessment
 from sfumato.tasks.evidence import sign_release
+from sfumato.tasks.verify import verify
 
 
 def sign(
@@ -18,6 +21,7 @@ def sign(
     population: object = None,
     people_file: object = None,
     force: bool = False,
+    even_so: bool = False,
 ) -> EvidenceVerdict:
     """Sign a release that was written before, after verifying it once more.
 
@@ -42,6 +46,8 @@ def sign(
         people_file: The people file, if the release counts people; what `sf.anonymize` returned
             has it. Without it promises about people are not signed, likewise.
         force: Replace the signature of another key.
+        even_so: Sign it although the answer of `sf.verify` is *no*, because people are at risk or a
+            column names people. What does not keep its promises is never signed.
 
     Example:
         >>> import pyarrow as pa, tempfile
@@ -53,6 +59,8 @@ def sign(
         >>> sf.sign(release, key).holds
         True
     """
+    if not even_so:
+        _require_answer(verify(release, policy, population=population, people_file=people_file))
     return sign_release(
         release,
         key,
@@ -62,6 +70,15 @@ def sign(
         force=force,
         make_report=_public_report,
     )
+
+
+def _require_answer(found: Assessment) -> None:
+    """Raise if people are at risk; broken promises are refused where the release is signed."""
+    if found.succeeded or found.named:
+        raise InputError(
+            f"it was not signed, because the answer is no: {found.why[0]} Mend it, or sign it all "
+            "the same: --even-so (even_so=True)."
+        )
 
 
 def _public_report(folder: Path) -> str:

@@ -167,7 +167,7 @@ def _try(policy: Policy, table: CountedTable, *, attacked: bool) -> Trial | None
         tried = try_on_counts(policy, table, loss_only=not attacked)
     except SfumatoError:
         return None
-    return attack_classes(tried, HarmRule(), policy=_without_harmless(policy))
+    return attack_classes(tried, HarmRule(), policy=_without_harmless(policy), values=False)
 
 
 def _without_harmless(policy: Policy) -> Policy:

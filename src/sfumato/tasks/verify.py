@@ -183,8 +183,13 @@ def verify(  # noqa: PLR0913 - all but two have a default and are named
     if policy is not None:
         found = tuple(accept(_accept_together(outcome, policy), policy.accept) for outcome in found)
     untried = _list_untried(target, found, rule)
-    names = [] if target.grouped is None and target.counts is None else target.quasi_identifiers
-    lines = count_at_risk(found, target.classes.n_people, quasi_identifiers=names, against=against)
+    lines = count_at_risk(
+        found,
+        target.classes.n_people,
+        quasi_identifiers=release.quasi_identifiers,
+        against=against,
+        most=_count_knowable(target),
+    )
     assumed = assumptions_of(release, target, rule, found, lines)
     return Assessment(
         verdict,
@@ -205,6 +210,13 @@ def verify(  # noqa: PLR0913 - all but two have a default and are named
 
 def _strength(knows: Knows) -> int:
     return knows.values
+
+
+def _count_knowable(target: Target) -> int:
+    """Return of how many columns besides the quasi-identifiers others may know a value."""
+    every = {name for each in (target, *target.also) for name in each.knowable}
+    # With one such column nothing is left to be learned of it, unless it is no secret.
+    return len(every) if {*target.sensitive} - every or len(every) != 1 else 0
 
 
 def _estimate_sample(target: Target, release: Published) -> SampleRisk | None:

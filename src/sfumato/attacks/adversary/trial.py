@@ -8,12 +8,16 @@ import numpy as np
 
 from sfumato.attacks import (
     ATTACKS,
+    Attack,
     ClassAttack,
     HouseholdKnowledge,
     IntervalDisclosure,
+    KnowledgeBreach,
+    Linking,
     Outcome,
 )
 from sfumato.attacks.adversary.target import target_of
+from sfumato.attacks.at_risk import AdversaryLine, count_at_risk, largest
 from sfumato.attacks.base import accept
 from sfumato.attacks.target import Target
 from sfumato.counts import FrequencySet
@@ -120,6 +124,9 @@ class Trial:
     attacks: tuple[Outcome, ...] = ()
     """What each attack achieved, without the people it found."""
 
+    adversaries: tuple[AdversaryLine, ...] = ()
+    """How many people each adversary learns too much of; only those that were tried."""
+
     reason: str | None = None
     """Why no release keeps the policy, or what is wrong with it; None if there is a release."""
 
@@ -184,8 +191,8 @@ class Trial:
 
     @property
     def at_risk(self) -> int:
-        """The people whom the worst judged attack puts at risk, unless it was accepted."""
-        return max((each.people for each in self.succeeded if not each.accepted), default=0)
+        """The people of whom some adversary who counts learns too much, everyone counted once."""
+        return largest(self.adversaries)
 
     @property
     def at_risk_by_column(self) -> dict[str, int]:
@@ -417,7 +424,7 @@ def _stars(published: FrequencySet, name: str) -> int:
     return int(published.value_counts(name)[column.values.index(STAR)])
 
 
-def with_attacks(trial: Trial, found: Sequence[Outcome], people: int) -> Trial:
+def with_attacks(trial: Trial, found: Sequence[Outcome], people: int, *, most: int = 2) -> Trial:
     """Return a trial with what attacks achieved, without the people they found.
 
     More readers see a comparison than a release.
@@ -426,30 +433,50 @@ def with_attacks(trial: Trial, found: Sequence[Outcome], people: int) -> Trial:
         trial: What would be published.
         found: What each attack achieved.
         people: The people there are.
+        most: How many values adversaries know besides the quasi-identifiers.
     """
-    attacks = tuple(replace(accept(each, trial.policy.accept), worst=()) for each in found)
-    trial = replace(trial, attacks=attacks)
+    policy = trial.policy
+    judged = [accept(each, policy.accept) for each in found]
+    lines = count_at_risk(
+        judged,
+        people,
+        quasi_identifiers=policy.quasi_identifiers,
+        against=policy.against,
+        most=most,
+    )
+    attacks = tuple(replace(each, worst=(), found=None) for each in judged)
+    trial = replace(trial, attacks=attacks, adversaries=lines)
     return replace(trial, risks={AT_RISK: trial.at_risk / max(people, 1), **trial.risks})
 
 
 def attack_classes(
-    trial: Trial, rule: HarmRule, report: Progress = silent, *, policy: Policy | None = None
+    trial: Trial,
+    rule: HarmRule,
+    report: Progress = silent,
+    *,
+    policy: Policy | None = None,
+    values: bool = True,
 ) -> Trial:
-    """Return a trial with what attacks on classes learn.
+    """Return a trial with what attacks on counts learn.
 
     Args:
         trial: What would be published; it has its release.
         rule: From which belief on a person is at risk.
         report: Told which attack is next.
         policy: What the release is held against; None for the policy that was tried.
+        values: Whether adversaries count who know other values besides the quasi-identifiers.
     """
     if trial.release is None or not trial.published:
         return trial
     target = target_of_trial(trial, policy)
     found = attacks_on_classes(
-        target, rule, lambda done, total: report("attacking classes", done, total)
+        target,
+        rule,
+        lambda done, total: report("attacking classes", done, total),
+        values=values,
     )
-    return with_attacks(trial, [each for _, each in found], target.classes.n_people)
+    most = 2 if values else 0
+    return with_attacks(trial, [each for _, each in found], target.classes.n_people, most=most)
 
 
 def target_of_trial(trial: Trial, policy: Policy | None = None) -> Target:
@@ -460,7 +487,9 @@ def target_of_trial(trial: Trial, policy: Policy | None = None) -> Target:
         policy: What the release is held against; None for the policy that was tried.
     """
     policy = policy or trial.policy
-    return replace(target_of(open_release(trial.release, policy)), others=policy.verdict.others)
+    target = target_of(open_release(trial.release, policy))
+    against = max(policy.against, key=lambda knows: knows.values)
+    return replace(target, others=policy.verdict.others, against=against)
 
 
 def release_of_counts(
@@ -512,16 +541,27 @@ def without_sets(policy: Policy) -> Policy:
 
 
 def attacks_on_classes(
-    target: Target, rule: HarmRule, on_attack: Callable[[int, int], None] | None = None
+    target: Target,
+    rule: HarmRule,
+    on_attack: Callable[[int, int], None] | None = None,
+    *,
+    values: bool = True,
 ) -> list[tuple[object, Outcome]]:
-    """Return what attacks on classes learn, each with its outcome; others cost more than that.
+    """Return what attacks on counts learn, each with its outcome; others cost more than that.
 
     Args:
         target: What is attacked.
         rule: From which belief on a person is at risk.
         on_attack: Told before each attack how many are done, of how many.
+        values: Whether the adversary may know other values besides the quasi-identifiers.
     """
-    cheap = (ClassAttack, HouseholdKnowledge, IntervalDisclosure)
+    cheap: tuple[type[Attack], ...] = (
+        ClassAttack,
+        HouseholdKnowledge,
+        IntervalDisclosure,
+        Linking,
+    )
+    cheap += (KnowledgeBreach,) if values else ()
     kinds = [kind for kind in ATTACKS.values() if issubclass(kind, cheap)]
     attacks = [attack for kind in kinds for attack in kind.against(target, rule)]
     found: list[tuple[object, Outcome]] = []
