@@ -87,7 +87,8 @@ def test_what_everybody_in_a_table_has_is_told_by_being_in_it():
         return sf.Policy(columns=columns, models=[sf.models.KAnonymity(4)])
 
     assert sf.verify(patients, with_values(secret=["hiv"])).answer == "no"
-    assert sf.verify(patients, with_values(harmless=["hiv"])).answer == "yes"
+    said = with_values(harmless=["hiv"], because="the clinic treats nothing else")
+    assert sf.verify(patients, said).answer == "yes"
 
 
 def test_attacks_can_be_chosen_or_left_out():

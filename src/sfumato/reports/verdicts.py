@@ -50,7 +50,7 @@ def _json(assessment: Assessment, subject: str) -> str:
 def _markdown(assessment: Assessment, subject: str) -> str:
     name = " ".join(visible(subject).replace("`", "'").split())
     title = f"# May `{name}` be published? {assessment.answer.capitalize()}"
-    return "\n\n".join([title, *to_markdown(assessment.content().parts)]) + "\n"
+    return "\n\n".join([title, *to_markdown(assessment.details().parts)]) + "\n"
 
 
 # JUnit XML: continuous integration shows every promise and attack as a test.
