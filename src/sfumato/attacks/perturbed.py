@@ -40,11 +40,14 @@ class PerturbedRows:
 
     def look_at(self, name: str) -> SeenColumn:
         """Return what readers see of a column, without missing values."""
-        column = self.counts.column(name)
-        codes = self.counts.codes_of(name).astype(np.int64)
-        rows = sums(codes, self.counts.rows, len(column.values))
-        n = len(column.known)
-        return SeenColumn(name, column.known, rows[:n])
+        return look_at(self.counts, name)
+
+
+def look_at(counts: FrequencySet, name: str) -> SeenColumn:
+    """Return what readers see of a column of some counts, without missing values."""
+    column = counts.column(name)
+    rows = sums(counts.codes_of(name).astype(np.int64), counts.rows, len(column.values))
+    return SeenColumn(name, column.known, rows[: len(column.known)])
 
 
 def true_shares(likelihood: FloatArray, shares: FloatArray) -> FloatArray:

@@ -5,8 +5,8 @@ from dataclasses import asdict, dataclass, field, replace
 from typing import Any, Literal
 
 from sfumato.attacks import ATTACKS, Attack, KnowledgeBreach, Linking, Outcome, Target
+from sfumato.attacks.adversary.claims import randomised_columns
 from sfumato.attacks.adversary.target import (
-    randomised_columns,
     target_of,
     with_earlier,
     with_list,

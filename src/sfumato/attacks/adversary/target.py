@@ -18,7 +18,10 @@ from sfumato.attacks import (
     base,
     matcher,
 )
+from sfumato.attacks.adversary.claims import randomised_columns
+from sfumato.attacks.nearly_exact import NearlyExact, read_columns
 from sfumato.attacks.overlap import Face, LabelKnowledge, number_items
+from sfumato.attacks.perturbed import look_at
 from sfumato.classes import MISSING, SensitiveColumn, ValueCounts, overlapping
 from sfumato.counts import Column, FrequencySet
 from sfumato.counts.people import ClassPeople
@@ -50,21 +53,27 @@ from sfumato.text import fold_spelling, text_of
 from sfumato.typing import FloatArray, IntArray, Value, silent
 
 
-def target_of(release: Published) -> Target:
+def target_of(release: Published, *, at_face_value: Sequence[str] = ()) -> Target:
     """Group the people of a release, or of a plain table, as it shows them.
 
     Rows whose quasi-identifiers are all `*` are a class like others: they are of those people
     who fit no other class. Left out are only suppressed rows that say nothing else either: those
     of a release of ours, which says how many they are, and in a stranger's table rows of stars
     without any sensitive value, unless all rows are like that.
+
+    Args:
+        release: The release.
+        at_face_value: Columns whose published values are taken for true ones, whatever the
+            manifest says of chance.
     """
     manifest = release.manifest
+    drawn = {n: m for n, m in randomised_columns(release).items() if n not in at_face_value}
     ladders = _Ladders(release.policy, {} if manifest is None else manifest.hierarchies)
     if manifest is not None and manifest.kind is not None:
         _require_own(manifest, "quasi_identifiers", "quasi-identifier", release.named[0])
         _require_own(manifest, "sensitive", "sensitive", release.named[1])
     if isinstance(release, PublishedTable):
-        target = _table(release, ladders)
+        target = _table(release, ladders, drawn)
     elif manifest is not None and not release.kind.keeps_classes:
         shown = (*release.columns, *release.plain)
         published = cache(lambda: release.counts(shown).fold(release.folded).join(release.together))
@@ -146,13 +155,15 @@ def _require_own(manifest: Manifest, name: str, role: str, given: Sequence[str] 
         )
 
 
-def _table(release: PublishedTable, ladders: "_Ladders") -> Target:
+def _table(
+    release: PublishedTable, ladders: "_Ladders", drawn: Mapping[str, Perturbation]
+) -> Target:
     people = release.people
     if people is not None:
         # Suppressed rows are not among those of people.
-        people = people.fold(release.folded)
-        drawn = randomised_columns(release)
-        steady = tuple(name for name in release.sensitive if name not in drawn)
+        readings = nearly_exact_columns(people, drawn)
+        people = read_columns(people, readings).fold(release.folded)
+        steady = tuple(n for n in release.sensitive if readings.get(n) or n not in drawn)
         bound = ladders.of([people.column(n) for n in steady])
         target = Target.of_table(
             people,
@@ -164,13 +175,13 @@ def _table(release: PublishedTable, ladders: "_Ladders") -> Target:
         )
         return _with_perturbed(target, release, drawn)
     [counts] = release.counts(release.columns).tables
-    counts = release.without_starred(counts).fold(release.folded)
+    readings = nearly_exact_columns(counts, drawn)
+    counts = release.without_starred(read_columns(counts, readings)).fold(release.folded)
     general = release.generalised
     counts = release.without_general_stars(counts)
     # Labels are nodes of a hierarchy, and none is bound to them: each is judged as a value is.
     bound = ladders.of([counts.column(n) for n in release.sensitive if n not in general])
-    drawn = randomised_columns(release)
-    steady = tuple(name for name in release.sensitive if name not in drawn)
+    steady = tuple(n for n in release.sensitive if readings.get(n) or n not in drawn)
     bound = {name: ladder for name, ladder in bound.items() if name in steady}
     target = Target.of_table(counts, release.quasi_identifiers, steady, bound)
     target = _with_perturbed(target, release, drawn)
@@ -179,20 +190,18 @@ def _table(release: PublishedTable, ladders: "_Ladders") -> Target:
     return target.keep(~target.silent)
 
 
-def randomised_columns(release: Published) -> dict[str, Perturbation]:
-    """Return the published columns whose values chance has changed, and how.
+def nearly_exact_columns(
+    counts: FrequencySet, drawn: Mapping[str, Perturbation]
+) -> dict[str, NearlyExact]:
+    """Return the columns that chance has changed so little that they count as they stand.
 
-    The manifest says so. Where there is a policy, it must say the same: else the manifest would
-    set the bar that it is judged by.
+    Args:
+        counts: The published rows.
+        drawn: What chance did to which columns.
     """
-    manifest = release.manifest
-    if manifest is None:
-        return {}
-    every = {column.name: column.perturbations for column in manifest.columns}
-    if release.policy is not None:
-        stated = release.policy.perturbations
-        every = {name: chain for name, chain in every.items() if stated.get(name, ()) == chain}
-    return {n: member for n, chain in every.items() for member in chain if member.random}
+    there = {name: member for name, member in drawn.items() if name in counts.names}
+    read = {name: NearlyExact.read(look_at(counts, name), each) for name, each in there.items()}
+    return {name: each for name, each in read.items() if each is not None}
 
 
 def _with_perturbed(
