@@ -398,7 +398,7 @@ def test_what_is_believed_is_right_as_often_as_it_says(member):
     rows = PerturbedRows(counts, classes, {"pay": member}, ("pay",))
     places = _Places.of(rows, "pay", None)
     entries = _PlaceEntries.of(rows, "pay", places, len(sizes))
-    of_class, first, _, posterior = entries.believe(places)
+    of_class, first, _, posterior = entries.believe(places, entries.weigh_all(places))
     low = np.array([float(places.labels[at]) for at in first]) - places.step / 2
     high = low + places.step * places.width
     right = [

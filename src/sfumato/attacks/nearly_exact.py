@@ -1,21 +1,23 @@
 """Columns that chance has changed so little that what is published is as good as true."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
-from sfumato.attacks.perturbed import look_at, true_shares
-from sfumato.counts import FrequencySet
+from sfumato.attacks.perturbed import true_shares
+from sfumato.counts import Column, FrequencySet, group, sums
 from sfumato.harm import HarmRule
 from sfumato.perturbations import Perturbation, SeenColumn
-from sfumato.typing import BoolArray, FloatArray, Value
+from sfumato.text import in_order
+from sfumato.typing import BoolArray, FloatArray, IntArray, Value
 
 _TENTH = 0.1
 _MIDDLE = (0.1, 0.9)
 """Numbers are as good as the same within a tenth of where most people are, as `Similarity` does."""
 
 _MOST_VALUES = 2000
+_EXACT = 2.0**53
 
 
 @dataclass(frozen=True, eq=False)
@@ -76,15 +78,24 @@ class NearlyExact:
                 return cls(share, kept, step)
         return None
 
-    def values(self, seen: SeenColumn) -> list[Value]:
+    def column(self, counts: FrequencySet, name: str) -> tuple[Column, IntArray]:
+        """Return a column as it is read, and what each of its published codes becomes."""
+        given = counts.column(name)
+        read = [*self._values(given.known), *([None] * (len(given.values) - len(given.known)))]
+        known = tuple(in_order({value for value in read if value is not None}))
+        values = (*known, *([None] if None in read else []))
+        place = {value: code for code, value in enumerate(values)}
+        return Column(name, values), np.array([place[value] for value in read], dtype=np.int64)
+
+    def _values(self, published: Sequence[Value]) -> list[Value]:
         """Return what each published value is read as; None if it is no value."""
         if self.step is None:
-            return [v if kept else None for v, kept in zip(seen.values, self.kept, strict=True)]
-        rounded = np.round(seen.numbers / self.step) * self.step + 0.0
-        whole = bool((rounded == np.round(rounded)).all())
-        # Multiples of a tenth are written with the decimals that they have.
-        found: list[Value] = np.round(rounded, 12).tolist()
-        return [int(str(v).partition(".")[0]) for v in found] if whole else found
+            return [v if kept else None for v, kept in zip(published, self.kept, strict=True)]
+        numbers = SeenColumn("", tuple(published), np.ones(len(published), dtype=np.int64)).numbers
+        rounded = np.round(np.round(numbers / self.step) * self.step, 12) + 0.0
+        whole = bool((rounded == np.round(rounded)).all() and np.abs(rounded).max() < _EXACT)
+        found: list[Value] = rounded.astype(np.int64).tolist() if whole else rounded.tolist()
+        return found
 
 
 SURE = HarmRule().very_high
@@ -114,9 +125,7 @@ def _steps(seen: SeenColumn) -> list[float]:
     return [each for each in every if each <= most]
 
 
-def read_columns(
-    counts: FrequencySet, readings: Mapping[str, NearlyExact]
-) -> FrequencySet:
+def read_columns(counts: FrequencySet, readings: Mapping[str, NearlyExact]) -> FrequencySet:
     """Return counts in which columns that are nearly exact have the values that they are read as.
 
     Example:
@@ -127,15 +136,16 @@ def read_columns(
         >>> read_columns(counts, {"ill": read}).column("ill").values
         ('flu', 'gout', None)
     """
-    changed = {n: r for n, r in readings.items() if r.step is not None or not r.kept.all()}
+    columns, codes = list(counts.columns), counts.codes.copy()
+    changed = False
+    for name, reading in readings.items():
+        if reading.step is None and reading.kept.all():
+            continue
+        at, changed = counts.index(name), True
+        columns[at], number = reading.column(counts, name)
+        codes[at] = number[codes[at]]
     if not changed:
         return counts
-    values: list[list[Value]] = []
-    for column in counts.columns:
-        read = changed.get(column.name)
-        own = list(column.values)
-        if read is not None:
-            missing = [None] * (len(own) - len(column.known))
-            own = [*read.values(look_at(counts, column.name)), *missing]
-        values.append(own)
-    return FrequencySet.from_codes(counts.names, values, counts.codes, counts.rows)
+    groups = group(list(codes), [len(each.values) for each in columns], n=len(counts))
+    rows = sums(groups.of_item, counts.rows, groups.n)
+    return FrequencySet(tuple(columns), codes[:, groups.first], rows)

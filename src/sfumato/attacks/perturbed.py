@@ -1,16 +1,25 @@
 """Rows whose values chance has changed, as readers see them."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from typing import NamedTuple
 
 import numpy as np
 
-from sfumato.counts import FrequencySet, sums
+from sfumato.counts import Column, FrequencySet, sums
 from sfumato.perturbations import Perturbation, SeenColumn
 from sfumato.typing import FloatArray, IntArray
 
 _ROUNDS = 50
 _ENOUGH = 1e-4
+
+
+class BesideColumn(NamedTuple):
+    """What the rows have in another column, as it is read."""
+
+    column: Column
+    codes: IntArray
+    """The value of each combination of the perturbed rows."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -32,6 +41,18 @@ class PerturbedRows:
 
     secrecy: Mapping[str, IntArray] | None = None
     """How much each value of sensitive columns is a secret, where the publisher says so."""
+
+    beside: Mapping[str, BesideColumn] = field(default_factory=dict)
+    """Columns that others may know of a person, and whose published values are as good as true."""
+
+    unit_of: IntArray | None = None
+    """Which of the combinations of the target's counts each of these is a part of, if any is."""
+
+    @property
+    def quasi_identifiers(self) -> tuple[str, ...]:
+        """What classes are recognised by."""
+        others = {*self.members, *self.beside}
+        return tuple(name for name in self.counts.names if name not in others)
 
     @property
     def plain(self) -> tuple[str, ...]:

@@ -3,7 +3,13 @@
 Every member is one frozen dataclass; `PERTURBATIONS` finds them by name.
 """
 
-from sfumato.perturbations.base import Amount, ColumnCells, Perturbation, PublishedLimits, SeenColumn
+from sfumato.perturbations.base import (
+    Amount,
+    ColumnCells,
+    Perturbation,
+    PublishedLimits,
+    SeenColumn,
+)
 from sfumato.perturbations.end_coding import BottomCoding, TopCoding
 from sfumato.perturbations.noise import CorrelatedNoise, PlainNoise
 from sfumato.perturbations.pram import Pram

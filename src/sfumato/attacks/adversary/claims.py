@@ -1,7 +1,7 @@
 """What a release says chance did to its columns, held against what it publishes."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
@@ -108,9 +108,7 @@ def randomised_columns(release: Published) -> dict[str, Perturbation]:
     return {c.column: c.member for c in claims if c.believed and c.member is not None}
 
 
-def _claim_of(
-    record: ColumnRecord, release: Published, rows: "_ClaimedRows"
-) -> ChanceClaim | None:
+def _claim_of(record: ColumnRecord, release: Published, rows: "_ClaimedRows") -> ChanceClaim | None:
     """Return what a manifest claims of a column; None if it is nothing that counts."""
     stated: Mapping[str, tuple[Perturbation, ...]] = {}
     if release.policy is not None:
@@ -119,7 +117,9 @@ def _claim_of(
     try:
         chain = record.perturbations
     except SfumatoError as fault:
-        return None if confirmed else ChanceClaim(name, None, _kind(record), False, why=str(fault))
+        if confirmed:
+            return None
+        return ChanceClaim(name, None, _kind(record), confirmed, why=str(fault))
     drawn = [member for member in chain if member.random]
     if not drawn or (confirmed and stated.get(name, ()) != chain):
         return None
@@ -132,7 +132,8 @@ def _claim_of(
     if fit is None:
         return ChanceClaim(name, member, member.name, confirmed)
     why = "" if fit.believable else fit.why
-    return ChanceClaim(name, member, member.name, confirmed, True, fit.probability, why)
+    claim = ChanceClaim(name, member, member.name, confirmed, tested=True, why=why)
+    return replace(claim, probability=fit.probability)
 
 
 def _kind(record: ColumnRecord) -> str:
@@ -180,5 +181,3 @@ class _ClaimedRows:
         classes = known.group_by(self.release.quasi_identifiers).of_item
         codes = known.codes_of(name).astype(np.int64)
         return Fit.test(classes, codes, known.rows, seen, member)
-
-

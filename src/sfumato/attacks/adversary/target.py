@@ -21,9 +21,9 @@ from sfumato.attacks import (
 from sfumato.attacks.adversary.claims import randomised_columns
 from sfumato.attacks.nearly_exact import NearlyExact, read_columns
 from sfumato.attacks.overlap import Face, LabelKnowledge, number_items
-from sfumato.attacks.perturbed import look_at
+from sfumato.attacks.perturbed import BesideColumn, look_at
 from sfumato.classes import MISSING, SensitiveColumn, ValueCounts, overlapping
-from sfumato.counts import Column, FrequencySet
+from sfumato.counts import Column, FrequencySet, group
 from sfumato.counts.people import ClassPeople
 from sfumato.decouplings.base import LinkedTables, joint_name
 from sfumato.errors import (
@@ -211,12 +211,18 @@ def _with_perturbed(
     data = release.data
     there = data.names if isinstance(data, FrequencySet) else release.table.columns
     names = [n for n in drawn if n in there and n not in release.quasi_identifiers]
+    names = [n for n in names if n not in release.sets]
     if not names:
         return target
-    [counts] = release.counts((*release.quasi_identifiers, *names)).tables
+    others = [n for n in (*release.sensitive, *release.plain) if n in there and n not in names]
+    others = [n for n in others if n not in release.sets]
+    [counts] = release.counts((*release.quasi_identifiers, *names, *others)).tables
     counts = release.without_starred(counts)
     secret = tuple(name for name in names if name in release.sensitive)
     values = {name: counts.column(name).values for name in secret}
+    readings = nearly_exact_columns(counts, {name: drawn[name] for name in names})
+    beside = {name: _read_beside(counts, name, readings.get(name), release) for name in others}
+    beside |= {name: _read_beside(counts, name, each, release) for name, each in readings.items()}
     rows = PerturbedRows(
         counts,
         target.class_of(counts),
@@ -224,8 +230,50 @@ def _with_perturbed(
         secret,
         tuple(name for name in secret if name in release.unknown),
         secrecy_of(release.policy, values) or None,
+        {name: each for name, each in beside.items() if name not in release.unknown},
+        _units_of(target, counts, beside),
     )
     return replace(target, perturbed=rows)
+
+
+def _read_beside(
+    counts: FrequencySet, name: str, reading: NearlyExact | None, release: Published
+) -> BesideColumn:
+    """Return what rows have in a column, as an adversary reads it."""
+    column, codes = counts.column(name), counts.codes_of(name).astype(np.int64)
+    if reading is not None:
+        column, number = reading.column(counts, name)
+        codes = number[codes]
+    if name in release.folded:
+        folded = column.folded
+        column, codes = folded.column, folded.codes[codes].astype(np.int64)
+    return BesideColumn(column, codes)
+
+
+def _units_of(
+    target: Target, counts: FrequencySet, beside: Mapping[str, BesideColumn]
+) -> IntArray | None:
+    """Return of which combination of the target each of some finer ones is a part."""
+    whole = target.counts
+    if whole is None or not {*whole.names} <= {*target.quasi_identifiers, *beside}:
+        return None
+    sizes = [len(column.values) for column in whole.columns]
+    both = []
+    for column in whole.columns:
+        codes = counts.codes_of(column.name).astype(np.int64)
+        if column.name in beside:
+            read = beside[column.name]
+            place = {value: code for code, value in enumerate(column.values)}
+            number = np.array([place.get(value, -1) for value in read.column.values])
+            codes = number[read.codes]
+        if (codes < 0).any():
+            return None
+        both.append(np.concatenate([whole.codes_of(column.name).astype(np.int64), codes]))
+    found = group(both, sizes, n=len(whole) + len(counts))
+    unit = np.full(found.n, -1, dtype=np.int64)
+    unit[found.of_item[: len(whole)]] = np.arange(len(whole))
+    units: IntArray = unit[found.of_item[len(whole) :]]
+    return None if (units < 0).any() else units
 
 
 def _says_nothing(target: Target) -> bool:
