@@ -82,17 +82,18 @@ class Fit:
         line, code = np.append(line, np.full(len(code), n - 1)), np.append(code, code)
         rows = np.append(rows, rows)
         least, tests, found = 1.0, 0, ""
-        sizes = np.bincount(line, weights=rows, minlength=n)
+        sizes = np.bincount(line, weights=rows, minlength=n).astype(float)
         for part, few, many in sets:
             width = len(few)
             tests += 2 * n * width
             if n * width <= _MOST_CELLS:
-                counted = np.bincount(line * width + part[code], weights=rows, minlength=n * width)
+                key = line * width + part[code]
+                counted = np.bincount(key, weights=rows, minlength=n * width).astype(float)
                 at = np.repeat(np.arange(n), width), np.tile(np.arange(width), n)
             else:
                 # Of what no row of a class has, nothing is asked.
                 cells = group([line, part[code]], [n, width], n=len(line))
-                counted = np.bincount(cells.of_item, weights=rows, minlength=cells.n)
+                counted = np.bincount(cells.of_item, weights=rows, minlength=cells.n).astype(float)
                 at = line[cells.first], part[code][cells.first]
             total = sizes[at[0]]
             above = _log_tail(counted, total, many[at[1]])

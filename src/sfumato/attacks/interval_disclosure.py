@@ -225,7 +225,9 @@ class _Judged(NamedTuple):
     by_chance: BoolArray
 
     def take(self, at: IntArray) -> "_Judged":
-        return _Judged(*(each[at] for each in self))
+        return _Judged(
+            self.level[at], self.window[at], self.prior[at], self.posterior[at], self.by_chance[at]
+        )
 
 
 @dataclass(frozen=True, eq=False)
@@ -248,7 +250,8 @@ class DisclosedRows:
     @property
     def at_risk(self) -> BoolArray:
         """Which combinations of the perturbed rows are of people at risk."""
-        return self.levels == Level.VERY_HIGH
+        found: BoolArray = self.levels == Level.VERY_HIGH
+        return found
 
     @property
     def units(self) -> BoolArray | None:

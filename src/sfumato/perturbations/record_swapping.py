@@ -77,10 +77,11 @@ class RecordSwapping(Perturbation):
     def stays(self, shown: SeenColumn, prior: FloatArray, step: float | None = None) -> FloatArray:
         share = read_share("share", self.share)
         if step is None:
-            return (1 - share) + share * shown.shares
+            alone: FloatArray = (1 - share) + share * shown.shares
+            return alone
         _, place = np.unique(np.round(shown.numbers / step), return_inverse=True)
-        found: FloatArray = (1 - share) + share * np.bincount(place, weights=shown.shares)[place]
-        return found
+        together = np.bincount(place, weights=shown.shares)[place]
+        return np.asarray((1 - share) + share * together, dtype=np.float64)
 
     def limits(self, shown: SeenColumn) -> list[PublishedLimits]:
         """Return how often each value is published, whatever the true ones are.

@@ -5,8 +5,9 @@ from dataclasses import asdict, dataclass, field, replace
 from typing import Any, Literal
 
 from sfumato.attacks import ATTACKS, Attack, KnowledgeBreach, Linking, Outcome, Target
-from sfumato.attacks.adversary.claims import randomised_columns
+from sfumato.attacks.adversary.claims import chance_claims, hidden_columns
 from sfumato.attacks.adversary.target import (
+    at_face_value,
     target_of,
     with_earlier,
     with_list,
@@ -146,6 +147,13 @@ class Assessment(Showable):
     """What chance did to which columns, as the manifest says. Files cannot show it: attacks on
     these columns believe it."""
 
+    unconfirmed: tuple[str, ...] = ()
+    """Those of them that nobody but the manifest says, and that hide something if they are true."""
+
+    refuted: tuple[str, ...] = ()
+    """What the manifest says of chance and nobody believes, and why: these columns are attacked as
+    they stand."""
+
     @property
     def checks(self) -> tuple[Check, ...]:
         """Every promise, in the order they were checked."""
@@ -221,6 +229,7 @@ class Assessment(Showable):
         if not self.holds:
             return "no"
         care = self.concerns or self.accepted or self.untried or self._unreached
+        care = care or self.refuted or self.unconfirmed
         care = care or self._not_recounted or self.supposed
         columns = any(each.answer != "yes" for each in self.columns)
         return "with care" if care or columns or self.reproducible or self.apart else "yes"
@@ -248,6 +257,7 @@ class Assessment(Showable):
             for outcome in _distinct(self.succeeded)
         ]
         seeded = (*([_SEEDED] if self.reproducible else []), *self._apart, *self._not_recounted)
+        seeded = (*seeded, *self.refuted, *self._unconfirmed)
         first = [Reason(text) for text in seeded]
         accepted = [
             Reason(f"accepted: {each.reason} {each.accepted}", outcome=each)
@@ -295,10 +305,23 @@ class Assessment(Showable):
         return (f"{which} {told}, and the table was judged without: publish it without, too",)
 
     @property
+    def _unconfirmed(self) -> tuple[str, ...]:
+        if not self.unconfirmed:
+            return ()
+        told = join_words(self.unconfirmed)
+        return (f"only its manifest says so: {told}; hold it to a policy that does, too",)
+
+    @property
     def _supposed(self) -> list[Reason]:
         who = "its manifest" if self.believed else "the policy"
         told = f"only if others know what they do not know, as {who} says (known: false):"
-        return [Reason(f"{told} {each.reason}", outcome=each) for each in _distinct(self.supposed)]
+        chance = "only if chance changed nothing, which its manifest alone says it did:"
+        as_known = [each for each in self.supposed if AS_TRUE not in each.settings]
+        as_true = [each for each in self.supposed if AS_TRUE in each.settings]
+        return [
+            *(Reason(f"{told} {each.reason}", outcome=each) for each in _distinct(as_known)),
+            *(Reason(f"{chance} {each.reason}", outcome=each) for each in _distinct(as_true)),
+        ]
 
     @property
     def _untried(self) -> tuple[str, ...]:
@@ -396,6 +419,10 @@ class Assessment(Showable):
             f"<Assessment: {self.answer}, {len(self.checks)} checks, {len(self.attacks)} attacks>"
         )
 
+
+AS_TRUE = "as_true"
+"""The setting of an outcome that tells which columns were taken as they stand, against what the
+manifest says of chance."""
 
 _SEEDED = (
     "it was drawn with a fixed seed, and who knows that can put the rows back in the order of the "
@@ -573,6 +600,7 @@ def verify(  # noqa: PLR0913 - all but two have a default and are named
     chosen = list(ATTACKS) if attacks is True else attacks
     allowed = tolerated.people if people is None else people
     found = outcomes(target, chosen, rule, progress or silent)
+    found = (*found, *_if_nothing_changed(release, found, chosen, rule, tolerated))
     if policy is not None:
         found = tuple(accept(_accept_together(outcome, policy), policy.accept) for outcome in found)
     untried = _list_untried(target, found, rule)
@@ -587,7 +615,7 @@ def verify(  # noqa: PLR0913 - all but two have a default and are named
         seeded,
         apart,
         sample,
-        _believed_chance(release),
+        *_chance_told(release),
     )
 
 
@@ -647,9 +675,41 @@ def _believed_roles(release: Published) -> dict[str, tuple[str, ...]]:
     return {role: tuple(names) for role, names in found.items()}
 
 
-def _believed_chance(release: Published) -> tuple[str, ...]:
-    """Return what chance did to columns, as the manifest says."""
-    return tuple(f"{each.name} of {name}" for name, each in randomised_columns(release).items())
+def _chance_told(
+    release: Published,
+) -> tuple[tuple[str, ...], tuple[str, ...], tuple[str, ...]]:
+    """Return what chance did as the manifest says, what of it only that says, and what is wrong."""
+    claims, hidden = chance_claims(release), hidden_columns(release)
+    return (
+        tuple(str(each) for each in claims if each.believed),
+        tuple(str(each) for each in claims if each.open and each.column in hidden),
+        tuple(
+            f"its manifest says {each}. The column is judged as it stands"
+            for each in claims
+            if not each.believed
+        ),
+    )
+
+
+def _if_nothing_changed(
+    release: Published,
+    found: Sequence[Outcome],
+    asked: Sequence[str | Attack],
+    rule: HarmRule,
+    tolerated: Tolerance,
+) -> tuple[Outcome, ...]:
+    """Return what else attacks achieve if chance did not do what only the manifest says."""
+    target = at_face_value(release)
+    if target is None:
+        return ()
+    target, columns = replace(target, others=tolerated.others), [*target.sensitive]
+    known = {(each.attack, each.column, each.about): each.people for each in found}
+    more = outcomes(target, asked, rule)
+    return tuple(
+        replace(each, judged=False, supposed=True, settings={**each.settings, AS_TRUE: columns})
+        for each in more
+        if each.people > known.get((each.attack, each.column, each.about), 0)
+    )
 
 
 def _with_spelling(release: Published, names: Sequence[str]) -> Published:

@@ -4,10 +4,12 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
+from weakref import WeakKeyDictionary
 
 import numpy as np
 
 from sfumato.attacks.fit import Fit
+from sfumato.attacks.nearly_exact import NearlyExact
 from sfumato.attacks.perturbed import look_at
 from sfumato.counts import FrequencySet
 from sfumato.errors import SfumatoError
@@ -97,15 +99,40 @@ def chance_claims(release: Published) -> tuple[ChanceClaim, ...]:
     manifest = release.manifest
     if manifest is None:
         return ()
-    rows = _ClaimedRows(release)
-    found = [_claim_of(record, release, rows) for record in manifest.columns if record.perturbed]
-    return tuple(claim for claim in found if claim is not None)
+    if release not in _HELD:
+        rows = _ClaimedRows(release)
+        said = [record for record in manifest.columns if record.perturbed]
+        claims = [_claim_of(record, release, rows) for record in said]
+        _HELD[release] = tuple(claim for claim in claims if claim is not None)
+    return _HELD[release]
+
+
+_HELD: "WeakKeyDictionary[Published, tuple[ChanceClaim, ...]]" = WeakKeyDictionary()
+"""What was found of each release that is still in use: several ask for it, and it takes time."""
 
 
 def randomised_columns(release: Published) -> dict[str, Perturbation]:
     """Return the published columns whose values chance has changed, and how, as far as believed."""
     claims = chance_claims(release)
     return {c.column: c.member for c in claims if c.believed and c.member is not None}
+
+
+def hidden_columns(release: Published) -> tuple[str, ...]:
+    """Return the columns of which chance hides what is true, and not nearly nothing of it.
+
+    Where a claim is open, this is what is believed without anybody who answers for it.
+    """
+    if not isinstance(release, PublishedTable):
+        return tuple(randomised_columns(release))
+    data = release.data
+    there = data.names if isinstance(data, FrequencySet) else release.table.columns
+    found = {n: m for n, m in randomised_columns(release).items() if n in there}
+    [counts] = release.counts(tuple(found)).tables if found else [None]
+    return tuple(
+        name
+        for name, member in found.items()
+        if counts is not None and NearlyExact.read(look_at(counts, name), member) is None
+    )
 
 
 def _claim_of(record: ColumnRecord, release: Published, rows: "_ClaimedRows") -> ChanceClaim | None:

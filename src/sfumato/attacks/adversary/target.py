@@ -18,7 +18,7 @@ from sfumato.attacks import (
     base,
     matcher,
 )
-from sfumato.attacks.adversary.claims import randomised_columns
+from sfumato.attacks.adversary.claims import chance_claims, randomised_columns
 from sfumato.attacks.nearly_exact import NearlyExact, read_columns
 from sfumato.attacks.overlap import Face, LabelKnowledge, number_items
 from sfumato.attacks.perturbed import BesideColumn, look_at
@@ -101,6 +101,24 @@ def target_of(release: Published, *, at_face_value: Sequence[str] = ()) -> Targe
     target = with_items(target, release)
     matches_any = target.counts is not None and release.missing == Missing.MATCHES_ANY.value
     return _overlapping(target) if matches_any else target
+
+
+def at_face_value(release: Published) -> Target | None:
+    """Return a release as it is if what only its manifest says of chance is wrong.
+
+    Published values are true ones then. None if there is no such claim of a sensitive column.
+
+    Example:
+        >>> import pyarrow as pa
+        >>> from sfumato.releases.opening import open_release
+        >>> at_face_value(open_release(pa.table({"age": [30]}), quasi_identifiers=["age"])) is None
+        True
+    """
+    claimed = [claim for claim in chance_claims(release) if claim.open]
+    names = tuple(claim.column for claim in claimed)
+    if not any(name in release.sensitive for name in names):
+        return None
+    return target_of(release, at_face_value=names)
 
 
 def with_items(target: Target, release: Published) -> Target:
