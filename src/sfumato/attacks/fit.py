@@ -81,7 +81,7 @@ class Fit:
         n = int(line.max()) + 2
         line, code = np.append(line, np.full(len(code), n - 1)), np.append(code, code)
         rows = np.append(rows, rows)
-        least, tests, found = 1.0, 0, ""
+        least, tests, found = 0.0, 0, ""
         sizes = np.bincount(line, weights=rows, minlength=n).astype(float)
         for part, few, many in sets:
             width = len(few)
@@ -100,13 +100,13 @@ class Fit:
             below = _log_tail(total - counted, total, 1 - few[at[1]])
             both = np.minimum(above, below)
             worst = int(both.argmin())
-            if both[worst] < np.log(least):
-                least = float(np.exp(both[worst]))
+            if both[worst] < least:
+                least = float(both[worst])
                 values = np.flatnonzero(part == at[1][worst])
                 odd = float(counted[worst]), float(total[worst])
                 expected = (few if below[worst] < above[worst] else many)[at[1][worst]]
                 found = _words(seen, values, odd, float(expected), few=below[worst] < above[worst])
-        return cls(min(least * tests, 1.0), found)
+        return cls(min(float(np.exp(least)) * tests, 1.0), found)
 
 
 def _log_tail(found: FloatArray, total: FloatArray, chance: FloatArray) -> FloatArray:
@@ -115,12 +115,15 @@ def _log_tail(found: FloatArray, total: FloatArray, chance: FloatArray) -> Float
     >>> float(np.exp(_log_tail(np.array([3.0]), np.array([3.0]), np.array([0.5]))[0]).round(6))
     0.125
     """
-    share = found / np.maximum(total, 1.0)
     rare = np.clip(chance, 1e-12, 1.0)
-    with np.errstate(divide="ignore", invalid="ignore"):
-        one = np.where(share > 0, share * np.log(share / rare), 0.0)
-        other = np.where(share < 1, (1 - share) * np.log((1 - share) / (1 - rare)), 0.0)
-    bound: FloatArray = np.where(share > rare, -total * (one + other), 0.0)
+    bound = np.zeros(len(found))
+    # Most are what was to be expected.
+    at = np.flatnonzero(found > rare * total)
+    if len(at):
+        share, rare = found[at] / total[at], rare[at]
+        with np.errstate(divide="ignore", invalid="ignore"):
+            other = np.where(share < 1, (1 - share) * np.log((1 - share) / (1 - rare)), 0.0)
+        bound[at] = -total[at] * (share * np.log(share / rare) + other)
     return bound
 
 

@@ -23,9 +23,13 @@ _MIDDLE = (0.05, 0.95)
 
 _MOST_PLACES = 240
 _FEWEST_PLACES = 40
+_FEWEST_NUMBERS = 6
+"""Fewer different ones are grades or codes, of which none is near another."""
+
 _MOST_CELLS = 20_000_000
 _PER_WINDOW = 4
 _ROUNDS = 200
+_FEW_ROUNDS = 40
 _ERRORS = 2.0
 """By how many standard errors rows of a class must be more alike than those of strangers."""
 
@@ -40,8 +44,11 @@ would be less than what is known of all people."""
 _MOST_ITEMS = {1: 40_000_000, 2: 10_000_000}
 """Combinations that are grouped, by how many other columns are known."""
 
-_MOST_STEPS = 10_000_000
-"""Entries and places that are gone through for what other columns tell."""
+_MOST_STEPS = {1: 40_000_000, 2: 10_000_000}
+"""Entries and places that are gone through then."""
+
+_ODD, _LARGE = 0.35, 30
+"""Of smaller groups intervals are worked out where at first sight they hold so many people."""
 
 _OWN = (1.0, 1000.0)
 """How many people of a class the shares of all people count for, at least and at most."""
@@ -143,20 +150,19 @@ class IntervalDisclosure(Attack):
             where = "the columns that chance has changed"
             raise UnknownColumnError(self.column, known, where=where)
         _require_fitting(rows, self.column)
-        places = _Places.of(rows, self.column, self.within)
+        per_window = _PER_WINDOW if not self.known else _PER_WINDOW // 2
+        places = _Places.of(rows, self.column, self.within, per_window)
         secrecy = None
         if rows.secrecy is not None and self.column in rows.secrecy and places.width == 1:
             secrecy = rows.secrecy[self.column]
         codes = rows.counts.codes_of(self.column)
         has_value = codes != rows.counts.column(self.column).missing
-        entries = _PlaceEntries.of(rows, self.column, places, len(target.classes))
-        weight = entries.weigh_all(places)
         found = DisclosedRows(rows, self.column, has_value)
         items, steps = 0, 0
         skipped = list[str]()
         for names, with_class in self._adversaries(rows):
             items += len(rows.counts)
-            if self.known and (items > _MOST_ITEMS[self.known] or steps > _MOST_STEPS):
+            if self.known and items > _MOST_ITEMS[self.known]:
                 skipped.append(" and ".join(names))
                 continue
             cell, first, n = _cells_of(rows, names, with_class=with_class, among=has_value)
@@ -165,7 +171,11 @@ class IntervalDisclosure(Attack):
                 continue
             distinct, of_cell = entries.distinct(len(places.prior))
             steps += len(distinct.class_id) * len(places.prior)
-            judged = distinct.judge(rule, places, weight, secrecy, times=of_cell)
+            if self.known and steps > _MOST_STEPS[self.known]:
+                skipped.append(" and ".join(names))
+                continue
+            own = entries.weigh_all(places)
+            judged = distinct.judge(rule, places, own, secrecy, of_cell, rough=bool(self.known))
             found = found.add(names, with_class, cell, first, entries.sizes, judged, places)
         return replace(found, skipped=tuple(dict.fromkeys(skipped)))
 
@@ -380,16 +390,19 @@ class _Places(NamedTuple):
     """What is taken of the number of people that the shares of all count for."""
 
     @classmethod
-    def of(cls, rows: PerturbedRows, name: str, within: float | None) -> Self:
+    def of(
+        cls, rows: PerturbedRows, name: str, within: float | None, per_window: int = _PER_WINDOW
+    ) -> Self:
         seen, member = rows.look_at(name), rows.members[name]
         numbers = seen.numbers
         # Days have ranks too, and no numbers.
         others = bool(np.isnan(numbers).any())
-        if others or (not member.numeric and len(numbers) <= _FEWEST_PLACES):
+        few = _FEWEST_NUMBERS - 1 if member.near else _FEWEST_PLACES
+        if others or (not member.numeric and len(numbers) <= few):
             if within is not None:
                 raise InputError(f"{name!r} has categories: leave 'within' out, it is for numbers")
             return cls._finish(np.arange(len(seen.values)), seen, member, 1, 0.0)
-        return cls._of_numbers(rows, seen, member, numbers, within)
+        return cls._of_numbers(rows, seen, member, numbers, within, per_window)
 
     @classmethod
     def _of_numbers(
@@ -399,6 +412,7 @@ class _Places(NamedTuple):
         member: Perturbation,
         numbers: FloatArray,
         within: float | None,
+        per_window: int,
     ) -> Self:
         if not len(numbers):
             return cls._finish(np.zeros(0, dtype=np.int64), seen, member, 1, 0.0)
@@ -411,7 +425,7 @@ class _Places(NamedTuple):
         fewer = _MOST_CELLS // max(len(rows.counts), 1)
         places = int(np.clip(fewer, _FEWEST_PLACES, _MOST_PLACES))
         # Two intervals meet in the middle of either, so that a value is near the middle of one.
-        step = max(2 * half / _PER_WINDOW, (most - least) / places)
+        step = max(2 * half / per_window, (most - least) / places)
         of_code = ((numbers - least) / step).astype(np.int64)
         n = int(of_code.max()) + 1
         middles = least + step * (np.arange(n) + 0.5)
@@ -520,6 +534,8 @@ class _PlaceEntries(NamedTuple):
         own: float,
         secrecy: IntArray | None,
         times: IntArray,
+        *,
+        rough: bool = False,
     ) -> _Judged:
         """Return what is believed of each group, and how much it harms its people.
 
@@ -529,8 +545,9 @@ class _PlaceEntries(NamedTuple):
             own: How many people of a group the shares of all people count for.
             secrecy: How much each place is a secret; None if all are ordinary.
             times: Which of these groups each of all groups is like.
+            rough: Whether small groups whose numbers are far apart at first sight are left at that.
         """
-        by_all = self._worst(rule, places, own, secrecy)
+        by_all = self._worst(rule, places, own, secrecy, rough=rough and places.width > 1)
         # Of an interval the best of many is taken for each group, and one is likely odd by chance.
         lowered = places.width > 1
         found = self._by_chance(rule, places, by_all, secrecy, times) if lowered else by_all
@@ -543,7 +560,7 @@ class _PlaceEntries(NamedTuple):
         large = _PlaceEntries(
             number[self.class_id[inside]], self.place[inside], self.rows[inside], self.sizes[many]
         )
-        alone = large._worst(rule, places, None, secrecy)
+        alone = large._worst(rule, places, None, secrecy, rough=rough and places.width > 1)
         here = np.flatnonzero(many[times])
         of_large = number[times[here]]
         flat = large._by_chance(rule, places, alone, secrecy, of_large).take(of_large)
@@ -555,11 +572,19 @@ class _PlaceEntries(NamedTuple):
         return found
 
     def _worst(
-        self, rule: HarmRule, places: _Places, own: float | None, secrecy: IntArray | None
+        self,
+        rule: HarmRule,
+        places: _Places,
+        own: float | None,
+        secrecy: IntArray | None,
+        *,
+        rough: bool = False,
     ) -> _Judged:
         """Return the belief that harms the people of each group most, before chance."""
         n = len(self.sizes)
-        groups, first, prior, posterior = self.believe(places, own)
+        groups, first, prior, posterior = (
+            self._look(places, own) if rough else self.believe(places, own)
+        )
         mine = None if secrecy is None else secrecy[first]
         at = strongest(rule, groups, prior, posterior, mine, n)
         there = at >= 0
@@ -616,8 +641,29 @@ class _PlaceEntries(NamedTuple):
         level[times], by_chance[times] = alone.levels, alone.by_chance
         return judged._replace(level=level, by_chance=by_chance)
 
-    def believe(
+    def _look(
         self, places: _Places, own: float | None
+    ) -> tuple[IntArray, IntArray, FloatArray, FloatArray]:
+        """Return what is believed of groups, of small ones if it is much at first sight."""
+        first = self.believe(places, own, rounds=0)
+        most = np.zeros(len(self.sizes))
+        np.maximum.at(most, first[0], first[3])
+        odd = (most >= _ODD) | (self.sizes >= _LARGE)
+        number, inside = np.cumsum(odd) - 1, odd[self.class_id]
+        some = _PlaceEntries(
+            number[self.class_id[inside]], self.place[inside], self.rows[inside], self.sizes[odd]
+        )
+        again = some.believe(places, own, rounds=_FEW_ROUNDS)
+        left = ~odd[first[0]]
+        parts = [(first[0][left], np.flatnonzero(odd)[again[0]])]
+        parts += [(one[left], two) for one, two in zip(first[1:], again[1:], strict=True)]
+        found = [np.concatenate(each) for each in parts]
+        order = np.argsort(found[0], kind="stable")
+        groups, at, prior, posterior = (each[order] for each in found)
+        return groups, at, prior, posterior
+
+    def believe(
+        self, places: _Places, own: float | None, rounds: int = _ROUNDS
     ) -> tuple[IntArray, IntArray, FloatArray, FloatArray]:
         """Return for each group the windows that are believed most: its number, prior, belief.
 
@@ -625,6 +671,7 @@ class _PlaceEntries(NamedTuple):
             places: The true values that are told apart.
             own: How many people of a group the shares of all people count for; None for a flat
                 prior, which counts for one person of each value.
+            rounds: How often rows tell each other what they tell.
         """
         kept: list[tuple[IntArray, IntArray, FloatArray, FloatArray]] = []
         windows = _in_windows(places.prior[None, :], places.width)[0]
@@ -638,7 +685,7 @@ class _PlaceEntries(NamedTuple):
             part = slice(int(starts[at]), int(stop))
             ids = self.class_id[starts[at:end]]
             told = self.class_id[part], self.place[part], self.rows[part]
-            belief = _belief(*told, places, own)
+            belief = _belief(*told, places, own, rounds)
             inside = _in_windows(belief / self.sizes[ids][:, None], places.width)
             inside = np.minimum(inside, 1.0)
             few = places.width == 1 and len(windows) <= _FEWEST_PLACES
@@ -694,7 +741,12 @@ def _in_windows(shares: FloatArray, width: int) -> FloatArray:
 
 
 def _belief(
-    class_id: IntArray, place: IntArray, rows: IntArray, places: _Places, own: float | None
+    class_id: IntArray,
+    place: IntArray,
+    rows: IntArray,
+    places: _Places,
+    own: float | None,
+    rounds: int = _ROUNDS,
 ) -> FloatArray:
     """Return the expected number of people of each class at each true place.
 
@@ -708,6 +760,7 @@ def _belief(
         places: The true values that are told apart.
         own: How many people of a class the shares of all people count for; None for a flat prior,
             which counts for one person of each value, or of each window that is told apart.
+        rounds: How often rows tell each other what they tell, at most.
     """
     starts = np.flatnonzero(np.diff(class_id, prepend=-1))
     line = np.cumsum(np.diff(class_id, prepend=-1) != 0) - 1
@@ -723,15 +776,24 @@ def _belief(
         return np.where(totals > 0, found / np.where(totals > 0, totals, 1.0), prior / prior.sum())
 
     each = scale_to_one(told * prior)
-    together: FloatArray = np.add.reduceat(each * weights, starts, axis=0)
-    for _ in range(_ROUNDS):
+    found: FloatArray = np.add.reduceat(each * weights, starts, axis=0)
+    together, active = found, np.arange(len(sizes))
+    for _ in range(rounds):
         each = scale_to_one(told * (prior + np.maximum(together[line] - each, 0.0)))
         after = np.add.reduceat(each * weights, starts, axis=0)
-        done = (np.abs(after - together).max(axis=1) < _ENOUGH * sizes).all()
-        together = after
-        if done:
+        moved = np.abs(after - together).max(axis=1) >= _ENOUGH * sizes
+        together = found[active] = after
+        left = np.count_nonzero(moved)
+        if not left:
             break
-    return together
+        if 2 * left <= len(moved):
+            # Most are settled after a few rounds, and only the others go on.
+            kept = moved[line]
+            active, together, sizes = active[moved], together[moved], sizes[moved]
+            told, each, weights = told[kept], each[kept], weights[kept]
+            line = (np.cumsum(moved) - 1)[line[kept]]
+            starts = np.flatnonzero(np.diff(line, prepend=-1))
+    return found
 
 
 _ENOUGH = 1e-4

@@ -120,14 +120,18 @@ class RankSwapping(Perturbation):
         ([0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 1, 1], 0.3)
         """
         last = np.cumsum(shown.rows)
-        reach = self.reach(int(last[-1]) if len(last) else 0)
+        every = int(last[-1]) if len(last) else 0
+        reach = min(self.reach(every), every)
         if reach < _FEWEST_RANKS:
             return []
-        _, part = np.unique((last - shown.rows) // (reach // 8), return_inverse=True)
-        rows = np.bincount(part, weights=shown.rows)
-        # Of those at an end half of the ranks are in reach, and few find no partner.
-        most = np.minimum(2 * rows / reach + _ALONE, 1.0)
-        return [PublishedLimits(part, np.zeros(len(rows)), most)]
+        found = []
+        for parts in (8, 3):
+            _, part = np.unique((last - shown.rows) // (reach // parts), return_inverse=True)
+            rows = np.bincount(part, weights=shown.rows)
+            # Of those at an end half of the ranks are in reach, and few find no partner.
+            most = np.minimum(2 * rows / reach + _ALONE, 1.0)
+            found.append(PublishedLimits(part, np.zeros(len(rows)), most))
+        return found
 
     def note(self, columns: Sequence[str]) -> str:
         amount = Amount.read("distance", self.distance, below=1)

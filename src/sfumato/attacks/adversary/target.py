@@ -241,6 +241,7 @@ def _with_perturbed(
     readings = nearly_exact_columns(counts, {name: drawn[name] for name in names})
     beside = {name: _read_beside(counts, name, readings.get(name), release) for name in others}
     beside |= {name: _read_beside(counts, name, each, release) for name, each in readings.items()}
+    as_published = {name: _read_beside(counts, name, None, release) for name in secret}
     rows = PerturbedRows(
         counts,
         target.class_of(counts),
@@ -249,7 +250,7 @@ def _with_perturbed(
         tuple(name for name in secret if name in release.unknown),
         secrecy_of(release.policy, values) or None,
         {name: each for name, each in beside.items() if name not in release.unknown},
-        _units_of(target, counts, beside),
+        _units_of(target, counts, as_published | beside),
     )
     return replace(target, perturbed=rows)
 
