@@ -655,12 +655,12 @@ class _PlaceEntries(NamedTuple):
         )
         again = some.believe(places, own, rounds=_FEW_ROUNDS)
         left = ~odd[first[0]]
-        parts = [(first[0][left], np.flatnonzero(odd)[again[0]])]
-        parts += [(one[left], two) for one, two in zip(first[1:], again[1:], strict=True)]
-        found = [np.concatenate(each) for each in parts]
-        order = np.argsort(found[0], kind="stable")
-        groups, at, prior, posterior = (each[order] for each in found)
-        return groups, at, prior, posterior
+        groups = np.concatenate([first[0][left], np.flatnonzero(odd)[again[0]]])
+        order = np.argsort(groups, kind="stable")
+        at = np.concatenate([first[1][left], again[1]])[order]
+        prior = np.concatenate([first[2][left], again[2]])[order]
+        posterior = np.concatenate([first[3][left], again[3]])[order]
+        return groups[order], at, prior, posterior
 
     def believe(
         self, places: _Places, own: float | None, rounds: int = _ROUNDS

@@ -129,6 +129,7 @@ def read_columns(counts: FrequencySet, readings: Mapping[str, NearlyExact]) -> F
     """Return counts in which columns that are nearly exact have the values that they are read as.
 
     Example:
+        >>> from sfumato.attacks.perturbed import look_at
         >>> from sfumato.perturbations import Pram
         >>> rows = [("A", "flu")] * 60 + [("B", "gout")] * 39 + [("B", "hiv")]
         >>> counts = FrequencySet.from_rows(["zip", "ill"], rows)
