@@ -14,6 +14,7 @@ from typing import Any, Literal, NamedTuple
 
 import numpy as np
 
+from sfumato.attacks.adversary.claims import hidden_columns
 from sfumato.counts import Column, FrequencySet, PackedKeys, changes, group, sums
 from sfumato.drafting.guess import identifying, naming
 from sfumato.errors import InputError, some
@@ -347,11 +348,9 @@ def find_unprotected(release: Published) -> tuple[ColumnFinding, ...]:
 
 
 def _without_chance(release: Published, domains: Mapping[str, Domain]) -> dict[str, Domain]:
-    """Return the columns whose values chance has not changed: attacks judge the others."""
-    manifest = release.manifest
-    columns = () if manifest is None else manifest.columns
-    drawn = {c.name for c in columns if any(each.random for each in c.perturbations)}
-    return {name: domain for name, domain in domains.items() if name not in drawn}
+    """Return the columns whose values chance does not hide: attacks judge the others."""
+    hidden = hidden_columns(release)
+    return {name: domain for name, domain in domains.items() if name not in hidden}
 
 
 def _with_owner(release: Published, found: Sequence[ColumnFinding]) -> list[ColumnFinding]:

@@ -19,6 +19,9 @@ MOST_DECIMALS = 15
 _EXACT = 2.0**53
 """Below it floating point holds every whole number."""
 
+_MOST_VALUES = 2000
+"""The most values of which each is held against each."""
+
 _PERCENT = re.compile(r"\s*(\d{1,12}(?:\.\d{1,12})?)\s*%\s*")
 
 
@@ -224,6 +227,19 @@ class SeenColumn:
         return float(10.0 ** -decimals_of_floats(numbers))
 
 
+class PublishedLimits(NamedTuple):
+    """How often a row is published in parts of the values, whatever its true value is."""
+
+    part: IntArray
+    """The part of each value that is shown."""
+
+    least: FloatArray
+    """Per part, how likely a row is published there at least."""
+
+    most: FloatArray
+    """Per part, how likely it is at most."""
+
+
 class Perturbation(ABC):
     """A change of the values of a column, made before anything else is done with a table.
 
@@ -284,6 +300,43 @@ class Perturbation(ABC):
             shown: What readers see of the column.
         """
         raise NotImplementedError
+
+    def stays(self, shown: SeenColumn, prior: FloatArray, step: float | None = None) -> FloatArray:
+        """Return how likely the true value of a row is what is published, per published value.
+
+        Args:
+            shown: What readers see of the column.
+            prior: The shares of the true values, as far as readers know.
+            step: Numbers with the same nearest multiple of it are the same; None for equal ones.
+
+        Example:
+            >>> from sfumato.perturbations import Pram
+            >>> shown = SeenColumn("ill", ("hiv", "none"), np.array([208, 792]))
+            >>> Pram(keep=0.8).stays(shown, np.array([0.01, 0.99])).round(2).tolist()
+            [0.04, 1.0]
+        """
+        n = len(shown.values)
+        if n > _MOST_VALUES:
+            return np.zeros(n)
+        at = np.arange(n)
+        together = self.likelihood(at[:, None], at[None, :], shown) * prior[None, :]
+        totals = together.sum(axis=1)
+        place = at if step is None else np.round(shown.numbers / step)
+        same = np.where(place[:, None] == place[None, :], together, 0.0).sum(axis=1)
+        found: FloatArray = np.where(totals > 0, same / np.where(totals > 0, totals, 1.0), 1.0)
+        return found
+
+    def limits(self, shown: SeenColumn) -> list[PublishedLimits]:
+        """Return how often rows are published as they are, whatever their true values are.
+
+        By this a claim that chance has changed a column is held against what is published. Nothing
+        is returned where every table can come of some true one.
+
+        Args:
+            shown: What readers see of the column.
+        """
+        del shown
+        return []
 
     def params(self) -> dict[str, Any]:
         """Return its settings as plain values."""

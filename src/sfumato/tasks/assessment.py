@@ -124,6 +124,9 @@ class Assessment(Showable):
     against: tuple[Knows, ...] = tuple(Knows)
     """The adversaries that count."""
 
+    refuted: tuple[str, ...] = ()
+    """What the manifest says of chance and nobody believes, and why."""
+
     def __post_init__(self) -> None:
         if not self.adversaries and self.judged:
             of = max(each.of for each in self.judged)
@@ -215,7 +218,7 @@ class Assessment(Showable):
             return "no"
         left = (self.concerns, self.open, self.untried, self._unreached, self._not_recounted)
         columns = [each for each in self.columns if each.answer != "yes"]
-        nothing = not any((*left, columns, self.apart)) and not self.reproducible
+        nothing = not any((*left, columns, self.apart, self.refuted)) and not self.reproducible
         return "yes" if nothing else "with care"
 
     @property
@@ -241,7 +244,7 @@ class Assessment(Showable):
             for outcome in _distinct(self.succeeded)
         ]
         seeded = (*([_SEEDED] if self.reproducible else []), *self._apart, *self._not_recounted)
-        first = [Reason(text) for text in seeded]
+        first = [Reason(text) for text in (*seeded, *self.refuted)]
         accepted = [
             Reason(f"accepted: {each.reason} {each.accepted}", outcome=each)
             for each in self.accepted

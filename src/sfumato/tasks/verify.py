@@ -5,6 +5,7 @@ from dataclasses import replace
 
 from sfumato.attacks import ATTACKS, Attack, KnowledgeBreach, Linking, Outcome, Target
 from sfumato.attacks.adversary.assumptions import assumptions_of
+from sfumato.attacks.adversary.claims import chance_claims
 from sfumato.attacks.adversary.target import (
     target_of,
     with_earlier,
@@ -205,6 +206,7 @@ def verify(  # noqa: PLR0913 - all but two have a default and are named
         assumed,
         lines,
         against,
+        _refuted_claims(release),
     )
 
 
@@ -273,6 +275,15 @@ def _believed_roles(release: Published) -> dict[str, tuple[str, ...]]:
         said = " (known: false)" if column.known is False else ""
         found.setdefault(f"{column.role}{said}", []).append(column.name)
     return {role: tuple(names) for role, names in found.items()}
+
+
+def _refuted_claims(release: Published) -> tuple[str, ...]:
+    """Return what a manifest says of chance that nobody believes, and why."""
+    return tuple(
+        f"its manifest says {each}. The column is judged as it stands"
+        for each in chance_claims(release)
+        if not each.believed
+    )
 
 
 def _with_spelling(release: Published, names: Sequence[str]) -> Published:

@@ -6,8 +6,10 @@ from typing import Any, Literal
 
 import numpy as np
 
-from sfumato.attacks.adversary.target import randomised_columns
-from sfumato.attacks.at_risk import AdversaryLine, largest
+from sfumato.attacks.adversary.claims import chance_claims, hidden_columns
+from sfumato.attacks.adversary.target import at_face_value
+from sfumato.attacks.adversary.trial import attacks_on_classes
+from sfumato.attacks.at_risk import AdversaryLine, count_at_risk, largest
 from sfumato.attacks.base import Outcome
 from sfumato.attacks.knowledge_breach import facts_of, sets_of_values
 from sfumato.attacks.target import Target
@@ -192,11 +194,29 @@ def _of_harmless(given: _Release) -> Iterator[Assumption]:
 
 def _of_noise(given: _Release) -> Iterator[Assumption]:
     """Return what chance did to columns: files cannot show it."""
-    policy = given.release.policy
-    for name, member in randomised_columns(given.release).items():
-        because = None if policy is None else "the policy asks for it"
-        text = f"chance changed the values of {name!r} ({member.name})"
-        yield Assumption("noise", (name,), text, None, given.of, because)
+    release = given.release
+    claims = [each for each in chance_claims(release) if each.believed]
+    hidden = hidden_columns(release) if claims else ()
+    for each in claims:
+        if each.column not in hidden:
+            # Its values count as they stand: nothing is softened by it.
+            continue
+        because = "the policy asks for it" if each.confirmed else None
+        text = f"chance changed the values of {each.column!r} ({each.kind})"
+        people = None if each.confirmed else _people_at_face_value(given)
+        yield Assumption("noise", (each.column,), text, people, given.of, because)
+
+
+def _people_at_face_value(given: _Release) -> int | None:
+    """Return the people at risk if no value was changed of which only the manifest says so."""
+    target = at_face_value(given.release)
+    if target is None:
+        return None
+    target = replace(target, others=given.target.others, against=given.target.against)
+    found = [each for _, each in attacks_on_classes(target, given.rule)]
+    counting = [line.knows for line in given.lines if line.counts]
+    lines = count_at_risk(found, given.of, against=counting)
+    return max(largest(lines), largest(given.lines))
 
 
 def _people_told(

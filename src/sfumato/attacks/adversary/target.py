@@ -18,9 +18,12 @@ from sfumato.attacks import (
     base,
     matcher,
 )
+from sfumato.attacks.adversary.claims import chance_claims, randomised_columns
+from sfumato.attacks.nearly_exact import NearlyExact, read_columns
 from sfumato.attacks.overlap import Face, LabelKnowledge, number_items
+from sfumato.attacks.perturbed import BesideColumn, look_at
 from sfumato.classes import MISSING, SensitiveColumn, ValueCounts, overlapping
-from sfumato.counts import Column, FrequencySet
+from sfumato.counts import Column, FrequencySet, group
 from sfumato.counts.people import ClassPeople
 from sfumato.decouplings.base import LinkedTables, joint_name
 from sfumato.errors import (
@@ -52,21 +55,27 @@ from sfumato.text import fold_spelling, text_of
 from sfumato.typing import FloatArray, IntArray, Value, silent
 
 
-def target_of(release: Published) -> Target:
+def target_of(release: Published, *, at_face_value: Sequence[str] = ()) -> Target:
     """Group the people of a release, or of a plain table, as it shows them.
 
     Rows whose quasi-identifiers are all `*` are a class like others: they are of those people
     who fit no other class. Left out are only suppressed rows that say nothing else either: those
     of a release of ours, which says how many they are, and in a stranger's table rows of stars
     without any sensitive value, unless all rows are like that.
+
+    Args:
+        release: The release.
+        at_face_value: Columns whose published values are taken for true ones, whatever the
+            manifest says of chance.
     """
     manifest = release.manifest
+    drawn = {n: m for n, m in randomised_columns(release).items() if n not in at_face_value}
     ladders = _Ladders(release.policy, {} if manifest is None else manifest.hierarchies)
     if manifest is not None and manifest.kind is not None:
         _require_own(manifest, "quasi_identifiers", "quasi-identifier", release.named[0])
         _require_own(manifest, "sensitive", "sensitive", release.named[1])
     if isinstance(release, PublishedTable):
-        target = _table(release, ladders)
+        target = _table(release, ladders, drawn)
     elif manifest is not None and not release.kind.keeps_classes:
         shown = (*release.columns, *release.plain)
         published = cache(lambda: release.counts(shown).fold(release.folded).join(release.together))
@@ -94,6 +103,24 @@ def target_of(release: Published) -> Target:
     target = with_items(target, release)
     matches_any = target.counts is not None and release.missing == Missing.MATCHES_ANY.value
     return _overlapping(target) if matches_any else target
+
+
+def at_face_value(release: Published) -> Target | None:
+    """Return a release as it is if what only its manifest says of chance is wrong.
+
+    Published values are true ones then. None if there is no such claim of a sensitive column.
+
+    Example:
+        >>> import pyarrow as pa
+        >>> from sfumato.releases.opening import open_release
+        >>> at_face_value(open_release(pa.table({"age": [30]}), quasi_identifiers=["age"])) is None
+        True
+    """
+    claimed = [claim for claim in chance_claims(release) if claim.open]
+    names = tuple(claim.column for claim in claimed)
+    if not any(name in release.sensitive for name in names):
+        return None
+    return target_of(release, at_face_value=names)
 
 
 def with_items(target: Target, release: Published) -> Target:
@@ -148,13 +175,15 @@ def _require_own(manifest: Manifest, name: str, role: str, given: Sequence[str] 
         )
 
 
-def _table(release: PublishedTable, ladders: "_Ladders") -> Target:
+def _table(
+    release: PublishedTable, ladders: "_Ladders", drawn: Mapping[str, Perturbation]
+) -> Target:
     people = release.people
     if people is not None:
         # Suppressed rows are not among those of people.
-        people = people.fold(release.folded)
-        drawn = randomised_columns(release)
-        steady = tuple(name for name in release.sensitive if name not in drawn)
+        readings = nearly_exact_columns(people, drawn)
+        people = read_columns(people, readings).fold(release.folded)
+        steady = tuple(n for n in release.sensitive if readings.get(n) or n not in drawn)
         bound = ladders.of([people.column(n) for n in steady])
         target = Target.of_table(
             people,
@@ -168,13 +197,16 @@ def _table(release: PublishedTable, ladders: "_Ladders") -> Target:
         return _with_perturbed(target, release, drawn)
     beside, unread = _beside(release)
     [counts] = release.counts((*release.columns, *beside)).tables
+    readings = nearly_exact_columns(counts, drawn)
+    # What chance has changed so much that it is another value is not what others know.
+    beside = tuple(name for name in beside if name in readings or name not in drawn)
+    counts = read_columns(counts.project((*release.columns, *beside)), readings)
     counts = release.without_starred(counts).fold(release.folded)
     general = release.generalised
     counts = release.without_general_stars(counts)
     # Labels are nodes of a hierarchy, and none is bound to them: each is judged as a value is.
     bound = ladders.of([counts.column(n) for n in release.sensitive if n not in general])
-    drawn = randomised_columns(release)
-    steady = tuple(name for name in release.sensitive if name not in drawn)
+    steady = tuple(n for n in release.sensitive if readings.get(n) or n not in drawn)
     bound = {name: ladder for name, ladder in bound.items() if name in steady}
     target = Target.of_table(counts, release.quasi_identifiers, steady, bound)
     target = replace(target, beside=beside, unread=unread)
@@ -192,14 +224,8 @@ def _beside(release: PublishedTable) -> tuple[tuple[str, ...], tuple[str, ...]]:
     """Return the plain columns that others may know, and those that cannot be looked at.
 
     They are all that is published and neither a quasi-identifier nor sensitive, but for weights.
-    Values that chance has changed are not what others know.
     """
-    drawn = randomised_columns(release)
-    names = [
-        name
-        for name, role in release.open_columns.items()
-        if role is not Role.WEIGHT and name not in drawn
-    ]
+    names = [name for name, role in release.open_columns.items() if role is not Role.WEIGHT]
     if isinstance(release.data, FrequencySet) or not names:
         return tuple(names), ()
     domains = WrittenTable(release.table, release.known).domains(names)
@@ -207,20 +233,18 @@ def _beside(release: PublishedTable) -> tuple[tuple[str, ...], tuple[str, ...]]:
     return tuple(n for n in names if fits[n]), tuple(n for n in names if not fits[n])
 
 
-def randomised_columns(release: Published) -> dict[str, Perturbation]:
-    """Return the published columns whose values chance has changed, and how.
+def nearly_exact_columns(
+    counts: FrequencySet, drawn: Mapping[str, Perturbation]
+) -> dict[str, NearlyExact]:
+    """Return the columns that chance has changed so little that they count as they stand.
 
-    The manifest says so. Where there is a policy, it must say the same: else the manifest would
-    set the bar that it is judged by.
+    Args:
+        counts: The published rows.
+        drawn: What chance did to which columns.
     """
-    manifest = release.manifest
-    if manifest is None:
-        return {}
-    every = {column.name: column.perturbations for column in manifest.columns}
-    if release.policy is not None:
-        stated = release.policy.perturbations
-        every = {name: chain for name, chain in every.items() if stated.get(name, ()) == chain}
-    return {n: member for n, chain in every.items() for member in chain if member.random}
+    there = {name: member for name, member in drawn.items() if name in counts.names}
+    read = {name: NearlyExact.read(look_at(counts, name), each) for name, each in there.items()}
+    return {name: each for name, each in read.items() if each is not None}
 
 
 def _with_perturbed(
@@ -230,12 +254,19 @@ def _with_perturbed(
     data = release.data
     there = data.names if isinstance(data, FrequencySet) else release.table.columns
     names = [n for n in drawn if n in there and n not in release.quasi_identifiers]
+    names = [n for n in names if n not in release.sets]
     if not names:
         return target
-    [counts] = release.counts((*release.quasi_identifiers, *names)).tables
+    others = [n for n in (*release.sensitive, *release.plain) if n in there and n not in names]
+    others = [n for n in others if n not in release.sets]
+    [counts] = release.counts((*release.quasi_identifiers, *names, *others)).tables
     counts = release.without_starred(counts)
     secret = tuple(name for name in names if name in release.sensitive)
     values = {name: counts.column(name).values for name in secret}
+    readings = nearly_exact_columns(counts, {name: drawn[name] for name in names})
+    beside = {name: _read_beside(counts, name, readings.get(name), release) for name in others}
+    beside |= {name: _read_beside(counts, name, each, release) for name, each in readings.items()}
+    as_published = {name: _read_beside(counts, name, None, release) for name in secret}
     rows = PerturbedRows(
         counts,
         target.class_of(counts),
@@ -243,8 +274,50 @@ def _with_perturbed(
         secret,
         tuple(name for name in secret if name in release.unknown),
         secrecy_of(release.policy, values) or None,
+        {name: each for name, each in beside.items() if name not in release.unknown},
+        _units_of(target, counts, as_published | beside),
     )
     return replace(target, perturbed=rows)
+
+
+def _read_beside(
+    counts: FrequencySet, name: str, reading: NearlyExact | None, release: Published
+) -> BesideColumn:
+    """Return what rows have in a column, as an adversary reads it."""
+    column, codes = counts.column(name), counts.codes_of(name).astype(np.int64)
+    if reading is not None:
+        column, number = reading.column(counts, name)
+        codes = number[codes]
+    if name in release.folded:
+        folded = column.folded
+        column, codes = folded.column, folded.codes[codes].astype(np.int64)
+    return BesideColumn(column, codes)
+
+
+def _units_of(
+    target: Target, counts: FrequencySet, beside: Mapping[str, BesideColumn]
+) -> IntArray | None:
+    """Return of which combination of the target each of some finer ones is a part."""
+    whole = target.counts
+    if whole is None or not {*whole.names} <= {*target.quasi_identifiers, *beside}:
+        return None
+    sizes = [len(column.values) for column in whole.columns]
+    both = []
+    for column in whole.columns:
+        codes = counts.codes_of(column.name).astype(np.int64)
+        if column.name in beside:
+            read = beside[column.name]
+            place = {value: code for code, value in enumerate(column.values)}
+            number = np.array([place.get(value, -1) for value in read.column.values])
+            codes = number[read.codes]
+        if (codes < 0).any():
+            return None
+        both.append(np.concatenate([whole.codes_of(column.name).astype(np.int64), codes]))
+    found = group(both, sizes, n=len(whole) + len(counts))
+    unit = np.full(found.n, -1, dtype=np.int64)
+    unit[found.of_item[: len(whole)]] = np.arange(len(whole))
+    units: IntArray = unit[found.of_item[len(whole) :]]
+    return None if (units < 0).any() else units
 
 
 def _says_nothing(target: Target) -> bool:
