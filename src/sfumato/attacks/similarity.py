@@ -1,6 +1,6 @@
 """The similarity attack: a class whose values differ, but not in what matters."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from decimal import Decimal
 from typing import ClassVar, NamedTuple, Self
@@ -14,6 +14,7 @@ from sfumato.attacks.base import (
     Finding,
     Outcome,
     advise,
+    priors,
     require_one_value,
     share_below,
     strongest,
@@ -393,8 +394,8 @@ class Similarity(ClassAttack):
 
     Where it is not said what is alike, these are tried: the categories of a promised model; the
     values that a policy calls secret; every level of a sensitive column's hierarchy between
-    the values and the top; all values that a policy does not call harmless, if it calls some so;
-    and for a column of six different numbers or days or more the
+    the values and the top; all values but those that a policy calls harmless or that three quarters
+    of all people have; and for a column of six different numbers or days or more the
     `width` that a policy gives it, or else a tenth and a third of the range between the tenth
     and the ninetieth of a hundred people in their order. What is within a third by chance alone is
     no finding; all else is counted as it is. A number that half of all people or
@@ -646,16 +647,30 @@ def _categories(target: Target) -> Iterator[tuple[str, tuple[tuple[str, ...], ..
             yield name, alike
     for name, counts in target.classes.sensitive.items():
         column = counts.column
-        if column.secrecy is None:
-            continue
         every = [text_of(value) for value in column.values]
-        secret = np.flatnonzero(column.secrecy == Secrecy.SECRET).tolist()
-        if len(secret) > 1:
-            yield name, (tuple(every[code] for code in secret),)
-        # Whoever is known to have none of the harmless values has one of the others.
-        other = np.flatnonzero(column.secrecy != Secrecy.HARMLESS).tolist()
-        if 1 < len(other) < len(every) and other != secret:
-            yield name, (tuple(every[code] for code in other),)
+        secret = np.zeros(len(every), dtype=np.bool_)
+        if column.secrecy is not None:
+            secret = column.secrecy == Secrecy.SECRET
+        if secret.sum() > 1:
+            yield name, (_texts_of(every, secret),)
+        # Who is known to have none of the harmless values has one of the others.
+        other = ~_harmless(counts)
+        if 1 < other.sum() < len(every) and (other != secret).any():
+            yield name, (_texts_of(every, other),)
+
+
+def _texts_of(texts: Sequence[str], which: BoolArray) -> tuple[str, ...]:
+    return tuple(texts[code] for code in np.flatnonzero(which).tolist())
+
+
+def _harmless(counts: ValueCounts) -> BoolArray:
+    """Return the values that it harms no person to be known to have.
+
+    The publisher calls them so, or so many people have them that it was as good as known before.
+    """
+    usual: BoolArray = priors(counts) >= HarmRule().very_high
+    secrecy = counts.column.secrecy
+    return usual if secrecy is None else usual & (secrecy < Secrecy.SECRET) | (secrecy < 0)
 
 
 def groups_of_values(target: Target, counts: ValueCounts) -> list[ValueGroups]:
