@@ -15,6 +15,7 @@ from sfumato.app.texts import Translator, translator
 from sfumato.app.wording import sentence_of
 from sfumato.errors import InputError, SfumatoError
 from sfumato.policy import Policy
+from sfumato.policy.adversaries import Knows
 from sfumato.policy.parts import member_settings
 from sfumato.policy.remedies import Remedy
 from sfumato.releases.release import DecoupledRelease, Release
@@ -30,16 +31,22 @@ JOB, OPENED, LEAKS = "verdict", "judge", "findings"
 MEANINGS = {
     "yes": "Every promise holds, every attack that applies was tried, and nothing about any person "
     "becomes likely that was not.",
-    "with care": "Every promise holds and no person is at risk, but there are reasons to look "
-    "twice. Read them before you publish.",
+    "with care": "Every promise holds and no person is at risk, but something is open. Read the "
+    "reasons before you publish.",
     "no": "Do not publish it as it is. Every reason below says what to do about it.",
+}
+
+ADVERSARIES = {
+    Knows.QUASI_IDENTIFIERS: "By who knows the quasi-identifiers:",
+    Knows.ONE_VALUE: "By who also knows one other value:",
+    Knows.TWO_VALUES: "By who also knows two other values:",
 }
 
 SIGNS = {"yes": "✓", "with care": "!", "no": "✗"}
 
 LEVELS = ("low", "moderate", "high", "very high")
 
-TEXTS = (*MEANINGS.values(), *LEVELS)
+TEXTS = (*MEANINGS.values(), *ADVERSARIES.values(), *LEVELS)
 
 _MOST_CASES = 3
 _MOST_VALUES = 200
@@ -77,6 +84,7 @@ def show(desk: Desk, asked: Fields) -> Context:
         "reasons": [] if found is None else _describe_all(desk, found, asked.language),
         "signs": SIGNS,
         "meanings": MEANINGS,
+        "adversaries": ADVERSARIES,
         "untried": [] if found is None else [o for o in found.assessment.attacks if not o.tried],
         "leaks": _leaks(desk, found),
         "leaks_job": None if opened else desk.jobs.get(LEAKS),
