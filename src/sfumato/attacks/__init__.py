@@ -15,7 +15,7 @@ from sfumato.attacks.distance_linkage import DistanceLinkage
 from sfumato.attacks.homogeneity import Homogeneity
 from sfumato.attacks.household import HouseholdKnowledge
 from sfumato.attacks.interval_disclosure import IntervalDisclosure
-from sfumato.attacks.knowledge import ItemRows, ReleaseMaker
+from sfumato.attacks.knowledge import ItemRows, ReleaseMaker, WholeRows
 from sfumato.attacks.knowledge_breach import KnowledgeBreach
 from sfumato.attacks.known_items import KnownItems
 from sfumato.attacks.linking import Linking
@@ -28,6 +28,7 @@ from sfumato.attacks.probabilistic import ProbabilisticInference
 from sfumato.attacks.similarity import Similarity
 from sfumato.attacks.skewness import Skewness
 from sfumato.attacks.target import EarlierRelease, Target
+from sfumato.attacks.undoing import UndoneGeneralisation
 from sfumato.registry import Registry
 
 __all__ = [
@@ -63,6 +64,8 @@ __all__ = [
     "Similarity",
     "Skewness",
     "Target",
+    "UndoneGeneralisation",
+    "WholeRows",
     "matcher",
 ]
 
@@ -71,6 +74,7 @@ ATTACKS: Registry[Attack] = Registry(
     "sfumato.attacks",
     [
         Linking,
+        UndoneGeneralisation,
         Homogeneity,
         ProbabilisticInference,
         Skewness,
