@@ -74,7 +74,6 @@ ATTACKS: Registry[Attack] = Registry(
     "sfumato.attacks",
     [
         Linking,
-        UndoneGeneralisation,
         Homogeneity,
         ProbabilisticInference,
         Skewness,
@@ -84,6 +83,7 @@ ATTACKS: Registry[Attack] = Registry(
         HouseholdKnowledge,
         Dependency,
         KnowledgeBreach,
+        UndoneGeneralisation,
         KnownItems,
         DistanceLinkage,
         IntervalDisclosure,

@@ -93,12 +93,14 @@ class Line:
     def middle(self) -> FloatArray:
         """The middle of each stretch; of an open one its end."""
         low = np.where(np.isinf(self.low), self.high - self.unit, self.low)
-        return (low + np.where(np.isinf(self.high), low + self.unit, self.high)) / 2
+        high = np.where(np.isinf(self.high), low + self.unit, self.high)
+        found: FloatArray = (low + high) / 2
+        return found
 
     def show(self, at: float) -> str:
         """Write a point of the line as a value."""
         if self.of_days:
-            from datetime import date  # noqa: PLC0415 - only here
+            from datetime import date
 
             return date.fromordinal(int(at)).isoformat()
         return f"{at:.10g}"
@@ -131,7 +133,7 @@ def points_of(column: Column, wanted: IntArray) -> FloatArray | None:
             continue
         read = [reader(values[code]) for code in known.tolist()]
         found[known] = [np.nan if each is None else each for each in read]
-        if np.isnan(found[known]).mean() <= 0.1:  # noqa: PLR2004 - a tenth, as it says
+        if np.isnan(found[known]).mean() <= 0.1:
             return found
     return None
 
@@ -246,12 +248,12 @@ def _weight_up_to(
 def _split(rows: _Rows, points: FloatArray, cuts: FloatArray) -> tuple[_Split, bool] | None:
     """Part labels at each cut by thresholds of a column; say whether it falls as they rise."""
     told = ~np.isnan(points)
-    if told.sum() < 2 or not len(cuts):  # noqa: PLR2004 - one row is in any order
+    if told.sum() < 2 or not len(cuts):
         return None
     order = np.flatnonzero(told)[np.argsort(points[told], kind="stable")]
     x, low, high, weight = (each[order] for each in (points, *rows))
     ends = np.flatnonzero(np.diff(x, append=inf) > 0)
-    if len(ends) < 2:  # noqa: PLR2004 - a constant parts nothing
+    if len(ends) < 2:
         return None
     place = np.concatenate([[nextafter(x[0], -inf)], (x[ends[:-1]] + x[ends[1:]]) / 2, x[-1:]])
     both = []
@@ -289,8 +291,10 @@ class Scale(NamedTuple):
         return np.where(np.isnan(points), np.nan, found)
 
 
-def _scale(rows: _Rows, points: FloatArray, unit: float) -> Scale | None:
+def _scale(rows: _Rows, points: FloatArray, unit: float) -> tuple[Scale, float] | None:
     """Fit where a quasi-identifier is, from where its labels begin and end along a column.
+
+    Returns the scale, and the share of rows that are out of step.
 
     A straight line, if that keeps nearly all rows within their labels; else one with bends.
     """
@@ -305,27 +309,38 @@ def _scale(rows: _Rows, points: FloatArray, unit: float) -> Scale | None:
     gap = float(np.median(np.diff(seen))) / 2
     ends = [float(seen[0]) - gap, float(seen[-1]) + gap]
     finite = [rows.low[told & np.isfinite(rows.low)], rows.high[told & np.isfinite(rows.high)]]
-    # The outermost labels say how far the column reaches, if they say where they end.
+    # Where nothing else says how long a step of the line is along the column, the outermost labels
+    # do, if they say where they end. Nobody need be at those ends: it may be rather too short.
     outer = [float(finite[0].min(initial=inf)), float(finite[1].max(initial=-inf))]
     if falls:
         ends.reverse()
     open_ends = bool(np.isinf(rows.low[told]).any()), bool(np.isinf(rows.high[told]).any())
+    alone = len(x) < 2
     for end, place, is_open in zip(ends, outer, open_ends, strict=True):
-        if not is_open and np.isfinite(place):
+        if alone and not is_open and np.isfinite(place):
             x, y = np.append(x, end), np.append(y, place)
     order = np.argsort(x, kind="stable")
     x, y = x[order], y[order]
     x, first = np.unique(x, return_index=True)
     y = y[first]
-    if len(x) < 2:  # noqa: PLR2004 - a line has two points
+    if len(x) < 2:
         return None
     y = np.minimum.accumulate(y) if falls else np.maximum.accumulate(y)
     slope, start = np.polyfit(x - x[0], y, 1)
     straight = Scale(np.array([x[0], x[-1]]), np.array([start, start + slope * (x[-1] - x[0])]))
-    place = straight.read(points)
+    bent = Scale(x, y)
+    best = straight if _inside(straight, rows, points, unit) >= 0.95 else bent
+    if best is bent and _inside(straight, rows, points, unit) > _inside(bent, rows, points, unit):
+        best = straight
+    return best, split.share
+
+
+def _inside(scale: Scale, rows: _Rows, points: FloatArray, unit: float) -> float:
+    """Return the share of rows that a scale puts into their labels, or at most a step beside."""
+    place = scale.read(points)
     inside = (place >= rows.low - unit) & (place <= rows.high + unit)
-    weight = rows.weight * told
-    return straight if (weight * inside).sum() >= 0.95 * weight.sum() else Scale(x, y)
+    told = rows.weight * ~np.isnan(place)
+    return float((told * inside).sum()) / max(float(told.sum()), 1.0)
 
 
 # What was found.
@@ -506,7 +521,7 @@ class Search:
         """Yield weighted sums of two columns that are in step where neither is by itself."""
         names = [name for name in read if name not in found]
         good = (rows.weight > 0) & np.isfinite(middle)
-        if len(names) < 2 or good.sum() < 8 or not len(cuts):  # noqa: PLR2004 - too few to fit
+        if len(names) < 2 or good.sum() < 8 or not len(cuts):
             return
         x = np.array([read[name][good] for name in names])
         x = np.where(np.isnan(x), np.nanmean(x, axis=1, keepdims=True), x)
@@ -515,18 +530,18 @@ class Search:
         y = middle[good] - middle[good].mean()
         if not y.std():
             return
+        unit = x / np.where(sd > 0, sd, 1.0)[:, None]
         with np.errstate(divide="ignore", invalid="ignore"):
-            unit = np.nan_to_num(x / sd[:, None])
             r = unit @ (y / y.std()) / len(y)
             between = unit @ unit.T / len(y)
             # How much of the labels' places two columns explain together.
-            both = (
-                r[:, None] ** 2 + r[None, :] ** 2 - 2 * r[:, None] * r[None, :] * between
-            ) / (1 - between**2)
+            both = (r[:, None] ** 2 + r[None, :] ** 2 - 2 * r[:, None] * r[None, :] * between) / (
+                1 - between**2
+            )
         one, other = np.triu_indices(len(names), 1)
         explained = both[one, other]
         gain = explained - np.maximum(r[one] ** 2, r[other] ** 2)
-        fair = (explained > 0.5) & (gain > 0.01) & (between[one, other] ** 2 < 0.999)  # noqa: PLR2004
+        fair = (explained > 0.5) & (gain > 0.01) & (between[one, other] ** 2 < 0.999)
         fair &= np.isfinite(explained)
         order = np.flatnonzero(fair)[np.argsort(-explained[fair], kind="stable")]
         # Two weights can part n rows in at most n² ways: that many guesses are made with one sum.
@@ -547,14 +562,16 @@ class Search:
         codes = self.counts.codes_of(name)[at]
         label = labelled.of_label[labelled.codes[at]]
         good = (label >= 0) & (codes != column.missing)
+        if labelled.line is None:
+            good &= _has_several(label, codes, good)
         values, label = number_keys(codes[good].astype(np.int64), len(column.values)), label[good]
         rows = self.counts.rows[at][good]
         n = int(rows.sum())
         # Values of one row each are no evidence, and take long to count.
-        if n < 4 or values.n < 2 or values.n > 0.9 * n:  # noqa: PLR2004 - there is nothing to see
+        if n < 4 or values.n < 2 or values.n > 0.9 * n:
             return False
         labels = number_keys(label.astype(np.int64), len(labelled.column.values))
-        if labels.n < 2 or values.n <= labels.n:  # noqa: PLR2004 - nothing to tell apart
+        if labels.n < 2 or values.n <= labels.n:
             return False
         cells = number_keys(values.of_item * labels.n + labels.of_item, values.n * labels.n)
         in_cell = add_up(cells.of_item, rows, cells.n)
@@ -577,12 +594,26 @@ class Search:
         return found
 
 
+def _has_several(label: IntArray, codes: IntArray, good: BoolArray) -> BoolArray:
+    """Return which rows have a label with several values of a column.
+
+    A country that local recoding left as it is stands beside its continent, and has one number.
+    Such labels say nothing of the others, and words do not show which is within which.
+    """
+    width = int(codes.max(initial=0)) + 1
+    cells = np.unique(label[good].astype(np.int64) * width + codes[good])
+    values = np.bincount(cells // width, minlength=int(label.max(initial=0)) + 1)
+    found: BoolArray = good.copy()
+    found[good] = values[label[good]] > 1
+    return found
+
+
 def _likely_weights(a: float, b: float) -> Iterator[tuple[float, float]]:
     """Yield weights of two columns: round ones that are near, then as they were fitted."""
     if a and b:
         ratio = abs(a / b)
         for each in (*_RATIOS, *(1 / r for r in _RATIOS[1:])):
-            if 0.6 < ratio / each < 1.7:  # noqa: PLR2004 - labels are coarse, and so is the fit
+            if 0.6 < ratio / each < 1.7:
                 yield float(np.sign(a)) * each, float(np.sign(b))
     yield a, b
 
@@ -665,29 +696,28 @@ def _by_order(
     codes = labelled.codes[at]
     weight = search.counts.rows[at] * ~np.isnan(line.low[codes])
     rows = _Rows(line.low[codes], line.high[codes], weight.astype(np.float64))
-    scale = _scale(rows, search.total(columns, weights, at), line.unit)
-    if scale is None:
+    found = _scale(rows, search.total(columns, weights, at), line.unit)
+    if found is None:
         return None
+    scale, exceptions = found
     place = scale.read(search.total(columns, weights, every))
     told = ~np.isnan(place)
     low, high = line.low[labelled.codes], line.high[labelled.codes]
-    out = told & ((place < low - line.unit) | (place > high + line.unit))
-    # The label is published, too: it sets right what is a little beside it.
+    # The label is published, too: it sets right what the scale puts beside it.
     inside = np.minimum(np.maximum(place, low), high - line.unit / 2)
-    place = np.where(told & ~out & ~np.isnan(low), inside, place)
+    place = np.where(told & ~np.isnan(low), inside, place)
     first = float(np.floor(place[told].min() / line.unit)) if told.any() else 0.0
     block = np.full(len(place), -1, dtype=np.int64)
     steps = np.floor(place[told] / line.unit) - first
     numbers = np.unique(np.minimum(steps, 2.0**60).astype(np.int64), return_inverse=True)
     block[told] = numbers[1]
-    total = float(search.counts.rows[told].sum())
     return Relation(
         columns,
         undone,
         by_order=True,
         of_row=block,
         show=lambda at: f"about {line.show((float(numbers[0][at]) + first) * line.unit)}",
-        exceptions=float(search.counts.rows[out].sum()) / max(total, 1.0),
+        exceptions=exceptions,
     )
 
 
@@ -748,7 +778,7 @@ def _blocks_by_order(
     weight = search.counts.rows[at] * ~np.isnan(line.low[codes]) * ~np.isnan(points)
     rows = _Rows(line.low[codes], line.high[codes], weight.astype(np.float64))
     values = np.unique(line.low[codes[weight > 0]])
-    if len(values) < 2:  # noqa: PLR2004 - one value is known anyway
+    if len(values) < 2:
         return None
     borders = (values[1:] + values[:-1]) / 2
     if len(borders) > _RAW_CUTS:
@@ -799,7 +829,7 @@ def _blocks_by_value(
     of_raw, of_own = joined[:n].copy(), joined[n:].copy()
     of_raw[np.bincount(value[common], minlength=n) == 0] = -1
     of_own[total == 0] = -1
-    if len(np.unique(of_raw[of_raw >= 0])) < 2:  # noqa: PLR2004 - one block says nothing
+    if len(np.unique(of_raw[of_raw >= 0])) < 2:
         return None
     shown = counts.column(name)
     match = match_values(shown, column)
@@ -844,7 +874,7 @@ def finest(relations: Sequence[Relation], most: int) -> list[Relation]:
     for each in left:
         codes = [one.of_row + 1 for one in (*kept, each)]
         n = group(codes, [int(code.max(initial=0)) + 1 for code in codes]).n
-        if n > 1.05 * pieces and len(kept) < most:  # noqa: PLR2004 - less is noise
+        if n > 1.05 * pieces and len(kept) < most:
             kept.append(each)
             pieces = n
     return [replace(each) for each in kept]

@@ -1,4 +1,4 @@
-"""Things that adversaries have besides classes: whole rows, their items, or the tool behind them."""
+"""Things that adversaries have besides classes: whole rows, their items, or the tool."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field

@@ -28,10 +28,11 @@ from sfumato.attacks.in_step import (
     relations_with,
 )
 from sfumato.attacks.knowledge import WholeRows
-from sfumato.attacks.matching import ExactMatcher, LinkedTables, matcher
+from sfumato.attacks.matching import ExactMatcher, matcher
 from sfumato.attacks.overlap import LabelKnowledge, number_items
 from sfumato.attacks.target import Target
 from sfumato.counts import FrequencySet, PackedKeys, add_up, group, number_keys, sums
+from sfumato.decouplings.base import LinkedTables
 from sfumato.errors import InputError, UnknownColumnError, require_text
 from sfumato.harm import HarmRule, Level
 from sfumato.policy.remedies import GiveRole, Remedy
@@ -386,14 +387,13 @@ class _Table(NamedTuple):
         found = number_keys(*PackedKeys.of([cells, *(b + 1 for b in blocks)], [width, *sizes]))
         return cls(found.keys, sums(found.of_item, rows, found.n), width, sizes)
 
-    def count(self, cells: IntArray, blocks: Sequence[IntArray]) -> IntArray:
+    def find(self, cells: IntArray, blocks: Sequence[IntArray]) -> IntArray:
         """Count the rows with the blocks that are asked for, and those that do not tell theirs."""
         total = np.zeros(len(cells), dtype=np.int64)
-        good = np.ones(len(cells), dtype=np.bool_)
-        shown = []
-        for block, size in zip(blocks, self.sizes, strict=True):
-            good &= (block >= 0) & (block + 1 < size)
-            shown.append(np.where(block + 1 < size, block + 1, 0))
+        shown = [
+            np.where(block + 1 < size, block + 1, 0)
+            for block, size in zip(blocks, self.sizes, strict=True)
+        ]
         several = range(len(blocks))
         for some in chain.from_iterable(combinations(several, n) for n in range(len(blocks) + 1)):
             codes = [np.zeros_like(b) if i in some else b for i, b in enumerate(shown)]
@@ -424,7 +424,7 @@ def _by_class(found: Undone) -> _Fits:
     first = np.zeros(groups.n, dtype=np.int64)
     first[groups.of_item[::-1]] = np.arange(len(counts) - 1, -1, -1)
     table = _Table.of(cells.of_item.astype(np.int64), cells.n, blocks, counts.rows)
-    size = table.count(cells.of_item[first].astype(np.int64), [block[first] for block in blocks])
+    size = table.find(cells.of_item[first].astype(np.int64), [block[first] for block in blocks])
     # Blocks that are not known take nothing apart.
     size = np.where(told[first], size, np.iinfo(np.int64).max)
     alone = np.zeros(groups.n, dtype=np.int64)
@@ -463,7 +463,7 @@ def _match(found: Undone) -> _Fits | None:
     blocks = [each.of_row for each in used]
     mine = [_of_raw(each)[people.codes_of(each.undone)] for each in used]
     table = _Table.of(of_class, classes.n, blocks, counts.rows)
-    fitting = table.count(cls, [block[person] for block in mine])
+    fitting = table.find(cls, [block[person] for block in mine])
     size = np.bincount(person, weights=fitting, minlength=len(people)).astype(np.int64)
     sizes = sums(of_class, counts.rows, classes.n)
     alone = np.bincount(person, weights=sizes[cls], minlength=len(people)).astype(np.int64)
@@ -519,9 +519,7 @@ def _count_matched(
         width = np.zeros_like(width)
     pair, within = number_items(width)
     entry = starts[at[pair]] + within
-    both = number_keys(
-        who[pair] * n + entries.keys[entry] % max(n, 1), max(n_people * n, 1)
-    )
+    both = number_keys(who[pair] * n + entries.keys[entry] % max(n, 1), max(n_people * n, 1))
     return both.keys // max(n, 1), both.keys % max(n, 1), sums(both.of_item, rows[entry], both.n)
 
 
@@ -543,7 +541,6 @@ def _owners(
     classes = counts.group_by(names)
     of_class = classes.of_item.astype(np.int64)
     sides: list[tuple[IntArray, IntArray, IntArray]] = []
-    starts = np.searchsorted(person, np.arange(len(people) + 1))
     order = np.argsort(person, kind="stable")
     starts = np.searchsorted(person[order], np.arange(len(people) + 1))
     if column is not None:
@@ -565,8 +562,10 @@ def _owners(
                 )
             )
     blocks = [relation.of_row for relation in used]
-    sizes = [max(int(b.max(initial=-1)), int(m.max(initial=-1))) + 2 for b, m in zip(
-        blocks, mine, strict=True)]
+    sizes = [
+        max(int(b.max(initial=-1)), int(m.max(initial=-1))) + 2
+        for b, m in zip(blocks, mine, strict=True)
+    ]
     widths = [classes.n, *sizes]
     sides.append(
         (
@@ -578,9 +577,9 @@ def _owners(
 
     def choose(score: FloatArray) -> IntArray:
         chosen = np.full(len(counts), -1, dtype=np.int64)
-        for row_key, key, who in sides:
-            ranked = np.lexsort((-who, score[who], key))
-            key, who = key[ranked], who[ranked]
+        for row_key, keys, owners in sides:
+            ranked = np.lexsort((-owners, score[owners], keys))
+            key, who = keys[ranked], owners[ranked]
             if not len(key):
                 continue
             at = np.searchsorted(key, row_key, "right") - 1
