@@ -21,7 +21,7 @@ from sfumato.attacks.overlap import LabelKnowledge, overlapping_labels, read_str
 from sfumato.counts import Column, FrequencySet, add_up, group, number_keys
 from sfumato.hierarchy.labels import day_of
 from sfumato.text import STAR, fold_spelling, number_of, text_of, text_or_none
-from sfumato.typing import BoolArray, FloatArray, IntArray, Value
+from sfumato.typing import BoolArray, CodeArray, FloatArray, IntArray, Value
 
 _EXCEPTIONS = 0.05
 """The largest share of rows that may fall out of step."""
@@ -222,7 +222,7 @@ class _Split(NamedTuple):
 
 def _cuts(rows: _Rows, most: int) -> FloatArray:
     """Return points of the line that have labels on both sides, spread over the rows."""
-    ends = np.unique(np.concatenate([rows.low, rows.high]))
+    ends: FloatArray = np.unique(np.concatenate([rows.low, rows.high]))
     ends = ends[np.isfinite(ends)]
     if not len(ends):
         return ends
@@ -256,7 +256,6 @@ def _split(rows: _Rows, points: FloatArray, cuts: FloatArray) -> tuple[_Split, b
     if len(ends) < 2:
         return None
     place = np.concatenate([[nextafter(x[0], -inf)], (x[ends[:-1]] + x[ends[1:]]) / 2, x[-1:]])
-    both = []
     figures = np.empty((len(cuts), 6))
     for i, cut in enumerate(cuts.tolist()):
         below = np.concatenate([[0.0], np.cumsum(weight * (high <= cut))[ends]])
@@ -265,8 +264,9 @@ def _split(rows: _Rows, points: FloatArray, cuts: FloatArray) -> tuple[_Split, b
         falling = below + above[-1] - above
         a, b = int(rising.argmin()), int(falling.argmin())
         figures[i] = rising[a], falling[b], below[-1], above[-1], place[a], place[b]
-    for way in (0, 1):
-        both.append(_Split(figures[:, way], figures[:, 2], figures[:, 3], figures[:, 4 + way]))
+    both = [
+        _Split(figures[:, way], figures[:, 2], figures[:, 3], figures[:, 4 + way]) for way in (0, 1)
+    ]
     falls = float(both[1].errors.sum()) < float(both[0].errors.sum())
     return both[falls], falls
 
@@ -283,12 +283,13 @@ class Scale(NamedTuple):
     def read(self, points: FloatArray) -> FloatArray:
         """Return the places of some points; beyond the ends, the line goes on as it ends."""
         x, y = self
-        found = np.interp(points, x, y)
+        found: FloatArray = np.interp(points, x, y)
         if len(x) > 1:
             first, last = (y[1] - y[0]) / (x[1] - x[0]), (y[-1] - y[-2]) / (x[-1] - x[-2])
             found = np.where(points < x[0], y[0] + first * (points - x[0]), found)
             found = np.where(points > x[-1], y[-1] + last * (points - x[-1]), found)
-        return np.where(np.isnan(points), np.nan, found)
+        found[np.isnan(points)] = np.nan
+        return found
 
 
 def _scale(rows: _Rows, points: FloatArray, unit: float) -> tuple[Scale, float] | None:
@@ -594,7 +595,7 @@ class Search:
         return found
 
 
-def _has_several(label: IntArray, codes: IntArray, good: BoolArray) -> BoolArray:
+def _has_several(label: IntArray, codes: CodeArray, good: BoolArray) -> BoolArray:
     """Return which rows have a label with several values of a column.
 
     A country that local recoding left as it is stands beside its continent, and has one number.
