@@ -16,7 +16,7 @@ from sfumato.attacks.equal_counts import EqualCounts
 from sfumato.attacks.homogeneity import Homogeneity
 from sfumato.attacks.household import HouseholdKnowledge
 from sfumato.attacks.interval_disclosure import IntervalDisclosure
-from sfumato.attacks.knowledge import ItemRows, ReleaseMaker
+from sfumato.attacks.knowledge import ItemRows, ReleaseMaker, WholeRows
 from sfumato.attacks.knowledge_breach import KnowledgeBreach
 from sfumato.attacks.known_items import KnownItems
 from sfumato.attacks.linking import Linking
@@ -29,6 +29,7 @@ from sfumato.attacks.probabilistic import ProbabilisticInference
 from sfumato.attacks.similarity import Similarity
 from sfumato.attacks.skewness import Skewness
 from sfumato.attacks.target import EarlierRelease, Target
+from sfumato.attacks.undoing import UndoneGeneralisation
 from sfumato.registry import Registry
 
 __all__ = [
@@ -65,6 +66,8 @@ __all__ = [
     "Similarity",
     "Skewness",
     "Target",
+    "UndoneGeneralisation",
+    "WholeRows",
     "matcher",
 ]
 
@@ -82,6 +85,7 @@ ATTACKS: Registry[Attack] = Registry(
         HouseholdKnowledge,
         Dependency,
         KnowledgeBreach,
+        UndoneGeneralisation,
         KnownItems,
         DistanceLinkage,
         IntervalDisclosure,

@@ -35,7 +35,7 @@ from sfumato.text import STAR, text_of
 from sfumato.typing import BoolArray, CodeArray, IntArray, Value
 
 if TYPE_CHECKING:
-    from sfumato.attacks.knowledge import ItemRows, ReleaseMaker
+    from sfumato.attacks.knowledge import ItemRows, ReleaseMaker, WholeRows
     from sfumato.attacks.outside import Outside
     from sfumato.attacks.perturbed import PerturbedRows
 
@@ -112,6 +112,9 @@ class Target:
 
     items: "ItemRows | None" = None
     """The rows with their items, if columns have several per row."""
+
+    whole: "WholeRows | None" = None
+    """Reads the rows with all columns that are published, if they are in one piece."""
 
     others: int | None = None
     """The number of other people of a class that adversaries may know, if the publisher says so."""

@@ -15,6 +15,7 @@ from sfumato.attacks import (
     PerturbedRows,
     ReleaseMaker,
     Target,
+    WholeRows,
     base,
     matcher,
 )
@@ -101,6 +102,8 @@ def target_of(release: Published, *, at_face_value: Sequence[str] = ()) -> Targe
         target = replace(target, also=tuple(also))
     target = _with_claims(target, release)
     target = with_items(target, release)
+    if isinstance(release, PublishedTable):
+        target = replace(target, whole=_whole_rows(release))
     matches_any = target.counts is not None and release.missing == Missing.MATCHES_ANY.value
     return _overlapping(target) if matches_any else target
 
@@ -161,6 +164,30 @@ def with_items(target: Target, release: Published) -> Target:
     names = tuple(name for name, each in found.items() for _ in each.values)
     items = ItemRows(tuple(columns[:n]), labels[:n], first, names, sensitive, known)
     return replace(target, items=items)
+
+
+def _whole_rows(release: PublishedTable) -> WholeRows:
+    """Return what reads the rows of a release with all their columns."""
+    data, manifest = release.data, release.manifest
+    there = data.names if isinstance(data, FrequencySet) else release.table.columns
+    apart = {*release.quasi_identifiers, *release.sets, release.person, release.household}
+    if release.policy is not None:
+        apart |= {release.policy.counted_person, release.policy.household}
+
+    def read(names: Sequence[str]) -> FrequencySet:
+        [counts] = release.counts((*release.quasi_identifiers, *names)).tables
+        folded = [name for name in release.folded if name in counts.names]
+        return release.without_general_stars(release.without_starred(counts).fold(folded))
+
+    records = () if manifest is None else manifest.known_columns
+    general = {c.name for c in records if c.level != 0 and c.height != 0}
+    return WholeRows(
+        tuple(name for name in there if name not in apart),
+        read,
+        release.k,
+        frozenset(general & {*release.quasi_identifiers}),
+        cache(lambda: _readings(release, None)),
+    )
 
 
 def _require_own(manifest: Manifest, name: str, role: str, given: Sequence[str] | None) -> None:
@@ -767,7 +794,33 @@ def with_members(target: Target, release: Published, original: object) -> Target
     if target.counts is not None and not every:
         tables = _without_stars(tables)
     found = matcher_of(people, tables, release.levels, ladders)
-    return replace(target, people=people, members=members, matcher=found)
+    target = replace(target, people=people, members=members, matcher=found)
+    return _with_source(target, release, original, names, ladders)
+
+
+def _with_source(
+    target: Target,
+    release: Published,
+    original: object,
+    names: tuple[str, ...],
+    ladders: Mapping[str, Ladder],
+) -> Target:
+    """Attach the table that the release was made of, to count who shares which values."""
+    whole = target.whole
+    if whole is None or target.person is not None or names != target.quasi_identifiers:
+        return target
+    there = (
+        original.names
+        if isinstance(original, FrequencySet)
+        else open_original(original, release.policy, names).columns
+    )
+
+    def read(asked: Sequence[str]) -> FrequencySet:
+        wanted = (*names, *(name for name in asked if name in there))
+        return count_columns(original, wanted, release.policy).project(wanted)
+
+    labels = Labels(ladders, release.levels, strict=False)
+    return replace(target, whole=replace(whole, read_source=read, labels=labels))
 
 
 def _members(
