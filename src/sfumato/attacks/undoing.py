@@ -8,6 +8,7 @@ from typing import Any, ClassVar, NamedTuple, Self
 
 import numpy as np
 
+from sfumato.attacks.at_risk import PeopleFound
 from sfumato.attacks.base import (
     MOST_CASES,
     ONE_ROW_EACH,
@@ -35,6 +36,7 @@ from sfumato.counts import FrequencySet, PackedKeys, add_up, group, number_keys,
 from sfumato.decouplings.base import LinkedTables
 from sfumato.errors import InputError, UnknownColumnError, require_text
 from sfumato.harm import HarmRule, Level
+from sfumato.policy.adversaries import Knows
 from sfumato.policy.remedies import GiveRole, Remedy
 from sfumato.schema import Role
 from sfumato.text import STAR, join_words, text_of
@@ -149,7 +151,14 @@ class UndoneGeneralisation(Attack):
             settings=settings,
             advice=found.advice if level else "",
             remedies=found.remedies if level else (),
+            found=self._people_found(target, rule),
         )
+
+    def _people_found(self, target: Target, rule: HarmRule) -> PeopleFound | None:
+        """Return who is at risk; whoever knows the quasi-identifiers exactly finds them."""
+        if target.counts is None:
+            return None
+        return target.find_rows({Knows.QUASI_IDENTIFIERS: self.flags(target, rule)})
 
     def flags(self, target: Target, rule: HarmRule) -> BoolArray:
         """Return which combinations of the target's counts have people at risk.

@@ -15,6 +15,7 @@ from sfumato.attacks import (
     KnowledgeBreach,
     Linking,
     Outcome,
+    UndoneGeneralisation,
 )
 from sfumato.attacks.adversary.target import target_of
 from sfumato.attacks.at_risk import AdversaryLine, count_at_risk, largest
@@ -561,7 +562,7 @@ def attacks_on_classes(
         IntervalDisclosure,
         Linking,
     )
-    cheap += (KnowledgeBreach,) if values else ()
+    cheap += (KnowledgeBreach, UndoneGeneralisation) if values else ()
     kinds = [kind for kind in ATTACKS.values() if issubclass(kind, cheap)]
     attacks = [attack for kind in kinds for attack in kind.against(target, rule)]
     found: list[tuple[object, Outcome]] = []
