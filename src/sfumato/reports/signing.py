@@ -3,12 +3,12 @@
 from os import PathLike
 from pathlib import Path
 
-from sfumato.errors import InputError
+from sfumato.errors import InputError, SfumatoError
 from sfumato.evidence import EvidenceVerdict, Key
+from sfumato.evidence.keys import signing_key
 from sfumato.policy import GivenPolicy
 from sfumato.releases.release import DecoupledRelease, Release
 from sfumato.reports.report import report
-from sfumato.tasks.assessment import Assessment
 from sfumato.tasks.evidence import sign_release
 from sfumato.tasks.verify import verify
 
@@ -59,11 +59,12 @@ def sign(
         >>> sf.sign(release, key).holds
         True
     """
+    signer = signing_key(key)
     if not even_so:
-        _require_answer(verify(release, policy, population=population, people_file=people_file))
+        _require_answer(release, policy, population, people_file)
     return sign_release(
         release,
-        key,
+        signer,
         policy=policy,
         population=population,
         people_file=people_file,
@@ -72,9 +73,16 @@ def sign(
     )
 
 
-def _require_answer(found: Assessment) -> None:
-    """Raise if people are at risk; broken promises are refused where the release is signed."""
-    if found.succeeded or found.named:
+def _require_answer(
+    release: object, policy: GivenPolicy | None, population: object, people_file: object
+) -> None:
+    """Raise if people are at risk; what is wrong with files is said where they are signed."""
+    try:
+        found = verify(release, policy, population=population, people_file=people_file)
+    except SfumatoError:
+        return
+    broken = any(check.status == "broken" for check in found.checks)
+    if not broken and (found.succeeded or found.named):
         raise InputError(
             f"it was not signed, because the answer is no: {found.why[0]} Mend it, or sign it all "
             "the same: --even-so (even_so=True)."

@@ -63,7 +63,7 @@ def _junit(assessment: Assessment, subject: str) -> str:
     failures. What could not be checked is an error. An attack that could not be tried is skipped,
     as is a promise about people that only the publisher can recount.
     """
-    root = Element("testsuites", name=_clean(f"sfumato verify {subject}"))
+    root = Element("testsuites", name=_clean(f"sfumato verify {subject}: {assessment.headline}"))
     promises = SubElement(root, "testsuite", name="promises")
     for check in assessment.checks:
         _junit_check(promises, check)
@@ -157,7 +157,7 @@ def _sarif(assessment: Assessment, subject: str) -> str:
             }
         },
         "results": [{**result, "locations": [place]} for result in found],
-        "properties": {"answer": assessment.answer},
+        "properties": {"answer": assessment.answer, "peopleAtRisk": assessment.at_risk},
     }
     document = {"$schema": _SCHEMA, "version": "2.1.0", "runs": [run]}
     return visible_json(json.dumps(document, indent=2)) + "\n"

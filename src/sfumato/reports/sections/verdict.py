@@ -60,6 +60,7 @@ _SURE: Mapping[Level, str] = {
 def _parts(dossier: Dossier) -> Sequence[Part]:
     return [
         Sentence(_headline(dossier), loud=True),
+        *_at_risk(dossier),
         _why(dossier),
         *_for_whom(dossier),
         Listing.of(_next_steps(dossier), most=_MOST_STEPS + 2, caption="What to do next"),
@@ -83,7 +84,7 @@ def _headline(dossier: Dossier) -> str:
         n = len(found.reasons)
         asks = "there is a reason" if n == 1 else f"there are {n} reasons"
         return (
-            "Every promise that could be recounted holds, and no attack puts a person at risk; "
+            "Every promise that could be recounted holds, and nobody is at risk; "
             f"but {asks} to decide on before it is published."
         )
     broken = [r.check.name for r in found.reasons if r.check is not None and r.refuses]
@@ -97,6 +98,13 @@ def _headline(dossier: Dossier) -> str:
     ]
     because = join_words(why) or "nothing was looked at"
     return f"Do not publish it as it is: {because}."
+
+
+def _at_risk(dossier: Dossier) -> list[Part]:
+    """Return how many people each adversary learns too much of."""
+    lines = dossier.assessment.adversaries
+    texts = tuple(_sentence(str(line)) for line in lines)
+    return [Listing(texts, caption="People at risk")] if lines else []
 
 
 def _count(people: int) -> str:
