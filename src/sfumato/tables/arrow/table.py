@@ -43,7 +43,7 @@ from sfumato.tables.arrow.publishing import (
     shuffle,
 )
 from sfumato.tables.arrow.sets import RowsWithSets, read_items, require_set
-from sfumato.tables.arrow.settling import settle_types, columns_to_settle
+from sfumato.tables.arrow.settling import columns_to_settle, settle_types
 from sfumato.tables.arrow.sources import (
     BATCH_ROWS,
     ArrowSource,
