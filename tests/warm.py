@@ -39,7 +39,7 @@ def run_warm(command, *, input, timeout, **_):  # noqa: A002 - as `subprocess.ru
     made.set_forkserver_preload([*LIBRARIES])
     with tempfile.TemporaryDirectory() as folder:
         out, err = Path(folder) / "out", Path(folder) / "err"
-        process = made.Process(target=_follow, args=(command[-1], input, str(out), str(err)))
+        process = made.Process(target=_follow, args=(command[-1], input, out, err))
         # Nobody's program is imported again there.
         with mock.patch.dict(sys.modules, {"__main__": ModuleType("__main__")}):
             process.start()
@@ -55,7 +55,7 @@ def run_warm(command, *, input, timeout, **_):  # noqa: A002 - as `subprocess.ru
 
 def _follow(script, request, out, err):
     for number, path in ((1, out), (2, err)):
-        with open(path, "wb") as file:
+        with path.open("wb") as file:
             os.dup2(file.fileno(), number)
     sys.stdin = io.StringIO(request.decode())
     sys.stdout = open(1, "w", encoding="utf-8", closefd=False)  # noqa: SIM115 - until it ends
