@@ -9,7 +9,8 @@ ALONE  := $(VENV)/.alone
 TEST   := $(VENV)/.test
 DEV    := $(VENV)/.dev
 SITE   := $(VENV)/.site
-RUN    := $(BIN)/python -m pytest -q -n 2
+# Each of two processes has half of the tests, and takes some of the other's when it is done.
+RUN    := $(BIN)/python -m pytest -q -n 2 --dist worksteal
 ALL    := $(RUN) --lane full --cov --cov-report=
 REST   := $(RUN) --lane rest
 

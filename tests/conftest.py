@@ -11,6 +11,7 @@ import pytest
 from tests.adult import adult_folder
 from tests.reports.devtools import find_browser
 from tests.tables import databases
+from tests.warm import warm_readers
 
 _FLAGS = (
     "--no-sandbox",
@@ -98,6 +99,13 @@ def browser():
         )
         yield found
         found.close()
+
+
+@pytest.fixture(scope="module")
+def warm():
+    """Files of other programs are read by processes that have their libraries already."""
+    with warm_readers():
+        yield
 
 
 @pytest.fixture(scope="session")

@@ -6,6 +6,8 @@ import pytest
 
 import sfumato as sf
 
+pytestmark = pytest.mark.usefixtures("warm")
+
 CANARIES = (b"canary-home", b"canary-file", b"CanaryColumn", b"CanaryName", b"CanaryKept")
 
 

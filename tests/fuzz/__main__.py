@@ -8,6 +8,7 @@ from pathlib import Path
 
 from tests.fuzz.every import GUARDS, lacking
 from tests.fuzz.guards import CORPUS, Outcome, hunt, try_case
+from tests.warm import warm_readers
 
 
 def main() -> int:
@@ -71,4 +72,5 @@ def table(outcomes: list[Outcome]) -> str:
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    with warm_readers():
+        sys.exit(main())

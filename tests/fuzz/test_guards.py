@@ -19,6 +19,8 @@ from tests.fuzz.readers import TARGETS, seeds
 from tests.fuzz.recount import CLASS_MODELS, PEOPLE_MODELS, SET_MODELS, TABLE_MODELS, recount
 from tests.fuzz.releases import Releases
 
+pytestmark = pytest.mark.usefixtures("warm")
+
 SEED = 20
 """Of the full lane; `make fuzz` draws its own."""
 

@@ -32,6 +32,8 @@ from sfumato.verifier import Promises, verify_file, verify_folder
 from tests.people.test_counting import MODELS, NAMES, ROWS, checks_of, policy_of
 from tests.people.textbook import classes_of, people_in, settle
 
+pytestmark = pytest.mark.usefixtures("warm")
+
 PANEL = [
     (who, letter, digit, ill)
     for who, letter, ills in [

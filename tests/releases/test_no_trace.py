@@ -25,6 +25,8 @@ from tests.fuzz.alike import differences, facts_of_data
 from tests.fuzz.guards import Fault, try_case
 from tests.fuzz.traces import Traces
 
+pytestmark = pytest.mark.usefixtures("warm")
+
 FORMATS = written_formats()
 RULES = [
     (make, hierarchy, form)

@@ -36,6 +36,7 @@ from tests.tables.office_files import (
     write_xlsx,
     xls_file,
 )
+from tests.warm import warm_readers
 
 pytestmark = pytest.mark.usefixtures("patience")
 
@@ -618,6 +619,29 @@ def test_a_reader_that_crashes_or_never_ends_is_an_error_like_any_other(tmp_path
     monkeypatch.setattr(office_source, "_READER", script)
     with pytest.raises(InputError, match="the reader broke off"):
         open_table(tmp_path / "people.sav")
+
+
+@pytest.mark.usefixtures("patience")
+def test_readers_that_suites_fork_do_what_others_do(tmp_path, monkeypatch):
+    write_sav(tmp_path / "people.sav")
+    write_xlsx(tmp_path / "people.xlsx", ROWS)
+    (tmp_path / "half.sav").write_bytes((tmp_path / "people.sav").read_bytes()[:300])
+
+    def told(name):
+        try:
+            table = open_table(tmp_path / name)
+        except InputError as error:
+            return str(error)
+        return table.head(100), table.variables
+
+    names = ["people.sav", "people.xlsx", "half.sav"]
+    cold = [told(name) for name in names]
+    with warm_readers():
+        assert [told(name) for name in names] == cold
+        script = tmp_path / "reader.py"
+        script.write_text("import os, signal\nos.kill(os.getpid(), signal.SIGSEGV)\n")
+        monkeypatch.setattr(office_source, "_READER", script)
+        assert "the reader broke off" in told("people.sav")
 
 
 def test_a_spreadsheet_that_unpacks_to_very_much_is_refused(tmp_path):

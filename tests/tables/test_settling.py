@@ -15,6 +15,8 @@ import sfumato as sf
 from sfumato.tables.arrow.settling import settle_types
 from tests.tables.office_files import write_xlsx
 
+pytestmark = pytest.mark.usefixtures("warm")
+
 ROWS = {"age": [38, 38, 40, 40], "area": ["north"] * 4, "pay": [1, 2, 3, 4]}
 GATE = {"role": "quasi-identifier", "levels": [0, 0]}
 POLICY = sf.Policy(

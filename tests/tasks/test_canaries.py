@@ -12,6 +12,8 @@ from sfumato.errors import SfumatoError
 from sfumato.partition import PARTITIONERS
 from sfumato.releases.opening import open_release
 
+pytestmark = pytest.mark.usefixtures("warm")
+
 METHODS = ["full-domain", "regional", *PARTITIONERS]
 TREE = {
     "kind": "taxonomy",

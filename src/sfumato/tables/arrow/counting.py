@@ -213,7 +213,7 @@ _LF, _CR = 10, 13
 _WORD = 62
 """Bits of a packed key: an int64 without its sign, and one to spare."""
 
-_COMPACT = 2_000_000
+_COMPACT = 500_000
 """Merge when this many partial counts have piled up."""
 
 
@@ -313,8 +313,9 @@ class CombinationTally:
     def _compact(self) -> None:
         if len(self._rows) > 1:
             words = [np.concatenate(parts) for parts in zip(*self._words, strict=True)]
-            self._words = []
-            merged, rows = _distinct(words, np.concatenate(self._rows), sum(self._bits))
+            rows = np.concatenate(self._rows)
+            self._words, self._rows = [], []
+            merged, rows = _distinct(words, rows, sum(self._bits))
             self._words, self._rows = [merged], [rows]
         self._pending = len(self._rows[0])
 
@@ -371,9 +372,13 @@ def _unpack(words: Sequence[IntArray], bits: Sequence[int]) -> CodeArray:
 def _distinct(
     words: Sequence[IntArray], rows: IntArray | None, bits: int
 ) -> tuple[list[IntArray], IntArray]:
-    """Add up equal keys of `bits` bits; `rows` is how often each occurs, None for once."""
+    """Add up equal keys of `bits` bits; `rows` is how often each occurs, None for once.
+
+    The arrays of keys are used up.
+    """
     if len(words) == 1 and rows is None:
-        ordered = np.sort(words[0])
+        ordered = words[0]
+        ordered.sort()
         starts = _starts(ordered)
         return [ordered[starts]], np.diff(starts, append=len(ordered))
     width = 0 if rows is None else int(rows.max(initial=0)).bit_length()
@@ -390,13 +395,17 @@ def _distinct(
 
 
 def _added_up(keys: IntArray, rows: IntArray, width: int) -> tuple[list[IntArray], IntArray]:
-    """Add up equal keys whose rows fit beside them: sorting numbers is faster than positions."""
-    both = (keys << width) | rows
-    both.sort()
-    rows = both & ((1 << width) - 1)
-    both >>= width
-    starts = _starts(both)
-    return [both[starts]], np.add.reduceat(rows, starts) if len(rows) else rows
+    """Add up equal keys whose rows fit beside them: sorting numbers is faster than positions.
+
+    The array of keys is used up.
+    """
+    keys <<= width
+    keys |= rows
+    keys.sort()
+    rows = keys & ((1 << width) - 1)
+    keys >>= width
+    starts = _starts(keys)
+    return [keys[starts]], np.add.reduceat(rows, starts) if len(rows) else rows
 
 
 def _ranks(words: Sequence[IntArray]) -> IntArray:
@@ -447,18 +456,22 @@ class RowSample:
 
     def add(self, codes: Sequence[np.ndarray]) -> None:
         """Keep some rows of a batch."""
-        rows = np.array(codes, dtype=np.int32)
-        self._kept.append(self._some(rows, self._share))
+        self._kept.append(self._some(codes, self._share))
         while sum(part.shape[1] for part in self._kept) > self._size:
             self._share /= 2
-            self._kept = [self._some(self.codes(), 0.5)]
+            # Part by part: all of them side by side would be held twice.
+            for place, part in enumerate(self._kept):
+                self._kept[place] = self._some(part, 0.5)
 
     def codes(self) -> CodeArray:
         """Return the rows that were kept, one row of codes per column."""
         return np.concatenate(self._kept, axis=1)
 
-    def _some(self, rows: CodeArray, share: float) -> CodeArray:
-        return rows if share == 1 else rows[:, self._rng.random(rows.shape[1]) < share]
+    def _some(self, rows: Sequence[np.ndarray] | CodeArray, share: float) -> CodeArray:
+        if share == 1:
+            return np.array(rows, dtype=np.int32)
+        kept = np.flatnonzero(self._rng.random(len(rows[0])) < share)
+        return np.array([column.take(kept) for column in rows], dtype=np.int32)
 
 
 class Frequencies:

@@ -25,7 +25,7 @@ _DATE = r"^\d{4}-\d{2}-\d{2}$"
 _TIME = r"^\d{4}-\d{2}-\d{2} \d{2}:\d{2}:\d{2}([.]\d{1,6})?$"
 
 
-def unsettled(schema: pa.Schema, source: pa.Schema, inferred: Collection[str]) -> list[str]:
+def columns_to_settle(schema: pa.Schema, source: pa.Schema, inferred: Collection[str]) -> list[str]:
     """Return the published columns whose types are to be found from their values.
 
     Those that are generalised are text, and stay it.

@@ -43,7 +43,7 @@ from sfumato.tables.arrow.publishing import (
     shuffle,
 )
 from sfumato.tables.arrow.sets import RowsWithSets, read_items, require_set
-from sfumato.tables.arrow.settling import settle_types, unsettled
+from sfumato.tables.arrow.settling import columns_to_settle, settle_types
 from sfumato.tables.arrow.sources import (
     BATCH_ROWS,
     ArrowSource,
@@ -466,7 +466,9 @@ class ArrowTable(Table, OrderedRows, Weights, Sets, Windows):
         as_text: bool,
     ) -> tuple[int, tuple[PublishedVariable, ...]]:
         variables = self._source.variables
-        schema, batches = self._settled(publication, rng, target.parent, progress, as_text=as_text)
+        schema, batches = self._settle_rows(
+            publication, rng, target.parent, progress, as_text=as_text
+        )
         writer = open_writer(
             target,
             schema,
@@ -496,10 +498,10 @@ class ArrowTable(Table, OrderedRows, Weights, Sets, Windows):
         progress: Progress | None,
     ) -> pa.Table:
         """Return the rows of a release in memory."""
-        schema, batches = self._settled(publication, rng, None, progress)
+        schema, batches = self._settle_rows(publication, rng, None, progress)
         return pa.Table.from_batches([plain_batch(each, schema) for each in batches], schema)
 
-    def _settled(
+    def _settle_rows(
         self,
         publication: BatchPublication,
         rng: np.random.Generator,
@@ -514,7 +516,7 @@ class ArrowTable(Table, OrderedRows, Weights, Sets, Windows):
         """
         batches = self._rows_out(publication, rng, folder, progress)
         inferred = self._source.inferred - publication.weighted
-        names = unsettled(publication.schema, self._source.schema, inferred)
+        names = columns_to_settle(publication.schema, self._source.schema, inferred)
         if as_text or not names:
             return publication.schema, batches
         schema, held = settle_types(publication.schema, list(batches), names)
