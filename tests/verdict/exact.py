@@ -235,7 +235,7 @@ def _beliefs(
             continue
         rows_of: Counter[object] = Counter()
         for value in one.values:
-            for cell, rows in of_value[value]:
+            for cell, rows in of_value.get(value, ()):
                 rows_of[cell] += rows
         for cell, rows in rows_of.items():
             if 5 * rows >= of[cell]:

@@ -91,7 +91,14 @@ def people_by_adversary(found):
     return {str(line.knows): line.people for line in found.adversaries}
 
 
-FACTS = ["linking", "homogeneity", "skewness", "similarity", "knowledge-breach"]
+FACTS = [
+    "linking",
+    "homogeneity",
+    "probabilistic-inference",
+    "skewness",
+    "similarity",
+    "knowledge-breach",
+]
 """The attacks that count; what is learned may find more people, and not fewer."""
 
 
