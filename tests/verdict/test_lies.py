@@ -216,7 +216,7 @@ EDITS = {**OF_ROLES, **OF_KNOWLEDGE, **OF_CHANCE, **OF_PROMISES}
 
 
 def answer_of(folder, *given, **named):
-    """Return the answer; an error that names what is wrong with a release is none better than no."""
+    """Return the answer: a release that is refused with an error is not better than one with no."""
     try:
         found = sf.verify(folder, *given, **named)
     except sf.errors.InputError:
