@@ -38,9 +38,16 @@ def policy(k=8, models=(), **columns):
     }
 
 
+def cells_of(release):
+    """Return the published cells, from memory or from the folder."""
+    found = release.table
+    if found is None:
+        found = pa.csv.read_csv(release.folder / "data.csv")
+    return {name: [*map(str, cells)] for name, cells in found.to_pydict().items()}
+
+
 def counted(release, sensitive=("ill",), **roles):
-    columns = release.table.to_pydict()
-    return count(columns, ["floor"], sensitive, **roles)
+    return count(cells_of(release), ["floor"], sensitive, **roles)
 
 
 # Plain columns tell, whatever they are called.
@@ -208,7 +215,7 @@ def test_noise_of_one_on_salaries_in_hundreds_is_none():
 
 @pytest.mark.usefixtures("patience")
 @pytest.mark.parametrize(
-    ("keep", "size", "number"), [(0.5, 110, 15), (0.7, 45, 30), (0.8, 24, 50), (0.5, 300, 12)]
+    ("keep", "size", "number"), [(0.6, 110, 15), (0.7, 45, 30), (0.8, 24, 50), (0.5, 300, 12)]
 )
 def test_the_odd_class_is_not_pulled_to_the_mean(keep, size, number):
     rng = np.random.default_rng(64)
@@ -353,7 +360,7 @@ def test_an_exact_birth_in_numbers_is_no_measurement(kind, tmp_path):
     pa.csv.write_csv(pa.table({**columns, name: values}), file)
     draft = sf.draft(file)
     release = sf.anonymize(file, draft.policy, output=tmp_path / "r", format="csv")
-    exact = name in release.table.column_names and len({*release.table[name].to_pylist()}) > 250
+    exact = len({*cells_of(release).get(name, ())}) > 250
     assert not exact or sf.verify(tmp_path / "r").answer == "no"
 
 
@@ -383,7 +390,7 @@ def test_a_column_that_undoes_a_generalised_one_is_a_no(n, known, tmp_path):
     }
     release = sf.anonymize(file, given, output=tmp_path / "r", format="csv")
     # An adversary who knows age, sex and zip works the ages out of the day numbers.
-    shown = release.table.to_pydict()
+    shown = cells_of(release)
     by_day = dict(zip(stata.tolist(), columns["age"].tolist(), strict=True))
     ages = [by_day[int(each)] for each in shown["bdat"]]
     seen = {"age": ages, **{name: shown[name] for name in ("sex", "zip", "ill")}}
