@@ -119,6 +119,7 @@ def draw_people(
             "models": [{"model": "k-anonymity", "k": k}],
             "method": method,
         },
+        seed=int(rng.integers(2**31)),
     )
     columns = release.table.to_pydict()
     order = np.argsort(columns["row"])
@@ -313,14 +314,14 @@ def iso_code(rng: np.random.Generator) -> Drawn:
 def decouple(columns: Mapping[str, Sequence[str]], method: Decoupling | None = None) -> Drawn:
     """Return people whose sensitive columns are published apart, and count their groups."""
     names = [name for name in columns if name not in QUASI]
-    release = sf.decouple(pa.table(columns), method, quasi_identifiers=[*QUASI], sensitive=names)
     policy = {
         "columns": {
             **dict.fromkeys(QUASI, "quasi-identifier"),
             **dict.fromkeys(names, "sensitive"),
         },
-        "models": [{"model": "k-anonymity", "k": 1}],
+        "models": [{"model": "k-anonymity", "k": 2}],
     }
+    release = sf.decouple(pa.table(columns), method, policy=policy)
     groups, values = grouped_of(release)
     counted = count_groups(groups, values)
     if len(names) == 2:
@@ -363,6 +364,7 @@ def release_of(
     people: People,
     columns: Mapping[str, Any],
     rules: Mapping[str, Any],
+    seed: int | None = None,
     folder: Path | None = None,
 ) -> tuple[Release, dict[str, Any]]:
     """Return a release of generalised people, made with a policy, and the policy."""
@@ -372,7 +374,7 @@ def release_of(
     }
     table = pa.table({**people.shown, **columns})
     where = {} if folder is None else {"output": folder, "format": "csv"}
-    return sf.anonymize(table, policy, **where), policy
+    return sf.anonymize(table, policy, seed=seed, **where), policy
 
 
 def count_release(release: Release, sensitive: Sequence[str]) -> Counted:
@@ -389,7 +391,7 @@ def odd_under_pram(rng: np.random.Generator) -> Drawn:
     who = people.members(int(rng.integers(people.class_id.max() + 1)))
     ill[who] = 1
     rule = {"role": "sensitive", "perturb": {"kind": "pram", "keep": keep}}
-    release, policy = release_of(people, {"ill": named(ill, "i")}, {"ill": rule})
+    release, policy = release_of(people, {"ill": named(ill, "i")}, {"ill": rule}, 1)
     shown = release.table.to_pydict()
     pairs = Counter(zip(*(shown[name] for name in (*QUASI, "ill")), strict=True))
     odd = tuple(people.shown[name][who[0]] for name in QUASI)
@@ -404,7 +406,7 @@ def near_exact_pram(rng: np.random.Generator) -> Drawn:
     ill = people.in_turn(rng, 4)
     rule = {"role": "sensitive", "perturb": {"kind": "pram", "keep": 0.999}}
     columns = {"ill": named(ill, "i"), "drug": named(ill, "d")}
-    release, policy = release_of(people, columns, {"ill": rule, "drug": "sensitive"})
+    release, policy = release_of(people, columns, {"ill": rule, "drug": "sensitive"}, 1)
     return Drawn(release, policy, count_release(release, ["ill", "drug"]), exact=False)
 
 
@@ -415,7 +417,7 @@ def noise_of_one(rng: np.random.Generator) -> Drawn:
     pay = (ill + 1) * 1000
     rule = {"role": "sensitive", "perturb": {"kind": "noise", "sd": 1}}
     columns = {"ill": named(ill, "i"), "pay": pay.tolist()}
-    release, policy = release_of(people, columns, {"ill": "sensitive", "pay": rule})
+    release, policy = release_of(people, columns, {"ill": "sensitive", "pay": rule}, 1)
     shown = release.table.to_pydict()
     seen = {**shown, "pay": [str(round(each / 1000)) for each in shown["pay"]]}
     return Drawn(release, policy, count(seen, QUASI, ["ill", "pay"]), exact=False)
@@ -430,7 +432,7 @@ def false_claim(rng: np.random.Generator) -> Drawn:
         place = Path(folder)
         given = {"ill": named(ill, "i")}
         release, _ = release_of(people, given, {"ill": "sensitive"})
-        release_of(people, given, {"ill": "sensitive"}, place / "a")
+        release_of(people, given, {"ill": "sensitive"}, folder=place / "a")
         keep = float(rng.choice([0.05, 0.3, 0.6]))
         claim = [{"kind": "pram", "keep": keep}]
         edit(place / "a", place / "b", lambda m: column_of(m, "ill").update(perturbed=claim))
@@ -495,8 +497,8 @@ def diverse(rng: np.random.Generator) -> Drawn:
         "method": str(rng.choice(["mondrian", "top-down"])),
     }
     table = pa.table(columns)
-    release = sf.anonymize(table, policy)
-    return Drawn(release, policy, count_release(release, ["ill"]))
+    release = sf.anonymize(table, policy, seed=int(rng.integers(2**31)))
+    return Drawn(release.table, policy, count_release(release, ["ill"]))
 
 
 def nothing_sensitive(rng: np.random.Generator) -> Drawn:
