@@ -314,12 +314,15 @@ def iso_code(rng: np.random.Generator) -> Drawn:
 def decouple(columns: Mapping[str, Sequence[str]], method: Decoupling | None = None) -> Drawn:
     """Return people whose sensitive columns are published apart, and count their groups."""
     names = [name for name in columns if name not in QUASI]
+    # Buckets promise diversity, and groups of people who look alike their size.
+    diversity = {"model": "distinct-l-diversity", "column": "ill", "l": 4}
+    model = {"model": "k-anonymity", "k": 2} if method is None else diversity
     policy = {
         "columns": {
             **dict.fromkeys(QUASI, "quasi-identifier"),
             **dict.fromkeys(names, "sensitive"),
         },
-        "models": [{"model": "k-anonymity", "k": 2}],
+        "models": [model],
     }
     release = sf.decouple(pa.table(columns), method, policy=policy)
     groups, values = grouped_of(release)
