@@ -37,7 +37,7 @@ from tests.verdict.published import column_of, edit, grouped_of
 
 TEMPLATE = Path(__file__).with_suffix(".template")
 PAGE = Path(__file__).parent / "concepts" / "verdict-study.md"
-TABLES = 20
+TABLES = 15
 """The number of tables of each kind."""
 
 QUICK = 2
@@ -300,7 +300,7 @@ def day_number(rng: np.random.Generator) -> Drawn:
 
 def iso_code(rng: np.random.Generator) -> Drawn:
     """A plain code names the country that was generalised to a part of the continent."""
-    people = draw_people(rng, methods=("full-domain",))
+    people = draw_people(rng, sizes=SIZES[:5], ks=(5, 10), methods=("full-domain", "top-down"))
     ill = people.in_turn(rng, 3)
     code = [f"{name}/{ord(name[0])}" for name in people.raw["region"]]
     return judged(
