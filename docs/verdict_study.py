@@ -295,6 +295,8 @@ def day_number(rng: np.random.Generator) -> Drawn:
         rules={"bdat": {"known": False, "because": "nobody counts days"}},
         unknown=["bdat"],
     )
+    # Days of birth are close together where ages are: ranges of numbers are not counted here.
+    drawn.counted.harmless = False
     return drawn._replace(exact=False)
 
 
