@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 import sfumato as sf
 from sfumato.attacks.adversary.claims import chance_claims
-from sfumato.attacks.fit import Fit, _log_tail
+from sfumato.attacks.claim_fit import ClaimFit, _log_tail
 from sfumato.attacks.perturbed import look_at
 from sfumato.counts import Column, FrequencySet
 from sfumato.errors import SfumatoError
@@ -224,7 +224,7 @@ def hold(counts, member):
     counts = counts.compact()
     classes = counts.codes_of("zip").astype(np.int64)
     codes = counts.codes_of("v").astype(np.int64)
-    return Fit.test(classes, codes, counts.rows, look_at(counts, "v"), member)
+    return ClaimFit.test(classes, codes, counts.rows, look_at(counts, "v"), member)
 
 
 @pytest.mark.usefixtures("patience")

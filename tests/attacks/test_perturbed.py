@@ -415,7 +415,7 @@ def test_values_of_people_with_several_rows_are_judged_too():
     rng = np.random.default_rng(6)
     rows = [(at % 60, 20 + at % 60 // 10, "flu" if at % 60 < 30 else "gout") for at in range(120)]
     table = pa.table({n: [row[i] for row in rows] for i, n in enumerate(("id", "age", "ill"))})
-    ill = {"role": "sensitive", "perturb": {"kind": "pram", "keep": float(rng.uniform(0.68, 0.72))}}
+    ill = {"role": "sensitive", "perturb": {"kind": "pram", "keep": float(rng.uniform(0.94, 0.96))}}
     policy = {
         "columns": {"id": "identifier", "age": "quasi-identifier", "ill": ill},
         "models": [{"model": "k-anonymity", "k": 5}],
@@ -426,4 +426,5 @@ def test_values_of_people_with_several_rows_are_judged_too():
     assert outcome.judged
     assert outcome.note == "each row was taken for a person"
     assert outcome.people
-    assert not [each for each in found.attacks if each.attack == "homogeneity" and each.tried]
+    # So little chance hides nothing: published values are attacked as true ones, too.
+    assert [each for each in found.attacks if each.attack == "homogeneity" and each.tried]

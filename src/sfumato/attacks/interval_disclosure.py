@@ -30,7 +30,9 @@ _FEWEST_NUMBERS = 6
 _MOST_CELLS = 20_000_000
 _PER_WINDOW = 4
 _ROUNDS = 200
-_FEW_ROUNDS = 40
+_FEW_ROUNDS = 4
+"""How often rows of a small group tell each other what they tell."""
+
 _ERRORS = 2.0
 """By how many standard errors rows of a class must be more alike than those of strangers."""
 
@@ -42,14 +44,17 @@ _FEWEST_PER_VALUE = 4
 """A group is believed by itself if it has so many people for each value: of fewer, what they tell
 would be less than what is known of all people."""
 
-_MOST_ITEMS = {1: 40_000_000, 2: 10_000_000}
+_MOST_ITEMS = {1: 40_000_000, 2: 5_000_000}
 """Combinations that are grouped, by how many other columns are known."""
 
-_MOST_STEPS = {1: 40_000_000, 2: 10_000_000}
+_MOST_STEPS = {1: 20_000_000, 2: 5_000_000}
 """Entries and places that are gone through then."""
 
 _ODD, _LARGE = 0.35, 30
 """Of smaller groups intervals are worked out where at first sight they hold so many people."""
+
+_SETTLED = 200
+"""A group of so many people is gone through to the end."""
 
 _OWN = (1.0, 1000.0)
 """How many people of a class the shares of all people count for, at least and at most."""
@@ -550,23 +555,20 @@ class _PlaceEntries(NamedTuple):
             times: Which of these groups each of all groups is like.
             rough: Whether small groups whose numbers are far apart at first sight are left at that.
         """
-        by_all = self._worst(rule, places, own, secrecy, rough=rough and places.width > 1)
+        by_all = self.worst(rule, places, own, secrecy, rough=rough and places.width > 1)
         # Of an interval the best of many is taken for each group, and one is likely odd by chance.
         lowered = places.width > 1
-        found = self._by_chance(rule, places, by_all, secrecy, times) if lowered else by_all
+        found = self.lower_by_chance(rule, places, by_all, secrecy, times) if lowered else by_all
         found = found.take(times)
         many = self.sizes >= _FEWEST_PER_VALUE * max(len(places.prior) / places.width, 1)
         if not many.any():
             return found
         number = np.cumsum(many) - 1
-        inside = many[self.class_id]
-        large = _PlaceEntries(
-            number[self.class_id[inside]], self.place[inside], self.rows[inside], self.sizes[many]
-        )
-        alone = large._worst(rule, places, None, secrecy, rough=rough and places.width > 1)
+        large = self._only(many)
+        alone = large.worst(rule, places, None, secrecy, rough=rough and places.width > 1)
         here = np.flatnonzero(many[times])
         of_large = number[times[here]]
-        flat = large._by_chance(rule, places, alone, secrecy, of_large).take(of_large)
+        flat = large.lower_by_chance(rule, places, alone, secrecy, of_large).take(of_large)
         more = (flat.level > found.level[here]) | (
             (flat.level == found.level[here]) & (flat.posterior > found.posterior[here])
         )
@@ -574,7 +576,7 @@ class _PlaceEntries(NamedTuple):
             mine[here[more]] = theirs[more]
         return found
 
-    def _worst(
+    def worst(
         self,
         rule: HarmRule,
         places: _Places,
@@ -611,7 +613,7 @@ class _PlaceEntries(NamedTuple):
             np.zeros(n, dtype=np.bool_),
         )
 
-    def _by_chance(
+    def lower_by_chance(
         self,
         rule: HarmRule,
         places: _Places,
@@ -647,23 +649,35 @@ class _PlaceEntries(NamedTuple):
     def _look(
         self, places: _Places, own: float | None
     ) -> tuple[IntArray, IntArray, FloatArray, FloatArray]:
-        """Return what is believed of groups, of small ones if it is much at first sight."""
+        """Return what is believed of the numbers of many groups, most of them small.
+
+        Rows of a small group that are near each other by chance draw each other nearer with every
+        round, until all are taken for one number. So that ends early. Where they are far apart at
+        first sight, it is left at that.
+        """
         first = self.believe(places, own, rounds=0)
         most = np.zeros(len(self.sizes))
         np.maximum.at(most, first[0], first[3])
         odd = (most >= _ODD) | (self.sizes >= _LARGE)
-        number, inside = np.cumsum(odd) - 1, odd[self.class_id]
-        some = _PlaceEntries(
-            number[self.class_id[inside]], self.place[inside], self.rows[inside], self.sizes[odd]
-        )
-        again = some.believe(places, own, rounds=_FEW_ROUNDS)
-        left = ~odd[first[0]]
-        groups = np.concatenate([first[0][left], np.flatnonzero(odd)[again[0]]])
+        many = self.sizes >= _SETTLED
+        found = [(first, ~odd)]
+        for some, rounds in ((odd & ~many, _FEW_ROUNDS), (odd & many, _ROUNDS)):
+            again = self._only(some).believe(places, own, rounds)
+            found.append(((np.flatnonzero(some)[again[0]], *again[1:]), some))
+        groups = np.concatenate([each[0][of[each[0]]] for each, of in found])
         order = np.argsort(groups, kind="stable")
-        at = np.concatenate([first[1][left], again[1]])[order]
-        prior = np.concatenate([first[2][left], again[2]])[order]
-        posterior = np.concatenate([first[3][left], again[3]])[order]
-        return groups[order], at, prior, posterior
+        at, prior, posterior = (
+            np.concatenate([each[place][of[each[0]]] for each, of in found])[order]
+            for place in (1, 2, 3)
+        )
+        return groups[order], at.astype(np.int64), prior, posterior
+
+    def _only(self, some: BoolArray) -> "_PlaceEntries":
+        """Return some of the groups."""
+        number, inside = np.cumsum(some) - 1, some[self.class_id]
+        return _PlaceEntries(
+            number[self.class_id[inside]], self.place[inside], self.rows[inside], self.sizes[some]
+        )
 
     def believe(
         self, places: _Places, own: float | None, rounds: int = _ROUNDS

@@ -16,6 +16,9 @@ _TENTH = 0.1
 _MIDDLE = (0.1, 0.9)
 """Numbers are as good as the same within a tenth of where most people are, as `Similarity` does."""
 
+_MOST_LOST = 0.05
+"""In how many rows a column may have values that are not as good as true."""
+
 _MOST_VALUES = 2000
 _EXACT = 2.0**53
 
@@ -29,7 +32,8 @@ class NearlyExact:
     readers work out. Beliefs are taken as they are then, and not multiplied by that probability:
     what is published of all people of a group is surer than of one, so that this tells rather
     too much than too little. A column is read so if it holds for as many of its rows. Published
-    values of which it does not hold (a rare one that most rows have by chance) are no values.
+    values of which it does not hold (a rare one that most rows have by chance) are no values; where
+    more than one row in twenty has such a value, the column is not nearly exact.
 
     Numbers are known to the nearest multiple of a step: the finest to which they are as good as
     true. If it were wider than what similar numbers differ by, they are not nearly exact.
@@ -75,7 +79,8 @@ class NearlyExact:
             if share >= SURE:
                 # Of numbers all are as near.
                 kept = stays >= SURE if not member.near else np.ones(len(stays), dtype=np.bool_)
-                return cls(share, kept, step)
+                lost = float(seen.shares[~kept].sum())
+                return cls(share, kept, step) if lost <= _MOST_LOST else None
         return None
 
     def column(self, counts: FrequencySet, name: str) -> tuple[Column, IntArray]:

@@ -8,7 +8,7 @@ from weakref import WeakKeyDictionary
 
 import numpy as np
 
-from sfumato.attacks.fit import Fit
+from sfumato.attacks.claim_fit import ClaimFit
 from sfumato.attacks.nearly_exact import NearlyExact
 from sfumato.attacks.perturbed import look_at
 from sfumato.counts import FrequencySet
@@ -193,7 +193,7 @@ class _ClaimedRows:
         [counts] = release.counts((*release.quasi_identifiers, *self._columns)).tables
         return release.without_starred(counts)
 
-    def hold(self, name: str, member: Perturbation) -> Fit | None:
+    def hold(self, name: str, member: Perturbation) -> ClaimFit | None:
         """Hold a claim against the rows; None if nothing can be said."""
         if name not in self._columns:
             return None
@@ -204,7 +204,7 @@ class _ClaimedRows:
             # What a person has again becomes the same again: rows are not drawn one by one.
             wrong = member.numeric and not member.rearranges
             numbers = not wrong or bool(np.isfinite(seen.numbers).all())
-            return None if numbers else Fit(0.0, Fit.NO_NUMBERS)
+            return None if numbers else ClaimFit(0.0, ClaimFit.NO_NUMBERS)
         classes = known.group_by(self.release.quasi_identifiers).of_item
         codes = known.codes_of(name).astype(np.int64)
-        return Fit.test(classes, codes, known.rows, seen, member)
+        return ClaimFit.test(classes, codes, known.rows, seen, member)

@@ -16,7 +16,7 @@ _MOST_CELLS = 4_000_000
 
 
 @dataclass(frozen=True)
-class Fit:
+class ClaimFit:
     """How likely what is published is under a claim of chance.
 
     Of every class, and of all rows, it is asked how many are published with each value. Whatever
@@ -34,9 +34,9 @@ class Fit:
         >>> seen = SeenColumn("ill", ("flu", "gout", "hiv"), np.array([150, 150, 200]))
         >>> classes, codes = np.array([0, 0, 1, 1, 2]), np.array([0, 1, 0, 1, 2])
         >>> rows = np.array([75, 75, 75, 75, 200])
-        >>> Fit.test(classes, codes, rows, seen, Pram(keep=0.4)).believable
+        >>> ClaimFit.test(classes, codes, rows, seen, Pram(keep=0.4)).believable
         False
-        >>> Fit.test(classes, codes, rows, seen, Pram(keep=0.99)).believable
+        >>> ClaimFit.test(classes, codes, rows, seen, Pram(keep=0.99)).believable
         True
     """
 
@@ -61,7 +61,7 @@ class Fit:
         rows: IntArray,
         seen: SeenColumn,
         member: Perturbation,
-    ) -> "Fit":
+    ) -> "ClaimFit":
         """Hold published values against a claim.
 
         Args:
