@@ -262,7 +262,8 @@ _SHORT = {name: name.replace("-", " ") for name in ASKED}
 
 _IN_CSV = (
     ("name", "front", "possible", "method", "decouple", "loss_name", "loss"),
-    ("gone", "columns_left", "published", "suppressed", "classes", "smallest_class", "people_at_risk", *RISKS, "prior",
+    ("gone", "columns_left", "published", "suppressed", "classes",
+     "smallest_class", "people_at_risk", *RISKS, "prior",
      "seconds", "reason"),
 )  # fmt: skip
 """What stands in a line before the losses, and after them."""

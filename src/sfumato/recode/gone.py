@@ -169,7 +169,7 @@ def hidden_by_chance(column: Column, rows: IntArray, chain: Sequence[Perturbatio
     """Return the share of a column that is hidden by what changes its values.
 
     Of numbers it is the share of the variance that the changed ones do not explain; of other values
-    the share of the cells that are changed. It is drawn once, always the same, on some rows of many.
+    the share of the cells that are changed. It is drawn once, always the same, on some rows.
 
     Args:
         column: The values.
@@ -211,4 +211,4 @@ def _numbers(cells: ColumnCells) -> FloatArray:
 
 
 def _place(column: Column, value: object) -> int:
-    return column.values.index(value) if value in column.values else -1  # type: ignore[arg-type]
+    return column.values.index(value) if value in column.values else -1

@@ -393,7 +393,7 @@ def _measure_gone(
 ) -> Gone:
     """Return how much of the table is not published; perturbed columns are counted as they were."""
     policy = subject.policy
-    changed = {}
+    changed: dict[str, float] = {}
     for name in policy.perturbations:
         counts = subject.table.count((name,))
         changed |= hidden_in(counts, policy)

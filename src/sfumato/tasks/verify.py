@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 from sfumato.attacks import ATTACKS, Attack, KnowledgeBreach, Linking, Outcome, Target
 from sfumato.attacks.adversary.target import (
@@ -55,6 +55,9 @@ from sfumato.text import join_words
 from sfumato.typing import Progress, silent
 from sfumato.verifier import Check, Verdict
 from sfumato.verifier.models import NOT_RECOUNTED
+
+if TYPE_CHECKING:
+    from sfumato.tasks.price import Prices
 
 # May this be published? The promises and the attacks, under one answer.
 
@@ -145,6 +148,9 @@ class Assessment(Showable):
     perturbed: tuple[str, ...] = ()
     """What chance did to which columns, as the manifest says. Files cannot show it: attacks on
     these columns believe it."""
+
+    prices: "Prices | None" = field(default=None, compare=False)
+    """What can be done about the reasons and what it costs, if remedies were tried."""
 
     @property
     def checks(self) -> tuple[Check, ...]:
@@ -336,6 +342,7 @@ class Assessment(Showable):
             "believed": {role: list(names) for role, names in self.believed.items()},
             **({} if self.sample is None else {"sample": asdict(self.sample)}),
             **({"perturbed": list(self.perturbed)} if self.perturbed else {}),
+            **({} if self.prices is None else {"remedies": self.prices.to_dict()}),
         }
 
     @property
@@ -347,6 +354,9 @@ class Assessment(Showable):
         """Return the checks, the attacks, their worst cases, and the answer."""
         reasons = [f"{why[:1].upper()}{why[1:]}" for why in self.why]
         parts: list[Part] = [Listing.of(reasons, most=8)]
+        if self.prices is not None:
+            prices = self.prices.content()
+            parts += [Sentence(prices.headline), *prices.parts]
         if self.checks:
             promises = self.verdict.content()
             parts += [Sentence(promises.headline), *promises.parts]
@@ -459,6 +469,7 @@ def verify(  # noqa: PLR0913 - all but two have a default and are named
     outside: object = None,
     earlier: object = None,
     people_file: object = None,
+    remedies: bool = False,
     progress: Progress | None = None,
 ) -> Assessment:
     """Judge whether a release or a table may be published, and why.
@@ -507,6 +518,9 @@ def verify(  # noqa: PLR0913 - all but two have a default and are named
             None takes the people that the release has when it was just made. Without either,
             what is promised of people is *not recounted*, and the answer is *with care* at best.
             Of a plain table without the policy's `person`: a table with the same rows that has it.
+        remedies: Whether to try what can be done about the reasons, and say what each remedy costs
+            and what the answer is afterwards: on `data`, with the policy. Without them, only
+            what can be done to the published rows is tried. It takes a few times as long.
         progress: Told how far each stage is.
 
     Example:
@@ -523,6 +537,22 @@ def verify(  # noqa: PLR0913 - all but two have a default and are named
         age=4* (2): ill = hiv, 50 % before, 100 % after
     """
     policy = policy_of(policy)
+    if remedies:
+        from sfumato.tasks.priced_verdict import verify_with_prices
+
+        given = {
+            "population": population,
+            "quasi_identifiers": quasi_identifiers,
+            "sensitive": sensitive,
+            "exact_spelling": exact_spelling,
+            "attacks": attacks,
+            "threshold": threshold,
+            "people": people,
+            "outside": outside,
+            "earlier": earlier,
+            "people_file": people_file,
+        }
+        return verify_with_prices(what, policy, data=data, options=given, progress=progress)
     if threshold is not None:
         require_number("threshold", threshold, above=0, at_most=1)
     if people is not None:
