@@ -137,7 +137,7 @@ class _ChainSearch:
         return self._best(found), False
 
     def shorten(self, link: _Link, first: TriedPolicy) -> _Link:
-        """Return a chain without the remedies that later ones made needless, if it costs no more."""
+        """Return a chain without remedies that later ones made needless, if it costs no more."""
         for at in range(len(link.steps) - 1):
             kept = [each.remedy for i, each in enumerate(link.steps) if i != at]
             shorter = self._follow(first, kept)

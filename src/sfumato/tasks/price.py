@@ -83,10 +83,18 @@ class PricedRemedy:
     why_not: str = ""
     """Why it was not tried, if it was not."""
 
+    told: tuple[int, int] | None = None
+    """The people at risk by the reason that it is for, before and after; None in a chain."""
+
     @property
     def tried(self) -> bool:
         """Whether a release with it was made and judged."""
         return self.after is not None
+
+    @property
+    def words(self) -> str:
+        """What is done."""
+        return str(self.remedy)
 
     @property
     def cost(self) -> tuple[float, float]:
@@ -112,11 +120,15 @@ class PricedRemedy:
             return f"{self.remedy} (not tried: {self.why_not})"
         before, after = self.before, self.after
         return (
-            f"{self.remedy}: {then(before.people, after.people)} people at risk, "
+            f"{self.remedy}: {self._told}{then(before.people, after.people)} people at risk, "
             f"gone {then(percent(before.gone.share), percent(after.gone.share))}, "
             f"loss {then(_figure(before.normalised), _figure(after.normalised))}; "
             f"then: {after.answer}"
         )
+
+    @property
+    def _told(self) -> str:
+        return "" if self.told is None else f"{then(*self.told)} by this, of all "
 
     def to_dict(self) -> dict[str, Any]:
         """Return everything as plain values that JSON can hold."""
@@ -128,6 +140,7 @@ class PricedRemedy:
             "after": None if self.after is None else self.after.to_dict(),
             "columns_lost": list(self.columns_lost),
             "rows_lost": self.rows_lost,
+            **({} if self.told is None else {"people_by_this_reason": list(self.told)}),
             "why_not": self.why_not,
         }
 
@@ -142,6 +155,18 @@ def _figure(loss: float | None) -> str:
 
 
 HEADS = ("remedy", "people at risk", "gone", "loss", "columns left", "rows left out", "then")
+
+
+def _by(each: PricedRemedy) -> str:
+    return "" if each.told is None else then(*each.told)
+
+
+def people_by(reason: Reason, found: Assessment) -> int | None:
+    """Return the people at risk by the attack that a reason comes from; None if it is none."""
+    if reason.outcome is None:
+        return None
+    same = (reason.outcome.attack, reason.outcome.column)
+    return max((e.people for e in found.judged if (e.attack, e.column) == same), default=0)
 
 
 def row_of(each: PricedRemedy) -> list[Cell]:
@@ -277,8 +302,9 @@ class Prices(Showable):
         parts: list[Part] = []
         for each in self.reasons:
             if each.remedies:
-                rows = [row_of(one) for one in each.remedies]
-                parts.append(ContentTable.of(each.title, HEADS, rows, most=None))
+                rows = [[one.words, _by(one), *row_of(one)[1:]] for one in each.remedies]
+                heads = ("remedy", "by this", *HEADS[1:])
+                parts.append(ContentTable.of(each.title, heads, rows, most=None))
             else:
                 parts.append(Sentence(f"{each.title}: no remedy that was tried helps by itself."))
         if self.chain is not None and self.chain.steps:

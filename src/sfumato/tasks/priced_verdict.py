@@ -25,6 +25,7 @@ from sfumato.tasks.price import (
     Standing,
     Wanted,
     people_at_risk,
+    people_by,
 )
 from sfumato.tasks.trying import (
     ACTS,
@@ -36,7 +37,7 @@ from sfumato.tasks.trying import (
     first_reasons,
     remedies_for,
 )
-from sfumato.tasks.verify import Assessment, verify
+from sfumato.tasks.verify import Assessment, Reason, verify
 from sfumato.typing import Progress, silent
 from sfumato.verifier import Verdict
 
@@ -85,7 +86,7 @@ def price_remedies(
             if turn and allowed is not None and perf_counter() - begun > allowed:
                 left += 1
                 continue
-            found = _price(trials, first, remedies[turn])
+            found = _price(trials, first, reasons[at], remedies[turn])
             if found is not None:
                 offered[at].append(found)
     priced = tuple(
@@ -101,12 +102,23 @@ def price_remedies(
     return Prices(first.standing, priced, chain, left)
 
 
-def _price(trials: PolicyTrials, first: TriedPolicy, remedy: Remedy) -> PricedRemedy | None:
+def _price(
+    trials: PolicyTrials, first: TriedPolicy, reason: Reason, remedy: Remedy
+) -> PricedRemedy | None:
     changed = apply_remedy(remedy, first.policy)
     tried = None if changed is None else trials.try_policy(changed, first.refine)
-    if tried is None or not _better(first.standing, tried.standing):
+    if tried is None:
         return None
-    return PricedRemedy(remedy, first.standing, tried.standing, changed)
+    told = _told(reason, first.found, tried.found)
+    if not _better(first.standing, tried.standing, told):
+        return None
+    return PricedRemedy(remedy, first.standing, tried.standing, changed, told=told)
+
+
+def _told(reason: Reason, before: Assessment, after: Assessment) -> tuple[int, int] | None:
+    """Return the people at risk by one reason, before and after."""
+    people, left = people_by(reason, before), people_by(reason, after)
+    return None if people is None or left is None else (people, left)
 
 
 def _rank_of(standing: Standing | None) -> int:
@@ -117,10 +129,13 @@ def _rank(each: PricedRemedy) -> int:
     return _rank_of(each.after)
 
 
-def _better(before: Standing, after: Standing) -> bool:
+def _better(before: Standing, after: Standing, told: tuple[int, int] | None) -> bool:
     """Return whether a remedy is worth offering: fewer people at risk, or a better answer."""
     better = ORDER.index(after.answer) - ORDER.index(before.answer)
-    return better > 0 or (not better and after.people < before.people)
+    fewer = after.people < before.people
+    if told is not None:
+        fewer = fewer or (told[1] < told[0] and after.people <= before.people)
+    return better > 0 or (not better and fewer)
 
 
 def _cheapest(found: Sequence[PricedRemedy]) -> tuple[PricedRemedy, ...]:
@@ -270,8 +285,9 @@ def _price_on_rows(
             if isinstance(remedy, GiveRole):
                 gone[remedy.column] = 1.0
             standing = rows.standing_of(after, gone)
-            if _better(before, standing):
-                offered.append(PricedRemedy(remedy, before, standing))
+            told = _told(reason, found, after)
+            if _better(before, standing, told):
+                offered.append(PricedRemedy(remedy, before, standing, told=told))
         tried = _cheapest([each for each in offered if each.tried])
         others = [each for each in offered if not each.tried]
         priced.append(PricedReason(reason, (*tried, *others)[:MOST_OFFERED]))
