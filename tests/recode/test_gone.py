@@ -88,7 +88,7 @@ def table_of(rows: list[tuple[int, str, str]]) -> pa.Table:
     return pa.table({name: list(each) for name, each in values.items()})
 
 
-def policy_of(**changes: Any) -> sf.Policy:  # noqa: ANN401 - settings
+def policy_of(**changes: Any) -> sf.Policy:
     columns = {
         "name": "identifier",
         "age": {"role": "quasi-identifier", "hierarchy": DECADES},

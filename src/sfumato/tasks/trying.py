@@ -14,7 +14,7 @@ import numpy as np
 from sfumato.attacks.adversary.trial import CountedTable, try_on_counts
 from sfumato.counts import FrequencySet
 from sfumato.decouplings import DECOUPLINGS
-from sfumato.errors import InfeasibleError, InputError, PolicyError, SfumatoError
+from sfumato.errors import InputError, PolicyError, SfumatoError
 from sfumato.leaks import Findings
 from sfumato.losses import NormalizedLoss
 from sfumato.models import KAnonymity
@@ -146,7 +146,7 @@ class PolicyTrials:
             self.number += 1
             try:
                 self._tried[key] = self._try(policy, refine)
-            except (InfeasibleError, PolicyError, InputError) as error:
+            except SfumatoError as error:
                 self._tried[key] = error
         return self._tried[key]
 
