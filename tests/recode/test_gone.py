@@ -119,7 +119,7 @@ def cells_by_the_book(rows: list[tuple[int, str, str]], made: sf.Release) -> dic
 
 
 def stands_for(label: object, value: object) -> bool:
-    if label == "*" or label == value or str(label) == str(value):
+    if label in ("*", value) or str(label) == str(value):
         return True
     if isinstance(label, str) and " to " in label:
         low, high = map(int, label.split(" to "))

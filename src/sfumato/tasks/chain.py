@@ -1,6 +1,7 @@
 """Chains of remedies: one after the other, until the answer is the one that is wanted."""
 
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from heapq import heappop, heappush
 from itertools import count as numbers_from
 from time import perf_counter
@@ -18,6 +19,7 @@ from sfumato.tasks.trying import (
     apply_remedy,
     first_reasons,
     helps,
+    policy_key,
     remedies_for,
 )
 
@@ -70,11 +72,11 @@ def find_chain(
         most: The most policies to try.
         seconds: How long it may take; None for as long as it does.
     """
-    first = trials.require_policy(policy)
+    first = trials.complete(trials.require_policy(policy))
     search = _ChainSearch(trials, ORDER.index(until), limits or Limits(), look, apart=apart)
     stop = None if seconds is None else perf_counter() + seconds
     end, stopped = search.run(_Link(first), most, stop)
-    end = search.shorten(end, first)
+    end = search.complete(search.shorten(end, first), first)
     tried = end.tried
     return Chain(
         until,
@@ -147,6 +149,20 @@ class _ChainSearch:
                 return self.shorten(shorter, first)
         return link
 
+    def complete(self, link: _Link, first: TriedPolicy) -> _Link:
+        """Return the same chain with the whole verdict on each step of it."""
+        found = [self._trials.complete(first)]
+        for each in link.steps:
+            changed, refine = _apply(each.remedy, found[-1])
+            tried = None if changed is None else self._trials.try_policy(changed, refine)
+            assert tried is not None  # noqa: S101 - it was followed before
+            found.append(self._trials.complete(tried))
+        steps = [
+            replace(each, before=before.standing, after=after.standing)
+            for each, before, after in zip(link.steps, found, found[1:], strict=False)
+        ]
+        return _Link(found[-1], tuple(steps))
+
     def _follow(self, first: TriedPolicy, remedies: list[Remedy]) -> _Link | None:
         """Return the chain of some remedies; None if it cannot be followed."""
         link = _Link(first)
@@ -181,7 +197,7 @@ class _ChainSearch:
             yield _Link(tried, (*link.steps, step))
 
     def _is_new(self, policy: Policy, refined: int) -> bool:
-        key = f"{refined} {policy.to_yaml()}"
+        key = policy_key(policy, refined)
         if key in self._seen:
             return False
         self._seen.add(key)

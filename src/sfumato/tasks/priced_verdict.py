@@ -35,6 +35,7 @@ from sfumato.tasks.trying import (
     TriedPolicy,
     apply_remedy,
     first_reasons,
+    quick_attacks,
     remedies_for,
 )
 from sfumato.tasks.verify import Assessment, Reason, verify
@@ -56,6 +57,7 @@ def price_remedies(
     policy: Policy,
     judge: Judge,
     *,
+    quick: Judge | None = None,
     seed: int = 0,
     times: float | None = _TIMES,
     report: Progress = silent,
@@ -66,14 +68,15 @@ def price_remedies(
         data: The table that a release is made of, prepared.
         policy: The policy as it is; it must be possible.
         judge: Gives the verdict on what a policy publishes.
+        quick: The same without what takes long; see `PolicyTrials`.
         seed: What the releases are drawn with.
         times: How long it may take, as a multiple of the first verdict; one remedy for each reason
             is tried in any case. None for as long as it takes.
         report: Told how far it is; it may raise to stop.
     """
-    trials = PolicyTrials(data, policy, judge, seed=seed, report=report)
+    trials = PolicyTrials(data, policy, judge, quick=quick, seed=seed, report=report)
     started = perf_counter()
-    first = trials.require_policy(policy)
+    first = trials.complete(trials.require_policy(policy))
     allowed = None if times is None else max(times * (perf_counter() - started), _SECONDS)
     reasons = list(first_reasons(first.found))
     waiting = [list(remedies_for(reason, first)) for reason in reasons]
@@ -109,6 +112,7 @@ def _price(
     tried = None if changed is None else trials.try_policy(changed, first.refine)
     if tried is None:
         return None
+    tried = trials.complete(tried)
     told = _told(reason, first.found, tried.found)
     if not _better(first.standing, tried.standing, told):
         return None
@@ -181,8 +185,13 @@ def verify_with_prices(
             spelt = [name for name in options["exact_spelling"] if name in asked.sensitive]
             return verify(release, asked, exact_spelling=spelt, **shared)
 
+        def quick(release: AnyRelease, asked: Policy) -> Assessment:
+            spelt = [name for name in options["exact_spelling"] if name in asked.sensitive]
+            few = quick_attacks(options["attacks"])
+            return verify(release, asked, exact_spelling=spelt, **{**shared, "attacks": few})
+
         table = open_prepared(data, policy)
-        prices = price_remedies(table, policy, judge, report=report)
+        prices = price_remedies(table, policy, judge, quick=quick, report=report)
     else:
         prices = _price_on_rows(what, policy, found, options, report)
     return replace(found, prices=prices)

@@ -62,7 +62,7 @@ from sfumato.tasks.chain import Limits, find_chain
 from sfumato.tasks.decouple import decouple
 from sfumato.tasks.detect import detect
 from sfumato.tasks.price import ORDER, Chain, Wanted
-from sfumato.tasks.trying import PolicyTrials
+from sfumato.tasks.trying import PolicyTrials, judge_quickly
 from sfumato.tasks.verify import Assessment, outcomes, verify
 from sfumato.text import join_words
 from sfumato.typing import Progress, silent
@@ -333,6 +333,7 @@ def protect(  # noqa: PLR0913 - all but two have a default and are named
             opened,
             given,
             verify,
+            quick=judge_quickly,
             seed=seed,
             report=progress or silent,
         )

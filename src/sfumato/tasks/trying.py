@@ -11,6 +11,7 @@ from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
+from sfumato.attacks import ATTACKS, DeFinetti
 from sfumato.attacks.adversary.trial import CountedTable, try_on_counts
 from sfumato.counts import FrequencySet
 from sfumato.decouplings import DECOUPLINGS
@@ -39,7 +40,7 @@ from sfumato.tasks.price import (
     people_at_risk,
     trouble,
 )
-from sfumato.tasks.verify import Assessment, Reason
+from sfumato.tasks.verify import Assessment, Reason, verify
 from sfumato.text import join_words
 from sfumato.typing import Progress, silent
 
@@ -47,6 +48,30 @@ AnyRelease = Release | DecoupledRelease
 
 Judge = Callable[[AnyRelease, Policy], Assessment]
 """Returns the verdict on a release that was made by a policy."""
+
+
+def quick_attacks(attacks: object = True) -> object:
+    """Return attacks without those that take many times as long as all others.
+
+    Args:
+        attacks: As for `sf.verify`.
+    """
+    if attacks is True:
+        return [name for name in ATTACKS if name != DeFinetti.name]
+    if not isinstance(attacks, list | tuple):
+        return attacks
+    return [each for each in attacks if each != DeFinetti.name] or False
+
+
+def judge_quickly(release: AnyRelease, policy: Policy) -> Assessment:
+    """Return the verdict on a release without what takes long."""
+    return verify(release, policy, attacks=quick_attacks())  # type: ignore[arg-type]
+
+
+def policy_key(policy: Policy, refined: int = 0) -> str:
+    """Return what tells policies apart, and how often what comes of them was refined."""
+    return f"{refined} {policy.to_plain()!r}"
+
 
 MOST_REASONS = 3
 """More reasons are not looked at."""
@@ -91,6 +116,8 @@ class TriedPolicy(NamedTuple):
 
     found: Assessment
     standing: Standing
+    complete: bool = True
+    """Whether it is the whole verdict, and not one that ended at the first *no*."""
 
     @property
     def trouble(self) -> tuple[int, int, int, int]:
@@ -105,13 +132,23 @@ class PolicyTrials:
         table: The table, with what is derived.
         policy: The policy of the release as it is.
         judge: Gives the verdict on what a policy publishes.
+        quick: The same without what takes long; if its answer is *no*, so is that of `judge`, which
+            is then not asked before a policy is shown. None always asks.
         seed: What the releases are drawn with.
         report: Told how far it is.
     """
 
     def __init__(
-        self, table: Table, policy: Policy, judge: Judge, *, seed: int, report: Progress = silent
+        self,
+        table: Table,
+        policy: Policy,
+        judge: Judge,
+        *,
+        quick: Judge | None = None,
+        seed: int,
+        report: Progress = silent,
     ) -> None:
+        self._quick = quick
         self._table, self._judge, self._seed, self._report = table, judge, seed, report
         self._maker = Workshop()
         self._counts: FrequencySet | None = None
@@ -140,7 +177,7 @@ class PolicyTrials:
     def _remember(
         self, policy: Policy, refine: tuple[Findings, ...]
     ) -> "TriedPolicy | SfumatoError":
-        key = f"{len(refine)} {policy.to_yaml()}"
+        key = policy_key(policy, len(refine))
         if key not in self._tried:
             self._report("trying remedies", self.number, None)
             self.number += 1
@@ -156,10 +193,22 @@ class PolicyTrials:
         release: AnyRelease = whole
         if policy.decouple is not None:
             release = self._decouple(whole, policy)
-        found = self._judge(release, policy)
-        return TriedPolicy(
-            policy, refine, release, whole, found, self._standing(whole.manifest, gone, found)
-        )
+        found, complete = None, False
+        if self._quick is not None and policy.decouple is not None:
+            found = self._quick(release, policy)
+        if found is None or found.answer != "no":
+            found, complete = self._judge(release, policy), True
+        standing = self._standing(whole.manifest, gone, found)
+        return TriedPolicy(policy, refine, release, whole, found, standing, complete)
+
+    def complete(self, tried: TriedPolicy) -> TriedPolicy:
+        """Return a policy that was tried with the whole verdict on it."""
+        if tried.complete:
+            return tried
+        found = self._judge(tried.release, tried.policy)
+        gone = tried.standing.gone
+        standing = self._standing(tried.whole.manifest, gone, found)
+        return tried._replace(found=found, standing=standing, complete=True)
 
     def _publish(
         self, policy: Policy, subject: Subject, refine: tuple[Findings, ...]
