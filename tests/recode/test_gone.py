@@ -177,6 +177,25 @@ def test_calling_quasi_identifiers_plain_loses_nothing_and_dropping_them_loses_t
     assert str(figures["dropped"].gone) == "50 % of the data, 2 of 4 columns left"
 
 
+def test_a_copy_that_is_left_out_is_not_gone() -> None:
+    rows = [(20 + n % 5, "a", "flu") for n in range(10)]
+    copied = {**policy_of().columns, "note": {"role": "dropped", "copy_of": "kind"}}
+    made = sf.anonymize(table_of(rows), policy_of().replace(columns=copied), seed=0)
+    assert made.gone is not None
+    assert "note" not in made.gone.columns
+    with pytest.raises(sf.SfumatoError, match="copy_of"):
+        policy_of().replace(columns={**copied, "ill": {"role": "sensitive", "copy_of": "kind"}})
+
+
+def test_a_draft_says_what_is_a_copy() -> None:
+    ages = [20 + (7 * n) % 50 for n in range(500)]
+    table = pa.table({"age": ages, "age_in_months": [12 * age for age in ages]})
+    drafted = sf.draft(table)
+    assert drafted.policy.columns["age_in_months"].copy_of == "age"
+    assert drafted.price is not None
+    assert drafted.price.gone.of == 1
+
+
 def test_what_chance_changes_is_gone_as_far_as_it_hides() -> None:
     pays = [1000 + 10 * (n * 37 % 100) for n in range(400)]
     table = pa.table(

@@ -14,9 +14,9 @@ from sfumato.tables import open_table
 from sfumato.tasks.chain import Limits, find_chain
 from sfumato.tasks.price import (
     ORDER,
-    Chain,
     PricedRemedy,
     Prices,
+    RemedyChain,
     Standing,
     people_at_risk,
 )
@@ -252,7 +252,7 @@ def test_a_chain_keeps_within_its_limits() -> None:
 def test_protect_publishes_what_the_chain_promised() -> None:
     table, policy = people(), policy_for()
     done = sf.protect(table, policy, until="with care")
-    assert isinstance(done.chain, Chain)
+    assert isinstance(done.chain, RemedyChain)
     assert done.assessment is not None
     assert done.holds
     assert done.chain.reached

@@ -28,7 +28,8 @@ _MOST_DRAWN = 20_000
 class Gone:
     """How much of a table is not in its release.
 
-    Every column of the table counts alike, but for identifiers. A column that is left out is gone
+    Every column of the table counts alike, but for identifiers and for copies of others, as the
+    policy says (`copy_of`). A column that is left out is gone
     whole. Of a quasi-identifier the normalised loss is gone, and of any other column the rows that
     are suppressed; suppressed rows are gone from quasi-identifiers too. Of a perturbed column
     as much is gone as chance hides: the share of the cells it changes, or of numbers the share of
@@ -138,7 +139,7 @@ class Gone:
         found = {}
         for name in columns:
             role = policy.role_of(name)
-            if role is Role.IDENTIFIER:
+            if role is Role.IDENTIFIER or is_copy(policy, name):
                 continue
             if role is None or role is Role.DROPPED:
                 found[name] = 1.0
@@ -149,6 +150,11 @@ class Gone:
             # What is left of the rows is hidden by chance, too.
             found[name] = min(gone + (1 - gone) * (changed or {}).get(name, 0.0), 1.0)
         return cls(found)
+
+
+def is_copy(policy: Policy, name: str) -> bool:
+    """Return whether a policy says that a column is a copy of another, so that it need not stay."""
+    return name in policy.columns and policy.columns[name].copy_of is not None
 
 
 def hidden_in(counts: FrequencySet, policy: Policy) -> dict[str, float]:

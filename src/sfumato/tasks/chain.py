@@ -10,7 +10,7 @@ from typing import NamedTuple
 from sfumato.leaks import Findings
 from sfumato.policy import Policy
 from sfumato.policy.remedies import Remedy
-from sfumato.tasks.price import ORDER, Chain, PricedRemedy, Standing, Wanted
+from sfumato.tasks.price import ORDER, PricedRemedy, RemedyChain, Standing, Wanted
 from sfumato.tasks.trying import (
     AnyRelease,
     PolicyTrials,
@@ -55,7 +55,7 @@ def find_chain(
     apart: bool = True,
     most: int = _MOST_TRIED,
     seconds: float | None = None,
-) -> Chain:
+) -> RemedyChain:
     """Find the cheapest chain of remedies that leads to an answer.
 
     The cheapest policy so far is continued first, so that the first one with the wanted answer is
@@ -78,7 +78,7 @@ def find_chain(
     end, stopped = search.run(_Link(first), most, stop)
     end = search.complete(search.shorten(end, first), first)
     tried = end.tried
-    return Chain(
+    return RemedyChain(
         until,
         first.standing,
         end.steps,

@@ -190,7 +190,7 @@ Wanted: TypeAlias = Literal["yes", "with care"]
 
 
 @dataclass(frozen=True)
-class Chain(Showable):
+class RemedyChain(Showable):
     """Remedies that were applied one after the other, each with its price."""
 
     until: Wanted
@@ -257,7 +257,7 @@ class Chain(Showable):
         }
 
     def __repr__(self) -> str:
-        return f"<Chain of {len(self.steps)}: {self.first.answer} → {self.last.answer}>"
+        return f"<RemedyChain of {len(self.steps)}: {self.first.answer} → {self.last.answer}>"
 
 
 @dataclass(frozen=True)
@@ -291,7 +291,7 @@ class Prices(Showable):
 
     before: Standing
     reasons: tuple[PricedReason, ...]
-    chain: Chain | None = None
+    chain: RemedyChain | None = None
     """Remedies that lead to a better answer together, if none does by itself."""
 
     left: int = 0

@@ -61,7 +61,7 @@ from sfumato.tasks.anonymize import (
 from sfumato.tasks.chain import Limits, find_chain
 from sfumato.tasks.decouple import decouple
 from sfumato.tasks.detect import detect
-from sfumato.tasks.price import ORDER, Chain, Wanted
+from sfumato.tasks.price import ORDER, RemedyChain, Wanted
 from sfumato.tasks.trying import PolicyTrials, judge_quickly
 from sfumato.tasks.verify import Assessment, outcomes, verify
 from sfumato.text import join_words
@@ -118,7 +118,7 @@ class ProtectedRelease(Showable):
     assessment: Assessment | None = None
     """The verdict on the release; None for one in a database, which `sf.verify` judges."""
 
-    chain: Chain | None = None
+    chain: RemedyChain | None = None
     """The remedies that were applied to reach an answer, each with its price; None if none was
     asked for."""
 
@@ -463,7 +463,7 @@ class _Destination(NamedTuple):
 
 
 def _publish_chain(
-    chain: Chain,
+    chain: RemedyChain,
     table: Table,
     to: _Destination,
     look: Callable[[Release | DecoupledRelease], Findings],

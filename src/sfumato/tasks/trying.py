@@ -22,7 +22,7 @@ from sfumato.models import KAnonymity
 from sfumato.policy import FULL_DOMAIN, Policy
 from sfumato.policy.remedies import Coarsen, PromiseMore, PublishApart, Remedy, tighten
 from sfumato.recode.deciding import count_population, counted_columns, with_findings
-from sfumato.recode.gone import Gone
+from sfumato.recode.gone import Gone, is_copy
 from sfumato.recode.recoded import rows_of
 from sfumato.recode.workshop import Workshop
 from sfumato.releases.manifest import Manifest
@@ -159,7 +159,9 @@ class PolicyTrials:
         # Held to the columns that count under it: a column does not stop to count because a
         # remedy calls it an identifier.
         self._counted: Collection[str] = [
-            name for name in table.columns if policy.role_of(name) is not Role.IDENTIFIER
+            name
+            for name in table.columns
+            if policy.role_of(name) is not Role.IDENTIFIER and not is_copy(policy, name)
         ]
 
     def try_policy(self, policy: Policy, refine: tuple[Findings, ...] = ()) -> TriedPolicy | None:
