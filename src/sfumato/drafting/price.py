@@ -109,7 +109,7 @@ class Price(Showable):
     def headline(self) -> str:
         """One line with the price."""
         return (
-            f"gone: {self.gone}; loss {self.loss:.2f} of 1, "
+            f"gone {self.gone}; loss {self.loss:.2f} of 1, "
             f"{percent(self.hidden)} of cells hidden (*), "
             f"{percent(self.suppressed)} of rows left out, "
             f"{self.people_at_risk:,} people at risk"
