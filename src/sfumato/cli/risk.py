@@ -443,7 +443,8 @@ def _share(text: str, value: str) -> float:
     "sfumato verify published.csv -p policy.yaml\n"
     "sfumato verify theirs.csv --qi age,zip --sensitive illness --threshold 0.5\n"
     "sfumato verify release/ --format junit\n"
-    "sfumato verify release/ -p policy.yaml --population people.csv",
+    "sfumato verify release/ -p policy.yaml --population people.csv\n"
+    "sfumato verify release/ -p policy.yaml --data people.csv --remedies",
     python='print(sf.verify("release"))\nprint(sf.verify("published.csv", "policy.yaml"))',
 )
 def verify(  # noqa: PLR0917 - options of a command line
@@ -504,6 +505,14 @@ def verify(  # noqa: PLR0917 - options of a command line
     outside: OutsideOption = None,
     earlier: EarlierOption = None,
     people_file: PeopleFileOption = None,
+    remedies: Annotated[
+        bool,
+        typer.Option(
+            "--remedies",
+            help="Try what can be done about it, with --data and --policy, and show what each "
+            "remedy costs.",
+        ),
+    ] = False,
     form: Annotated[
         str | None,
         typer.Option(
@@ -544,6 +553,7 @@ def verify(  # noqa: PLR0917 - options of a command line
             outside=outside,
             earlier=earlier,
             people_file=people_file,
+            remedies=remedies,
             progress=progress,
         )
     if chosen is not None:

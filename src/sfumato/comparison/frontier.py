@@ -17,7 +17,7 @@ from sfumato.losses import NormalizedLoss
 from sfumato.showing.charts import Spot, scatter_svg
 from sfumato.showing.content import Cell, Content, ContentTable, Sentence, Share, Showable
 
-TITLES = ("suppressed", "at risk", "belief", "gain", "highest 1/n", "mean 1/n", "seconds")
+TITLES = ("gone", "suppressed", "at risk", "belief", "gain", "highest 1/n", "mean 1/n", "seconds")
 """What the columns after the loss are called."""
 
 _SAME = 12
@@ -225,7 +225,7 @@ class Comparison(Showable):
     def csv(self) -> str:
         """Write the figures as CSV, a line per policy."""
         dicts = self.to_dict()["points"]
-        flat = [{**each, **each["losses"], **each["risks"]} for each in dicts]
+        flat = [{**each, **each["losses"], **each["risks"], **_gone(each)} for each in dicts]
         losses = dict.fromkeys(name for each in dicts for name in each["losses"])
         names = [*_IN_CSV[0], *losses, *_IN_CSV[1]]
         text = io.StringIO()
@@ -262,10 +262,17 @@ _SHORT = {name: name.replace("-", " ") for name in ASKED}
 
 _IN_CSV = (
     ("name", "front", "possible", "method", "decouple", "loss_name", "loss"),
-    ("published", "suppressed", "classes", "smallest_class", "people_at_risk", *RISKS, "prior",
+    ("gone", "columns_left", "published", "suppressed", "classes",
+     "smallest_class", "people_at_risk", *RISKS, "prior",
      "seconds", "reason"),
 )  # fmt: skip
 """What stands in a line before the losses, and after them."""
+
+
+def _gone(point: Mapping[str, Any]) -> dict[str, Any]:
+    """Return what is gone of the table as numbers for a line of CSV."""
+    found = point["gone"] or {}
+    return {"gone": found.get("share"), "columns_left": found.get("left")}
 
 
 def find_front(places: Sequence[tuple[float, float]]) -> list[int]:
@@ -299,4 +306,5 @@ def _figures(point: Trial, loss: str) -> list[Cell]:
         return [None, *[""] * (len(TITLES) - 1), seconds]
     lost = round(point.losses[loss], 4) if loss in point.losses else ""
     shares = [Share(point.risks[name]) if name in point.risks else "" for name in RISKS]
-    return [lost, point.suppressed, *shares, seconds]
+    gone = "" if point.gone is None else Share(point.gone.share)
+    return [lost, gone, point.suppressed, *shares, seconds]

@@ -10,6 +10,7 @@ from sfumato.drafting.protection import Protection, protections
 from sfumato.models import PrivacyModel
 from sfumato.policy import ColumnRule, Policy
 from sfumato.policy.meanings import ColumnKind
+from sfumato.recode.gone import Gone
 from sfumato.schema import Role
 from sfumato.showing.content import Cell, Content, ContentTable, Part, Sentence, Share, Showable
 from sfumato.tables import Domain
@@ -88,6 +89,9 @@ class Price(Showable):
     suppressed: float
     """The share of the rows that would be left out."""
 
+    gone: Gone
+    """How much of the whole table would be gone, with columns that are left out."""
+
     people_at_risk: int
     """The people of whom attacks on classes would learn too much."""
 
@@ -105,7 +109,8 @@ class Price(Showable):
     def headline(self) -> str:
         """One line with the price."""
         return (
-            f"loss {self.loss:.2f} of 1, {percent(self.hidden)} of cells hidden (*), "
+            f"gone {self.gone}; loss {self.loss:.2f} of 1, "
+            f"{percent(self.hidden)} of cells hidden (*), "
             f"{percent(self.suppressed)} of rows left out, "
             f"{self.people_at_risk:,} people at risk"
         )
@@ -130,7 +135,7 @@ class Price(Showable):
 
     def to_dict(self) -> dict[str, Any]:
         """Return everything as plain values that JSON can hold."""
-        return asdict(self)
+        return {**asdict(self), "gone": self.gone.to_dict()}
 
     def __repr__(self) -> str:
         return f"<Price {self.headline}>"
@@ -394,6 +399,7 @@ class Pricing:
             loss=tried.loss,
             hidden=tried.hidden,
             suppressed=tried.suppressed / max(tried.rows, 1),
+            gone=tried.gone or Gone(),
             people_at_risk=tried.at_risk,
             people=tried.of,
             columns=tuple(costs),

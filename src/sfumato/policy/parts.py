@@ -749,6 +749,15 @@ class ColumnRule(Part):
         sparse=True,
     )
 
+    copy_of: str | None = setting(
+        _read_because,
+        "The column that this one is a copy or a function of, so that nothing is gone without it "
+        "(identifier, dropped).",
+        {"type": ["string", "null"], "minLength": 1},
+        default=None,
+        sparse=True,
+    )
+
     round: float | None = setting(
         _read_number("round", float | None, above=0),
         "A weight is published rounded to a multiple of this, as in 10 (weight).",
@@ -814,6 +823,7 @@ class ColumnRule(Part):
             "levels": (Role.QUASI_IDENTIFIER,),
             "as": (Role.QUASI_IDENTIFIER,),
             "because": (Role.PLAIN, Role.SENSITIVE),
+            "copy_of": (Role.IDENTIFIER, Role.DROPPED),
             "round": (Role.WEIGHT,),
             "perturb": (Role.QUASI_IDENTIFIER, Role.SENSITIVE, Role.PLAIN, Role.WEIGHT),
         }

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 from sfumato.attacks import Outcome
 from sfumato.attacks.adversary.assumptions import Assumption
@@ -31,6 +31,9 @@ from sfumato.showing.content import (
 from sfumato.text import join_words
 from sfumato.verifier import Check, Verdict
 from sfumato.verifier.models import NOT_RECOUNTED
+
+if TYPE_CHECKING:
+    from sfumato.tasks.price import Prices
 
 Answer = Literal["yes", "with care", "no"]
 
@@ -123,6 +126,9 @@ class Assessment(Showable):
 
     against: tuple[Knows, ...] = tuple(Knows)
     """The adversaries that count."""
+
+    prices: "Prices | None" = field(default=None, compare=False)
+    """What can be done about the reasons and what it costs, if remedies were tried."""
 
     refuted: tuple[str, ...] = ()
     """What the manifest says of chance and nobody believes, and why."""
@@ -343,6 +349,7 @@ class Assessment(Showable):
             "columns": [found.to_dict() for found in self.columns],
             "believed": {role: list(names) for role, names in self.believed.items()},
             **({} if self.sample is None else {"sample": asdict(self.sample)}),
+            **({} if self.prices is None else {"remedies": self.prices.to_dict()}),
         }
 
     @property
@@ -366,6 +373,7 @@ class Assessment(Showable):
         if len(reasons) > len(shown):
             caption += f" ({len(shown)} of {len(reasons)}; all with --all)"
         parts.append(Listing(shown, caption=caption))
+        parts += self._prices()
         if self.open and self.answer == "no":
             open_ = [f"{str(each)[:1].upper()}{str(each)[1:]}." for each in self.open]
             parts.append(Listing.of(open_, most=_MOST_OPEN, caption="Assumed, without a reason"))
@@ -378,6 +386,7 @@ class Assessment(Showable):
         """Return everything: all reasons, checks, attacks, their worst cases and assumptions."""
         reasons = [f"{why[:1].upper()}{why[1:]}" for why in self.why]
         parts: list[Part] = [*self._lines(), Listing(tuple(reasons), caption="Why")]
+        parts += self._prices()
         if self.checks:
             promises = self.verdict.content()
             parts += [Sentence(promises.headline), *promises.parts]
@@ -400,6 +409,12 @@ class Assessment(Showable):
         if missing:
             parts.append(Sentence("Not tried: " + ", ".join(missing)))
         return Content(self.headline, tuple(parts), self.answer)
+
+    def _prices(self) -> list[Part]:
+        if self.prices is None:
+            return []
+        prices = self.prices.content()
+        return [Sentence(prices.headline), *prices.parts]
 
     def _lines(self) -> Iterator[Part]:
         if self.adversaries:

@@ -63,6 +63,7 @@ def verify(  # noqa: PLR0913 - all but two have a default and are named
     outside: object = None,
     earlier: object = None,
     people_file: object = None,
+    remedies: bool = False,
     progress: Progress | None = None,
 ) -> Assessment:
     """Judge whether a release or a table may be published, and why.
@@ -111,6 +112,9 @@ def verify(  # noqa: PLR0913 - all but two have a default and are named
             None takes the people that the release has when it was just made. Without either,
             what is promised of people is *not recounted*, and the answer is *with care* at best.
             Of a plain table without the policy's `person`: a table with the same rows that has it.
+        remedies: Whether to try what can be done about the reasons, and say what each remedy costs
+            and what the answer is afterwards: on `data`, with the policy. Without them, only
+            what can be done to the published rows is tried. It takes a few times as long.
         progress: Told how far each stage is.
 
     Example:
@@ -126,10 +130,23 @@ def verify(  # noqa: PLR0913 - all but two have a default and are named
         >>> print(found.attack("homogeneity").worst[0])
         age=4* (2): ill = hiv, 50 % before, 100 % after
     """
-    policy = policy_of(policy)
-    if policy is None and isinstance(what, Release):
-        # In the hands of who made it, a release is held to the policy it was made with.
-        policy = what.policy
+    policy = _policy_for(what, policy)
+    if remedies:
+        from sfumato.tasks.priced_verdict import verify_with_prices
+
+        given = {
+            "population": population,
+            "quasi_identifiers": quasi_identifiers,
+            "sensitive": sensitive,
+            "exact_spelling": exact_spelling,
+            "attacks": attacks,
+            "threshold": threshold,
+            "people": people,
+            "outside": outside,
+            "earlier": earlier,
+            "people_file": people_file,
+        }
+        return verify_with_prices(what, policy, data=data, options=given, progress=progress)
     if threshold is not None:
         require_number("threshold", threshold, above=0, at_most=1)
     if people is not None:
@@ -206,8 +223,14 @@ def verify(  # noqa: PLR0913 - all but two have a default and are named
         assumed,
         lines,
         against,
-        _refuted_claims(release),
+        refuted=_refuted_claims(release),
     )
+
+
+def _policy_for(what: object, policy: GivenPolicy | None) -> Policy | None:
+    """Return the policy that something is held to: in the hands of its maker, a release's own."""
+    given = policy_of(policy)
+    return what.policy if given is None and isinstance(what, Release) else given
 
 
 def _strength(knows: Knows) -> int:

@@ -29,6 +29,7 @@ from sfumato.losses import NormalizedLoss
 from sfumato.models import KmAnonymity
 from sfumato.policy import Policy
 from sfumato.recode.deciding import Decision, Maker, counted_columns, decide
+from sfumato.recode.gone import Gone, hidden_in
 from sfumato.recode.recoded import recode_counts
 from sfumato.releases.manifest import PUBLISHED, build_manifest
 from sfumato.releases.opening import open_release
@@ -112,6 +113,10 @@ class Trial:
 
     losses: Mapping[str, float] = field(default_factory=dict)
     """By name; where nothing is generalised there are only those that are asked for."""
+
+    gone: Gone | None = None
+    """How much of the whole table would be gone, with columns that are left out; None if nothing
+    can be published."""
 
     columns: tuple[ColumnTrial, ...] = ()
     """The quasi-identifiers, if they are generalised."""
@@ -243,7 +248,9 @@ class Trial:
             if name in self.risks
         ]
         first = [f"{lost} {self.losses[loss]:.4f}"] if loss in self.losses else []
-        return f"{self.name}: " + ", ".join([*first, f"{self.suppressed} rows suppressed", *risks])
+        gone = [] if self.gone is None else [f"gone: {self.gone}"]
+        rows = f"{self.suppressed} rows suppressed"
+        return f"{self.name}: " + ", ".join([*first, *gone, rows, *risks])
 
     def to_dict(self) -> dict[str, Any]:
         """Return it as plain values that JSON can hold; figures are null if nothing came out."""
@@ -251,6 +258,7 @@ class Trial:
         figures = {
             "loss": self.loss if self.possible else None,
             "losses": dict(self.losses),
+            "gone": None if self.gone is None else self.gone.to_dict(),
             "published": self.published,
             "suppressed": self.suppressed,
             "classes": self.classes,
@@ -371,6 +379,7 @@ def try_on_counts(
         hurried: Whether the search has less time than the policy gives it.
     """
     given, policy = policy, as_counted(without_sets(policy), table.counts)
+    hidden = hidden_in(table.counts, policy)
     table = perturb_table(policy, table)
     decision = decide_on(policy, table, asked)
     left = decision.left
@@ -393,6 +402,7 @@ def try_on_counts(
         classes=len(sizes),
         smallest=int(sizes.min()) if len(sizes) else 0,
         losses=decision.losses,
+        gone=Gone.of_decision(given, table.columns, decision, counts.total, changed=hidden),
         columns=tuple(
             _column(name, decision, stars[name], published) for name in policy.quasi_identifiers
         ),
