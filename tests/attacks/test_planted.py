@@ -70,7 +70,7 @@ def test_exactly_those_who_were_planted_are_at_risk(attack, found, seed):
 def test_a_class_of_one_organ_is_at_risk(seed):
     rows = noise(np.random.default_rng(seed)) + EIGHTY + ORGAN
     outcome = Similarity("ill", level=1).on(target_of(rows), HarmRule())
-    # Half of all illnesses are of the stomach; where it is a little more, one would have guessed it.
+    # Half of all illnesses are of the stomach; of a little more one would have guessed it.
     assert outcome.people + outcome.moderate == 24
     assert outcome.worst[0].who == {"age": "organ"}
 

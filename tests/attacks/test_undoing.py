@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 import sfumato as sf
 from sfumato.attacks import Target, UndoneGeneralisation
-from sfumato.attacks.in_step import Line
+from sfumato.attacks.in_step import LabelLine
 from sfumato.attacks.undoing import undone_of
 from sfumato.counts import Column, FrequencySet
 from sfumato.harm import HarmRule, Level
@@ -465,13 +465,13 @@ def test_the_number_of_a_country_undoes_its_continent(method, tmp_path):
 
 
 def test_labels_are_read_as_half_open_stretches():
-    line = Line.of(Column("x", ("2.5 to under 5", "5 to under 7.5", "7.5 or more")))
+    line = LabelLine.of(Column("x", ("2.5 to under 5", "5 to under 7.5", "7.5 or more")))
     assert (line.low.tolist(), line.unit) == ([2.5, 5.0, 7.5], 0.1)
     assert line.wide.all()
-    days = Line.of(Column("x", ("2020-02", "2020-03-05")))
+    days = LabelLine.of(Column("x", ("2020-02", "2020-03-05")))
     assert (days.of_days, days.wide.tolist(), days.show(737456)) == (
         True,
         [True, False],
         "2020-02-01",
     )
-    assert Line.of(Column("x", ("north", "south", "*"))) is None
+    assert LabelLine.of(Column("x", ("north", "south", "*"))) is None

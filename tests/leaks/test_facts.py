@@ -35,9 +35,9 @@ def level_of(prior, posterior):
     if posterior <= prior:
         return 0
     quartered = 4 * (1 - posterior) <= 1 - prior and prior < Fraction(3, 4)
-    if posterior >= Fraction(3, 4):
-        if posterior >= 2 * prior or (quartered and prior <= Fraction(1, 2)):
-            return 3
+    known = posterior >= 2 * prior or (quartered and prior <= Fraction(1, 2))
+    if posterior >= Fraction(3, 4) and known:
+        return 3
     if posterior >= Fraction(1, 2) and posterior >= 4 * prior:
         return 2
     rare = posterior >= Fraction(1, 5) and posterior >= 10 * prior

@@ -11,7 +11,7 @@ import sfumato as sf
 from sfumato.policy.remedies import Coarsen, GiveRole, PromiseMore, PublishApart, Remedy
 from sfumato.schema import Role
 from sfumato.tables import open_table
-from sfumato.tasks.chain import Limits, find_chain
+from sfumato.tasks.chain import ChainLimits, find_chain
 from sfumato.tasks.price import (
     ORDER,
     PricedRemedy,
@@ -241,7 +241,7 @@ def test_a_chain_keeps_within_its_limits() -> None:
     free = find_chain(trials_of(table, policy), policy, "with care")
     assert free.reached
     before = free.first.gone.share
-    limits = Limits(gone=(before + free.last.gone.share) / 2)
+    limits = ChainLimits(gone=(before + free.last.gone.share) / 2)
     bound = find_chain(trials_of(table, policy), policy, "with care", limits=limits)
     assert bound.last.gone.share <= limits.gone
     assert not bound.reached

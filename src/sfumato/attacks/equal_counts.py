@@ -51,7 +51,7 @@ class EqualCounts(Attack):
         >>> target = Target.of_grouped("break-merge", grouped)
         >>> outcome = EqualCounts("ill", "drug").on(target, HarmRule())
         >>> outcome.people, str(outcome.worst[0])
-        (49, 'drug=AZT (49): ill = hiv, 43 % before, 99 % after')
+        (49, 'drug=AZT (49): ill = hiv, 43 % before, >99 % after')
     """
 
     name: ClassVar[str] = "equal-counts"

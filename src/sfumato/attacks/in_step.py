@@ -46,11 +46,11 @@ _RATIOS = (1.0, 7.0, 10.0, 12.0, 100.0, 365.25)
 
 
 @dataclass(frozen=True, eq=False)
-class Line:
+class LabelLine:
     """The labels of a column as half-open stretches of a line.
 
     Example:
-        >>> line = Line.of(Column("age", ("20 to 29", "30 to 39", "40 or more", "*")))
+        >>> line = LabelLine.of(Column("age", ("20 to 29", "30 to 39", "40 or more", "*")))
         >>> line.low.tolist(), line.high.tolist(), line.unit
         ([20.0, 30.0, 40.0, nan], [30.0, 40.0, inf, nan], 1.0)
     """
@@ -191,7 +191,7 @@ def chance_of_values(sizes: IntArray, values: int, errors: int) -> float:
 # In step by order.
 
 
-class _Rows(NamedTuple):
+class _StepRows(NamedTuple):
     """Some rows of a table: where their labels are on the line, and how many people they are."""
 
     low: FloatArray
@@ -220,7 +220,7 @@ class _Split(NamedTuple):
         return min((chance_of_order(int(a), int(b), int(e)) for a, b, e in each), default=0.0)
 
 
-def _cuts(rows: _Rows, most: int) -> FloatArray:
+def _cuts(rows: _StepRows, most: int) -> FloatArray:
     """Return points of the line that have labels on both sides, spread over the rows."""
     ends: FloatArray = np.unique(np.concatenate([rows.low, rows.high]))
     ends = ends[np.isfinite(ends)]
@@ -245,7 +245,7 @@ def _weight_up_to(
     return found
 
 
-def _split(rows: _Rows, points: FloatArray, cuts: FloatArray) -> tuple[_Split, bool] | None:
+def _split(rows: _StepRows, points: FloatArray, cuts: FloatArray) -> tuple[_Split, bool] | None:
     """Part labels at each cut by thresholds of a column; say whether it falls as they rise."""
     told = ~np.isnan(points)
     if told.sum() < 2 or not len(cuts):
@@ -271,7 +271,7 @@ def _split(rows: _Rows, points: FloatArray, cuts: FloatArray) -> tuple[_Split, b
     return both[falls], falls
 
 
-class Scale(NamedTuple):
+class StepScale(NamedTuple):
     """Where a quasi-identifier is on its line, as a column says it."""
 
     points: FloatArray
@@ -292,7 +292,7 @@ class Scale(NamedTuple):
         return found
 
 
-def _scale(rows: _Rows, points: FloatArray, unit: float) -> tuple[Scale, float] | None:
+def _scale(rows: _StepRows, points: FloatArray, unit: float) -> tuple[StepScale, float] | None:
     """Fit where a quasi-identifier is, from where its labels begin and end along a column.
 
     Returns the scale, and the share of rows that are out of step.
@@ -328,15 +328,15 @@ def _scale(rows: _Rows, points: FloatArray, unit: float) -> tuple[Scale, float] 
         return None
     y = np.minimum.accumulate(y) if falls else np.maximum.accumulate(y)
     slope, start = np.polyfit(x - x[0], y, 1)
-    straight = Scale(np.array([x[0], x[-1]]), np.array([start, start + slope * (x[-1] - x[0])]))
-    bent = Scale(x, y)
+    straight = StepScale(np.array([x[0], x[-1]]), np.array([start, start + slope * (x[-1] - x[0])]))
+    bent = StepScale(x, y)
     best = straight if _inside(straight, rows, points, unit) >= 0.95 else bent
     if best is bent and _inside(straight, rows, points, unit) > _inside(bent, rows, points, unit):
         best = straight
     return best, split.share
 
 
-def _inside(scale: Scale, rows: _Rows, points: FloatArray, unit: float) -> float:
+def _inside(scale: StepScale, rows: _StepRows, points: FloatArray, unit: float) -> float:
     """Return the share of rows that a scale puts into their labels, or at most a step beside."""
     place = scale.read(points)
     inside = (place >= rows.low - unit) & (place <= rows.high + unit)
@@ -348,7 +348,7 @@ def _inside(scale: Scale, rows: _Rows, points: FloatArray, unit: float) -> float
 
 
 @dataclass(frozen=True, eq=False)
-class Relation:
+class StepRelation:
     """Columns that say more of a quasi-identifier than its labels: in which block it is."""
 
     columns: tuple[str, ...]
@@ -380,7 +380,7 @@ class Labelled:
 
     column: Column
     codes: IntArray
-    line: Line | None
+    line: LabelLine | None
     of_label: IntArray
     """A number for each label, equal for labels that may stand for the same; -1 for none."""
 
@@ -389,13 +389,13 @@ class Labelled:
         cls, column: Column, codes: IntArray, rows: IntArray, known: LabelKnowledge | None
     ) -> Self:
         """Read published labels, which may overlap as those of local recoding do."""
-        return cls(column, codes, Line.of(column), _apart(column, codes, rows, known))
+        return cls(column, codes, LabelLine.of(column), _apart(column, codes, rows, known))
 
     @classmethod
     def raw(cls, column: Column, codes: IntArray) -> Self:
         """Read true values: each is its own label."""
         own = np.arange(len(column.values))
-        return cls(column, codes, Line.of(column), np.where(own == column.missing, -1, own))
+        return cls(column, codes, LabelLine.of(column), np.where(own == column.missing, -1, own))
 
     @property
     def pieces(self) -> int:
@@ -449,7 +449,7 @@ def components(n: int, one: IntArray, other: IntArray) -> IntArray:
 
 
 @dataclass(frozen=True, eq=False)
-class Search:
+class StepSearch:
     """Looks for columns of a table that are in step with a quasi-identifier."""
 
     counts: FrequencySet
@@ -486,7 +486,7 @@ class Search:
         read: dict[str, FloatArray] = {}
         if line is not None:
             codes = labelled.codes[at]
-            placed = _Rows(line.low[codes], line.high[codes], rows)
+            placed = _StepRows(line.low[codes], line.high[codes], rows)
             placed = placed._replace(weight=rows * ~np.isnan(placed.low))
             cuts = _cuts(placed._replace(), _CUTS)
             for name in self.names:
@@ -504,7 +504,7 @@ class Search:
                 yield (name,), None
 
     def _in_order(
-        self, rows: _Rows, points: FloatArray, cuts: FloatArray, free: float = 0.0
+        self, rows: _StepRows, points: FloatArray, cuts: FloatArray, free: float = 0.0
     ) -> bool:
         found = _split(rows, points, cuts)
         if found is None or found[0].share > _EXCEPTIONS:
@@ -514,7 +514,7 @@ class Search:
     def _sums(
         self,
         middle: FloatArray,
-        rows: _Rows,
+        rows: _StepRows,
         cuts: FloatArray,
         read: Mapping[str, FloatArray],
         found: set[str],
@@ -625,7 +625,7 @@ def relations_of(
     names: Sequence[str],
     *,
     questions: int | None = None,
-) -> list[Relation]:
+) -> list[StepRelation]:
     """Return the columns that undo labels, from the published rows alone.
 
     A column in step by order says where on its line a person is: as finely as it has values, and
@@ -648,7 +648,7 @@ def relations_of(
         'born' undoes 'age' 20
     """
     asked = questions or len(names) * len(labelled)
-    search = Search(counts, tuple(names), 2 * asked)
+    search = StepSearch(counts, tuple(names), 2 * asked)
     found = []
     for undone, each in labelled.items():
         for columns, weights in search.of(each):
@@ -672,10 +672,10 @@ def _narrows(codes: IntArray, of_row: IntArray, column: Column) -> bool:
     return pieces.n > 1.2 * len(np.unique(codes))
 
 
-def _by_value(counts: FrequencySet, name: str, undone: str) -> Relation:
+def _by_value(counts: FrequencySet, name: str, undone: str) -> StepRelation:
     column = counts.column(name)
     codes = counts.codes_of(name).astype(np.int64)
-    return Relation(
+    return StepRelation(
         (name,),
         undone,
         by_order=False,
@@ -685,18 +685,18 @@ def _by_value(counts: FrequencySet, name: str, undone: str) -> Relation:
 
 
 def _by_order(
-    search: Search,
+    search: StepSearch,
     labelled: Labelled,
     columns: tuple[str, ...],
     weights: tuple[float, ...],
     undone: str,
-) -> Relation | None:
+) -> StepRelation | None:
     line = labelled.line
     assert line is not None  # noqa: S101 - it was found along a line
     at, every = search.fitted, slice(None)
     codes = labelled.codes[at]
     weight = search.counts.rows[at] * ~np.isnan(line.low[codes])
-    rows = _Rows(line.low[codes], line.high[codes], weight.astype(np.float64))
+    rows = _StepRows(line.low[codes], line.high[codes], weight.astype(np.float64))
     found = _scale(rows, search.total(columns, weights, at), line.unit)
     if found is None:
         return None
@@ -712,7 +712,7 @@ def _by_order(
     steps = np.floor(place[told] / line.unit) - first
     numbers = np.unique(np.minimum(steps, 2.0**60).astype(np.int64), return_inverse=True)
     block[told] = numbers[1]
-    return Relation(
+    return StepRelation(
         columns,
         undone,
         by_order=True,
@@ -730,8 +730,8 @@ def relations_with(
     counts: FrequencySet,
     undone: Sequence[str],
     names: Sequence[str],
-    also: Sequence[Relation] = (),
-) -> list[Relation]:
+    also: Sequence[StepRelation] = (),
+) -> list[StepRelation]:
     """Return the columns that undo quasi-identifiers, from true values, and block by block exactly.
 
     Args:
@@ -741,9 +741,9 @@ def relations_with(
         names: The columns that are asked; both tables have them.
         also: What the published rows show by themselves, to be held against true values.
     """
-    search = Search(source, tuple(names), 2 * len(names) * len(undone))
-    published = Search(counts, tuple(names), 1)
-    found: list[Relation] = []
+    search = StepSearch(source, tuple(names), 2 * len(names) * len(undone))
+    published = StepSearch(counts, tuple(names), 1)
+    found: list[StepRelation] = []
     for name in undone:
         column = source.column(name)
         raw = Labelled.raw(column, source.codes_of(name).astype(np.int64))
@@ -763,13 +763,13 @@ def relations_with(
 
 
 def _blocks_by_order(
-    search: Search,
-    published: Search,
+    search: StepSearch,
+    published: StepSearch,
     raw: Labelled,
     columns: tuple[str, ...],
     weights: tuple[float, ...],
     undone: str,
-) -> Relation | None:
+) -> StepRelation | None:
     """Part true values wherever a threshold of the columns parts those below from those above."""
     line = raw.line
     if line is None:
@@ -777,7 +777,7 @@ def _blocks_by_order(
     at = search.fitted
     codes, points = raw.codes[at], search.total(columns, weights, at)
     weight = search.counts.rows[at] * ~np.isnan(line.low[codes]) * ~np.isnan(points)
-    rows = _Rows(line.low[codes], line.high[codes], weight.astype(np.float64))
+    rows = _StepRows(line.low[codes], line.high[codes], weight.astype(np.float64))
     values = np.unique(line.low[codes[weight > 0]])
     if len(values) < 2:
         return None
@@ -808,12 +808,12 @@ def _blocks_by_order(
     block[np.isnan(seen)] = -1
     names = _names_of_blocks(raw.column, of_raw)
     errors = float(found.errors[clean][keep].sum()) / max(float(weight.sum()), 1.0)
-    return Relation(columns, undone, True, block, names, min(errors, 1.0), of_raw)  # noqa: FBT003
+    return StepRelation(columns, undone, True, block, names, min(errors, 1.0), of_raw)  # noqa: FBT003
 
 
 def _blocks_by_value(
     source: FrequencySet, counts: FrequencySet, name: str, undone: str
-) -> Relation | None:
+) -> StepRelation | None:
     """Put true values into one block that have values of the column in common."""
     raw, column = source.column(undone), source.column(name)
     width = len(column.values)
@@ -837,7 +837,7 @@ def _blocks_by_value(
     block = np.where(match >= 0, of_own[match], -1)[counts.codes_of(name)]
     wrong = float(rows[~common].sum()) / max(float(rows.sum()), 1.0)
     names = _names_of_blocks(raw, of_raw)
-    return Relation((name,), undone, False, block, names, wrong, of_raw)  # noqa: FBT003
+    return StepRelation((name,), undone, False, block, names, wrong, of_raw)  # noqa: FBT003
 
 
 def match_values(one: Column, other: Column) -> IntArray:
@@ -867,9 +867,9 @@ def _names_of_blocks(column: Column, of_raw: IntArray) -> Callable[[int], Value]
     return name
 
 
-def finest(relations: Sequence[Relation], most: int) -> list[Relation]:
+def finest(relations: Sequence[StepRelation], most: int) -> list[StepRelation]:
     """Return the relations that say most together, leaving out those that add nothing."""
-    kept: list[Relation] = []
+    kept: list[StepRelation] = []
     left = sorted(relations, key=lambda each: -len(np.unique(each.of_row)))
     pieces = 1
     for each in left:

@@ -22,7 +22,7 @@ from sfumato.attacks.base import (
 )
 from sfumato.attacks.in_step import (
     Labelled,
-    Relation,
+    StepRelation,
     finest,
     match_values,
     relations_of,
@@ -197,7 +197,7 @@ class Undone:
 
     counts: FrequencySet
     quasi_identifiers: tuple[str, ...]
-    relations: tuple[Relation, ...]
+    relations: tuple[StepRelation, ...]
     k: int
     """The size of classes that is promised, or 2."""
 
@@ -209,7 +209,7 @@ class Undone:
     """Columns that were not asked."""
 
     @cached_property
-    def used(self) -> list[Relation]:
+    def used(self) -> list[StepRelation]:
         """The relations that say most together."""
         return finest(self.relations, _MOST_USED)
 
@@ -344,7 +344,7 @@ def _differs(counts: FrequencySet, source: FrequencySet, name: str) -> bool:
     return bool((match[: len(counts.column(name).known)] < 0).any())
 
 
-def _tells(relation: Relation, counts: FrequencySet) -> bool:
+def _tells(relation: StepRelation, counts: FrequencySet) -> bool:
     """Return whether blocks take labels apart."""
     told = relation.of_row >= 0
     codes = counts.codes_of(relation.undone)[told]
@@ -382,7 +382,7 @@ def _keys(cells: IntArray, width: int, blocks: Sequence[IntArray]) -> PackedKeys
     return PackedKeys.of([cells, *(block + 1 for block in blocks)], [width, *sizes])
 
 
-class _Table(NamedTuple):
+class _RefinedTable(NamedTuple):
     """Rows counted by a cell and blocks, to be looked up with any block left open."""
 
     keys: IntArray
@@ -432,7 +432,7 @@ def _by_class(found: Undone) -> _Fits:
     groups = number_keys(*key)
     first = np.zeros(groups.n, dtype=np.int64)
     first[groups.of_item[::-1]] = np.arange(len(counts) - 1, -1, -1)
-    table = _Table.of(cells.of_item.astype(np.int64), cells.n, blocks, counts.rows)
+    table = _RefinedTable.of(cells.of_item.astype(np.int64), cells.n, blocks, counts.rows)
     size = table.find(cells.of_item[first].astype(np.int64), [block[first] for block in blocks])
     # Blocks that are not known take nothing apart.
     size = np.where(told[first], size, np.iinfo(np.int64).max)
@@ -471,7 +471,7 @@ def _match(found: Undone) -> _Fits | None:
     of_class = classes.of_item.astype(np.int64)
     blocks = [each.of_row for each in used]
     mine = [_of_raw(each)[people.codes_of(each.undone)] for each in used]
-    table = _Table.of(of_class, classes.n, blocks, counts.rows)
+    table = _RefinedTable.of(of_class, classes.n, blocks, counts.rows)
     fitting = table.find(cls, [block[person] for block in mine])
     size = np.bincount(person, weights=fitting, minlength=len(people)).astype(np.int64)
     sizes = sums(of_class, counts.rows, classes.n)
@@ -490,7 +490,7 @@ def _match(found: Undone) -> _Fits | None:
     )
 
 
-def _of_raw(relation: Relation) -> IntArray:
+def _of_raw(relation: StepRelation) -> IntArray:
     assert relation.of_raw is not None  # noqa: S101 - true values are known
     return relation.of_raw
 

@@ -312,7 +312,7 @@ def rules_of(  # noqa: PLR0913 - all but two have a default and are named
         >>> counts = FrequencySet.from_rows(["age", "ill"], rows)
         >>> [rule] = rules_of(counts, Network.of(["age", "ill"], [("age", "ill")]), alpha=0.9)
         >>> print(rule)
-        age → ill: up to 100 % (high), 5 people
+        age → ill: up to 100 % (moderate), 5 people
     """
     found: list[Rule] = []
 

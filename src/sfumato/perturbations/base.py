@@ -71,7 +71,7 @@ class ColumnCells:
         known: BoolArray = self.codes != self.column.missing
         return known
 
-    def numbers(self) -> "ColumnNumbers":
+    def numbers(self) -> "SeenNumbers":
         """Return the cells as numbers; raise if one is none."""
         known = self.column.known
         if {*map(type, known)} <= {int, float}:
@@ -93,12 +93,12 @@ class ColumnCells:
         decimals = max((decimals_in(value) for value in known), default=0)
         return self._numbers(np.array(read, dtype=float), decimals)
 
-    def _numbers(self, known: FloatArray, decimals: int) -> "ColumnNumbers":
+    def _numbers(self, known: FloatArray, decimals: int) -> "SeenNumbers":
         values = np.append(known, np.nan)
-        return ColumnNumbers(values[np.where(self.known, self.codes, -1)], decimals)
+        return SeenNumbers(values[np.where(self.known, self.codes, -1)], decimals)
 
 
-class ColumnNumbers(NamedTuple):
+class SeenNumbers(NamedTuple):
     """The numbers of a column, row by row, NaN where none is known."""
 
     values: FloatArray
@@ -108,7 +108,7 @@ class ColumnNumbers(NamedTuple):
     def to_cells(self, name: str) -> ColumnCells:
         """Return them as cells, written with as many decimals.
 
-        >>> found = ColumnNumbers(np.array([2.04, np.nan, 1.0]), 1).to_cells("pay")
+        >>> found = SeenNumbers(np.array([2.04, np.nan, 1.0]), 1).to_cells("pay")
         >>> found.column.values, found.codes.tolist()
         ((1.0, 2.0, None), [1, 2, 0])
         """
@@ -358,11 +358,11 @@ class NumberPerturbation(Perturbation):
         matrix = np.stack([each.values for each in found])
         changed = self.move(matrix, rng)
         return [
-            ColumnNumbers(row, self.decimals_of(each)).to_cells(cells.column.name)
+            SeenNumbers(row, self.decimals_of(each)).to_cells(cells.column.name)
             for row, each, cells in zip(changed, found, columns, strict=True)
         ]
 
-    def decimals_of(self, numbers: ColumnNumbers) -> int:
+    def decimals_of(self, numbers: SeenNumbers) -> int:
         """Return with how many decimals the changed numbers are written."""
         return numbers.decimals
 

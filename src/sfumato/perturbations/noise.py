@@ -10,10 +10,10 @@ import numpy as np
 from sfumato.errors import ParameterError, require_number
 from sfumato.perturbations.base import (
     Amount,
-    ColumnNumbers,
     NumberPerturbation,
     PublishedLimits,
     SeenColumn,
+    SeenNumbers,
     decimals_in,
     decimals_of_floats,
     join_names,
@@ -54,7 +54,7 @@ class Noise(NumberPerturbation):
         most = np.inf if self.at_most is None else self.at_most
         return np.clip(numbers, least, most)
 
-    def decimals_of(self, numbers: ColumnNumbers) -> int:
+    def decimals_of(self, numbers: SeenNumbers) -> int:
         # A limit of 0.5 would be 0 among whole numbers, and beyond itself.
         limits = [each for each in (self.at_least, self.at_most) if each is not None]
         return max(numbers.decimals, *map(decimals_in, limits), 0)

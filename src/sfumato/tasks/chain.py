@@ -27,7 +27,7 @@ _MOST_TRIED = 40
 """The policies that are tried for one chain."""
 
 
-class Limits(NamedTuple):
+class ChainLimits(NamedTuple):
     """How much a chain may cost."""
 
     loss: float = 1.0
@@ -50,7 +50,7 @@ def find_chain(
     policy: Policy,
     until: Wanted,
     *,
-    limits: Limits | None = None,
+    limits: ChainLimits | None = None,
     look: Finder | None = None,
     apart: bool = True,
     most: int = _MOST_TRIED,
@@ -73,7 +73,7 @@ def find_chain(
         seconds: How long it may take; None for as long as it does.
     """
     first = trials.complete(trials.require_policy(policy))
-    search = _ChainSearch(trials, ORDER.index(until), limits or Limits(), look, apart=apart)
+    search = _ChainSearch(trials, ORDER.index(until), limits or ChainLimits(), look, apart=apart)
     stop = None if seconds is None else perf_counter() + seconds
     end, stopped = search.run(_Link(first), most, stop)
     end = search.complete(search.shorten(end, first), first)
@@ -112,7 +112,7 @@ class _ChainSearch:
         self,
         trials: PolicyTrials,
         goal: int,
-        limits: Limits,
+        limits: ChainLimits,
         look: Finder | None,
         *,
         apart: bool,

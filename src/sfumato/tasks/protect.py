@@ -59,7 +59,7 @@ from sfumato.tasks.anonymize import (
     with_unprotected,
 )
 from sfumato.tasks.assessment import Assessment
-from sfumato.tasks.chain import Limits, find_chain
+from sfumato.tasks.chain import ChainLimits, find_chain
 from sfumato.tasks.decouple import decouple
 from sfumato.tasks.detect import detect
 from sfumato.tasks.price import ORDER, RemedyChain, Wanted
@@ -390,7 +390,7 @@ def protect(  # noqa: PLR0913 - all but two have a default and are named
     return _judge(done, found.policy, None, progress)
 
 
-def _read_limits(until: str | None, loss: float, gone: float) -> Limits:
+def _read_limits(until: str | None, loss: float, gone: float) -> ChainLimits:
     """Return how much a chain of remedies may cost; raise if what is asked for makes no sense."""
     if until not in (None, "yes", "with care"):
         raise ParameterError("until", until, "yes or 'with care'")
@@ -400,7 +400,7 @@ def _read_limits(until: str | None, loss: float, gone: float) -> Limits:
             raise ParameterError(
                 name, value, "left out, or given with until", why="it limits what remedies may cost"
             )
-    return Limits(loss, gone)
+    return ChainLimits(loss, gone)
 
 
 def with_promises(
