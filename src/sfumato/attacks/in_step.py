@@ -397,11 +397,6 @@ class Labelled:
         own = np.arange(len(column.values))
         return cls(column, codes, Line.of(column), np.where(own == column.missing, -1, own))
 
-    @property
-    def pieces(self) -> int:
-        """The number of labels that occur."""
-        return len(np.unique(self.codes))
-
 
 def _apart(
     column: Column, codes: IntArray, rows: IntArray, known: LabelKnowledge | None
@@ -474,7 +469,7 @@ class Search:
     def points(self, name: str, at: slice) -> FloatArray | None:
         """Return the places of a column on its line, for some rows."""
         column, codes = self.counts.column(name), self.counts.codes_of(name)[at]
-        found = points_of(column, np.unique(codes))
+        found = points_of(column, np.flatnonzero(np.bincount(codes)))
         return None if found is None else found[codes]
 
     def of(self, labelled: Labelled) -> Iterator[tuple[tuple[str, ...], tuple[float, ...] | None]]:
@@ -667,9 +662,10 @@ def _narrows(codes: IntArray, of_row: IntArray, column: Column) -> bool:
     told = of_row >= 0
     if not told.any():
         return False
-    codes = codes[told]
-    pieces = group([codes, of_row[told]], [len(column.values), int(of_row.max()) + 1])
-    return pieces.n > 1.2 * len(np.unique(codes))
+    labels = np.count_nonzero(np.bincount(codes[told]))
+    width = int(of_row.max()) + 1
+    pieces = number_keys(codes[told] * width + of_row[told], len(column.values) * width)
+    return pieces.n > 1.2 * float(labels)
 
 
 def _by_value(counts: FrequencySet, name: str, undone: str) -> Relation:
@@ -709,15 +705,15 @@ def _by_order(
     place = np.where(told & ~np.isnan(low), inside, place)
     first = float(np.floor(place[told].min() / line.unit)) if told.any() else 0.0
     block = np.full(len(place), -1, dtype=np.int64)
-    steps = np.floor(place[told] / line.unit) - first
-    numbers = np.unique(np.minimum(steps, 2.0**60).astype(np.int64), return_inverse=True)
-    block[told] = numbers[1]
+    steps = np.minimum(np.floor(place[told] / line.unit) - first, 2.0**60).astype(np.int64)
+    numbers = number_keys(steps, int(steps.max(initial=0)) + 1)
+    block[told] = numbers.of_item
     return Relation(
         columns,
         undone,
         by_order=True,
         of_row=block,
-        show=lambda at: f"about {line.show((float(numbers[0][at]) + first) * line.unit)}",
+        show=lambda at: f"about {line.show((float(numbers.keys[at]) + first) * line.unit)}",
         exceptions=exceptions,
     )
 
@@ -870,7 +866,7 @@ def _names_of_blocks(column: Column, of_raw: IntArray) -> Callable[[int], Value]
 def finest(relations: Sequence[Relation], most: int) -> list[Relation]:
     """Return the relations that say most together, leaving out those that add nothing."""
     kept: list[Relation] = []
-    left = sorted(relations, key=lambda each: -len(np.unique(each.of_row)))
+    left = sorted(relations, key=lambda each: -np.count_nonzero(np.bincount(each.of_row + 1)))
     pieces = 1
     for each in left:
         codes = [one.of_row + 1 for one in (*kept, each)]
