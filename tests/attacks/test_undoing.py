@@ -276,6 +276,21 @@ def test_the_original_shows_what_a_label_of_stars_hides():
     assert outcome.people == sum(n == 1 for n in times.values()) > 0
 
 
+def test_the_original_shows_what_follows_from_a_true_value_however_coarse():
+    rng = np.random.default_rng(17)
+    ages = rng.integers(50, 80, 600)
+    retired, coin = ages >= 67, rng.integers(0, 2, 600)
+    columns = {"age": decades(ages), "retired": retired.astype(int), "coin": coin}
+    raw = {**columns, "age": ages}
+    lists = [{n: np.asarray(v).tolist() for n, v in each.items()} for each in (columns, raw)]
+    target = with_source(*lists, ["age"], ["retired", "coin"])
+    assert undoers(target) == [(("retired",), "age")]
+    # Of people in their sixties 67 and more are told from the others.
+    at = undone_of(target).fits.size.tolist()
+    sixties = ((ages >= 60) & (ages < 67)).sum(), ((ages >= 67) & (ages < 70)).sum()
+    assert {*at} >= {*map(int, sixties)}
+
+
 def test_the_original_shows_that_a_column_is_no_function_of_a_quasi_identifier():
     # Every hospital is in one region, and people of one town go to several.
     rng = np.random.default_rng(13)

@@ -18,7 +18,7 @@ from typing import Literal, NamedTuple, Self
 import numpy as np
 
 from sfumato.attacks.overlap import LabelKnowledge, overlapping_labels, read_stretch
-from sfumato.counts import Column, FrequencySet, add_up, group, number_keys
+from sfumato.counts import Column, FrequencySet, KeyNumbers, add_up, group, number_keys
 from sfumato.hierarchy.labels import day_of
 from sfumato.text import STAR, fold_spelling, number_of, text_of, text_or_none
 from sfumato.typing import BoolArray, CodeArray, FloatArray, IntArray, Value
@@ -384,12 +384,16 @@ class Labelled:
     of_label: IntArray
     """A number for each label, equal for labels that may stand for the same; -1 for none."""
 
+    nested: bool = False
+    """Whether some labels may be words within others, and nothing says which."""
+
     @classmethod
     def published(
         cls, column: Column, codes: IntArray, rows: IntArray, known: LabelKnowledge | None
     ) -> Self:
         """Read published labels, which may overlap as those of local recoding do."""
-        return cls(column, codes, Line.of(column), _apart(column, codes, rows, known))
+        line = Line.of(column)
+        return cls(column, codes, line, _apart(column, codes, rows, known), nested=line is None)
 
     @classmethod
     def raw(cls, column: Column, codes: IntArray) -> Self:
@@ -558,16 +562,34 @@ class Search:
         codes = self.counts.codes_of(name)[at]
         label = labelled.of_label[labelled.codes[at]]
         good = (label >= 0) & (codes != column.missing)
-        if labelled.line is None:
+        if labelled.nested:
             good &= _has_several(label, codes, good)
-        values, label = number_keys(codes[good].astype(np.int64), len(column.values)), label[good]
+        values = number_keys(codes[good].astype(np.int64), len(column.values))
+        labels = number_keys(label[good].astype(np.int64), len(labelled.column.values))
+        return values.n > labels.n and self._stands_under(values, labels, at, good)
+
+    def follows(self, labelled: Labelled, name: str) -> bool:
+        """Return whether a column is a function of true values: each has one value of it."""
+        at = self.sample
+        column = self.counts.column(name)
+        codes = self.counts.codes_of(name)[at]
+        label = labelled.of_label[labelled.codes[at]]
+        good = (label >= 0) & (codes != column.missing)
+        return self._stands_under(
+            number_keys(label[good].astype(np.int64), len(labelled.column.values)),
+            number_keys(codes[good].astype(np.int64), len(column.values)),
+            at,
+            good,
+        )
+
+    def _stands_under(
+        self, values: KeyNumbers, labels: KeyNumbers, at: slice, good: BoolArray
+    ) -> bool:
+        """Return whether nearly every value has one label only, as chance would not have it."""
         rows = self.counts.rows[at][good]
         n = int(rows.sum())
         # Values of one row each are no evidence, and take long to count.
-        if n < 4 or values.n < 2 or values.n > 0.9 * n:
-            return False
-        labels = number_keys(label.astype(np.int64), len(labelled.column.values))
-        if labels.n < 2 or values.n <= labels.n:
+        if n < 4 or min(values.n, labels.n) < 2 or values.n > 0.9 * n:
             return False
         cells = number_keys(values.of_item * labels.n + labels.of_item, values.n * labels.n)
         in_cell = add_up(cells.of_item, rows, cells.n)
@@ -747,6 +769,10 @@ def relations_with(
         for each in also:
             if each.undone == name and {*each.columns} <= {*names} and len(each.columns) == 1:
                 asked.setdefault(each.columns, (1.0,) if each.by_order else None)
+        for each_name in names:
+            # To know a value is to know what follows from it, however coarse: retired or not.
+            if (each_name,) not in asked and search.follows(raw, each_name):
+                asked[each_name,] = None
         for columns, weights in asked.items():
             relation = None
             if weights is not None:
