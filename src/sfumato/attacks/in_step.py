@@ -18,7 +18,7 @@ from typing import Literal, NamedTuple, Self
 import numpy as np
 
 from sfumato.attacks.overlap import LabelKnowledge, overlapping_labels, read_stretch
-from sfumato.counts import Column, FrequencySet, add_up, group, number_keys
+from sfumato.counts import Column, FrequencySet, KeyNumbers, add_up, group, number_keys
 from sfumato.hierarchy.labels import day_of
 from sfumato.text import STAR, fold_spelling, number_of, text_of, text_or_none
 from sfumato.typing import BoolArray, CodeArray, FloatArray, IntArray, Value
@@ -384,23 +384,22 @@ class Labelled:
     of_label: IntArray
     """A number for each label, equal for labels that may stand for the same; -1 for none."""
 
+    nested: bool = False
+    """Whether some labels may be words within others, and nothing says which."""
+
     @classmethod
     def published(
         cls, column: Column, codes: IntArray, rows: IntArray, known: LabelKnowledge | None
     ) -> Self:
         """Read published labels, which may overlap as those of local recoding do."""
-        return cls(column, codes, LabelLine.of(column), _apart(column, codes, rows, known))
+        line = LabelLine.of(column)
+        return cls(column, codes, line, _apart(column, codes, rows, known), nested=line is None)
 
     @classmethod
     def raw(cls, column: Column, codes: IntArray) -> Self:
         """Read true values: each is its own label."""
         own = np.arange(len(column.values))
         return cls(column, codes, LabelLine.of(column), np.where(own == column.missing, -1, own))
-
-    @property
-    def pieces(self) -> int:
-        """The number of labels that occur."""
-        return len(np.unique(self.codes))
 
 
 def _apart(
@@ -474,7 +473,7 @@ class StepSearch:
     def points(self, name: str, at: slice) -> FloatArray | None:
         """Return the places of a column on its line, for some rows."""
         column, codes = self.counts.column(name), self.counts.codes_of(name)[at]
-        found = points_of(column, np.unique(codes))
+        found = points_of(column, np.flatnonzero(np.bincount(codes)))
         return None if found is None else found[codes]
 
     def of(self, labelled: Labelled) -> Iterator[tuple[tuple[str, ...], tuple[float, ...] | None]]:
@@ -563,16 +562,34 @@ class StepSearch:
         codes = self.counts.codes_of(name)[at]
         label = labelled.of_label[labelled.codes[at]]
         good = (label >= 0) & (codes != column.missing)
-        if labelled.line is None:
+        if labelled.nested:
             good &= _has_several(label, codes, good)
-        values, label = number_keys(codes[good].astype(np.int64), len(column.values)), label[good]
+        values = number_keys(codes[good].astype(np.int64), len(column.values))
+        labels = number_keys(label[good].astype(np.int64), len(labelled.column.values))
+        return values.n > labels.n and self._stands_under(values, labels, at, good)
+
+    def follows(self, labelled: Labelled, name: str) -> bool:
+        """Return whether a column is a function of true values: each has one value of it."""
+        at = self.sample
+        column = self.counts.column(name)
+        codes = self.counts.codes_of(name)[at]
+        label = labelled.of_label[labelled.codes[at]]
+        good = (label >= 0) & (codes != column.missing)
+        return self._stands_under(
+            number_keys(label[good].astype(np.int64), len(labelled.column.values)),
+            number_keys(codes[good].astype(np.int64), len(column.values)),
+            at,
+            good,
+        )
+
+    def _stands_under(
+        self, values: KeyNumbers, labels: KeyNumbers, at: slice, good: BoolArray
+    ) -> bool:
+        """Return whether nearly every value has one label only, as chance would not have it."""
         rows = self.counts.rows[at][good]
         n = int(rows.sum())
         # Values of one row each are no evidence, and take long to count.
-        if n < 4 or values.n < 2 or values.n > 0.9 * n:
-            return False
-        labels = number_keys(label.astype(np.int64), len(labelled.column.values))
-        if labels.n < 2 or values.n <= labels.n:
+        if n < 4 or min(values.n, labels.n) < 2 or values.n > 0.9 * n:
             return False
         cells = number_keys(values.of_item * labels.n + labels.of_item, values.n * labels.n)
         in_cell = add_up(cells.of_item, rows, cells.n)
@@ -667,9 +684,10 @@ def _narrows(codes: IntArray, of_row: IntArray, column: Column) -> bool:
     told = of_row >= 0
     if not told.any():
         return False
-    codes = codes[told]
-    pieces = group([codes, of_row[told]], [len(column.values), int(of_row.max()) + 1])
-    return pieces.n > 1.2 * len(np.unique(codes))
+    labels = np.count_nonzero(np.bincount(codes[told]))
+    width = int(of_row.max()) + 1
+    pieces = number_keys(codes[told] * width + of_row[told], len(column.values) * width)
+    return pieces.n > 1.2 * float(labels)
 
 
 def _by_value(counts: FrequencySet, name: str, undone: str) -> StepRelation:
@@ -709,15 +727,15 @@ def _by_order(
     place = np.where(told & ~np.isnan(low), inside, place)
     first = float(np.floor(place[told].min() / line.unit)) if told.any() else 0.0
     block = np.full(len(place), -1, dtype=np.int64)
-    steps = np.floor(place[told] / line.unit) - first
-    numbers = np.unique(np.minimum(steps, 2.0**60).astype(np.int64), return_inverse=True)
-    block[told] = numbers[1]
+    steps = np.minimum(np.floor(place[told] / line.unit) - first, 2.0**60).astype(np.int64)
+    numbers = number_keys(steps, int(steps.max(initial=0)) + 1)
+    block[told] = numbers.of_item
     return StepRelation(
         columns,
         undone,
         by_order=True,
         of_row=block,
-        show=lambda at: f"about {line.show((float(numbers[0][at]) + first) * line.unit)}",
+        show=lambda at: f"about {line.show((float(numbers.keys[at]) + first) * line.unit)}",
         exceptions=exceptions,
     )
 
@@ -751,6 +769,10 @@ def relations_with(
         for each in also:
             if each.undone == name and {*each.columns} <= {*names} and len(each.columns) == 1:
                 asked.setdefault(each.columns, (1.0,) if each.by_order else None)
+        for each_name in names:
+            # To know a value is to know what follows from it, however coarse: retired or not.
+            if (each_name,) not in asked and search.follows(raw, each_name):
+                asked[each_name,] = None
         for columns, weights in asked.items():
             relation = None
             if weights is not None:
@@ -870,7 +892,7 @@ def _names_of_blocks(column: Column, of_raw: IntArray) -> Callable[[int], Value]
 def finest(relations: Sequence[StepRelation], most: int) -> list[StepRelation]:
     """Return the relations that say most together, leaving out those that add nothing."""
     kept: list[StepRelation] = []
-    left = sorted(relations, key=lambda each: -len(np.unique(each.of_row)))
+    left = sorted(relations, key=lambda each: -np.count_nonzero(np.bincount(each.of_row + 1)))
     pieces = 1
     for each in left:
         codes = [one.of_row + 1 for one in (*kept, each)]

@@ -59,10 +59,10 @@ _CANDIDATES = 20_000_000
 class UndoneGeneralisation(Attack):
     """Look for a person's row by a quasi-identifier as exactly as another column tells it.
 
-    Ages are published in ranges of ten years, and beside them a day number of birth. Whoever knows
-    a person's age knows within which 365 days the number lies, finds the row among those, and the
-    range hides nobody. So does an age with decimals, the number of a country beside its continent,
-    or a year and a month in two columns.
+    Ages are published in ranges of ten years, and beside them a day number of birth. An adversary
+    who knows a person's age knows within which 365 days the number lies, and finds the row among
+    those: the range does not hide the person. So does an age with decimals, the number of a country
+    beside its continent, or a year and a month in two columns.
 
     All published columns besides the quasi-identifiers are asked, and weighted sums of two of them:
     do they run in step with the labels, or does each of their values stand under one label only, as
@@ -78,8 +78,8 @@ class UndoneGeneralisation(Attack):
     rows that fit have in a sensitive column. Who fits fewer rows than promised is of level high
     at least.
     Does not find: what a column says by more than order or one value at a time, such as a
-    correlation; what three columns say together; rows of people who have several; what columns say
-    that are published apart from the quasi-identifiers.
+    correlation; what three columns say together, or two that are not added up; rows of people who
+    have several; what columns say that are published apart from the quasi-identifiers.
 
     Args:
         column: The sensitive column that is told; None if it is about the person's row.
@@ -110,8 +110,9 @@ class UndoneGeneralisation(Attack):
         found = None if target.person is not None else undone_of(target)
         if found is None:
             return []
-        told = [name for name in target.sensitive if name not in found.columns]
-        return [cls(), *(cls(name) for name in told if found.used)]
+        # In a decoupled release sensitive values do not stand beside what undoes labels.
+        told = () if target.counts is None else target.sensitive
+        return [cls(), *(cls(n) for n in told if found.used and n not in found.columns)]
 
     @classmethod
     def why_not(cls, target: Target) -> str:
@@ -124,6 +125,8 @@ class UndoneGeneralisation(Attack):
         if found is None:
             raise InputError(f"{self.name} cannot be tried: {self.why_not(target)}.")
         self.require_countable(target)
+        if self.column is not None and target.counts is None:
+            raise InputError(f"{self.name} cannot be tried: its sensitive columns stand apart.")
         if self.column is not None and self.column not in target.sensitive:
             raise UnknownColumnError(self.column, target.sensitive, where="the sensitive columns")
         told = self._tell(target, found, rule)
@@ -161,16 +164,18 @@ class UndoneGeneralisation(Attack):
         return target.find_rows({Knows.QUASI_IDENTIFIERS: self.flags(target, rule)})
 
     def flags(self, target: Target, rule: HarmRule) -> BoolArray:
-        """Return which combinations of the target's counts have people at risk.
+        """Return which combinations of the target's counts have people at risk, or which groups.
 
-        A combination is at risk if any row of it is, where columns beside it tell rows apart.
+        One is at risk if any row of it is, where columns beside it tell rows apart.
         """
-        found = undone_of(target)
-        counts = target.counts
-        if found is None or counts is None:
-            return np.zeros(0 if counts is None else len(counts), dtype=np.bool_)
-        levels = self._tell(target, found, rule).levels
-        return _among(counts, found.counts, levels == Level.VERY_HIGH)
+        found, counts = undone_of(target), target.counts
+        if found is None:
+            return np.zeros(len(target.classes if counts is None else counts), dtype=np.bool_)
+        worst = self._tell(target, found, rule).levels == Level.VERY_HIGH
+        if counts is not None:
+            return _among(counts, found.counts, worst)
+        groups = FrequencySet(target.columns, target.labels, target.classes.sizes)
+        return _among(groups, found.counts, worst)
 
     def _tell(self, target: Target, found: "Undone", rule: HarmRule) -> "_Told":
         key = (self.name, self.column, rule)
@@ -283,7 +288,7 @@ def undone_of(target: Target) -> Undone | None:
 
 def _find(target: Target) -> Undone | None:
     whole, counts = target.whole, target.counts
-    if counts is None or not target.columns or not counts.total:
+    if not target.columns or (counts is None and whole is None) or not target.classes.n_people:
         return None
     names = target.sensitive if whole is None else whole.columns
     if not names:
@@ -291,7 +296,8 @@ def _find(target: Target) -> Undone | None:
     known = target.quasi_identifiers
     most = max(_CELLS // max(target.classes.n_people, 1) - len(known), 1)
     names, left = tuple(names[:most]), tuple(names[most:])
-    rows = counts.project((*known, *names)) if whole is None else whole.read(names)
+    rows = counts if whole is None else whole.read(names)
+    assert rows is not None  # noqa: S101 - one of them is there
     readings = {} if whole is None else whole.readings()
     general = frozenset[str]() if whole is None else whole.general
     labelled = {}
@@ -322,7 +328,7 @@ def _find(target: Target) -> Undone | None:
 def _is_general(labelled: Labelled, known: LabelKnowledge | None, *, said: bool) -> bool:
     """Return whether some labels stand for several values, as far as they can be read."""
     column = labelled.column
-    codes = np.unique(labelled.codes)
+    codes = np.flatnonzero(np.bincount(labelled.codes))
     if labelled.line is not None and labelled.line.wide[codes].any():
         return True
     texts = [text_of(v) for v in column.known]

@@ -46,7 +46,13 @@ from sfumato.recode.deciding import count_population, counted_columns, decide, l
 from sfumato.recode.recoded import recode_counts
 from sfumato.releases.codebook import WrittenTable
 from sfumato.releases.manifest import Manifest, Promise, bind_paths
-from sfumato.releases.opening import Published, PublishedTable, count_columns, open_release
+from sfumato.releases.opening import (
+    Published,
+    PublishedGroups,
+    PublishedTable,
+    count_columns,
+    open_release,
+)
 from sfumato.releases.preparing import open_original
 from sfumato.releases.release import public_name
 from sfumato.schema import Role
@@ -104,6 +110,8 @@ def target_of(release: Published, *, at_face_value: Sequence[str] = ()) -> Targe
     target = with_items(target, release)
     if isinstance(release, PublishedTable):
         target = replace(target, whole=_whole_rows(release))
+    elif isinstance(release, PublishedGroups) and release.beside and release.quasi_identifiers:
+        target = replace(target, whole=_rows_beside(release))
     matches_any = target.counts is not None and release.missing == Missing.MATCHES_ANY.value
     return _overlapping(target) if matches_any else target
 
@@ -168,7 +176,7 @@ def with_items(target: Target, release: Published) -> Target:
 
 def _whole_rows(release: PublishedTable) -> WholeRows:
     """Return what reads the rows of a release with all their columns."""
-    data, manifest = release.data, release.manifest
+    data = release.data
     there = data.names if isinstance(data, FrequencySet) else release.table.columns
     apart = {*release.quasi_identifiers, *release.sets, release.person, release.household}
     if release.policy is not None:
@@ -179,15 +187,34 @@ def _whole_rows(release: PublishedTable) -> WholeRows:
         folded = [name for name in release.folded if name in counts.names]
         return release.without_general_stars(release.without_starred(counts).fold(folded))
 
-    records = () if manifest is None else manifest.known_columns
-    general = {c.name for c in records if c.level != 0 and c.height != 0}
     return WholeRows(
         tuple(name for name in there if name not in apart),
         read,
         release.k,
-        frozenset(general & {*release.quasi_identifiers}),
+        _general(release),
         cache(lambda: _readings(release, None)),
     )
+
+
+def _rows_beside(release: PublishedGroups) -> WholeRows:
+    """Return what reads the quasi-identifiers of a decoupled release, and what stands beside."""
+
+    def read(names: Sequence[str]) -> FrequencySet:
+        wanted = (*release.quasi_identifiers, *names)
+        for table in release.counts(wanted).tables:
+            if {*wanted} <= {*table.names}:
+                return table.project(wanted)
+        raise release.lacks_groups()
+
+    readings = cache(lambda: _readings(release, None))
+    return WholeRows(release.beside, read, release.k, _general(release), readings)
+
+
+def _general(release: Published) -> frozenset[str]:
+    """Return the quasi-identifiers that were generalised, as far as a manifest says so."""
+    records = () if release.manifest is None else release.manifest.known_columns
+    general = {c.name for c in records if c.level != 0 and c.height != 0}
+    return frozenset(general & {*release.quasi_identifiers})
 
 
 def _require_own(manifest: Manifest, name: str, role: str, given: Sequence[str] | None) -> None:
