@@ -401,7 +401,8 @@ def odd_under_pram(rng: np.random.Generator) -> Drawn:
     pairs = Counter(zip(*(shown[name] for name in (*QUASI, "ill")), strict=True))
     odd = tuple(people.shown[name][who[0]] for name in QUASI)
     belief = belief_under_pram(pairs[(*odd, "i1")], len(who), values, keep)
-    counted = Counted({}, exposed=belief >= 0.8, harmless=belief < 0.4, example=f"{belief:.2f}")
+    exposed = belief >= 0.8 and (ill == 1).mean() <= 0.45
+    counted = Counted({}, exposed=exposed, harmless=belief < 0.4, example=f"{belief:.2f}")
     return Drawn(release, policy, counted, exact=False)
 
 
@@ -443,7 +444,10 @@ def false_claim(rng: np.random.Generator) -> Drawn:
         edit(place / "a", place / "b", lambda m: column_of(m, "ill").update(perturbed=claim))
         table, manifest = (place / "b" / n for n in ("data.csv", "manifest.json"))
         held = {n.name: n.read_text(encoding="utf-8") for n in (table, manifest)}
-    return Drawn(held, None, count_release(release, ["ill"]), exact=False)
+    counted = count_release(release, ["ill"])
+    # A claim that the cells contradict is never a yes.
+    counted.harmless = False
+    return Drawn(held, None, counted, exact=False)
 
 
 # Tables in which nothing is to be found, nearly always: the count decides.

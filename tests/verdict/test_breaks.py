@@ -415,7 +415,7 @@ def test_what_the_verdict_refuses_is_not_signed_without_a_word(tmp_path, monkeyp
     assert run("keygen", "-o", "publisher").exit_code == 0
     sign = ("sign", "honest", "--key", "publisher.key", "--force")
     refused = run(*sign)
-    assert refused.exit_code == 1
+    assert refused.exit_code != 0
     assert "--even-so" in refused.output
     assert run(*sign, "--even-so").exit_code == 0
     evidence = json.loads((tmp_path / "honest" / "evidence.json").read_text(encoding="utf-8"))

@@ -219,7 +219,7 @@ def answer_of(folder, *given, **named):
     """Return the answer: a release that is refused with an error is not better than one with no."""
     try:
         found = sf.verify(folder, *given, **named)
-    except sf.errors.InputError:
+    except sf.errors.SfumatoError:
         return "no"
     assert str(found)
     assert json.dumps(found.to_dict())
