@@ -559,8 +559,13 @@ class _PlaceEntries(NamedTuple):
         # Of an interval the best of many is taken for each group, and one is likely odd by chance.
         lowered = places.width > 1
         found = self.lower_by_chance(rule, places, by_all, secrecy, times) if lowered else by_all
-        found = found.take(times)
         many = self.sizes >= _FEWEST_PER_VALUE * max(len(places.prior) / places.width, 1)
+        alike = self.lower_if_alike(places, found, self, times)
+        # Of few people what each shows by itself is told, and not how many show it.
+        found = found._replace(
+            level=np.where(many, alike.level, found.level),
+            by_chance=np.where(many, alike.by_chance, found.by_chance),
+        ).take(times)
         if not many.any():
             return found
         number = np.cumsum(many) - 1
