@@ -12,7 +12,7 @@ from sfumato.attacks.perturbed import PerturbedRows, true_shares
 from sfumato.attacks.target import Target
 from sfumato.counts import group, sums
 from sfumato.errors import InputError, ParameterError, UnknownColumnError, require_number
-from sfumato.harm import HarmRule, Level, chance_of_values
+from sfumato.harm import HarmRule, Level, chance_of_values, draw_tail
 from sfumato.perturbations import Perturbation, SeenColumn
 from sfumato.policy.adversaries import Knows
 from sfumato.text import text_of
@@ -43,6 +43,9 @@ which two published ones do not show then. Held against true values, beliefs wou
 _FEWEST_PER_VALUE = 4
 """A group is believed by itself if it has so many people for each value: of fewer, what they tell
 would be less than what is known of all people."""
+
+_ALIKE = 0.05
+"""How likely some group is as odd by chance: above, one is not believed by itself in full."""
 
 _MOST_ITEMS = {1: 40_000_000, 2: 5_000_000}
 """Combinations that are grouped, by how many other columns are known."""
@@ -559,8 +562,13 @@ class _PlaceEntries(NamedTuple):
         # Of an interval the best of many is taken for each group, and one is likely odd by chance.
         lowered = places.width > 1
         found = self.lower_by_chance(rule, places, by_all, secrecy, times) if lowered else by_all
-        found = found.take(times)
         many = self.sizes >= _FEWEST_PER_VALUE * max(len(places.prior) / places.width, 1)
+        alike = self.lower_if_alike(places, found, self, times)
+        # Of few people what each shows by itself is told, and not how many show it.
+        found = found._replace(
+            level=np.where(many, alike.level, found.level),
+            by_chance=np.where(many, alike.by_chance, found.by_chance),
+        ).take(times)
         if not many.any():
             return found
         number = np.cumsum(many) - 1
@@ -568,7 +576,8 @@ class _PlaceEntries(NamedTuple):
         alone = large.worst(rule, places, None, secrecy, rough=rough and places.width > 1)
         here = np.flatnonzero(many[times])
         of_large = number[times[here]]
-        flat = large.lower_by_chance(rule, places, alone, secrecy, of_large).take(of_large)
+        alone = large.lower_by_chance(rule, places, alone, secrecy, of_large)
+        flat = large.lower_if_alike(places, alone, self, times).take(of_large)
         more = (flat.level > found.level[here]) | (
             (flat.level == found.level[here]) & (flat.posterior > found.posterior[here])
         )
@@ -645,6 +654,27 @@ class _PlaceEntries(NamedTuple):
         level, by_chance = judged.level.copy(), judged.by_chance.copy()
         level[times], by_chance[times] = alone.levels, alone.by_chance
         return judged._replace(level=level, by_chance=by_chance)
+
+    def lower_if_alike(
+        self, places: _Places, judged: _Judged, every: "_PlaceEntries", times: IntArray
+    ) -> _Judged:
+        """Return beliefs with one level less where a group is published as all people are.
+
+        What chance adds to a value that it seldom keeps is more than the people of a group differ
+        by. So it is asked how likely some group would show the value so often.
+        """
+        if places.width > 1 or not judged.level.any():
+            return judged
+        n, many = len(places.prior), np.bincount(times, minlength=len(every.sizes))
+        weights = every.rows * many[every.class_id]
+        shown = np.bincount(every.place, weights=weights, minlength=n).astype(np.int64)
+        mine = self.place == judged.window[self.class_id]
+        found = np.bincount(
+            self.class_id[mine], weights=self.rows[mine], minlength=len(self.sizes)
+        ).astype(np.int64)
+        chance = draw_tail(found, self.sizes, shown[judged.window], int(shown.sum()))
+        lowered = (chance * len(times) * n > _ALIKE) & (judged.level > 0) & ~judged.by_chance
+        return judged._replace(level=judged.level - lowered, by_chance=judged.by_chance | lowered)
 
     def _look(
         self, places: _Places, own: float | None
