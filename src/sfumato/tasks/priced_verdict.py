@@ -49,6 +49,9 @@ MOST_OFFERED = 3
 _TIMES = 3.0
 """How long trying remedies may take, as a multiple of the time of the first verdict."""
 
+_MOST_IN_CHAIN = 12
+"""The policies that are tried beside them for a chain; `sf.protect` tries more."""
+
 _SECONDS = 1.0
 """But as long as this in any case."""
 
@@ -102,7 +105,7 @@ def price_remedies(
         wanted: Wanted = "with care" if first.found.answer == "no" else "yes"
         spent = perf_counter() - begun
         seconds = None if allowed is None else max(allowed - spent, _SECONDS)
-        chain = find_chain(trials, policy, wanted, seconds=seconds)
+        chain = find_chain(trials, policy, wanted, most=_MOST_IN_CHAIN, seconds=seconds)
     return Prices(first.standing, priced, chain, left)
 
 
