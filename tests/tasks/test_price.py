@@ -1,13 +1,16 @@
 """Remedies with their prices: what is promised of one is what comes of it."""
 
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pyarrow as pa
 import pytest
+from typer.testing import CliRunner
 
 import sfumato as sf
+from sfumato.cli.app import app
 from sfumato.policy.remedies import Coarsen, GiveRole, PromiseMore, PublishApart, Remedy
 from sfumato.schema import Role
 from sfumato.tables import open_table
@@ -329,3 +332,19 @@ def test_classes_are_generalised_further_as_one_remedy_of_a_chain() -> None:
     assert refined is not None
     assert str(Refine(("ill",), findings)) == "generalise the classes further that tell ill"
     require_kept(refined.standing, table, policy, (findings,))
+
+
+@pytest.mark.usefixtures("patience")
+def test_the_command_line_shows_the_chain_and_what_was_promised(tmp_path: Path) -> None:
+    from pyarrow.csv import write_csv
+
+    table = people().select(["age", "ill"])
+    write_csv(table, tmp_path / "people.csv")
+    what, where = str(tmp_path / "people.csv"), str(tmp_path / "release")
+    named = ["--qi", "age", "--sensitive", "ill"]
+    done = CliRunner().invoke(app, ["protect", what, *named, "-o", where, "--until", "with care"])
+    assert done.exit_code == 0, done.output
+    assert "k = 5" in done.output
+    assert "people at risk" in done.output
+    wrong = CliRunner().invoke(app, ["protect", what, *named, "-o", where, "--until", "perhaps"])
+    assert wrong.exit_code == 2
