@@ -21,7 +21,7 @@ from sfumato.losses import NormalizedLoss
 from sfumato.models import KAnonymity
 from sfumato.policy import FULL_DOMAIN, Policy
 from sfumato.policy.remedies import Coarsen, PromiseMore, PublishApart, Remedy, tighten
-from sfumato.recode.deciding import count_population, counted_columns, with_findings
+from sfumato.recode.deciding import count_population, counted_columns
 from sfumato.recode.gone import Gone, is_copy
 from sfumato.recode.recoded import rows_of
 from sfumato.recode.workshop import Workshop
@@ -219,7 +219,7 @@ class PolicyTrials:
         decoupling = policy.make_decoupling(DECOUPLINGS)
         if decoupling is not None and not (decoupling.in_one_piece or decoupling.keeps_classes):
             raise PolicyError(f"{decoupling.name} goes by raw values: remedies are not tried on it")
-        if _needs_rows(subject.policy):
+        if refine or _needs_rows(subject):
             rng = np.random.default_rng(self._seed)
             full = make_release(
                 subject, MemoryPlace(), refine=refine or None, rng=rng, report=silent
@@ -234,9 +234,8 @@ class PolicyTrials:
             self._seed,
             maker=self._maker,
         )
-        asked = with_findings(subject.policy, refine) if refine else None
         plain = [name for name in subject.columns if subject.roles[name] is Role.PLAIN]
-        trial = try_on_counts(subject.policy, table, asked=asked, beside=plain)
+        trial = try_on_counts(subject.policy, table, beside=plain)
         made = trial.release
         assert isinstance(made, Release)  # noqa: S101 - nothing is decoupled yet
         assert trial.gone is not None  # noqa: S101 - it is possible
@@ -279,10 +278,17 @@ class PolicyTrials:
         )
 
 
-def _needs_rows(policy: Policy) -> bool:
-    """Return whether a release depends on more than counts tell: it is made in memory then."""
+def _needs_rows(subject: Subject) -> bool:
+    """Return whether a release depends on more than counts tell: it is made in memory then.
+
+    Where a local method puts rows that are alike to it into several classes, chance decides which
+    of them go where, and with them the values of columns that it did not look at.
+    """
+    policy = subject.policy
+    undecided = {*subject.columns} - {*counted_columns(policy)}
     return bool(
-        policy.sets
+        (policy.method.local and undecided)
+        or policy.sets
         or policy.weights
         or policy.perturbations
         or policy.counted_person
