@@ -360,7 +360,8 @@ class _Table:
         columns = [counts.column(name) for name in names]
         grouped = [(at, each) for at, name in enumerate(names) for each in groups.get(name, ())]
         sizes = [len(column.known) for column in columns]
-        sizes += [len(each.texts) for _, each in grouped]
+        # The last number of a group's column stands for all values that are in no group.
+        sizes += [len(each.texts) + 1 for _, each in grouped]
         starts = np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64)
         none = starts[-1]
         values = np.empty((len(sizes), len(counts)), dtype=np.int64)
@@ -372,12 +373,14 @@ class _Table:
             if given is not None:
                 secret[starts[at] : starts[at + 1]] = given[: sizes[at]]
         for at, (owner, each) in enumerate(grouped, start=len(columns)):
-            of_value = np.append(each.of_value, -1)
+            rest = len(each.texts)
+            of_value = np.append(np.where(each.of_value < 0, rest, each.of_value), rest)
             codes = of_value[np.minimum(counts.codes_of(names[owner]), sizes[owner])]
-            codes = np.where(values[owner] == none, -1, codes)
-            values[at] = np.where(codes < 0, none, codes + starts[at])
+            values[at] = np.where(values[owner] == none, none, codes + starts[at])
             if each.secrecy is not None:
-                secret[starts[at] : starts[at + 1]] = each.secrecy
+                secret[starts[at] : starts[at] + rest] = each.secrecy
+            # To be in no group says nothing.
+            secret[starts[at] + rest] = Secrecy.HARMLESS
         told = np.arange(len(sizes)) < len(sensitive)
         told[len(columns) :] = True
         return cls(
