@@ -31,6 +31,9 @@ HARMLESS, ORDINARY, SECRET = "harmless", "ordinary", "secret"
 def level_of(prior: Fraction, posterior: Fraction, secrecy: str = ORDINARY) -> int:
     """Return how much a belief harms, by the rule as its table says it.
 
+    The end of doubt about what most people have is moderate; of a secret it is high, and a secret
+    counts one level more.
+
     >>> level_of(Fraction(1, 4), Fraction(3, 4)), level_of(Fraction(6, 10), Fraction(1))
     (3, 1)
     """
@@ -40,7 +43,8 @@ def level_of(prior: Fraction, posterior: Fraction, secrecy: str = ORDINARY) -> i
     reached = {
         VERY_HIGH: posterior >= max(Fraction(3, 4), 2 * prior)
         or (doubt_gone and prior <= Fraction(1, 2)),
-        HIGH: posterior >= max(Fraction(1, 2), 4 * prior),
+        HIGH: posterior >= max(Fraction(1, 2), 4 * prior)
+        or (doubt_gone and prior < Fraction(3, 4) and secrecy == SECRET),
         MODERATE: posterior >= max(Fraction(1, 5), 10 * prior)
         or (doubt_gone and prior < Fraction(3, 4)),
     }
