@@ -148,7 +148,7 @@ class HarmRule:
         applies: BoolArray | None = None,
         secrecy: IntArray | None = None,
         chance: "Chance | None" = None,
-        learned: bool = False,
+        learned: "bool | BoolArray" = False,
     ) -> "Judgement":
         """Return the level of each belief, with secrecy and chance.
 

@@ -560,7 +560,7 @@ class Beliefs:
     people: ClassPeople | None = None
     """Who is in which of several groups, to count each person once, at the worst of them."""
 
-    learned: bool = False
+    learned: bool | BoolArray = False
     """Whether it is a pattern that was looked for among many: what chance explains is noise."""
 
     find: Callable[[BoolArray], PeopleFound] | None = None

@@ -44,7 +44,7 @@ class KnowledgeBreach(Attack):
     unless `known` says so, each published column and each two of them, sensitive or plain, with
     the class. To be told is a value, or a group of values: what is not harmless, what is secret,
     a category that a promise names, a label of the column's hierarchy, and of numbers each of
-    the ranges of a tenth of the central range. Before, it is the share in the whole table.
+    the ranges of the width that a policy gives. Before, it is the share in the whole table.
     What the class tells by itself is left to the attacks on classes. On a decoupled release: in
     each group the likeliest combination of the other columns, which is the product of the largest
     shares, whatever value is known; before, the product of the shares in the whole table.

@@ -397,9 +397,10 @@ class Similarity(ClassAttack):
     the values and the top; all values but those that a policy calls harmless or that three quarters
     of all people have; and for a column of six different numbers or days or more the
     `width` that a policy gives it, or else a tenth and a third of the range between the tenth
-    and the ninetieth of a hundred people in their order. What is within a third by chance alone is
-    no finding; all else is counted as it is. A number that half of all people or
-    more have (often 0) is left out of that order. So no extreme value decides what is close.
+    and the ninetieth of a hundred people in their order. That all of a class are
+    within a tenth is a fact; that most are, or all within a third, counts where it is no chance. A number that half of all
+    people or more have (often 0) is left out of that order. So no extreme value decides what is
+    close.
 
     Reference: Li et al., "t-Closeness: Privacy Beyond k-Anonymity and l-Diversity", 2007,
     doi:10.1109/ICDE.2007.367856; with categories of secrecy: "Extended k-anonymity models
@@ -500,7 +501,7 @@ class Similarity(ClassAttack):
             None if secrecy is None else np.append(secrecy, int(Secrecy.ORDINARY))[found.first],
             self._chance(target, places(counts, likeness, holders), found, rule),
             people=target.classes.people,
-            learned=self._is_coarse(counts),
+            learned=self._is_pattern(counts, found),
             find=target.find_classes,
         ).outcome(self, self.column, rule)
         worst = outcome.worst[0] if outcome.worst else None
@@ -521,13 +522,18 @@ class Similarity(ClassAttack):
         totals = counts.known.totals.astype(np.int64)
         return chance_of_windows(rule, levels, totals, found.rows, marked, table)
 
-    def _is_coarse(self, counts: ValueCounts) -> bool:
-        """Return whether it looks for a range so wide that many classes have one by chance.
+    def _is_pattern(self, counts: ValueCounts, found: Fullest) -> bool | BoolArray:
+        """Return for each class whether what is found is a pattern among many, and no fact.
 
-        A tenth of the central range is an amount. A third says low, middle or high, and begins
-        anywhere: that is a pattern that is looked for, and counts where it is no chance.
+        A range begins anywhere and is chosen for what is in it. That all of a class are within an
+        amount is a fact about them. That most are, or that all are within a third of all numbers,
+        is found in many classes by chance, and counts where it is none.
         """
-        return self.within is not None and self.within in widths(counts)[1:]
+        if self.within is None or counts.column.width is not None:
+            return False
+        if self.within in widths(counts)[1:]:
+            return True
+        return found.posterior < 1
 
     def _advice(self, counts: ValueCounts, likeness: Likeness, worst: Case | None) -> str:
         """Return what to do about the worst case: limit what is alike there, or spread it."""
@@ -677,8 +683,8 @@ def groups_of_values(target: Target, counts: ValueCounts) -> list[ValueGroups]:
     """Return the groups of values of a column of which it harms to know that one is true.
 
     They are what the attack looks for in classes: categories, secret values, what is not harmless,
-    labels of a hierarchy; and of numbers ranges of half a tenth of the central range or of the
-    width of the policy, begun at each half.
+    labels of a hierarchy; and of numbers ranges of the width that a policy gives, begun at each
+    half.
     """
     column = counts.column
     found = []
@@ -689,10 +695,9 @@ def groups_of_values(target: Target, counts: ValueCounts) -> list[ValueGroups]:
     for level in _levels(column):
         likeness = by_label(column, level)
         found.append(_groups(column, likeness, len(likeness.reach) - 1))
-    line, within = line_of(column), widths(counts)[:1]
-    if line is None or not within or not within[0]:
+    line, width = line_of(column), float(column.width or 0)
+    if line is None or not len(line.points) or not width:
         return found
-    width = float(within[0])
     numbers = np.array([float(point) for point in line.points])
     for start in (0.0, width / 2):
         part = np.floor((numbers - numbers.min() + start) / width).astype(np.int64)

@@ -2,6 +2,7 @@
 
 from os import PathLike
 from pathlib import Path
+from typing import Any
 
 from sfumato.errors import InputError, SfumatoError
 from sfumato.evidence import EvidenceVerdict, Key
@@ -9,6 +10,7 @@ from sfumato.evidence.keys import signing_key
 from sfumato.policy import GivenPolicy
 from sfumato.releases.release import DecoupledRelease, Release
 from sfumato.reports.report import report
+from sfumato.tasks.assessment import Assessment
 from sfumato.tasks.evidence import sign_release
 from sfumato.tasks.verify import verify
 
@@ -60,8 +62,9 @@ def sign(
         True
     """
     signer = signing_key(key)
-    if not even_so:
-        _require_answer(release, policy, population, people_file)
+    found = _judge(release, policy, population, people_file)
+    if found is not None and not even_so:
+        _require_answer(found)
     return sign_release(
         release,
         signer,
@@ -70,23 +73,39 @@ def sign(
         people_file=people_file,
         force=force,
         make_report=_public_report,
+        answer=None if found is None else _answer_of(found),
     )
 
 
-def _require_answer(
+def _judge(
     release: object, policy: GivenPolicy | None, population: object, people_file: object
-) -> None:
-    """Raise if people are at risk; what is wrong with files is said where they are signed."""
+) -> Assessment | None:
+    """Return the answer; None if there is none: what is wrong is said where it is signed."""
     try:
-        found = verify(release, policy, population=population, people_file=people_file)
+        return verify(release, policy, population=population, people_file=people_file)
     except SfumatoError:
-        return
+        return None
+
+
+def _require_answer(found: Assessment) -> None:
+    """Raise if people are at risk; broken promises are refused where a release is signed."""
     broken = any(check.status == "broken" for check in found.checks)
     if not broken and (found.succeeded or found.named):
         raise InputError(
             f"it was not signed, because the answer is no: {found.why[0]} Mend it, or sign it all "
             "the same: --even-so (even_so=True)."
         )
+
+
+def _answer_of(found: Assessment) -> dict[str, Any]:
+    """Return what is signed of an answer: how many people are at risk, and what is assumed."""
+    return {
+        "answer": found.answer,
+        "people_at_risk": found.at_risk,
+        "people": found.people,
+        "adversaries": [line.to_dict() for line in found.adversaries],
+        "assumptions": [each.to_dict() for each in found.assumptions],
+    }
 
 
 def _public_report(folder: Path) -> str:

@@ -1,9 +1,10 @@
 """Evidence of a release: sign, and check what a publisher signed."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from functools import partial
 from os import PathLike
 from pathlib import Path
+from typing import Any
 
 from sfumato.errors import InputError
 from sfumato.evidence import (
@@ -28,6 +29,7 @@ def sign_release(
     people_file: object = None,
     force: bool = False,
     make_report: Callable[[Path], str] | None = None,
+    answer: Mapping[str, Any] | None = None,
 ) -> EvidenceVerdict:
     """Sign a release that was written before; see `sf.sign`.
 
@@ -39,6 +41,7 @@ def sign_release(
         people_file: The people file; None takes the people of a release that was returned.
         force: Replace the signature of another key.
         make_report: Makes the report for all readers of a folder.
+        answer: Whether it may be published, and what that assumes; it is signed with a folder.
     """
     signer = signing_key(key)
     opened = open_release(release, people_file=people_file)
@@ -62,6 +65,7 @@ def sign_release(
         population=population,
         people_file=opened.people_file,
         make_report=None if make_report is None else partial(make_report, folder),
+        answer=answer,
     )
 
 
