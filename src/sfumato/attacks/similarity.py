@@ -397,10 +397,10 @@ class Similarity(ClassAttack):
     the values and the top; all values but those that a policy calls harmless or that three quarters
     of all people have; and for a column of six different numbers or days or more the
     `width` that a policy gives it, or else a tenth and a third of the range between the tenth
-    and the ninetieth of a hundred people in their order. That all of a class are
-    within a tenth is a fact; that most are, or all within a third, counts where it is no chance. A number that half of all
-    people or more have (often 0) is left out of that order. So no extreme value decides what is
-    close.
+    and the ninetieth of a hundred people in their order. That all of a class are within a tenth
+    is a fact; that most are, or all within a third, counts where it is no chance. A number that
+    half of all people or more have (often 0) is left out of that order. So no extreme value
+    decides what is close.
 
     Reference: Li et al., "t-Closeness: Privacy Beyond k-Anonymity and l-Diversity", 2007,
     doi:10.1109/ICDE.2007.367856; with categories of secrecy: "Extended k-anonymity models
