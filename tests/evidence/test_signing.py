@@ -159,7 +159,9 @@ def test_nothing_is_signed_that_was_changed_since(anonymized, key):
 
 
 def test_the_signature_of_another_key_is_replaced_only_by_force(anonymized, key):
+    assert sign(anonymized, key).holds
     before = (anonymized / "evidence.json").read_bytes()
+    assert json.loads(before)["claims"]["answer"]["answer"] == "no"
     assert sign(anonymized, key).holds
     assert (anonymized / "evidence.json").read_bytes() == before
     other = sf.evidence.SigningKey.generate()
