@@ -127,18 +127,24 @@ def test_odd_claims_end_in_an_answer_or_an_error_in_words(folder, column, steps)
 
 
 @pytest.mark.usefixtures("patience")
-def test_what_only_a_manifest_says_of_chance_is_open():
+def test_what_only_a_manifest_says_of_chance_is_open(tmp_path):
     policy = policy_with({"role": "sensitive", "perturb": {"kind": "pram", "keep": 0.3}})
-    made = sf.anonymize(patients(), policy)
-    [alone] = chance_claims(open_release(made))
+    made = sf.anonymize(patients(), policy, output=tmp_path / "out")
+    [alone] = chance_claims(open_release(tmp_path / "out"))
     assert alone.open
     assert alone.tested
-    assert sf.verify(made).answer == "with care"
-    assert sf.verify(made).unconfirmed == ("pram of ill",)
+    found = sf.verify(tmp_path / "out")
+    assert found.answer == "with care"
+    [noise] = [each for each in found.assumptions if each.kind == "noise"]
+    # As published, no value is had by three quarters of any zone: nobody would be at risk.
+    assert (noise.columns, noise.open, noise.people) == (("ill",), True, 0)
     [confirmed] = chance_claims(open_release(made, sf.Policy(**policy)))
     assert confirmed.believed
     assert not confirmed.open
-    assert sf.verify(made, policy=policy).unconfirmed == ()
+    # Whoever made it says so by the policy, and whoever reads it with the same policy.
+    for judged in (sf.verify(made), sf.verify(tmp_path / "out", policy=policy)):
+        assert judged.answer == "yes"
+        assert [(each.kind, each.open) for each in judged.assumptions] == [("noise", False)]
 
 
 @pytest.mark.usefixtures("patience")
@@ -152,26 +158,27 @@ def test_a_policy_that_makes_a_claim_which_cannot_be_is_not_believed_either(fold
 
 
 @pytest.mark.usefixtures("patience")
-def test_if_a_claim_that_fits_is_wrong_the_people_at_risk_are_told():
+def test_if_a_claim_that_fits_is_wrong_the_people_at_risk_are_told(tmp_path):
     """A class of eight shows one value, and chance that keeps half of them can do that."""
     rng = np.random.default_rng(0)
     zone = np.arange(80) // 8
     ill = np.where(zone == 0, "hiv", np.array(["flu", "gout"])[rng.integers(0, 2, 80)])
     table = pa.table({"zone": zone.astype(str), "ill": ill})
-    made = sf.anonymize(table, policy_with("sensitive"))
-    step = {"kind": "pram", "keep": 0.5}
-    record = [
-        sf.releases.manifest.replace(each, perturbed=(step,)) if each.name == "ill" else each
-        for each in made.manifest.columns
-    ]
-    manifest = sf.releases.manifest.replace(made.manifest, columns=tuple(record))
-    lying = sf.releases.release.replace(made, manifest=manifest)
-    found = sf.verify(lying)
+    sf.anonymize(table, policy_with("sensitive"), output=tmp_path / "out", format="csv")
+    plain = sf.verify(tmp_path / "out")
+    # In the first zone all have hiv; in another, six of eight have flu, which 29 of 80 have.
+    before = {value: (ill == value).mean() for value in np.unique(ill)}
+    after = {(z, v): (ill[zone == z] == v).mean() for z in range(10) for v in before}
+    sure = {z for (z, v), share in after.items() if share >= max(0.75, 2 * before[v])}
+    assert sure == {0, 4}
+    assert (plain.answer, plain.at_risk) == ("no", 16)
+    found = sf.verify(claim(tmp_path / "out", [{"kind": "pram", "keep": 0.5}]))
     assert found.answer != "yes"
-    [held] = chance_claims(open_release(lying))
+    [held] = chance_claims(open_release(tmp_path / "out"))
     assert held.open
-    assert any(each.attack == "homogeneity" and each.people >= 8 for each in found.supposed)
-    assert any("if chance changed nothing" in why for why in found.why)
+    [noise] = [each for each in found.assumptions if each.kind == "noise"]
+    assert (noise.open, noise.people) == (True, plain.at_risk)
+    assert any(f"{plain.at_risk} of 80 people are at risk" in why for why in found.why)
 
 
 # The bound: against the binomial, and against draws.

@@ -79,7 +79,10 @@ def changed(**perturb):
 def test_what_one_column_tells_of_another_is_told_through_chance(columns):
     for found in judged(**columns):
         assert found.answer == "no"
-        assert max(each.people for each in found.attacks if each.judged) > 1000
+        most = max(each.people for each in found.attacks if each.judged)
+        assert found.at_risk >= most > 1000
+        # It takes the value of the column beside, which no quasi-identifier tells.
+        assert [line.people > 1000 for line in found.adversaries[:2]] == [False, True]
 
 
 @pytest.mark.usefixtures("patience")

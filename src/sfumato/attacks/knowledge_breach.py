@@ -21,7 +21,7 @@ from sfumato.counts import FrequencySet, sums
 from sfumato.errors import InputError, UnknownColumnError, require_text
 from sfumato.harm import HarmRule, Level
 from sfumato.leaks.breach import listing
-from sfumato.leaks.facts import AdversaryColumns, Fact, Facts, find_facts
+from sfumato.leaks.facts import AdversaryColumns, Fact, Facts, ValueGroups, find_facts
 from sfumato.policy.adversaries import Knows
 from sfumato.policy.remedies import GiveRole, PublishApart, Remedy
 from sfumato.schema import Role
@@ -238,10 +238,16 @@ def facts_of(
         rule=rule,
         beside=tuple(dict.fromkeys(name for each in known for name in each.columns)),
         secrecy={name: each.column.secrecy for name, each in described.items()},
-        groups={name: groups_of_values(target, each) for name, each in described.items()},
+        groups={name: _groups_of(target, name) for name in described},
         known=known,
         person=target.person,
     )
+
+
+def _groups_of(target: Target, name: str) -> list[ValueGroups]:
+    """Return the groups of values of a sensitive column, for whatever facts are counted."""
+    key = ("groups of values", name)
+    return target.memoize(key, lambda each: groups_of_values(each, each.classes.counts_of(name)))
 
 
 def found_by(facts: Facts, told: Sequence[str]) -> dict[Knows, BoolArray]:

@@ -642,9 +642,18 @@ def _secrecy(column: SensitiveColumn, likeness: Likeness) -> IntArray | None:
     return result
 
 
-def _categories(target: Target) -> Iterator[tuple[str, tuple[tuple[str, ...], ...]]]:
-    """Return categories that promises go by, secret values, and those that are not harmless."""
+def _categories(
+    target: Target, column: str | None = None
+) -> Iterator[tuple[str, tuple[tuple[str, ...], ...]]]:
+    """Return categories that promises go by, secret values, and those that are not harmless.
+
+    Args:
+        target: The release.
+        column: The sensitive column to look at; None for all.
+    """
     for name, categories in target.categories:
+        if column not in (None, name):
+            continue
         texts = {text_of(value) for value in target.classes.counts_of(name).column.values}
         # A promise may name what is not in the table.
         lists = (tuple(t for t in map(text_of, each) if t in texts) for each in categories)
@@ -652,11 +661,12 @@ def _categories(target: Target) -> Iterator[tuple[str, tuple[tuple[str, ...], ..
         if alike:
             yield name, alike
     for name, counts in target.classes.sensitive.items():
-        column = counts.column
-        every = [text_of(value) for value in column.values]
+        if column not in (None, name):
+            continue
+        every = [text_of(value) for value in counts.column.values]
         secret = np.zeros(len(every), dtype=np.bool_)
-        if column.secrecy is not None:
-            secret = column.secrecy == Secrecy.SECRET
+        if counts.column.secrecy is not None:
+            secret = counts.column.secrecy == Secrecy.SECRET
         if secret.sum() > 1:
             yield name, (_texts_of(every, secret),)
         # Who is known to have none of the harmless values has one of the others.
@@ -688,10 +698,9 @@ def groups_of_values(target: Target, counts: ValueCounts) -> list[ValueGroups]:
     """
     column = counts.column
     found = []
-    for name, alike in _categories(target):
-        if name == column.name:
-            likeness = by_category(column, alike)
-            found.append(_groups(column, likeness, len(alike)))
+    for _, alike in _categories(target, column.name):
+        likeness = by_category(column, alike)
+        found.append(_groups(column, likeness, len(alike)))
     for level in _levels(column):
         likeness = by_label(column, level)
         found.append(_groups(column, likeness, len(likeness.reach) - 1))

@@ -240,6 +240,10 @@ def _strength(knows: Knows) -> int:
 def _count_knowable(target: Target) -> int:
     """Return of how many columns besides the quasi-identifiers others may know a value."""
     every = {name for each in (target, *target.also) for name in each.knowable}
+    chance = target.perturbed
+    if chance is not None:
+        # What others know of a person is true, whatever chance made of it, and tells the rest.
+        every |= {*chance.members, *chance.beside} - {*chance.unknown}
     # With one such column nothing is left to be learned of it, unless it is no secret.
     return len(every) if {*target.sensitive} - every or len(every) != 1 else 0
 
