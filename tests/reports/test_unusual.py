@@ -9,6 +9,7 @@ import pyarrow.csv
 import pytest
 
 import sfumato as sf
+from sfumato.errors import InputError
 from tests.reports.conftest import POLICY, figure, part_of, read_html
 
 
@@ -109,7 +110,9 @@ def test_a_signed_release_names_the_key(house, tmp_path):
     import_module("cryptography")
     folder = shutil.copytree(house.release, tmp_path / "signed")
     sf.evidence.keygen(tmp_path / "publisher.key")
-    sf.sign(folder, tmp_path / "publisher.key")
+    with pytest.raises(InputError, match="it was not signed, because the answer is no"):
+        sf.sign(folder, tmp_path / "publisher.key")
+    sf.sign(folder, tmp_path / "publisher.key", even_so=True)
     assert "and is signed" in sf.report(folder).to_markdown()
     # Of releases from before there was evidence, the manifest has the hashes.
     (folder / "evidence.json").unlink()
