@@ -39,9 +39,9 @@ def test_one_class_in_which_all_have_the_same_is_a_no_though_every_promise_holds
 @pytest.mark.usefixtures("patience")
 def test_a_release_with_a_fixed_seed_is_no_plain_yes(tmp_path):
     sf.anonymize(safe(), policy(), output=tmp_path / "drawn")
-    assert sf.verify(tmp_path / "drawn").answer == "yes"
+    assert sf.verify(tmp_path / "drawn", policy()).answer == "yes"
     sf.anonymize(safe(), policy(), output=tmp_path / "seeded", seed=1)
-    found = sf.verify(tmp_path / "seeded")
+    found = sf.verify(tmp_path / "seeded", policy())
     assert (found.answer, found.holds) == ("with care", True)
     assert found.why[0].startswith("it was drawn with a fixed seed")
     assert "not for publication" in found.why[0]

@@ -269,8 +269,12 @@ def test_what_is_meant_is_shown_as_accepted_with_the_reason_and_never_more_than_
     assert alone.answer == "no"
     assert "its manifest says: they gave written consent" in alone.why[0]
     assert "-p policy.yaml" in alone.why[0]
-    found = sf.verify(tmp_path / "out", said)
-    assert found.answer == "with care"
+    # A name that is published is known, too: whoever knows it reads off what the person has.
+    whole = sf.verify(tmp_path / "out", said)
+    assert (whole.answer, whole.at_risk) == ("no", N)
+    # Where the policy says that nobody knows more than the quasi-identifiers, the name is left.
+    found = sf.verify(tmp_path / "out", said.replace(against=("quasi-identifiers",)))
+    assert (found.answer, found.at_risk) == ("with care", 0)
     assert {each.because for each in found.columns} == {"they gave written consent"}
     assert all(each.accepted for each in found.columns)
     assert "accepted, because they gave written consent" in found.why[0]

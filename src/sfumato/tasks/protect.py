@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from sfumato.attacks import DeFinetti, Outcome
+from sfumato.attacks import DeFinetti, EqualCounts, Outcome
 from sfumato.attacks.adversary.target import target_of
 from sfumato.attacks.adversary.trial import CountedTable, try_on_counts
 from sfumato.attacks.base import accept
@@ -228,8 +228,9 @@ def protect(  # noqa: PLR0913 - all but two have a default and are named
     Where quasi-identifiers tell a sensitive value with more than `alpha`, those classes are
     generalised further, in several rounds if need be. Where sensitive columns tell about each
     other, by a learned rule or by a fact about a few people, the table is decoupled. If the tables
-    then teach what joins them (`attacks.DeFinetti`), groups are made more alike, and after that
-    columns are left out, until they do not. After each step it is looked at again.
+    then teach what joins them (`attacks.DeFinetti`, `attacks.EqualCounts`), groups are made more
+    alike, and after that columns are left out, until they do not. After each step it is looked at
+    again.
 
     With `until` it goes on until the verdict gives that answer: remedies for its reasons are tried
     on counts, one after the other (more promises, a larger k, a higher level, a column left out,
@@ -688,8 +689,12 @@ def _without(policy: Policy, column: str) -> Policy:
     return policy.replace(columns=columns, models=models, detect=_detection_of(policy).among(left))
 
 
+_JOINING = [DeFinetti.name, EqualCounts.name]
+"""The attacks that learn from many groups what joins their tables."""
+
+
 def _attack_tables(release: DecoupledRelease, policy: Policy) -> tuple[Outcome, ...]:
     """Return what the tables of a decoupled release teach of what joins them."""
     rule = policy.verdict.rule(policy.risk_levels)
-    found = outcomes(target_of(open_release(release, policy)), [DeFinetti.name], rule)
+    found = outcomes(target_of(open_release(release, policy)), _JOINING, rule)
     return tuple(accept(each, policy.accept) for each in found if each.tried)

@@ -15,7 +15,7 @@ from sfumato.attacks.adversary.target import (
 )
 from sfumato.attacks.at_risk import count_at_risk
 from sfumato.attacks.base import accept
-from sfumato.drafting.unprotected import find_unprotected
+from sfumato.drafting.unprotected import ColumnFinding, find_unprotected
 from sfumato.errors import (
     ParameterError,
     SfumatoError,
@@ -200,6 +200,7 @@ def verify(  # noqa: PLR0913 - all but two have a default and are named
     found = outcomes(target, chosen, rule, progress or silent)
     if policy is not None:
         found = tuple(accept(_accept_together(outcome, policy), policy.accept) for outcome in found)
+    found = tuple(_hide_names(outcome, columns) for outcome in found)
     untried = _list_untried(target, found, rule)
     lines = count_at_risk(
         found,
@@ -231,6 +232,16 @@ def _policy_for(what: object, policy: GivenPolicy | None) -> Policy | None:
     """Return the policy that something is held to: in the hands of its maker, a release's own."""
     given = policy_of(policy)
     return what.policy if given is None and isinstance(what, Release) else given
+
+
+def _hide_names(outcome: Outcome, columns: Sequence[ColumnFinding]) -> Outcome:
+    """Return an outcome whose examples do not name people: reports have more readers than files."""
+    named = {name for each in columns if each.kind == "identifier" for name in each.columns}
+    if not any(named & {*case.who} for case in outcome.worst):
+        return outcome
+    shown = [{n: "…" if n in named else v for n, v in case.who.items()} for case in outcome.worst]
+    hidden = (replace(case, who=who) for case, who in zip(outcome.worst, shown, strict=True))
+    return replace(outcome, worst=tuple(hidden))
 
 
 def _strength(knows: Knows) -> int:
