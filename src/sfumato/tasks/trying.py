@@ -282,12 +282,11 @@ def _needs_rows(subject: Subject) -> bool:
     """Return whether a release depends on more than counts tell: it is made in memory then.
 
     Where a local method puts rows that are alike to it into several classes, chance decides which
-    of them go where, and with them the values of columns that it did not look at.
+    of them go where, and draws otherwise where more columns were counted.
     """
     policy = subject.policy
-    undecided = {*subject.columns} - {*counted_columns(policy)}
     return bool(
-        (policy.method.local and undecided)
+        policy.method.local
         or policy.sets
         or policy.weights
         or policy.perturbations

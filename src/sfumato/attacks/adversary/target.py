@@ -311,7 +311,8 @@ def _with_perturbed(
     names = [n for n in names if n not in release.sets]
     if not names:
         return target
-    others = [n for n in (*release.sensitive, *release.plain) if n in there and n not in names]
+    plain = [n for n, role in release.open_columns.items() if role is not Role.WEIGHT]
+    others = [n for n in (*release.sensitive, *plain) if n in there and n not in names]
     others = [n for n in others if n not in release.sets]
     [counts] = release.counts((*release.quasi_identifiers, *names, *others)).tables
     counts = release.without_starred(counts)
