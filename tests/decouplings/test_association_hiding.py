@@ -208,7 +208,7 @@ def test_rules_that_lead_away_cost_more():
     policy = sf.Policy.from_yaml(POLICY)
     away = policy.replace(decouple={"method": "association-hiding", "absence": 0.9})
     rows = sf.decouple(census(), policy=away).tables["data"].to_pylist()
-    # Nobody of the second group is State-gov, Local-gov or anything but public in general.
+    # None of the second group is State-gov, Local-gov or anything but public in general.
     assert {row["government"] for row in rows} == {"own", "public"}
 
 

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 import sfumato as sf
 from sfumato.attacks.adversary.trial import CountedTable, try_on_counts
-from sfumato.recode.gone import Gone
+from sfumato.recode.gone import DataGone
 from sfumato.tables import open_table
 
 ROLES = ("identifier", "quasi-identifier", "sensitive", "plain", "dropped")
@@ -20,11 +20,11 @@ shares = st.floats(min_value=0, max_value=1)
 columns = st.dictionaries(st.sampled_from("abcdefgh"), st.tuples(st.sampled_from(ROLES), shares))
 
 
-def gone_of(given: Mapping[str, tuple[str, float]], suppressed: float) -> Gone:
+def gone_of(given: Mapping[str, tuple[str, float]], suppressed: float) -> DataGone:
     rules = {name: role for name, (role, _) in given.items()} | {"z": "quasi-identifier"}
     policy = sf.Policy(columns=rules, models=[sf.models.KAnonymity(2)])
     lost = {n: max(each, suppressed) for n, (r, each) in given.items() if r == "quasi-identifier"}
-    return Gone.of_columns(policy, [*given, "z"], lost, suppressed)
+    return DataGone.of_columns(policy, [*given, "z"], lost, suppressed)
 
 
 def by_the_book(given: Mapping[str, tuple[str, float]], suppressed: float) -> float:

@@ -247,7 +247,7 @@ def test_a_table_that_promises_nothing_breaks_nothing():
     table = pa.table({"age": ["30"] * 4, "ill": list("abcd")})
     found = sf.verify(table, **ROLES)
     assert str(found).splitlines() == [
-        "May it be published? Yes. Nobody of 4 people is at risk.",
+        "May it be published? Yes. None of 4 people is at risk.",
         "People at risk, by what is known of them:",
         "  Who knows age: 0 of 4 people at risk",
         "Why:",

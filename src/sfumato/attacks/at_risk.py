@@ -6,16 +6,13 @@ are the same people: they are counted once.
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import Any, Protocol
 
 import numpy as np
 
 from sfumato.policy.adversaries import Knows
 from sfumato.text import join_words
 from sfumato.typing import BoolArray
-
-if TYPE_CHECKING:
-    from sfumato.attacks.base import Outcome
 
 
 @dataclass(frozen=True, eq=False)
@@ -30,6 +27,30 @@ class PeopleFound:
 
     of: object = field(repr=False)
     """What the combinations or groups are of: flags of the same are about the same people."""
+
+
+class FoundByAttack(Protocol):
+    """The parts of an attack's outcome that say how many people are at risk."""
+
+    @property
+    def people(self) -> int:
+        """The people at risk."""
+
+    @property
+    def judged(self) -> bool:
+        """Whether they count."""
+
+    @property
+    def tried(self) -> bool:
+        """Whether the attack could be tried."""
+
+    @property
+    def accepted(self) -> str:
+        """Why it was accepted, if it was."""
+
+    @property
+    def found(self) -> PeopleFound | None:
+        """Return who they are, if the attack tells them apart."""
 
 
 @dataclass(frozen=True)
@@ -70,7 +91,7 @@ class AdversaryLine:
 
 
 def count_at_risk(
-    outcomes: Sequence["Outcome"],
+    outcomes: Sequence[FoundByAttack],
     of: int,
     *,
     quasi_identifiers: Sequence[str] = (),
@@ -129,5 +150,5 @@ def largest(lines: Sequence[AdversaryLine]) -> int:
 def found_at(
     count: Callable[[BoolArray], int], of: object, flags: Mapping[Knows, BoolArray]
 ) -> PeopleFound:
-    """Return the people of some flags; adversaries who find nobody are left out."""
+    """Return the people of some flags; adversaries who find no one are left out."""
     return PeopleFound({k: f for k, f in flags.items() if np.any(f)}, count, of)

@@ -442,7 +442,7 @@ class Attack(ABC):
 
     @classmethod
     def left_open(cls, target: Target) -> str:
-        """Return why it cannot be tried though somebody else might; empty if it does not apply."""
+        """Return why it cannot be tried though someone else might; empty if it does not apply."""
         why = cls.why_not(target)
         return why if why == ONE_ROW_EACH else ""
 

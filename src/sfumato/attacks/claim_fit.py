@@ -1,4 +1,4 @@
-"""Whether published values can be what chance made of some true ones, as somebody claims."""
+"""Whether published values can be what chance made of some true ones, as someone claims."""
 
 from dataclasses import dataclass
 from typing import ClassVar
@@ -62,7 +62,7 @@ class ClaimFit:
         seen: SeenColumn,
         member: Perturbation,
     ) -> "ClaimFit":
-        """Hold published values against a claim.
+        """Compare published values against a claim.
 
         Args:
             class_id: The class of each entry.
@@ -110,7 +110,7 @@ class ClaimFit:
 
 
 def _log_tail(found: FloatArray, total: FloatArray, chance: FloatArray) -> FloatArray:
-    """Return the logarithm of how likely so many of all are at least, at most (Chernoff).
+    """Return the logarithm of how likely that many of all are at least, at most (Chernoff).
 
     >>> float(np.exp(_log_tail(np.array([3.0]), np.array([3.0]), np.array([0.5]))[0]).round(6))
     0.125

@@ -574,13 +574,13 @@ def _worst_of_runs(
     shape = people.shape
     at = _best_of_runs(score, first)
     entry = np.broadcast_to(batch.known[:, None], shape)[at]
-    everybody = _sum_runs(people, first, last)
+    everyone = _sum_runs(people, first, last)
     return _Statements(
         entry,
         np.broadcast_to(told, shape)[at],
         posterior[at],
         np.broadcast_to(share, shape)[at],
-        everybody[at],
+        everyone[at],
     )
 
 

@@ -146,7 +146,7 @@ def _log_choose(n: float, k: float) -> float:
 
 
 def _log_of_errors(n: int, errors: int) -> float:
-    """Bound the number of ways to choose at most so many exceptions, as a logarithm."""
+    """Bound the number of ways to choose at most that many exceptions, as a logarithm."""
     if not errors:
         return 0.0
     return log(errors + 1) + _log_choose(n, min(errors, n // 2))
@@ -156,7 +156,7 @@ def chance_of_order(low: int, high: int, errors: int) -> float:
     """Bound how likely chance parts low labels from high ones so well, as a logarithm.
 
     Of all orders of the labels, all equally likely, those are counted that a threshold parts with
-    at most so many errors, one way or the other.
+    at most that many errors, one way or the other.
 
     >>> round(float(np.exp(chance_of_order(5, 5, 0))) * 126, 9)
     1.0
@@ -246,7 +246,7 @@ def _weight_up_to(
 
 
 def _split(rows: _StepRows, points: FloatArray, cuts: FloatArray) -> tuple[_Split, bool] | None:
-    """Part labels at each cut by thresholds of a column; say whether it falls as they rise."""
+    """Split labels at each cut by thresholds of a column; say whether it falls as they rise."""
     told = ~np.isnan(points)
     if told.sum() < 2 or not len(cuts):
         return None
@@ -311,7 +311,7 @@ def _scale(rows: _StepRows, points: FloatArray, unit: float) -> tuple[StepScale,
     ends = [float(seen[0]) - gap, float(seen[-1]) + gap]
     finite = [rows.low[told & np.isfinite(rows.low)], rows.high[told & np.isfinite(rows.high)]]
     # Where nothing else says how long a step of the line is along the column, the outermost labels
-    # do, if they say where they end. Nobody need be at those ends: it may be rather too short.
+    # do, if they say where they end. No one need be at those ends: it may be rather too short.
     outer = [float(finite[0].min(initial=inf)), float(finite[1].max(initial=-inf))]
     if falls:
         ends.reverse()
@@ -375,7 +375,7 @@ class StepRelation:
 
 
 @dataclass(frozen=True, eq=False)
-class Labelled:
+class LabelledColumn:
     """A quasi-identifier with labels, as it was published or as it was."""
 
     column: Column
@@ -476,7 +476,9 @@ class StepSearch:
         found = points_of(column, np.flatnonzero(np.bincount(codes)))
         return None if found is None else found[codes]
 
-    def of(self, labelled: Labelled) -> Iterator[tuple[tuple[str, ...], tuple[float, ...] | None]]:
+    def of(
+        self, labelled: LabelledColumn
+    ) -> Iterator[tuple[tuple[str, ...], tuple[float, ...] | None]]:
         """Yield columns that are in step: by order with their weights, or by values with None."""
         at = self.sample
         rows = self.counts.rows[at].astype(np.float64)
@@ -557,7 +559,7 @@ class StepSearch:
                     yield (names[i], names[j]), weights
                     break
 
-    def _by_value(self, labelled: Labelled, name: str, at: slice) -> bool:
+    def _by_value(self, labelled: LabelledColumn, name: str, at: slice) -> bool:
         column = self.counts.column(name)
         codes = self.counts.codes_of(name)[at]
         label = labelled.of_label[labelled.codes[at]]
@@ -568,7 +570,7 @@ class StepSearch:
         labels = number_keys(label[good].astype(np.int64), len(labelled.column.values))
         return values.n > labels.n and self._stands_under(values, labels, at, good)
 
-    def follows(self, labelled: Labelled, name: str) -> bool:
+    def follows(self, labelled: LabelledColumn, name: str) -> bool:
         """Return whether a column is a function of true values: each has one value of it."""
         at = self.sample
         column = self.counts.column(name)
@@ -638,7 +640,7 @@ def _likely_weights(a: float, b: float) -> Iterator[tuple[float, float]]:
 
 def relations_of(
     counts: FrequencySet,
-    labelled: Mapping[str, Labelled],
+    labelled: Mapping[str, LabelledColumn],
     names: Sequence[str],
     *,
     questions: int | None = None,
@@ -658,7 +660,7 @@ def relations_of(
     Example:
         >>> rows = [(f"{year // 10}0 to {year // 10}9", 2024 - year) for year in range(20, 40)]
         >>> counts = FrequencySet.from_rows(["age", "born"], rows)
-        >>> age = Labelled.published(
+        >>> age = LabelledColumn.published(
         ...     counts.column("age"), counts.codes_of("age"), counts.rows, None)
         >>> for found in relations_of(counts, {"age": age}, ["born"]):
         ...     print(found, len(np.unique(found.of_row)))
@@ -704,7 +706,7 @@ def _by_value(counts: FrequencySet, name: str, undone: str) -> StepRelation:
 
 def _by_order(
     search: StepSearch,
-    labelled: Labelled,
+    labelled: LabelledColumn,
     columns: tuple[str, ...],
     weights: tuple[float, ...],
     undone: str,
@@ -764,7 +766,7 @@ def relations_with(
     found: list[StepRelation] = []
     for name in undone:
         column = source.column(name)
-        raw = Labelled.raw(column, source.codes_of(name).astype(np.int64))
+        raw = LabelledColumn.raw(column, source.codes_of(name).astype(np.int64))
         asked = dict(search.of(raw))
         for each in also:
             if each.undone == name and {*each.columns} <= {*names} and len(each.columns) == 1:
@@ -787,12 +789,12 @@ def relations_with(
 def _blocks_by_order(
     search: StepSearch,
     published: StepSearch,
-    raw: Labelled,
+    raw: LabelledColumn,
     columns: tuple[str, ...],
     weights: tuple[float, ...],
     undone: str,
 ) -> StepRelation | None:
-    """Part true values wherever a threshold of the columns parts those below from those above."""
+    """Split true values wherever a threshold of the columns parts those below from those above."""
     line = raw.line
     if line is None:
         return None
@@ -836,7 +838,7 @@ def _blocks_by_order(
 def _blocks_by_value(
     source: FrequencySet, counts: FrequencySet, name: str, undone: str
 ) -> StepRelation | None:
-    """Put true values into one block that have values of the column in common."""
+    """Bring true values into one block that have values of the column in common."""
     raw, column = source.column(undone), source.column(name)
     width = len(column.values)
     key = source.codes_of(undone).astype(np.int64) * width + source.codes_of(name)

@@ -41,7 +41,7 @@ _CAUTION = 0.25
 which two published ones do not show then. Held against true values, beliefs would be too low."""
 
 _FEWEST_PER_VALUE = 4
-"""A group is believed by itself if it has so many people for each value: of fewer, what they tell
+"""A group is believed by itself if it has that many people for each value: of fewer, what they tell
 would be less than what is known of all people."""
 
 _ALIKE = 0.05
@@ -54,10 +54,10 @@ _MOST_STEPS = {1: 20_000_000, 2: 5_000_000}
 """Entries and places that are gone through then."""
 
 _ODD, _LARGE = 0.35, 30
-"""Of smaller groups intervals are worked out where at first sight they hold so many people."""
+"""Of smaller groups intervals are worked out where at first sight they hold that many people."""
 
 _SETTLED = 200
-"""A group of so many people is gone through to the end."""
+"""A group of that many people is gone through to the end."""
 
 _OWN = (1.0, 1000.0)
 """How many people of a class the shares of all people count for, at least and at most."""
@@ -234,7 +234,7 @@ def _cells_of(
     return cell, at[groups.first], groups.n
 
 
-class _Judged(NamedTuple):
+class _JudgedGroups(NamedTuple):
     """What is believed of each of some groups, and how much it harms."""
 
     level: IntArray
@@ -243,8 +243,8 @@ class _Judged(NamedTuple):
     posterior: FloatArray
     by_chance: BoolArray
 
-    def take(self, at: IntArray) -> "_Judged":
-        return _Judged(
+    def take(self, at: IntArray) -> "_JudgedGroups":
+        return _JudgedGroups(
             self.level[at], self.window[at], self.prior[at], self.posterior[at], self.by_chance[at]
         )
 
@@ -268,13 +268,13 @@ class DisclosedRows:
 
     @property
     def at_risk(self) -> BoolArray:
-        """Which combinations of the perturbed rows are of people at risk."""
+        """Return which combinations of the perturbed rows are of people at risk."""
         found: BoolArray = self.levels == Level.VERY_HIGH
         return found
 
     @property
     def units(self) -> BoolArray | None:
-        """Which combinations of the target's counts have people at risk; None if it is not known.
+        """Return which combinations of the target's counts have people at risk; None if unknown.
 
         Those that are a part of one combination of the target count for all of it.
         """
@@ -291,7 +291,7 @@ class DisclosedRows:
         cell: IntArray,
         first: IntArray,
         sizes: IntArray,
-        judged: _Judged,
+        judged: _JudgedGroups,
         places: "_Places",
     ) -> "DisclosedRows":
         """Add what is believed of the groups of one adversary."""
@@ -547,7 +547,7 @@ class _PlaceEntries(NamedTuple):
         times: IntArray,
         *,
         rough: bool = False,
-    ) -> _Judged:
+    ) -> _JudgedGroups:
         """Return what is believed of each group, and how much it harms its people.
 
         Args:
@@ -593,7 +593,7 @@ class _PlaceEntries(NamedTuple):
         secrecy: IntArray | None,
         *,
         rough: bool = False,
-    ) -> _Judged:
+    ) -> _JudgedGroups:
         """Return the belief that harms the people of each group most, before chance."""
         n = len(self.sizes)
         groups, first, prior, posterior = (
@@ -606,7 +606,9 @@ class _PlaceEntries(NamedTuple):
         if not len(first):
             none = np.zeros(n)
             nothing = np.zeros(n, dtype=np.int64)
-            return _Judged(nothing, nothing.copy(), none, none.copy(), np.zeros(n, dtype=np.bool_))
+            return _JudgedGroups(
+                nothing, nothing.copy(), none, none.copy(), np.zeros(n, dtype=np.bool_)
+            )
         found = rule.judge(
             prior[chosen],
             posterior[chosen],
@@ -614,7 +616,7 @@ class _PlaceEntries(NamedTuple):
             applies=there,
             secrecy=None if mine is None else mine[chosen],
         )
-        return _Judged(
+        return _JudgedGroups(
             found.levels,
             np.where(there, first[chosen], 0),
             np.where(there, prior[chosen], 0.0),
@@ -626,10 +628,10 @@ class _PlaceEntries(NamedTuple):
         self,
         rule: HarmRule,
         places: _Places,
-        judged: _Judged,
+        judged: _JudgedGroups,
         secrecy: IntArray | None,
         times: IntArray,
-    ) -> _Judged:
+    ) -> _JudgedGroups:
         """Return beliefs with one level less where chance makes groups as odd."""
         if not judged.level.any():
             return judged
@@ -656,8 +658,8 @@ class _PlaceEntries(NamedTuple):
         return judged._replace(level=level, by_chance=by_chance)
 
     def lower_if_alike(
-        self, places: _Places, judged: _Judged, every: "_PlaceEntries", times: IntArray
-    ) -> _Judged:
+        self, places: _Places, judged: _JudgedGroups, every: "_PlaceEntries", times: IntArray
+    ) -> _JudgedGroups:
         """Return beliefs with one level less where a group is published as all people are.
 
         What chance adds to a value that it seldom keeps is more than the people of a group differ

@@ -118,7 +118,7 @@ class Linking(Attack):
         )
 
     def _find(self, target: Target, levels: IntArray) -> PeopleFound | None:
-        """Return whose rows are found; of a list of people nobody can say who they are."""
+        """Return whose rows are found; of a list of people no one can say who they are."""
         if self.view != PROSECUTOR:
             return None
         return target.find_classes(levels == Level.VERY_HIGH)

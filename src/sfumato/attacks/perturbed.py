@@ -50,7 +50,7 @@ class PerturbedRows:
 
     @property
     def quasi_identifiers(self) -> tuple[str, ...]:
-        """What classes are recognised by."""
+        """Return what classes are recognised by."""
         others = {*self.members, *self.beside}
         return tuple(name for name in self.counts.names if name not in others)
 

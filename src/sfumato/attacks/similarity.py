@@ -682,7 +682,7 @@ def _texts_of(texts: Sequence[str], which: BoolArray) -> tuple[str, ...]:
 def _harmless(counts: ValueCounts) -> BoolArray:
     """Return the values that it harms no person to be known to have.
 
-    The publisher calls them so, or so many people have them that it was as good as known before.
+    The publisher calls them so, or that many people have them that it was as good as known before.
     """
     usual: BoolArray = priors(counts) >= HarmRule().very_high
     secrecy = counts.column.secrecy

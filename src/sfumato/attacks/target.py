@@ -120,7 +120,7 @@ class Target:
     """The number of other people of a class that adversaries may know, if the publisher says so."""
 
     against: Knows = Knows.TWO_VALUES
-    """Who knows most of those by whom nobody may be at risk."""
+    """Who knows most of those by whom no one may be at risk."""
 
     unknown: tuple[str, ...] = ()
     """The published columns that others do not know of a person, as the publisher says."""

@@ -21,7 +21,7 @@ from sfumato.attacks.base import (
     strongest,
 )
 from sfumato.attacks.in_step import (
-    Labelled,
+    LabelledColumn,
     StepRelation,
     finest,
     match_values,
@@ -158,7 +158,7 @@ class UndoneGeneralisation(Attack):
         )
 
     def _people_found(self, target: Target, rule: HarmRule) -> PeopleFound | None:
-        """Return who is at risk; whoever knows the quasi-identifiers exactly finds them."""
+        """Return who is at risk; who knows the quasi-identifiers exactly finds them."""
         if target.counts is None:
             return None
         return target.find_rows({Knows.QUASI_IDENTIFIERS: self.flags(target, rule)})
@@ -177,7 +177,7 @@ class UndoneGeneralisation(Attack):
         groups = FrequencySet(target.columns, target.labels, target.classes.sizes)
         return _among(groups, found.counts, worst)
 
-    def _tell(self, target: Target, found: "Undone", rule: HarmRule) -> "_Told":
+    def _tell(self, target: Target, found: "Undone", rule: HarmRule) -> "_ToldRows":
         key = (self.name, self.column, rule)
         return target.memoize(
             key,
@@ -230,7 +230,7 @@ class Undone:
 
     @property
     def note(self) -> str:
-        """What undoes what, in words."""
+        """Return what undoes what, in words."""
         if not self.relations:
             return "no column says more of a quasi-identifier than its labels"
         how = (
@@ -242,7 +242,7 @@ class Undone:
 
     @property
     def advice(self) -> str:
-        """What to do about it."""
+        """Return what to do about it."""
         names = join_words([repr(name) for name in self.columns])
         them = "it" if len(self.columns) == 1 else "them"
         return (
@@ -258,7 +258,7 @@ class Undone:
 
     @property
     def unreached(self) -> str:
-        """What was not asked."""
+        """Return what was not asked."""
         if not self.left:
             return ""
         return f"{len(self.left)} columns were not asked: too many cells ({self.left[0]} and on)"
@@ -270,7 +270,7 @@ class Undone:
 
     @cached_property
     def fits(self) -> "_Fits":
-        """Who fits which rows: matched one by one where true values are known, else by class."""
+        """Return who fits which rows: one by one where true values are known, else by class."""
         found = _match(self) if self.exact and self.used else None
         return found or _by_class(self)
 
@@ -304,7 +304,7 @@ def _find(target: Target) -> Undone | None:
     for name in known:
         column, codes = rows.column(name), rows.codes_of(name).astype(np.int64)
         reading = readings.get(name)
-        each = Labelled.published(column, codes, rows.rows, reading)
+        each = LabelledColumn.published(column, codes, rows.rows, reading)
         if _is_general(each, reading, said=name in general):
             labelled[name] = each
     source = None
@@ -325,7 +325,7 @@ def _find(target: Target) -> Undone | None:
     return Undone(rows, known, tuple(found), max(k, 2), whole, source, left)
 
 
-def _is_general(labelled: Labelled, known: LabelKnowledge | None, *, said: bool) -> bool:
+def _is_general(labelled: LabelledColumn, known: LabelKnowledge | None, *, said: bool) -> bool:
     """Return whether some labels stand for several values, as far as they can be read."""
     column = labelled.column
     codes = np.flatnonzero(np.bincount(labelled.codes))
@@ -460,7 +460,7 @@ def _by_class(found: Undone) -> _Fits:
 
 
 def _match(found: Undone) -> _Fits | None:
-    """Hold each person against each row, by labels and true values; None if that is too much."""
+    """Compare each person against each row, by labels and true values; None if that is too much."""
     counts, used, source, whole = found.counts, found.used, found.source, found.whole
     assert source is not None  # noqa: S101 - the caller looked
     assert whole is not None  # noqa: S101 - it read the source
@@ -609,7 +609,7 @@ def _owners(
 
 
 @dataclass(frozen=True, eq=False)
-class _Told:
+class _ToldRows:
     """What is believed of groups of people, and which combination is of which."""
 
     prior: FloatArray
@@ -630,9 +630,9 @@ class _Told:
         return np.where(self.group >= 0, self.of_group[self.group], 0)
 
 
-def _nothing(found: Undone) -> _Told:
+def _nothing(found: Undone) -> _ToldRows:
     none = np.zeros(0)
-    return _Told(
+    return _ToldRows(
         none, none, none.astype(np.int64), np.full(len(found.counts), -1), lambda _: "nothing"
     )
 
@@ -642,7 +642,7 @@ def _sure(found: Undone) -> float:
     return float(np.prod([1 - each.exceptions for each in found.used]))
 
 
-def _links(found: Undone, rule: HarmRule) -> _Told:
+def _links(found: Undone, rule: HarmRule) -> _ToldRows:
     """Return how surely the row of each group is one person's."""
     if not found.used:
         return _nothing(found)
@@ -657,10 +657,10 @@ def _links(found: Undone, rule: HarmRule) -> _Told:
     few = smaller & (fits.size < found.k)
     levels = np.where(few, np.maximum(levels, int(Level.HIGH)), levels)
     chosen = fits.choose(posterior)
-    return _Told(prior, posterior, levels, chosen, lambda _: "the row is the person's")
+    return _ToldRows(prior, posterior, levels, chosen, lambda _: "the row is the person's")
 
 
-def _values(target: Target, found: Undone, column: str, rule: HarmRule) -> _Told:
+def _values(target: Target, found: Undone, column: str, rule: HarmRule) -> _ToldRows:
     """Return the value of a sensitive column that harms each group most, if it is believed."""
     if not found.used:
         return _nothing(found)
@@ -690,19 +690,19 @@ def _values(target: Target, found: Undone, column: str, rule: HarmRule) -> _Told
     some = best >= 0
     pick = np.maximum(best, 0)
 
-    def taken(each: FloatArray) -> FloatArray:
+    def pick_best(each: FloatArray) -> FloatArray:
         return np.where(some, each[pick], 0.0) if len(each) else np.zeros(fits.n)
 
     best_value = np.where(some, held[pick], -1) if len(held) else np.full(fits.n, -1)
-    before, after = taken(prior), taken(posterior)
+    before, after = pick_best(prior), pick_best(posterior)
     levels = rule.judge(
         before, after, found.counts.total, applies=some, secrecy=secrecy_of(described, best_value)
     ).levels
     chosen = fits.choose(levels + after / 2)
-    return _Told(before, after, levels, chosen, is_value(described, best_value))
+    return _ToldRows(before, after, levels, chosen, is_value(described, best_value))
 
 
-def _worst(found: Undone, told: _Told) -> tuple[Case, ...]:
+def _worst(found: Undone, told: _ToldRows) -> tuple[Case, ...]:
     """Return the groups that are worst off, each with the rows that are theirs."""
     if not len(told.of_group):
         return ()
@@ -724,7 +724,7 @@ def _worst(found: Undone, told: _Told) -> tuple[Case, ...]:
     )
 
 
-def _who(found: Undone, told: _Told, at: int) -> Mapping[str, Value]:
+def _who(found: Undone, told: _ToldRows, at: int) -> Mapping[str, Value]:
     example = int(np.flatnonzero(told.group == at)[0])
     shown: dict[str, Value] = dict(found.counts.values_at(found.quasi_identifiers, example))
     for each, block in zip(found.used, found.fits.block[:, at].tolist(), strict=True):

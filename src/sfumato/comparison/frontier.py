@@ -225,7 +225,7 @@ class Comparison(Showable):
     def csv(self) -> str:
         """Write the figures as CSV, a line per policy."""
         dicts = self.to_dict()["points"]
-        flat = [{**each, **each["losses"], **each["risks"], **_gone(each)} for each in dicts]
+        flat = [{**each, **each["losses"], **each["risks"], **_gone_text(each)} for each in dicts]
         losses = dict.fromkeys(name for each in dicts for name in each["losses"])
         names = [*_IN_CSV[0], *losses, *_IN_CSV[1]]
         text = io.StringIO()
@@ -269,7 +269,7 @@ _IN_CSV = (
 """What stands in a line before the losses, and after them."""
 
 
-def _gone(point: Mapping[str, Any]) -> dict[str, Any]:
+def _gone_text(point: Mapping[str, Any]) -> dict[str, Any]:
     """Return what is gone of the table as numbers for a line of CSV."""
     found = point["gone"] or {}
     return {"gone": found.get("share"), "columns_left": found.get("left")}

@@ -30,7 +30,7 @@ from sfumato.harm import HarmRule
 from sfumato.losses import NormalizedLoss
 from sfumato.models import PrivacyModel
 from sfumato.policy import ColumnRule, Policy, harm_rule
-from sfumato.recode.gone import Gone
+from sfumato.recode.gone import DataGone
 from sfumato.recode.recoded import rows_of
 from sfumato.releases.manifest import Promise
 from sfumato.releases.release import DecoupledRelease, Release
@@ -163,7 +163,9 @@ def _try_in_buckets(
         suppressed=decoupled.suppressed,
         classes=len(sizes),
         smallest=int(sizes.min()),
-        gone=Gone.of_columns(given, table.columns, {}, decoupled.suppressed / table.counts.total),
+        gone=DataGone.of_columns(
+            given, table.columns, {}, decoupled.suppressed / table.counts.total
+        ),
     )
     return _Published(whole, decoupled)
 

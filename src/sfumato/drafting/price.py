@@ -10,7 +10,7 @@ from sfumato.drafting.protection import Protection, protections
 from sfumato.models import PrivacyModel
 from sfumato.policy import ColumnRule, Policy
 from sfumato.policy.meanings import ColumnKind
-from sfumato.recode.gone import Gone
+from sfumato.recode.gone import DataGone
 from sfumato.schema import Role
 from sfumato.showing.content import Cell, Content, ContentTable, Part, Sentence, Share, Showable
 from sfumato.tables import Domain
@@ -89,7 +89,7 @@ class Price(Showable):
     suppressed: float
     """The share of the rows that would be left out."""
 
-    gone: Gone
+    gone: DataGone
     """How much of the whole table would be gone, with columns that are left out."""
 
     people_at_risk: int
@@ -399,7 +399,7 @@ class Pricing:
             loss=tried.loss,
             hidden=tried.hidden,
             suppressed=tried.suppressed / max(tried.rows, 1),
-            gone=tried.gone or Gone(),
+            gone=tried.gone or DataGone(),
             people_at_risk=tried.at_risk,
             people=tried.of,
             columns=tuple(costs),

@@ -460,7 +460,7 @@ def claims_of(manifest: Mapping[str, Any], checks: Iterable[Mapping[str, Any]]) 
 
 
 def with_answer(evidence: Evidence, answer: Mapping[str, Any] | None) -> Evidence:
-    """Add what the signer was told of publishing it: the answer, and what it assumes.
+    """Add what the signer was told about publishing it: the answer, and what it assumes.
 
     Args:
         evidence: The evidence; its signature, if it has one, is no longer good.

@@ -232,7 +232,7 @@ def find_facts(  # noqa: PLR0913 - all but three have a default and are named
         quasi_identifiers: The columns that make up classes.
         sensitive: The columns that may be known, or be told.
         rule: What harms; None takes the usual one.
-        beside: Columns that may be known, and that it harms no person to be told of.
+        beside: Columns that may be known, and that it harms no person to be told about.
         secrecy: Per column the secrecy of each known value; None for ordinary ones.
         groups: Per sensitive column, groups of its values that may be told, too.
         known: What adversaries know; None tries each sensitive column and each two of them, with
@@ -947,7 +947,7 @@ class _Search:
         return found
 
     def _levels_of(self, columns: IntArray, known: int) -> IntArray:
-        """Return per item the worst level of some columns, by so many known values."""
+        """Return per item the worst level of some columns, by that many known values."""
         levels = np.zeros(len(self.table.counts), dtype=np.int64)
         for at in columns.tolist():
             values = np.where(self.lone[known, at], self.table.values[at], self.table.starts[-1])

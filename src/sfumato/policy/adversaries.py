@@ -4,7 +4,7 @@ from enum import StrEnum
 
 
 class Knows(StrEnum):
-    """What somebody knows of a person whom they look for.
+    """What someone knows of a person whom they look for.
 
     >>> [str(knows) for knows in Knows]
     ['quasi-identifiers', 'one-value', 'two-values']
@@ -21,10 +21,10 @@ class Knows(StrEnum):
 
     @property
     def values(self) -> int:
-        """How many values are known besides the quasi-identifiers."""
+        """Return how many values are known besides the quasi-identifiers."""
         return [*Knows].index(self)
 
     @property
     def besides(self) -> str:
-        """What is known besides the quasi-identifiers, in words; empty if nothing is."""
+        """Return what is known besides the quasi-identifiers, in words; empty if nothing is."""
         return ("", "one other value", "two other values")[self.values]

@@ -741,9 +741,9 @@ class ColumnRule(Part):
     )
     because: str | None = setting(
         _read_because,
-        "Why a plain column is published as it is, or why what is said of a sensitive one (known: "
-        "false, harmless) is right: an assumption with a reason is confirmed. The manifest of a "
-        "release repeats it.",
+        "Why a plain column is published as it is, or why what is said about a sensitive one "
+        "(known: false, harmless) is right: an assumption with a reason is confirmed. The manifest "
+        "of a release repeats it.",
         {"type": ["string", "null"], "minLength": 1},
         default=None,
         sparse=True,

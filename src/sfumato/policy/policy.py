@@ -773,7 +773,7 @@ class Policy(Part):
     )
     against: tuple[Knows, ...] = setting(
         _read_against,
-        "The adversaries by whom nobody may be at risk, each more than the last: who knows the "
+        "The adversaries by whom no one may be at risk, each more than the last: who knows the "
         "quasi-identifiers; who also knows one other value that is published and that others may "
         "know (one-value); who knows two (two-values). Without it, all.",
         {"type": "array", "items": {"enum": [*map(str, Knows)]}, "minItems": 1},

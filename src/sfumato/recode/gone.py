@@ -1,4 +1,4 @@
-"""How much of a table is gone once it is published: whole columns, cells and rows, in one figure.
+"""Measure how much of a table is gone once it is published, in one figure.
 
 The losses of the literature look at quasi-identifiers only. They fall when a column is dropped, and
 are 0 where quasi-identifiers are called plain. This figure looks at every column.
@@ -25,7 +25,7 @@ _MOST_DRAWN = 20_000
 
 
 @dataclass(frozen=True)
-class Gone:
+class DataGone:
     """How much of a table is not in its release.
 
     Every column of the table counts alike, but for identifiers and for copies of others, as the
@@ -39,9 +39,9 @@ class Gone:
     manifest. Joins that are lost when columns are published apart are not counted.
 
     Example:
-        >>> Gone({"age": 0.25, "ill": 0.0, "income": 1.0})
-        Gone(42 % of the data, 2 of 3 columns left)
-        >>> Gone({"age": 0.25, "ill": 0.0, "income": 1.0}).share.__round__(4)
+        >>> DataGone({"age": 0.25, "ill": 0.0, "income": 1.0})
+        DataGone(42 % of the data, 2 of 3 columns left)
+        >>> DataGone({"age": 0.25, "ill": 0.0, "income": 1.0}).share.__round__(4)
         0.4167
     """
 
@@ -63,19 +63,19 @@ class Gone:
         """The columns of which something is published."""
         return sum(share < 1 for share in self.columns.values())
 
-    def among(self, names: Collection[str]) -> "Gone":
+    def among(self, names: Collection[str]) -> "DataGone":
         """Return the figure over some columns, so that two policies are held to the same ones.
 
         Args:
             names: The columns that count; one that is not known here is gone whole.
         """
-        return Gone({name: self.columns.get(name, 1.0) for name in names})
+        return DataGone({name: self.columns.get(name, 1.0) for name in names})
 
     def __str__(self) -> str:
         return f"{percent(self.share)} of the data, {self.left} of {self.of} columns left"
 
     def __repr__(self) -> str:
-        return f"Gone({self})"
+        return f"DataGone({self})"
 
     def to_dict(self) -> dict[str, Any]:
         """Return it as plain values that JSON can hold."""
@@ -133,7 +133,7 @@ class Gone:
         Example:
             >>> rules = {"name": "identifier", "age": "quasi-identifier", "ill": "plain"}
             >>> policy = Policy(columns=rules, models=[{"model": "k-anonymity", "k": 2}])
-            >>> Gone.of_columns(policy, ["name", "age", "ill"], {"age": 0.5}, 0.1).columns
+            >>> DataGone.of_columns(policy, ["name", "age", "ill"], {"age": 0.5}, 0.1).columns
             {'age': 0.5, 'ill': 0.1}
         """
         found = {}

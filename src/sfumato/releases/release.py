@@ -14,7 +14,7 @@ from sfumato.decouplings.base import GroupedTables
 from sfumato.errors import InputError, some
 from sfumato.files.reading import RELEASED, TextFile
 from sfumato.policy import FULL_DOMAIN, REGIONAL, Policy
-from sfumato.recode.gone import Gone
+from sfumato.recode.gone import DataGone
 from sfumato.recoding import Recoding
 from sfumato.releases.line_breaks import count_line_breaks_of_groups, warn_of_line_breaks
 from sfumato.releases.manifest import ColumnRecord, FileRecord, LeftOut, Manifest
@@ -73,7 +73,7 @@ class Release(Showable):
     recoding: Recoding | None = field(default=None, repr=False, compare=False)
     """What became of each raw value, if the rows are in memory: private, and never published."""
 
-    gone: Gone | None = field(default=None, repr=False, compare=False)
+    gone: DataGone | None = field(default=None, repr=False, compare=False)
     """How much of the table is not in it, columns that are left out included: for the publisher,
     since it depends on suppressed rows. None for a release that is opened again."""
 

@@ -28,7 +28,7 @@ from sfumato.partition import Partitioner
 from sfumato.policy import GivenPolicy, Policy, policy_of
 from sfumato.recode.budget import MemoryBudget
 from sfumato.recode.deciding import Decision, deciding, with_findings
-from sfumato.recode.gone import Gone, hidden_in
+from sfumato.recode.gone import DataGone, hidden_in
 from sfumato.recode.recoded import published_labels
 from sfumato.releases.decoupling import measure_promises
 from sfumato.releases.levels import require_levels
@@ -390,7 +390,7 @@ def make_release(
 
 def _measure_gone(
     subject: Subject, decision: Decision, total: int, sets: PublishedSets | None
-) -> Gone:
+) -> DataGone:
     """Return how much of the table is not published; perturbed columns are counted as they were."""
     policy = subject.policy
     changed: dict[str, float] = {}
@@ -398,7 +398,7 @@ def _measure_gone(
         counts = subject.table.count((name,))
         changed |= hidden_in(counts, policy)
     lost = None if sets is None else sets.recoded.loss
-    return Gone.of_decision(
+    return DataGone.of_decision(
         policy, subject.table.columns, decision, total, changed=changed, sets=lost
     )
 

@@ -72,12 +72,12 @@ class Assessment(Showable):
     People at risk are those of whom an adversary who counts learns something that is as good as
     known then (level *very high*, see `sfumato.harm`), everyone counted once. The answer is *no*
     if there are more of them than are allowed, if a promise is broken or could not be checked, or
-    if a published column names people. It is *with care* if nobody is at risk and something is
-    open: an assumption for which nobody gave a reason, an attack that applies and was not tried or
+    if a published column names people. It is *with care* if no one is at risk and something is
+    open: an assumption for which no one gave a reason, an attack that applies and was not tried or
     not run to its end, a belief of level *high*, people who were not recounted (which takes the
     people file, and only the publisher has it), a published column that nothing protects and that
     singles people out or has no role, the column that tells people apart, or a fixed seed. It is
-    *yes* if nobody is at risk and nothing is open.
+    *yes* if no one is at risk and nothing is open.
 
     Does not promise: that the roles are right, or that there is no better attack.
 
@@ -131,7 +131,7 @@ class Assessment(Showable):
     """What can be done about the reasons and what it costs, if remedies were tried."""
 
     refuted: tuple[str, ...] = ()
-    """What the manifest says of chance and nobody believes, and why."""
+    """What the manifest says of chance and no one believes, and why."""
 
     def __post_init__(self) -> None:
         if not self.adversaries and self.judged:
@@ -151,7 +151,7 @@ class Assessment(Showable):
 
     @property
     def open(self) -> tuple[Assumption, ...]:
-        """The assumptions for which nobody gave a reason."""
+        """The assumptions for which no one gave a reason."""
         return tuple(each for each in self.assumptions if each.open)
 
     @property
@@ -190,7 +190,7 @@ class Assessment(Showable):
 
     @property
     def concerns(self) -> tuple[Outcome, ...]:
-        """The attacks that make something likely and put nobody at risk, the worst first."""
+        """The attacks that make something likely and put no one at risk, the worst first."""
         left = [
             each
             for each in self.judged
@@ -361,7 +361,7 @@ class Assessment(Showable):
     def _at_risk(self) -> str:
         if not self.adversaries:
             return ""
-        number = "Nobody" if not self.at_risk else format_integer(self.at_risk)
+        number = "No one" if not self.at_risk else format_integer(self.at_risk)
         verb = "is" if self.at_risk <= 1 else "are"
         return f" {number} of {format_integer(self.people)} people {verb} at risk."
 
@@ -468,7 +468,7 @@ _CONFIRM = {
 
 _ASSUMED = (
     "assumption",
-    Heading("people at risk if it is wrong", "None: nobody can tell."),
+    Heading("people at risk if it is wrong", "None: it cannot be told."),
     Heading("because", "The reason that the policy gives; open without one."),
 )
 

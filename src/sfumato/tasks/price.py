@@ -6,7 +6,7 @@ from typing import Any, Literal, TypeAlias
 from sfumato.leaks import Findings
 from sfumato.policy import Policy
 from sfumato.policy.remedies import Remedy
-from sfumato.recode.gone import Gone
+from sfumato.recode.gone import DataGone
 from sfumato.showing.content import Cell, Content, ContentTable, Part, Sentence, Showable
 from sfumato.tasks.assessment import Answer, Assessment, Reason
 from sfumato.text import percent
@@ -49,7 +49,7 @@ class Standing:
     """The normalised loss of the quasi-identifiers, whatever the policy keeps small; None if only
     published rows are known."""
 
-    gone: Gone
+    gone: DataGone
     """How much of the whole table is gone."""
 
     suppressed: int
@@ -93,12 +93,12 @@ class PricedRemedy:
 
     @property
     def words(self) -> str:
-        """What is done."""
+        """Return what is done."""
         return str(self.remedy)
 
     @property
     def cost(self) -> tuple[float, float]:
-        """What is gone afterwards, and the loss: what remedies are sorted by."""
+        """Return what is gone afterwards, and the loss: what remedies are sorted by."""
         after = self.after
         return (2.0, 2.0) if after is None else (after.gone.share, after.normalised or 0.0)
 
@@ -112,7 +112,7 @@ class PricedRemedy:
 
     @property
     def rows_lost(self) -> int:
-        """How many more rows are not published; fewer than 0 if more of them are."""
+        """Return how many more rows are not published; fewer than 0 if more of them are."""
         return 0 if self.after is None else self.after.suppressed - self.before.suppressed
 
     def __str__(self) -> str:
@@ -212,7 +212,7 @@ class RemedyChain(Showable):
 
     @property
     def last(self) -> Standing:
-        """Where it ends."""
+        """Return where it ends."""
         found = self.steps[-1].after if self.steps else None
         return self.first if found is None else found
 
@@ -223,7 +223,7 @@ class RemedyChain(Showable):
 
     @property
     def headline(self) -> str:
-        """Where it begins and where it ends, in one line."""
+        """Return where it begins and where it ends, in one line."""
         first, last = self.first, self.last
         many = "remedy" if len(self.steps) == 1 else "remedies"
         return (
@@ -269,7 +269,7 @@ class PricedReason:
 
     @property
     def title(self) -> str:
-        """What the remedies are against, in a few words."""
+        """Return what the remedies are against, in a few words."""
         outcome = self.reason.outcome
         text = self.reason.text if outcome is None else outcome.title
         return f"Against {text}" if outcome is not None else text

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 from sfumato.errors import SfumatoError
 from sfumato.policy import Policy
 from sfumato.policy.remedies import GiveRole, PublishApart, Remedy
-from sfumato.recode.gone import Gone
+from sfumato.recode.gone import DataGone
 from sfumato.recode.recoded import rows_of
 from sfumato.releases.opening import Published, PublishedTable, open_release
 from sfumato.releases.preparing import open_prepared
@@ -117,13 +117,13 @@ def _price(
     if tried is None:
         return None
     tried = trials.complete(tried)
-    told = _told(reason, first.found, tried.found)
+    told = _told_by(reason, first.found, tried.found)
     if not _better(first.standing, tried.standing, told):
         return None
     return PricedRemedy(remedy, first.standing, tried.standing, changed, told=told)
 
 
-def _told(reason: Reason, before: Assessment, after: Assessment) -> tuple[int, int] | None:
+def _told_by(reason: Reason, before: Assessment, after: Assessment) -> tuple[int, int] | None:
     """Return the people at risk by one reason, before and after."""
     people, left = people_by(reason, before), people_by(reason, after)
     return None if people is None or left is None else (people, left)
@@ -214,7 +214,7 @@ class _PublishedRows(NamedTuple):
 
     @property
     def standing(self) -> Standing:
-        """Where the rows stand as they are."""
+        """Return where the rows stand as they are."""
         names = self.release.table.columns
         return self.standing_of(self.found, dict.fromkeys(names, 0.0))
 
@@ -223,7 +223,7 @@ class _PublishedRows(NamedTuple):
         """Return where the rows stand, by a verdict and what is gone of each column."""
         of = max((each.of for each in found.attacks), default=0)
         # Of quasi-identifiers nothing more is lost than was before; how much that was is not known.
-        return Standing(found.answer, people_at_risk(found), of, None, None, Gone(gone), 0)
+        return Standing(found.answer, people_at_risk(found), of, None, None, DataGone(gone), 0)
 
     def apply(self, remedy: Remedy) -> Assessment | None:
         """Return the verdict on the rows with a remedy; None if it takes more than the rows."""
@@ -298,7 +298,7 @@ def _price_on_rows(
             if isinstance(remedy, GiveRole):
                 gone[remedy.column] = 1.0
             standing = rows.standing_of(after, gone)
-            told = _told(reason, found, after)
+            told = _told_by(reason, found, after)
             if _better(before, standing, told):
                 offered.append(PricedRemedy(remedy, before, standing, told=told))
         tried = _cheapest([each for each in offered if each.tried])

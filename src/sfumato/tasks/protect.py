@@ -257,7 +257,7 @@ def protect(  # noqa: PLR0913 - all but two have a default and are named
         until: The answer to go on to: `yes`, or `with care`; None looks for leaks only.
         at_most_loss: The most normalised loss of the quasi-identifiers that a remedy may lead to.
         at_most_gone: The most of the whole table that may be gone by it, columns that are left out
-            included; see `sfumato.recode.gone.Gone`.
+            included; see `sfumato.recode.gone.DataGone`.
         method: How rows are recoded; None takes the policy's.
         alpha: What a probability must exceed to be mended.
         support: Fewest rows behind a rule; None takes the k that is promised, else 5.

@@ -22,7 +22,7 @@ from sfumato.models import KAnonymity
 from sfumato.policy import FULL_DOMAIN, Policy
 from sfumato.policy.remedies import Coarsen, PromiseMore, PublishApart, Remedy, tighten
 from sfumato.recode.deciding import count_population, counted_columns
-from sfumato.recode.gone import Gone, is_copy
+from sfumato.recode.gone import DataGone, is_copy
 from sfumato.recode.recoded import rows_of
 from sfumato.recode.workshop import Workshop
 from sfumato.releases.manifest import Manifest
@@ -122,7 +122,7 @@ class TriedPolicy(NamedTuple):
 
     @property
     def trouble(self) -> tuple[int, int, int, int]:
-        """What is compared to see whether a remedy helped: less is better."""
+        """Return what is compared to see whether a remedy helped: less is better."""
         return trouble(self.found)
 
 
@@ -215,7 +215,7 @@ class PolicyTrials:
 
     def _publish(
         self, policy: Policy, subject: Subject, refine: tuple[Findings, ...]
-    ) -> tuple[Release, Gone]:
+    ) -> tuple[Release, DataGone]:
         decoupling = policy.make_decoupling(DECOUPLINGS)
         if decoupling is not None and not (decoupling.in_one_piece or decoupling.keeps_classes):
             raise PolicyError(f"{decoupling.name} goes by raw values: remedies are not tried on it")
@@ -265,7 +265,7 @@ class PolicyTrials:
         made = decouple(whole, policy.make_decoupling(DECOUPLINGS), seed=self._seed)
         return replace(made, manifest=replace(made.manifest, reproducible=False))
 
-    def _standing(self, manifest: Manifest, gone: Gone, found: Assessment) -> Standing:
+    def _standing(self, manifest: Manifest, gone: DataGone, found: Assessment) -> Standing:
         losses = manifest.known_losses
         return Standing(
             found.answer,

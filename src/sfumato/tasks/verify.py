@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import replace
+from importlib import import_module
 
 from sfumato.attacks import ATTACKS, Attack, KnowledgeBreach, Linking, Outcome, Target
 from sfumato.attacks.adversary.assumptions import assumptions_of
@@ -132,8 +133,8 @@ def verify(  # noqa: PLR0913 - all but two have a default and are named
     """
     policy = _policy_for(what, policy)
     if remedies:
-        from sfumato.tasks.priced_verdict import verify_with_prices
-
+        # It verifies what it tries, so it is loaded by name.
+        priced = import_module("sfumato.tasks.priced_verdict")
         given = {
             "population": population,
             "quasi_identifiers": quasi_identifiers,
@@ -146,7 +147,10 @@ def verify(  # noqa: PLR0913 - all but two have a default and are named
             "earlier": earlier,
             "people_file": people_file,
         }
-        return verify_with_prices(what, policy, data=data, options=given, progress=progress)
+        tried: Assessment = priced.verify_with_prices(
+            what, policy, data=data, options=given, progress=progress
+        )
+        return tried
     if threshold is not None:
         require_number("threshold", threshold, above=0, at_most=1)
     if people is not None:
@@ -316,7 +320,7 @@ def _believed_roles(release: Published) -> dict[str, tuple[str, ...]]:
 
 
 def _refuted_claims(release: Published) -> tuple[str, ...]:
-    """Return what a manifest says of chance that nobody believes, and why."""
+    """Return what a manifest says of chance that no one believes, and why."""
     return tuple(
         f"its manifest says {each}. The column is judged as it stands"
         for each in chance_claims(release)

@@ -437,7 +437,7 @@ def explain_person(desk: Desk, asked: Fields) -> Context:
     source = desk.require_source().address
     person = dict(_person(asked))
     row: Mapping[str, Any] = {}
-    if "anybody" in asked:
+    if "anyone" in asked:
         row = _draw(source, policy)
         person = {n: row[n] for n in policy.quasi_identifiers if row.get(n) is not None}
     if not person:

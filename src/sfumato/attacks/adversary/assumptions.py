@@ -37,7 +37,7 @@ class Assumption:
     """What is assumed, as a clause."""
 
     people: int | None = None
-    """The people at risk if it is wrong; None if nobody can tell."""
+    """The people at risk if it is wrong; None if it cannot be told."""
 
     of: int = 0
     because: str | None = None
@@ -48,7 +48,7 @@ class Assumption:
 
     @property
     def open(self) -> bool:
-        """Whether nobody has said why it is right."""
+        """Whether no one has said why it is right."""
         return self.because is None
 
     def to_dict(self) -> dict[str, Any]:
@@ -129,7 +129,7 @@ def assumptions_of(
     if release.manifest is not None and release.policy is None and not any(release.named):
         told = "the roles of the columns are what its manifest says"
         every.append(Assumption("roles", (), told, None, given.of))
-    # Those that matter most come first; nobody can say how much the roles matter.
+    # Those that matter most come first; no one can say how much the roles matter.
     return tuple(sorted(every, key=lambda each: (-(each.people or 0), each.kind, each.columns)))
 
 

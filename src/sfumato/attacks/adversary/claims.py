@@ -1,4 +1,4 @@
-"""What a release says chance did to its columns, held against what it publishes."""
+"""Claims: what a release says chance did to its columns, held against what it publishes."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
@@ -20,11 +20,11 @@ from sfumato.releases.opening import Published, PublishedTable
 
 @dataclass(frozen=True)
 class ChanceClaim:
-    """What is said of one column: that chance has changed its values, and how.
+    """What is said about one column: that chance has changed its values, and how.
 
-    A claim softens what attacks find, so somebody must answer for it. One that the reader's policy
+    A claim softens what attacks find, so someone must answer for it. One that the reader's policy
     makes too is theirs. One that only the manifest makes is an assumption: the column is attacked
-    as if it were exact as well. One that does not fit what is published is believed by nobody.
+    as if it were exact as well. One that does not fit what is published is believed by no one.
 
     Example:
         >>> claim = ChanceClaim("ill", None, "pram", confirmed=False, why="keep must be below 1")
@@ -63,7 +63,7 @@ class ChanceClaim:
 
     @property
     def open(self) -> bool:
-        """Whether it is believed, and nobody but the manifest says so."""
+        """Whether it is believed, and no one but the manifest says so."""
         return self.believed and not self.confirmed
 
     def to_dict(self) -> dict[str, Any]:
@@ -120,7 +120,7 @@ def randomised_columns(release: Published) -> dict[str, Perturbation]:
 def hidden_columns(release: Published) -> tuple[str, ...]:
     """Return the columns of which chance hides what is true, and not nearly nothing of it.
 
-    Where a claim is open, this is what is believed without anybody who answers for it.
+    Where a claim is open, this is what is believed without anyone who answers for it.
     """
     if not isinstance(release, PublishedTable):
         return tuple(randomised_columns(release))
@@ -194,7 +194,7 @@ class _ClaimedRows:
         return release.without_starred(counts)
 
     def hold(self, name: str, member: Perturbation) -> ClaimFit | None:
-        """Hold a claim against the rows; None if nothing can be said."""
+        """Compare a claim against the rows; None if nothing can be said."""
         if name not in self._columns:
             return None
         known = self._counts.project((*self.release.quasi_identifiers, name))

@@ -252,7 +252,7 @@ def _table(
     beside, unread = _beside(release)
     [counts] = release.counts((*release.columns, *beside)).tables
     readings = nearly_exact_columns(counts, drawn)
-    # What chance has changed so much that it is another value is not what others know.
+    # What chance has changed to the point that it is another value is not what others know.
     beside = tuple(name for name in beside if name in readings or name not in drawn)
     counts = read_columns(counts.project((*release.columns, *beside)), readings)
     counts = release.without_starred(counts).fold(release.folded)

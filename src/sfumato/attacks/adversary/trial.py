@@ -29,7 +29,7 @@ from sfumato.losses import NormalizedLoss
 from sfumato.models import KmAnonymity
 from sfumato.policy import Policy
 from sfumato.recode.deciding import Decision, Maker, counted_columns, decide
-from sfumato.recode.gone import Gone, hidden_in
+from sfumato.recode.gone import DataGone, hidden_in
 from sfumato.recode.recoded import recode_counts
 from sfumato.releases.manifest import PUBLISHED, build_manifest
 from sfumato.releases.opening import open_release
@@ -114,7 +114,7 @@ class Trial:
     losses: Mapping[str, float] = field(default_factory=dict)
     """By name; where nothing is generalised there are only those that are asked for."""
 
-    gone: Gone | None = None
+    gone: DataGone | None = None
     """How much of the whole table would be gone, with columns that are left out; None if nothing
     can be published."""
 
@@ -402,7 +402,7 @@ def try_on_counts(
         classes=len(sizes),
         smallest=int(sizes.min()) if len(sizes) else 0,
         losses=decision.losses,
-        gone=Gone.of_decision(given, table.columns, decision, counts.total, changed=hidden),
+        gone=DataGone.of_decision(given, table.columns, decision, counts.total, changed=hidden),
         columns=tuple(
             _column(name, decision, stars[name], published) for name in policy.quasi_identifiers
         ),

@@ -85,7 +85,7 @@ def _cases(tried: Sequence[Outcome]) -> list[list[Cell]]:
         [
             outcome.attack,
             ", ".join(f"{name}={brief(value, most=40)}" for name, value in case.who.items())
-            or "everybody",
+            or "everyone",
             case.people,
             brief(case.believed),
             Share(case.prior),

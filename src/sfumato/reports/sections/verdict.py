@@ -84,7 +84,7 @@ def _headline(dossier: Dossier) -> str:
         n = len(found.reasons)
         asks = "there is a reason" if n == 1 else f"there are {n} reasons"
         return (
-            "Every promise that could be recounted holds, and nobody is at risk; "
+            "Every promise that could be recounted holds, and no one is at risk; "
             f"but {asks} to decide on before it is published."
         )
     broken = [r.check.name for r in found.reasons if r.check is not None and r.refuses]
