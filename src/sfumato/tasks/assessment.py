@@ -361,7 +361,7 @@ class Assessment(Showable):
     def _at_risk(self) -> str:
         if not self.adversaries:
             return ""
-        number = "No one" if not self.at_risk else format_integer(self.at_risk)
+        number = "None" if not self.at_risk else format_integer(self.at_risk)
         verb = "is" if self.at_risk <= 1 else "are"
         return f" {number} of {format_integer(self.people)} people {verb} at risk."
 
