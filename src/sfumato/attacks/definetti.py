@@ -179,7 +179,8 @@ class DeFinetti(Attack):
         else:
             groups = target.published().n
         if groups < FEWEST_GROUPS:
-            return f"there are {groups} groups, {_TOO_FEW}"
+            there = "there is one group" if groups == 1 else f"there are {groups} groups"
+            return f"{there}, {_TOO_FEW}"
         return ""
 
     @classmethod

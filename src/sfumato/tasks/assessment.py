@@ -305,8 +305,8 @@ class Assessment(Showable):
         found = []
         for several in kinds.values():
             worst, *others = several
-            more = f", and {len(others)} more columns likewise" if others else ""
-            more = more.replace("1 more columns", "one more column")
+            count = "one more column" if len(others) == 1 else f"{len(others)} more columns"
+            more = f", and {count} likewise" if others else ""
             found.append(Reason(f"it is assumed that {worst}{more}. {_CONFIRM[worst.kind]}"))
         return found
 
