@@ -101,10 +101,13 @@ def _headline(dossier: Dossier) -> str:
 
 
 def _at_risk(dossier: Dossier) -> list[Part]:
-    """Return how many people each adversary learns too much of."""
+    """Return how many people each adversary learns too much of, in one line."""
     lines = dossier.assessment.adversaries
-    texts = tuple(_sentence(str(line)) for line in lines)
-    return [Listing(texts, caption="People at risk")] if lines else []
+    if not lines:
+        return []
+    told = [f"{format_integer(each.people)} {each.knows.besides or each.who}" for each in lines]
+    of = format_integer(dossier.assessment.people)
+    return [Sentence(f"People at risk, of {of}: {', with '.join(told)}.")]
 
 
 def _count(people: int) -> str:
