@@ -105,9 +105,12 @@ def _at_risk(dossier: Dossier) -> list[Part]:
     lines = dossier.assessment.adversaries
     if not lines:
         return []
-    told = [f"{format_integer(each.people)} {each.knows.besides or each.who}" for each in lines]
+    first, *others = lines
+    known = first.who.removeprefix("who knows ")
+    told = [f"{format_integer(first.people)} if others know {known}"]
+    told += [f"{format_integer(each.people)} with {each.knows.besides}" for each in others]
     of = format_integer(dossier.assessment.people)
-    return [Sentence(f"People at risk, of {of}: {', with '.join(told)}.")]
+    return [Sentence(f"People at risk, of {of}: {', '.join(told)}.")]
 
 
 def _count(people: int) -> str:
