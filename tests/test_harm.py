@@ -34,7 +34,7 @@ def level_by_hand(before: Fraction, after: Fraction) -> Level:
     if after >= Fraction(1, 2) and after >= 4 * before:
         return Level.HIGH
     if after >= Fraction(3, 4) and sure:
-        return Level.HIGH
+        return Level.MODERATE
     return Level.MODERATE if after >= Fraction(1, 5) and after >= 10 * before else Level.LOW
 
 
@@ -51,7 +51,7 @@ def level(prior: float, posterior: float) -> Level:
         (0.5, 1.0, Level.VERY_HIGH),
         (0.01, 0.8, Level.VERY_HIGH),
         (0.01, 0.5, Level.HIGH),
-        (0.6, 1.0, Level.HIGH),
+        (0.6, 1.0, Level.MODERATE),
         (0.01, 0.2, Level.MODERATE),
         (0.6, 0.75, Level.LOW),
         (0.75, 1.0, Level.LOW),
@@ -139,22 +139,35 @@ def test_chance_is_the_share_of_shuffled_tables_that_reach_a_level():
     assert chance.reach == pytest.approx(reached / trials, abs=0.02)
 
 
-def judge(levels_at: int, *, groups: int = 500, people: int = 10_000, secrecy: int = 0):
+def judge(
+    levels_at: int,
+    *,
+    groups: int = 500,
+    people: int = 10_000,
+    secrecy: int = 0,
+    learned: bool = True,
+):
     """Judge groups of which some show a value that chance makes in one group of a hundred."""
     prior = np.full(groups, 0.25)
     posterior = np.where(np.arange(groups) < levels_at, 1.0, 0.25)
     reach = np.full((3, groups), 0.01)
     chance = Chance(reach, np.full(groups, 0.01), 4)
     wanted = np.full(groups, secrecy)
-    return RULE.judge(prior, posterior, people, secrecy=wanted, chance=chance)
+    return RULE.judge(prior, posterior, people, secrecy=wanted, chance=chance, learned=learned)
 
 
-def test_as_many_as_chance_makes_are_one_level_lower_and_more_are_not():
+def test_what_is_learned_as_often_as_chance_makes_it_is_noise_and_more_is_not():
     few, many = judge(5), judge(40)
-    assert (few.levels[:5] == Level.HIGH).all()
+    assert (few.levels[:5] == Level.LOW).all()
     assert (few.by_chance[:5]).all()
     assert (many.levels[:40] == Level.VERY_HIGH).all()
     assert not many.by_chance.any()
+
+
+def test_a_fact_is_one_whether_chance_made_it_or_not():
+    few = judge(5, learned=False)
+    assert (few.levels[:5] == Level.VERY_HIGH).all()
+    assert (few.by_chance[:5]).all()  # it explains, and excuses nothing
 
 
 def test_chance_is_no_excuse_for_a_secret_or_among_few_people():
@@ -178,9 +191,9 @@ def test_one_group_that_chance_could_not_make_is_not_excused_by_many_that_it_doe
     surprise = np.full(groups, 0.01)
     surprise[0] = 1e-9
     chance = Chance(np.full((3, groups), 0.01), surprise, 4)
-    levels = RULE.judge(prior, posterior, 50_000, chance=chance).levels
+    levels = RULE.judge(prior, posterior, 50_000, chance=chance, learned=True).levels
     assert levels[0] == Level.VERY_HIGH
-    assert (levels[1:21] == Level.HIGH).all()
+    assert (levels[1:21] == Level.LOW).all()
 
 
 @pytest.mark.parametrize("bad", [{"high": 1.5}, {"moderate": -0.1}, {"very_high": "x"}])

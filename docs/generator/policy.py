@@ -66,6 +66,7 @@ _WHERE = {
     "risk_levels": "[where each level begins](#risk_levels)",
     "verdict": "[what is tolerated](#verdict)",
     "accept": "a list of findings",
+    "against": "one of `quasi-identifiers`, `one-value`, `two-values`, or a list",
     "secret": "a list of values",
     "harmless": "a list of values",
     "dates": "an order, a format, or either with a pivot",

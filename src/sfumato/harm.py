@@ -1,8 +1,9 @@
 """The one rule for harm: when what a release lets an adversary believe hurts a person.
 
 A belief has two figures: how likely a statement about a person is before the release (prior) and
-after it (posterior). `HarmRule` turns the two into a level. `Secrecy` of the value moves it, and
-`Chance` lowers it where a table of independent columns would have shown the same.
+after it (posterior). `HarmRule` turns the two into a level, and `Secrecy` of the value moves it.
+What a table shows is a fact, whatever made it so. Where something is *learned* from many groups,
+`Chance` tells a signal from the noise that a table of independent columns would show as well.
 """
 
 from dataclasses import dataclass
@@ -15,7 +16,7 @@ from sfumato.errors import require_number
 from sfumato.typing import BoolArray, FloatArray, IntArray
 
 FEWEST = 100
-"""In a table of fewer people chance is no excuse: so few cannot show that it was chance."""
+"""In a table of fewer people chance explains nothing: so few cannot show that it was chance."""
 
 _LIMIT = 0.001
 """What is less probable than this is not taken for chance."""
@@ -47,7 +48,7 @@ class Secrecy(IntEnum):
 
     ORDINARY = 0
     SECRET = 1
-    """What is believed of it counts one level more, and chance excuses nothing."""
+    """What is believed of it counts one level more, and chance explains nothing."""
 
 
 @dataclass(frozen=True)
@@ -58,12 +59,13 @@ class HarmRule:
     |---|---|---|
     | very high | `very_high` | twice as likely as before, or three quarters of the doubt gone |
     | high | `high` | four times as likely |
-    | high, too | `very_high` | three quarters of the doubt gone |
     | moderate | `moderate` | ten times as likely |
+    | moderate, too | `very_high` | three quarters of the doubt gone |
 
     Doubt is what a belief lacks to certainty. Of a value that most people have, more than half,
-    the end of doubt is *high* and not *very high*. What was as good as known before the release
-    (a prior of `very_high` or more) harms no person.
+    the end of doubt is *moderate*: one would have guessed it. Of a secret one it is *high*, before
+    secrecy raises that. What was as good as known before the release (a prior of `very_high` or
+    more) harms no person.
 
     Args:
         moderate: The belief from which on a rare value is of concern.
@@ -74,7 +76,7 @@ class HarmRule:
         >>> prior = np.array([0.27, 0.01, 0.6, 0.983, 0.01])
         >>> posterior = np.array([0.75, 0.5, 1.0, 1.0, 0.2])
         >>> [str(Level(level)) for level in HarmRule().levels(prior, posterior)]
-        ['very high', 'high', 'high', 'low', 'moderate']
+        ['very high', 'high', 'moderate', 'low', 'moderate']
     """
 
     moderate: float = 0.20
@@ -85,30 +87,43 @@ class HarmRule:
         for name in ("moderate", "high", "very_high"):
             require_number(name, getattr(self, name), at_least=0, at_most=1)
 
-    def least_belief(self, prior: FloatArray, level: Level) -> FloatArray:
+    def least_belief(
+        self, prior: FloatArray, level: Level, secret: BoolArray | None = None
+    ) -> FloatArray:
         """Return the least posterior of a level, per prior; more than 1 where it has none.
 
-        >>> HarmRule().least_belief(np.array([0.1, 0.4, 0.6]), Level.VERY_HIGH).tolist()
-        [0.75, 0.8, inf]
+        Args:
+            prior: How likely something is before the release.
+            level: The level.
+            secret: Where it is a secret; None for nowhere.
+
+        Example:
+            >>> HarmRule().least_belief(np.array([0.1, 0.4, 0.6]), Level.VERY_HIGH).tolist()
+            [0.75, 0.8, inf]
         """
         prior = np.asarray(prior, dtype=np.float64)
         sure = np.maximum(self.very_high, 1 - (1 - prior) / 4)
         rare = prior <= _HALF + _SLACK
         least = np.minimum(np.maximum(self.very_high, 2 * prior), np.where(rare, sure, np.inf))
+        doubtful = prior < self.very_high - _SLACK
         if level < Level.VERY_HIGH:
-            sure = np.where(prior < self.very_high - _SLACK, sure, np.inf)
-            least = np.minimum(np.minimum(least, sure), np.maximum(self.high, 4 * prior))
+            least = np.minimum(least, np.maximum(self.high, 4 * prior))
+            if secret is not None:
+                least = np.minimum(least, np.where(doubtful & secret, sure, np.inf))
         if level < Level.HIGH:
+            least = np.minimum(least, np.where(doubtful, sure, np.inf))
             least = np.minimum(least, np.maximum(self.moderate, 10 * prior))
         found: FloatArray = np.where(least <= 1 + _SLACK, least, np.inf)
         return found
 
-    def levels(self, prior: FloatArray, posterior: FloatArray) -> IntArray:
-        """Return the level of each belief, before secrecy and chance."""
+    def levels(
+        self, prior: FloatArray, posterior: FloatArray, secret: BoolArray | None = None
+    ) -> IntArray:
+        """Return the level of each belief, before secrecy raises it, and before chance."""
         prior = np.asarray(prior, dtype=np.float64)
         levels = np.zeros(np.broadcast(prior, posterior).shape, dtype=np.int64)
         for level in (Level.MODERATE, Level.HIGH, Level.VERY_HIGH):
-            levels += posterior >= self.least_belief(prior, level) - _SLACK
+            levels += posterior >= self.least_belief(prior, level, secret) - _SLACK
         return np.where(posterior > prior + _SLACK, levels, 0)
 
     def least_rows(self, prior: FloatArray, rows: IntArray, level: Level) -> FloatArray:
@@ -133,6 +148,7 @@ class HarmRule:
         applies: BoolArray | None = None,
         secrecy: IntArray | None = None,
         chance: "Chance | None" = None,
+        learned: "bool | BoolArray" = False,
     ) -> "Judgement":
         """Return the level of each belief, with secrecy and chance.
 
@@ -143,19 +159,23 @@ class HarmRule:
             applies: Which groups a statement is made of; None for all.
             secrecy: Per group, the secrecy of what is believed; None for ordinary values.
             chance: How far independence explains the beliefs; None if it does not.
+            learned: Whether the beliefs are patterns that were looked for among many: those that
+                chance explains are noise then, and of no level. A fact is one whatever made it.
         """
-        levels = self.levels(prior, posterior)
+        secret = None if secrecy is None else secrecy == Secrecy.SECRET
+        levels = self.levels(prior, posterior, secret)
         if applies is not None:
             levels = np.where(applies, levels, 0)
         by_chance = np.zeros(len(levels), dtype=np.bool_)
         if chance is not None and people >= FEWEST:
             by_chance = chance.explains(levels)
-        if secrecy is not None:
-            by_chance &= secrecy != Secrecy.SECRET
+        if secret is not None:
+            by_chance &= ~secret
             raised = np.minimum(levels + (levels > 0), int(Level.VERY_HIGH))
-            levels = np.where(secrecy == Secrecy.SECRET, raised, levels)
+            levels = np.where(secret, raised, levels)
             levels = np.where(secrecy == Secrecy.HARMLESS, 0, levels)
-        return Judgement(np.maximum(levels - by_chance, 0), by_chance & (levels > 0))
+        by_chance &= levels > 0
+        return Judgement(np.where(by_chance & learned, 0, levels), by_chance)
 
 
 @dataclass(frozen=True, eq=False)
@@ -164,7 +184,7 @@ class Judgement:
 
     levels: IntArray
     by_chance: BoolArray
-    """Whether the level is one lower because chance explains the belief."""
+    """Whether chance explains the belief: tables of independent columns would show the same."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -173,8 +193,7 @@ class Chance:
 
     A group is some rows; the sensitive values of all rows of a population (the table, or the
     group's class) are dealt out to them at random. A few of very many groups then show nearly one
-    value, and that says nothing of the column. It is still true of those people, so a level is
-    lowered and not waived.
+    value, and that says nothing of the column. It is still true of those people.
 
     Example:
         >>> chance = Chance(np.full((3, 1000), 0.002), np.full(1000, 0.002), 4)

@@ -8,11 +8,31 @@ entry point in the group of the family, for example `sfumato.models`.
 
 import threading
 from collections.abc import Iterable, Iterator, Mapping
-from typing import Generic, TypeVar
+from dataclasses import fields
+from typing import Any, ClassVar, Generic, Self, TypeVar
 
 from sfumato.errors import UnknownNameError
 
 T = TypeVar("T")
+
+
+class Member:
+    """One of a family: a frozen dataclass whose fields are its settings."""
+
+    name: ClassVar[str]
+    """What policies and the command line call it."""
+
+    def params(self) -> dict[str, Any]:
+        """Return its settings as plain values, as a policy writes them."""
+        return {field.name: getattr(self, field.name) for field in fields(self)}  # type: ignore[arg-type]
+
+    @classmethod
+    def example(cls) -> Self:
+        """Return a small valid instance: the one without settings, unless it needs some.
+
+        If it has a sensitive column, that is `disease`.
+        """
+        return cls()
 
 
 class Registry(Mapping[str, type[T]], Generic[T]):

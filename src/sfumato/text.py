@@ -89,6 +89,15 @@ def text_or_none(value: Value) -> str | None:
     return None if is_missing(value) else text_of(value)
 
 
+def format_integer(number: int) -> str:
+    r"""Return a whole number; thin spaces part thousands, for a comma is a decimal sign to many.
+
+    >>> format_integer(999), format_integer(30162)
+    ('999', '30\u202f162')
+    """
+    return f"{number:,}".replace(",", "\u202f")
+
+
 def percent(share: float, decimals: int = 0) -> str:
     """Return a share as people read it, never rounded down to none or up to all.
 

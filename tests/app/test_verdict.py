@@ -142,6 +142,23 @@ def test_networks_are_drawn(client, desk):
 
 
 @pytest.mark.usefixtures("patience")
+def test_remedies_are_tried_and_their_price_stands_beside_the_buttons(client, desk):
+    page = judged(client, desk)
+    assert 'id="try-remedies"' in page
+    client.post("verdict/prices")
+    job = desk.jobs.get(verdict.PRICES)
+    assert job.wait(120)
+    assert job.error is None
+    page = client.get("verdict").text
+    assert "Remedies that were tried" in page
+    reasons = job.result.reasons
+    shown = [one for each in reasons for one in each.remedies if one.remedy in each.reason.remedies]
+    assert shown or job.result.chain is not None
+    for each in shown:
+        assert f"then: {each.after.answer}" in page
+
+
+@pytest.mark.usefixtures("patience")
 def test_a_release_of_the_folder_is_judged_by_itself(client, desk):
     import sfumato as sf
 

@@ -38,9 +38,10 @@ def harm(prior, posterior):
         return 0
     if posterior >= Fraction(3, 4) and (posterior >= 2 * prior or (sure and prior <= 1 / 2)):
         return 3
-    if (posterior >= 1 / 2 and posterior >= 4 * prior) or (sure and prior < Fraction(3, 4)):
+    if posterior >= 1 / 2 and posterior >= 4 * prior:
         return 2
-    return int(posterior >= Fraction(1, 5) and posterior >= 10 * prior)
+    rare = posterior >= Fraction(1, 5) and posterior >= 10 * prior
+    return int(rare or (sure and prior < Fraction(3, 4)))
 
 
 def worst_of(rows, sets):

@@ -101,7 +101,7 @@ def test_newcomers_are_at_risk_where_the_release_alone_hides_them():
     assert [each.column for each in by_column] == ["ill", "pay"]
     outcome = attack.on(target, HarmRule())
     [difference] = attack.run(grouped_of(START), later).differences
-    assert (outcome.people + outcome.high, outcome.posterior) == (1, 1.0)
+    assert (outcome.people + outcome.moderate, outcome.posterior) == (1, 1.0)
     assert outcome.prior == float(difference.after) < 0.75
     assert outcome.worst[0].who == {"age": "20s"}
     assert json.loads(json.dumps(outcome.to_dict())) == outcome.to_dict()
@@ -137,7 +137,7 @@ def test_a_newcomer_without_a_value_gives_none_away():
     later = one_column("flu", "gout", None, "hiv")
     target = after(later, first)
     outcome = Composition(0.75).on(target, HarmRule())
-    assert (outcome.people + outcome.high, outcome.posterior) == (1, 1.0)
+    assert (outcome.people + outcome.moderate, outcome.posterior) == (1, 1.0)
     assert outcome.prior == pytest.approx(1 / 3)
 
 

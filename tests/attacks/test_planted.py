@@ -58,8 +58,8 @@ ORGAN = [("organ", ill) for ill in ORGANS["stomach"]] * 8
 def test_exactly_those_who_were_planted_are_at_risk(attack, found, seed):
     rows = noise(np.random.default_rng(seed)) + EQUAL + EIGHTY + STOMACH
     outcome = attack.on(target_of(rows), HarmRule())
-    # Half of all illnesses are of the stomach: that all of a class are is high, not very high.
-    assert outcome.people + outcome.high == sum(found.values())
+    # Half of all illnesses are of the stomach: that all of a class are was to be guessed.
+    assert outcome.people + outcome.moderate == sum(found.values())
     at_risk = outcome.worst[: len(found)]
     assert {case.who["age"]: case.people for case in at_risk} == found
     rest = outcome.worst[len(found) :]
@@ -70,16 +70,16 @@ def test_exactly_those_who_were_planted_are_at_risk(attack, found, seed):
 def test_a_class_of_one_organ_is_at_risk(seed):
     rows = noise(np.random.default_rng(seed)) + EIGHTY + ORGAN
     outcome = Similarity("ill", level=1).on(target_of(rows), HarmRule())
-    # Half of all illnesses are of the stomach, and a little more may be.
-    assert outcome.people + outcome.high == 24
+    # Half of all illnesses are of the stomach; of a little more one would have guessed it.
+    assert outcome.people + outcome.moderate == 24
     assert outcome.worst[0].who == {"age": "organ"}
 
 
 @pytest.mark.parametrize("seed", range(5))
-def test_seven_people_of_one_organ_are_no_more_than_chance_makes(seed):
+def test_seven_people_of_one_organ_are_told_though_chance_explains_them(seed):
     rows = noise(np.random.default_rng(seed)) + EQUAL
     outcome = Similarity("ill", level=1).on(target_of(rows), HarmRule())
-    assert outcome.people == 0
+    assert outcome.people + outcome.moderate == 7
     assert outcome.by_chance == 7
 
 

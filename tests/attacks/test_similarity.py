@@ -259,7 +259,7 @@ def test_everything_missing_gives_nothing_away(way):
     "ways", [{}, {"within": 1, "level": 1}, {"categories": THREE, "within": 0, "level": 0}]
 )
 def test_what_is_alike_is_said_in_exactly_one_way(ways):
-    with pytest.raises(ParameterError, match="exactly one of categories, within and level, got"):
+    with pytest.raises(ParameterError, match="categories, within, outside and level, got"):
         Similarity("disease", **ways)
 
 
@@ -296,7 +296,8 @@ def test_every_level_between_the_values_and_the_top_is_tried():
 
 
 def widths_of(values):
-    return [attack.within for attack in against([("A", value) for value in values])]
+    found = [attack.within for attack in against([("A", value) for value in values])]
+    return [within for within in found if within is not None]
 
 
 @pytest.mark.parametrize(
@@ -321,6 +322,38 @@ def widths_of(values):
 )
 def test_of_numbers_a_tenth_and_a_third_of_the_central_range_are_tried(values, expected):
     assert widths_of(values) == expected
+
+
+def ends_of(values):
+    return [e.outside for e in against([("A", value) for value in values]) if e.outside is not None]
+
+
+@pytest.mark.parametrize(
+    ("values", "expected"),
+    [
+        # At each end a tenth of the people, and not one more.
+        (range(100), [("9", "90")]),
+        ([*range(100), 10**9], [("9", "91")]),
+        # One value is told as the value it is; what most people have is at no end.
+        ([1, *range(2, 60), *[60] * 6], [("6", None)]),
+        ([0] * 900 + [*range(1, 101)], [(None, "91")]),
+        ([1, 2, 3, 4, 5] * 20, []),
+        (["2020-01-01", "many"], []),
+    ],
+    ids=str,
+)
+def test_a_tenth_of_the_people_at_each_end_is_tried(values, expected):
+    assert ends_of(values) == expected
+
+
+def test_what_is_outside_two_numbers_is_alike_at_each_end():
+    rows = [("A", 1), ("A", 9), ("B", 70), ("B", 400), ("C", 1), ("C", 70), ("D", 30)]
+    assert verdicts(Similarity("x", outside=(10, 60)), rows) == [True, True, False, False]
+    assert verdicts(Similarity("x", outside=(None, 60)), rows) == [False, True, False, False]
+    with pytest.raises(ParameterError, match="two numbers or days"):
+        Similarity("x", outside=(10,))
+    with pytest.raises(ParameterError, match="values like those of 'x'"):
+        verdicts(Similarity("x", outside=(10, "many")), rows)
 
 
 def test_days_are_alike_within_whole_days():
@@ -568,8 +601,9 @@ def test_one_outlier_in_a_class_does_not_hide_the_others():
     rows = [(f"{i:02}", v) for i, many in enumerate(values.tolist()) for v in many]
     target = target_of(rows)
     for attack in Similarity.against(target, HarmRule()):
-        outcome = attack.on(target, HarmRule())
-        assert (outcome.people, outcome.worst[0].who) == (100, {"label": "00"})
+        if attack.within is not None:
+            outcome = attack.on(target, HarmRule())
+            assert (outcome.people, outcome.worst[0].who) == (100, {"label": "00"})
 
 
 def planted(rng):
@@ -629,7 +663,7 @@ def test_three_quarters_and_more_of_a_range_are_found_among_any_others(some):
 
 @pytest.mark.usefixtures("patience")
 @pytest.mark.parametrize("size", [3, 5, 10, 30, 100])
-def test_independent_numbers_put_no_person_at_risk_in_classes_of_any_size(size, some):
+def test_of_independent_numbers_only_classes_within_an_amount_are_at_risk(size, some):
     for seed in range(some(2, of=12)):
         rng = np.random.default_rng(seed)
         for draw in TABLES.values():
@@ -639,5 +673,17 @@ def test_independent_numbers_put_no_person_at_risk_in_classes_of_any_size(size, 
             target = target_of(rows)
             for attack in Similarity.against(target, HarmRule()):
                 outcome = attack.on(target, HarmRule())
-                assert outcome.people == 0
-                assert size < 30 or outcome.level == Level.LOW
+                within = 0
+                if attack.within is not None:
+                    each = values[: len(label)].reshape(-1, size)
+                    within = size * int((np.ptp(each, axis=1) <= attack.within).sum())
+                if attack.outside is not None:
+                    low, high = (
+                        end if each is None else float(each)
+                        for each, end in zip(attack.outside, (-np.inf, np.inf), strict=True)
+                    )
+                    each = values[: len(label)].reshape(-1, size)
+                    beyond = (each <= low).all(axis=1) | (each >= high).all(axis=1)
+                    within = size * int(beyond.sum())
+                assert outcome.people <= within or attack.categories is not None
+                assert size < 30 or outcome.level < Level.HIGH

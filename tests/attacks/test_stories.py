@@ -165,8 +165,8 @@ def test_jan_of_29_has_a_stomach_disease():
     target = clinic()
     assert Homogeneity("condition").on(target, HarmRule()).people == 0
     outcome = Similarity("condition", level=1).on(target, HarmRule())
-    # Five of nine have a stomach disease: that all three do is high, not very high.
-    assert (outcome.people, outcome.high) == (0, 3)
+    # Five of nine have a stomach disease: that all three do was to be guessed.
+    assert (outcome.people, outcome.high, outcome.moderate) == (0, 0, 3)
     case = case_of(outcome, JAN)
     assert (case.believed, case.posterior) == ("condition is stomach", 1.0)
     assert case.prior == pytest.approx(5 / 9)
@@ -187,11 +187,11 @@ def test_what_would_be_tried_by_itself_finds_the_stomach():
 
 
 def test_three_salaries_from_60_to_80_thousand_are_found_without_being_told():
-    """Of nine people five earn as much: that all three of a class do is high, not very high."""
+    """Of nine people five earn as much: that all three of a class do was to be guessed."""
     target = clinic()
     outcome = Similarity("salary", within=23_000).on(target, HarmRule())
     worst = outcome.worst[0]
-    assert (worst.people, worst.level) == (3, Level.HIGH)
+    assert (worst.people, worst.level) == (3, Level.MODERATE)
     assert worst.believed == "salary from 60000 to 80000"
     assert (worst.prior, worst.posterior) == (pytest.approx(5 / 9), 1.0)
 

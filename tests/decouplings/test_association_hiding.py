@@ -208,7 +208,7 @@ def test_rules_that_lead_away_cost_more():
     policy = sf.Policy.from_yaml(POLICY)
     away = policy.replace(decouple={"method": "association-hiding", "absence": 0.9})
     rows = sf.decouple(census(), policy=away).tables["data"].to_pylist()
-    # Nobody of the second group is State-gov, Local-gov or anything but public in general.
+    # None of the second group is State-gov, Local-gov or anything but public in general.
     assert {row["government"] for row in rows} == {"own", "public"}
 
 
@@ -227,7 +227,7 @@ def test_the_command_line_publishes_and_verifies_it(tmp_path):
     assert "group" not in manifest
     readme = (tmp_path / "out" / "README.md").read_text(encoding="utf-8")
     assert "- No quasi-identifier tells `salary` with more than 50 %, nor that" in readme
-    found = CliRunner().invoke(app, ["verify", out])
+    found = CliRunner().invoke(app, ["verify", "--all", out])
     assert found.output.count("associations") == 3
     assert "Holds: all 12 checks." in found.output
 

@@ -52,13 +52,14 @@ def test_what_was_found_once_is_mended(path, guards, request, monkeypatch):
     assert fault is None, str(fault)
 
 
-def nothing_found(guard, tmp_path):
-    sys.stdout.write(f"seed {SEED}, {guard.few} cases\n")
+def nothing_found(guard, tmp_path, some):
+    cases = some(1 + guard.few // 5, of=guard.few)
+    sys.stdout.write(f"seed {SEED}, {cases} cases\n")
     try:
-        outcome = hunt(guard, SEED, cases=guard.few, corpus=tmp_path)
+        outcome = hunt(guard, SEED, cases=cases, corpus=tmp_path)
     finally:
         guard.close()
-    assert outcome.runs == guard.few
+    assert outcome.runs == cases
     assert not outcome.faults, "\n".join(outcome.faults.values())
 
 
@@ -66,25 +67,25 @@ HERE = [kind for kind in GUARDS.values() if kind.needs is None and not issubclas
 
 
 @pytest.mark.parametrize("kind", HERE, ids=lambda kind: kind.name)
-def test_nothing_slips_past(kind, tmp_path, thorough):
-    nothing_found(kind(), tmp_path)
+def test_nothing_slips_past(kind, tmp_path, some, thorough):
+    nothing_found(kind(), tmp_path, some)
 
 
-def nothing_found_in(database, kind, folder, monkeypatch):
+def nothing_found_in(database, kind, folder, monkeypatch, some):
     monkeypatch.setattr(kind, "database", database)
     try:
-        nothing_found(kind(), folder)
+        nothing_found(kind(), folder, some)
     finally:
         # The next test expects it empty.
         database.clear()
 
 
-def test_nothing_slips_past_in_postgres(postgres, tmp_path, monkeypatch):
-    nothing_found_in(postgres, GUARDS["postgres-releases"], tmp_path, monkeypatch)
+def test_nothing_slips_past_in_postgres(postgres, tmp_path, monkeypatch, some):
+    nothing_found_in(postgres, GUARDS["postgres-releases"], tmp_path, monkeypatch, some)
 
 
-def test_nothing_slips_past_in_spark(spark, tmp_path, monkeypatch):
-    nothing_found_in(spark, GUARDS["spark-releases"], tmp_path, monkeypatch)
+def test_nothing_slips_past_in_spark(spark, tmp_path, monkeypatch, some):
+    nothing_found_in(spark, GUARDS["spark-releases"], tmp_path, monkeypatch, some)
 
 
 class Planted(Guard):

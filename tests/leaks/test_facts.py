@@ -35,14 +35,13 @@ def level_of(prior, posterior):
     if posterior <= prior:
         return 0
     quartered = 4 * (1 - posterior) <= 1 - prior and prior < Fraction(3, 4)
-    if posterior >= Fraction(3, 4):
-        if posterior >= 2 * prior or (quartered and prior <= Fraction(1, 2)):
-            return 3
-        if quartered:
-            return 2
+    known = posterior >= 2 * prior or (quartered and prior <= Fraction(1, 2))
+    if posterior >= Fraction(3, 4) and known:
+        return 3
     if posterior >= Fraction(1, 2) and posterior >= 4 * prior:
         return 2
-    return int(posterior >= Fraction(1, 5) and posterior >= 10 * prior)
+    rare = posterior >= Fraction(1, 5) and posterior >= 10 * prior
+    return int(rare or (posterior >= Fraction(3, 4) and quartered))
 
 
 def knowledge(told):
@@ -98,7 +97,6 @@ def test_facts_are_what_going_through_the_rows_finds(rows):
         expected = Counter(level for level in worst if level)
         levels = found.told[told].levels
         assert {level: int(counts.rows[levels == level].sum()) for level in expected} == expected
-        assert not found.told[told].by_chance.any()
         assert bool(harmful) == bool(found.told[told].worst)
         for fact in found.told[told].worst:
             assert (fact.known, fact.told[1]) in harmful or len({r[0] for r in rows}) == 1
@@ -140,37 +138,24 @@ def test_what_is_a_function_of_class_and_value_is_found():
         assert len(found.told["ill"].worst[0].known) == 2
 
 
-def test_pairs_that_agree_in_every_small_class_are_no_chance():
-    """Each pair alone is likely by chance; that all are is not."""
+def test_what_chance_shows_is_a_fact_of_those_people_all_the_same():
     rng = np.random.default_rng(1)
     zips, work = np.repeat(np.arange(100), 6), np.tile(np.repeat(np.arange(3), 2), 100)
-    told = np.array([rng.permutation(3) for _ in range(100)])[zips, work]
-    assert worst_level({"zip": zips, "work": work, "ill": told}) is Level.VERY_HIGH
     dealt = np.concatenate([rng.permutation(np.repeat(np.arange(3), 2)) for _ in range(100)])
-    assert worst_level({"zip": zips, "work": work, "ill": dealt}) is Level.HIGH
+    found = find_facts(table({"zip": zips, "work": work, "ill": dealt}), ["zip"], ["work", "ill"])
+    pairs = {(z, w): set(dealt[(zips == z) & (work == w)]) for z in range(100) for w in range(3)}
+    agreeing = np.array([len(pairs[z, w]) == 1 for z, w in zip(zips, work, strict=True)])
+    assert 0 < agreeing.sum() < len(agreeing)
+    assert ((found.told["ill"].levels == Level.VERY_HIGH) == agreeing).all()
 
 
-def test_many_pairs_that_agree_in_a_large_class_are_no_chance():
-    rng = np.random.default_rng(8)
-    zips, work = np.repeat(np.arange(10), 100), np.tile(np.repeat(np.arange(50), 2), 10)
-    told = rng.integers(0, 6, (10, 50))[zips, work]
-    assert worst_level({"zip": zips, "work": work, "ill": told}) is Level.VERY_HIGH
-    dealt = rng.integers(0, 6, 1000)
-    assert worst_level({"zip": zips, "work": work, "ill": dealt}) is Level.HIGH
-
-
-def test_whom_a_value_singles_out_counts_one_level_less():
+def test_whom_a_value_singles_out_is_told_for_certain():
     rng = np.random.default_rng(2)
     zips, work = np.repeat(np.arange(100), 6), np.tile(np.arange(6), 100)
     ill = np.concatenate([rng.permutation(6) for _ in range(100)])
     found = find_facts(table({"zip": zips, "work": work, "ill": ill}), ["zip"], ["work", "ill"])
-    assert (found.told["ill"].levels == Level.HIGH).all()
-    assert found.told["ill"].by_chance.all()
+    assert (found.told["ill"].levels == Level.VERY_HIGH).all()
     assert found.told["ill"].worst[0].support == 1
-    # So few people are no sample: the same in a small table is no chance.
-    few = slice(0, 90)
-    small = {"zip": zips[few], "work": work[few], "ill": ill[few]}
-    assert worst_level(small) is Level.VERY_HIGH
 
 
 def test_ten_judges_with_one_illness_are_found_wherever_they_live():
@@ -181,7 +166,7 @@ def test_ten_judges_with_one_illness_are_found_wherever_they_live():
     work[judges], ill[judges] = 20, 1
     columns = {"zip": rng.integers(0, 50, n), "work": work, "ill": ill}
     found = find_facts(table(columns), ["zip"], ["work", "ill"]).told["ill"]
-    assert (found.levels == Level.VERY_HIGH).sum() == 10
+    assert (found.levels[judges] == Level.VERY_HIGH).all()
     assert found.worst[0].known == (("work", 20),)
 
 
@@ -192,30 +177,6 @@ def test_two_values_that_tell_a_third_are_found():
     found = find_facts(table(columns), ["zip"], ["a", "b", "c"])
     assert max(told.levels.max() for told in found.told.values()) == Level.VERY_HIGH
     assert {name for name, _ in found.worst()[0].known} < {"a", "b", "c"}
-
-
-def independent(seed):
-    """Independent columns: rare, even and skewed values, classes of 5 to 100."""
-    rng = np.random.default_rng(seed)
-    n, k = int(rng.choice([300, 2000, 8000])), int(rng.choice([5, 10, 30, 100]))
-    columns = {"zip": np.arange(n) // k}
-    for i in range(int(rng.integers(2, 4))):
-        values = int(rng.integers(2, 9))
-        rare = float(rng.choice([0.001, 0.01, 0.05]))
-        shapes = [
-            [1 - rare, rare],
-            np.full(values, 1 / values),
-            rng.dirichlet(np.full(values, 0.5)),
-        ]
-        shares = np.asarray(shapes[int(rng.integers(3))])
-        columns[f"s{i}"] = rng.choice(len(shares), n, p=shares)
-    return columns
-
-
-@pytest.mark.usefixtures("patience")
-def test_independent_columns_raise_no_alarm():
-    alarms = sum(worst_level(independent(seed)) is Level.VERY_HIGH for seed in range(100))
-    assert alarms <= 2, f"{alarms} of 100 tables of independent columns"
 
 
 def test_a_missing_value_is_neither_known_nor_told():
@@ -243,7 +204,7 @@ def test_harmless_values_are_no_fact_and_secret_ones_weigh_more():
     secret = np.array([Secrecy.SECRET if v == "ill" else Secrecy.ORDINARY for v in values])
     raised = find_facts(counts, ["zip"], SENSITIVE, secrecy={"marital": secret}).told["marital"]
     ill = [fact.level for fact in plain.worst if fact.told[1] == "ill"]
-    assert (ill[0], raised.worst[0].level) == (Level.HIGH, Level.VERY_HIGH)
+    assert (ill[0], raised.worst[0].level) == (Level.MODERATE, Level.VERY_HIGH)
 
 
 def test_what_the_budget_does_not_reach_is_said():
@@ -282,8 +243,9 @@ def test_counting_in_blocks_finds_the_same(monkeypatch):
     for name in sensitive:
         one, other = plain.told[name], found.told[name]
         assert one.levels.tolist() == other.levels.tolist()
-        assert one.beyond_chance.tolist() == other.beyond_chance.tolist()
-        assert one.by_chance.tolist() == other.by_chance.tolist()
+        assert {n: each.tolist() for n, each in one.by_known.items()} == {
+            n: each.tolist() for n, each in other.by_known.items()
+        }
         assert str(one.worst[0]) == str(other.worst[0])
 
 
@@ -331,8 +293,7 @@ def test_verify_finds_the_headline_leak_of_the_sources(tmp_path):
     found = sf.verify(census, **roles)
     assert found.answer == "no"
     outcome = found.attack("knowledge-breach", "marital_status")
-    case = outcome.worst[0]
-    assert case.who["government"] == "State-gov"
+    [case] = [each for each in outcome.worst if each.who.get("government") == "State-gov"]
     assert (case.people, case.posterior) == (2, 1.0)
     assert case.believed == "marital_status = Never-Married, salary = <=50K"
-    assert "State-gov" in str(found)
+    assert found.at_risk == len(census)

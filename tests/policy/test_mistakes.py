@@ -33,7 +33,7 @@ MISTAKES = {
         (
             "p, line 3, colums: unknown key 'colums'. Did you mean 'columns'? Known: 'version', "
             "'columns', 'other', 'models', 'loss', 'method', 'search', 'suppression', 'missing', "
-            "'person', 'household', 'derive' and 11 more."
+            "'person', 'household', 'derive' and 12 more."
         ),
     ),
     "an unknown key of a column": (
@@ -41,7 +41,7 @@ MISTAKES = {
         (
             "p, line 3, columns.age.waight: unknown key 'waight'. Did you mean 'weight'? "
             "Known: 'role', 'hierarchy', 'weight', 'levels', 'secret', 'harmless', 'known', "
-            "'width', 'spelling', 'as', 'dates', 'separator' and 4 more."
+            "'width', 'spelling', 'as', 'dates', 'separator' and 5 more."
         ),
     ),
     "an unknown key of the suppression": (

@@ -5,12 +5,16 @@ import re
 import shutil
 import socket
 from datetime import UTC, datetime
+from functools import partial
 from pathlib import Path
 
 import pytest
 
 import sfumato as sf
 from sfumato.reports.dossier import open_dossier
+
+sign = partial(sf.sign, even_so=True)
+"""Signs a release whatever the answer is: the tables here are small, and tell much."""
 
 CANARIES = (
     "CanaryName",  # an identifier
@@ -157,5 +161,5 @@ def test_it_does_not_say_who_signed_for_it_may_be_signed_with_the_rest(home, tmp
         home / "canary-file.csv", home / "canary-policy.yaml", output=tmp_path / "r"
     )
     before = sf.report(release, public=True).to_html()
-    sf.sign(release, sf.evidence.SigningKey.generate())
+    sign(release, sf.evidence.SigningKey.generate())
     assert sf.report(release, public=True).to_html() == before

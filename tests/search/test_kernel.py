@@ -49,18 +49,31 @@ def test_items_are_grouped_alike(given):
 
 
 @pytest.mark.usefixtures("patience")
-@given(items(), st.integers(1, 5), st.data())
-def test_entries_are_added_up_alike(given, values, data):
+@given(items(), st.integers(1, 5), st.integers(0, 1), st.sampled_from([1, 5000]), st.data())
+def test_entries_are_added_up_alike(given, values, least, far, data):
+    """Entries that all have rows are added up in a table, if it is not too large for them."""
     of_item, first, _ = kernel.numpy_group_items(*given)
     entries = [
-        (item, value, data.draw(st.integers(1, 5)))
+        (item, value * far, data.draw(st.integers(least, 5)))
         for item in range(len(of_item))
         for value in sorted(data.draw(st.sets(st.integers(0, values - 1), min_size=1)))
     ]
     columns = tuple(np.array(column, dtype=np.int32) for column in zip(*entries, strict=True))
     columns = columns or (np.empty(0, dtype=np.int32),) * 3
-    asked = of_item, len(first), columns, values
+    asked = of_item, len(first), columns, values * far
     same(kernel.group_entries(*asked), kernel.numpy_group_entries(*asked))
+
+
+@pytest.mark.usefixtures("patience")
+@given(items(), st.data())
+def test_rows_of_chosen_groups_are_added_up_alike(given, data):
+    of_item, first, _ = kernel.numpy_group_items(*given)
+    codes, _, _, rows = given
+    n = len(first)
+    chosen = np.array(data.draw(st.lists(st.booleans(), min_size=n, max_size=n)), dtype=bool)
+    for column in codes:
+        asked = of_item, chosen, rows, column, 9
+        same([kernel.add_up_chosen(*asked)], [kernel.numpy_add_up_chosen(*asked)])
 
 
 @given(st.lists(st.integers(1, 4), min_size=1, max_size=5), st.data())
@@ -75,6 +88,14 @@ def test_boxes_are_added_up_alike(shape, data):
         counts = marked.astype(np.float32)
         if kernel.sum_boxes(counts, tuple(shape), above=above):
             assert counts.tolist() == counter._apply(marked, matrices).tolist()
+
+
+@pytest.mark.parametrize("far", [3, 90, 130])
+def test_keys_are_numbered_alike_however_far_apart_they_are(far):
+    """They are numbered in a table, marked in bits, or hashed."""
+    keys = np.random.default_rng(5).integers(3000, size=3000).astype(np.int32)
+    asked = [keys], [np.arange(3000) * far], 3000 * far, np.ones(3000, dtype=np.int32)
+    same(kernel.group_items(*asked), kernel.numpy_group_items(*asked))
 
 
 @pytest.mark.usefixtures("patience")
@@ -110,6 +131,7 @@ def fixed(array):
 
 
 CODES, TABLE, ROWS = int32(0, 1, 2), np.arange(3), int32(1, 1, 1)
+BYTES = np.ones(3, dtype=np.uint8)
 WHOLE = np.zeros(9, dtype=np.int32)
 UNSIGNED = CODES.view(np.uint32)
 MOST = 2**31 - 1
@@ -123,6 +145,16 @@ def items_asked(codes=(CODES,), tables=(TABLE,), width=9, rows=ROWS, out=None):
 def entries_asked(of_item=CODES, groups=3, entries=(CODES, CODES, ROWS), values=3, out=None):
     item, value, rows = entries
     return "group_entries", (of_item, groups, item, value, values, rows, *(out or space()))
+
+
+def chosen_asked(of_item=CODES, chosen=BYTES, rows=ROWS, codes=CODES, out=None):
+    return "add_up_chosen", (
+        of_item,
+        chosen,
+        rows,
+        codes,
+        np.zeros(3, "i8") if out is None else out,
+    )
 
 
 def boxes_asked(counts=GRID, shape=(2, 2), above=True):
@@ -234,6 +266,27 @@ REFUSED = {
         OverflowError,
     ),
     "an entry below 0": (entries_asked(entries=(CODES, CODES, int32(1, -1, 1))), OverflowError),
+    "a chosen group below 0": (chosen_asked(of_item=int32(0, -1, 2)), IndexError),
+    "a group beyond the chosen ones": (chosen_asked(chosen=BYTES[:2]), IndexError),
+    "a code beyond the sums": (chosen_asked(codes=int32(0, 1, 3)), IndexError),
+    "a code below the sums": (chosen_asked(codes=int32(0, 1, -1)), IndexError),
+    "a code of an item that is not chosen": (
+        chosen_asked(chosen=BYTES * 0, codes=int32(0, 1, 3)),
+        IndexError,
+    ),
+    "fewer rows than groups of items": (chosen_asked(rows=ROWS[:2]), ValueError),
+    "fewer codes than groups of items": (chosen_asked(codes=CODES[:2]), ValueError),
+    "a choice in truth values": (chosen_asked(chosen=BYTES > 0), TypeError),
+    "a choice in words": (chosen_asked(chosen=CODES), TypeError),
+    "sums of 32 bits": (chosen_asked(out=CODES.copy()), TypeError),
+    "sums over their rows": (
+        chosen_asked(rows=WHOLE[:3], out=WHOLE[:6].view(np.int64)),
+        ValueError,
+    ),
+    "sums that cannot be written": (
+        chosen_asked(out=fixed(np.zeros(3, "i8"))),
+        (ValueError, BufferError),
+    ),
     "a grid of other places": (boxes_asked(shape=(2, 3)), ValueError),
     "a grid without lengths": (boxes_asked(shape=()), ValueError),
     "lengths below 0": (boxes_asked(shape=(-2, -2)), ValueError),
@@ -290,7 +343,9 @@ def test_a_refusal_lets_go_of_every_array(case):
     [
         case
         for case, ((name, _), error) in REFUSED.items()
-        if name != "sum_boxes" and error in (IndexError, OverflowError) and "64 bits" not in case
+        if name in ("group_items", "group_entries")
+        and error in (IndexError, OverflowError)
+        and "64 bits" not in case
     ],
 )
 def test_numpy_refuses_the_same_numbers(case):
@@ -303,6 +358,16 @@ def test_numpy_refuses_the_same_numbers(case):
     for way in (f"numpy_{name}", name):
         with pytest.raises(error):
             getattr(kernel, way)(*given)
+
+
+@pytest.mark.parametrize(
+    ("of_item", "codes"),
+    [(int32(0, -1, 2), CODES), (int32(0, 1, 3), CODES), (CODES, -CODES), (CODES, CODES + 1)],
+)
+def test_rows_are_added_up_of_groups_and_codes_that_there_are(of_item, codes):
+    for add_up in (kernel.add_up_chosen, kernel.numpy_add_up_chosen):
+        with pytest.raises(IndexError):
+            add_up(of_item, np.zeros(3, dtype=bool), ROWS, codes, 3)
 
 
 @compiled
@@ -466,6 +531,40 @@ def test_any_arrays_of_entries_are_added_up_or_refused(n, m, data):
     else:
         assert expected is not None
         same([each[:found] for each in out], expected)
+
+
+@pytest.mark.usefixtures("patience")
+@compiled
+@settings(max_examples=600)
+@given(st.integers(0, 6), st.integers(0, 5), st.integers(1, 6), st.data())
+def test_any_arrays_of_chosen_groups_are_added_up_or_refused(n, groups, size, data):
+    of_item = data.draw(arrays("i4", n, most=max(groups - 1, 0)))
+    chosen, rows = data.draw(arrays("u1", groups, most=1)), data.draw(arrays("i4", n))
+    codes = data.draw(arrays(data.draw(st.sampled_from(["u2", "i4"])), n, most=size - 1))
+    sums = data.draw(arrays("i8", size, most=0))
+    given = [of_item, chosen, rows, codes]
+    if not data.draw(often()):
+        sums = data.draw(st.sampled_from(given))
+    right = (
+        all(readable(each, ["i4"]) for each in (of_item, rows))
+        and readable(chosen, ["u1"])
+        and readable(codes, ["u2", "i4", "i2", "u4"])
+        and readable(sums, ["i8"], written=True)
+        and len(of_item) == len(rows) == len(codes)
+        and not shared([sums], given)
+    )
+    before, expected = np.copy(sums), None
+    if right:
+        with suppress(IndexError, OverflowError):
+            flags = chosen.astype(np.bool_)
+            expected = kernel.numpy_add_up_chosen(of_item, flags, rows, codes, len(sums))
+    try:
+        kernel.COMPILED.add_up_chosen(of_item, chosen, rows, codes, sums)
+    except REFUSALS:
+        assert expected is None or (rows < 0).any()
+    else:
+        assert expected is not None
+        assert (sums - before).tolist() == expected.tolist()
 
 
 @pytest.mark.usefixtures("patience")

@@ -5,6 +5,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from sfumato.counts import FrequencySet
+from sfumato.policy import Policy
+from sfumato.recode.deciding import make_checker
 from sfumato.search import BestFirst, Exhaustive, starts
 from tests.search.problems import problems
 
@@ -34,6 +37,20 @@ def test_a_partition_does_not_depend_on_what_was_asked_before(problem, random):
             mine, theirs = grouping.entries(part, name), fresh.entries(direct, name)
             for one in ("item", "value", "rows"):
                 assert getattr(mine, one).tolist() == getattr(theirs, one).tolist()
+
+
+def test_classes_are_those_of_the_node_also_if_their_number_was_guessed_wrongly(monkeypatch):
+    masked = {"role": "quasi-identifier", "hierarchy": {"kind": "masking"}}
+    policy = Policy(
+        columns={"place": masked, "year": masked}, models=[{"model": "k-anonymity", "k": 2}]
+    )
+    rows = [(f"{place}", f"{year}") for place in range(10, 13) for year in (70, 71, 80, 90)]
+    grouping = make_checker(policy, FrequencySet.from_rows(["place", "year"], rows)).grouping
+    # A node of nearly as many classes as there are tuples promises to be a good start.
+    monkeypatch.setattr(grouping, "_guess", lambda _: 1.0)
+    for node in [(0, 1), (0, 1)]:
+        direct = grouping._roll_up(grouping.base, node)
+        assert grouping.partition(node).rows.tolist() == direct.rows.tolist()
 
 
 @pytest.mark.usefixtures("patience")

@@ -2,6 +2,7 @@
 
 import json
 from collections import Counter
+from functools import partial
 from hashlib import sha256
 from importlib import import_module
 
@@ -19,6 +20,9 @@ from tests.evidence import literal
 from tests.tables import databases
 from tests.tables.tables import TEXTS
 from tests.tables.test_releases import PEOPLE, POLICY
+
+sign = partial(sf.sign, even_so=True)
+"""Signs a release whatever the answer is: the tables here are small, and tell much."""
 
 pytestmark = databases.LEAVES_SOCKETS_OPEN
 
@@ -338,25 +342,25 @@ def test_a_release_is_signed_later_and_only_if_it_is_what_was_published(quick_da
     connection = where[0]
     assert "released_evidence" not in database.tables()
     assert found_in(where, None) == ["evidence"]
-    assert sf.sign(where, key).holds
-    assert sf.sign(where, key).holds
+    assert sign(where, key).holds
+    assert sign(where, key).holds
     other = sf.evidence.SigningKey.generate()
     with pytest.raises(OutputError, match="is signed by another key"):
-        sf.sign(where, other)
-    assert sf.sign(where, other, force=True).signed_by == str(other.public)
+        sign(where, other)
+    assert sign(where, other, force=True).signed_by == str(other.public)
     decoupled = sf.decouple(where, output="table:broken")
-    assert sf.sign(decoupled, key).holds
+    assert sign(decoupled, key).holds
     assert sf.check_evidence((connection, "broken"), key.public).holds
     database.connection.execute("UPDATE broken_sensitive_ill SET ill = 'x' WHERE ill = 'flu'")
     database.connection.execute("UPDATE released_manifest SET manifest = manifest || ' '")
     for what in (decoupled, where):
         with pytest.raises(VerificationError, match=r"not what was published|does not hold"):
-            sf.sign(what, key)
+            sign(what, key)
     database.connection.execute("DELETE FROM released")
     database.connection.execute("DROP TABLE released_evidence")
     with pytest.raises(VerificationError, match="was not signed, for it does not hold"):
-        sf.sign(where, key)
-    for task in (lambda what: sf.sign(what, key), sf.check_evidence):
+        sign(where, key)
+    for task in (lambda what: sign(what, key), sf.check_evidence):
         with pytest.raises(InputError, match="Give a release"):
             task((connection, "people"))
 
@@ -399,7 +403,7 @@ def test_somebody_elses_table_is_not_taken_for_evidence(quick_database, key):
         sf.anonymize(source, POLICY, output="table:released", key=key, force=True)
     release = sf.anonymize(source, POLICY, output="table:released")
     with pytest.raises(OutputError, match="released_evidence exists and is no evidence"):
-        sf.sign(release, key)
+        sign(release, key)
     assert database.read("released_evidence").num_rows == 60
 
 

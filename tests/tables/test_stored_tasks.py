@@ -127,7 +127,7 @@ TASKS = {
     "correlations of a release": lambda t: sf.tools.correlations(t.released).to_dict(),
     "verify a table": lambda t: assessed(sf.verify(t.people, POLICY)),
     "verify": lambda t: assessed(sf.verify(t.released, POLICY, data=t.people, outside=t.people)),
-    "verify locally": lambda t: assessed(sf.verify(t.local)),
+    "verify locally": lambda t: assessed(sf.verify(t.local, OTHER)),
     "detect": lambda t: sf.detect(t.released).to_dict(),
     "breach": lambda t: sf.breach(t.released).to_dict(),
     "utility": lambda t: sf.utility(t.people, t.released, queries=20).to_dict(),
@@ -137,7 +137,9 @@ TASKS = {
     "explain": lambda t: sf.explain(t.released, KNOWN, data=t.people).to_dict(),
     "estimate": lambda t: sf.estimate(t.released, {"ill": "flu"}, original=t.people).to_dict(),
     "membership": lambda t: sf.tools.membership(t.people, t.released, fakes=50).to_dict(),
-    "diff": lambda t: changed(sf.diff(t.released, t.decoupled["broken"], data=t.people)),
+    "diff": lambda t: changed(
+        sf.diff(t.released, t.decoupled["broken"], policy=POLICY, data=t.people)
+    ),
     "report": lambda t: drawn(sf.report(t.released, data=t.people, policy=POLICY)),
 }
 

@@ -25,10 +25,12 @@ def with_values(**values) -> sf.Policy:
     return sf.Policy(columns=columns, models=[sf.models.KAnonymity(4)])
 
 
-def test_a_certainty_that_was_likely_is_with_care_and_no_if_it_is_a_secret():
-    assert sf.verify(common(), with_values()).answer == "with care"
+def test_a_certainty_that_was_likely_is_no_risk_unless_it_is_a_secret():
+    assert sf.verify(common(), with_values()).answer == "yes"
     assert sf.verify(common(), with_values(secret=["flu"])).answer == "no"
-    assert sf.verify(common(), with_values(harmless=["flu"])).answer == "yes"
+    assert sf.verify(common(), with_values(harmless=["flu"])).answer == "with care"
+    told = with_values(harmless=["flu"], because="everybody had it")
+    assert sf.verify(common(), told).answer == "yes"
 
 
 def test_values_are_compared_as_they_are_written():
@@ -41,13 +43,15 @@ def test_values_are_compared_as_they_are_written():
     assert sf.verify(numbers, given).answer == "no"
 
 
-def test_what_is_accepted_is_shown_and_no_plain_yes():
+def test_what_is_accepted_with_a_reason_is_shown_and_priced():
     found = sf.verify(leaky(), policy(accept=[ACCEPTED]))
-    assert (found.answer, found.holds) == ("with care", True)
+    assert (found.answer, found.at_risk) == ("yes", 0)
+    assert {each.kind for each in found.assumptions} == {"accepted"}
+    assert max(each.people for each in found.assumptions) == 8
     assert [each.attack for each in found.accepted]
     text = "Accepted by A. Turing: it is in the newspaper."
-    assert any(text in why for why in found.why)
-    assert text in str(found)
+    assert text in {each.because for each in found.assumptions}
+    assert "it is in the newspaper" in str(found.details())
     plain = json.loads(json.dumps(found.to_dict()))
     assert text in {each["accepted"] for each in plain["attacks"]}
 
@@ -58,7 +62,7 @@ def test_only_what_is_named_is_accepted():
     few = {**ACCEPTED, "people": 7}
     assert sf.verify(leaky(), policy(accept=[few])).answer == "no"
     enough = {**ACCEPTED, "people": 8}
-    assert sf.verify(leaky(), policy(accept=[enough])).answer == "with care"
+    assert sf.verify(leaky(), policy(accept=[enough])).answer == "yes"
     assert not Acceptance(**ACCEPTED).covers("knowledge-breach", ("ill", "pay"), 1)
     assert not Acceptance(**ACCEPTED).covers("linking", (), 1)
 
@@ -70,7 +74,7 @@ def test_a_release_says_what_was_accepted_and_excuses_nothing_by_it(tmp_path):
     assert evidence["claims"]["accepted"] == [ACCEPTED]
     # The policy of whoever asks decides, not the manifest of a stranger.
     assert sf.verify(tmp_path / "r").answer == "no"
-    assert sf.verify(tmp_path / "r", policy(accept=[ACCEPTED])).answer == "with care"
+    assert sf.verify(tmp_path / "r", policy(accept=[ACCEPTED])).answer == "yes"
 
 
 def test_risk_levels_of_a_manifest_do_not_lower_the_bar(tmp_path):
@@ -116,4 +120,4 @@ def test_one_person_is_judged_by_the_secrets_of_the_policy_too():
         str(sf.explain(common(), person, policy=with_values(**values)).belief("ill").level)
         for values in ({}, {"secret": ["flu"]}, {"harmless": ["flu"]})
     ]
-    assert levels == ["high", "very high", "low"]
+    assert levels == ["moderate", "very high", "low"]

@@ -10,7 +10,7 @@ import pytest
 import sfumato as sf
 from sfumato.attacks import Outcome
 from sfumato.errors import ParameterError, UnknownColumnError, UnknownNameError
-from sfumato.tasks.verify import Assessment
+from sfumato.tasks.assessment import Assessment
 from sfumato.verifier import Check, Verdict
 from tests.verdicts.tables import ROLES, leaky, policy, safe
 
@@ -39,9 +39,9 @@ def test_one_class_in_which_all_have_the_same_is_a_no_though_every_promise_holds
 @pytest.mark.usefixtures("patience")
 def test_a_release_with_a_fixed_seed_is_no_plain_yes(tmp_path):
     sf.anonymize(safe(), policy(), output=tmp_path / "drawn")
-    assert sf.verify(tmp_path / "drawn").answer == "yes"
+    assert sf.verify(tmp_path / "drawn", policy()).answer == "yes"
     sf.anonymize(safe(), policy(), output=tmp_path / "seeded", seed=1)
-    found = sf.verify(tmp_path / "seeded")
+    found = sf.verify(tmp_path / "seeded", policy())
     assert (found.answer, found.holds) == ("with care", True)
     assert found.why[0].startswith("it was drawn with a fixed seed")
     assert "not for publication" in found.why[0]
@@ -87,7 +87,8 @@ def test_what_everybody_in_a_table_has_is_told_by_being_in_it():
         return sf.Policy(columns=columns, models=[sf.models.KAnonymity(4)])
 
     assert sf.verify(patients, with_values(secret=["hiv"])).answer == "no"
-    assert sf.verify(patients, with_values(harmless=["hiv"])).answer == "yes"
+    said = with_values(harmless=["hiv"], because="the clinic treats nothing else")
+    assert sf.verify(patients, said).answer == "yes"
 
 
 def test_attacks_can_be_chosen_or_left_out():

@@ -194,7 +194,7 @@ class TestWhatIsPublished:
         asked = policy(columns=roles)
         found = sf.compare(PEOPLE, asked, vary={"k": [2, 5]})
         assert found.risk == "prosecutor"
-        assert set(found["k=2"].risks) == {"prosecutor", "mean"}
+        assert set(found["k=2"].risks) == {"at-risk", "prosecutor", "mean"}
         with pytest.raises(ParameterError, match=r"risk must be prosecutor or mean, got 'belief'"):
             sf.compare(PEOPLE, asked, risk="belief")
 
@@ -425,6 +425,14 @@ class TestWrongRequests:
         wrong = policy(columns={**ROLES, "agee": "dropped"})
         with pytest.raises(PolicyError, match=r"b: policy, columns.agee: .*Did you mean 'age'"):
             sf.compare(PEOPLE, {"a": policy(), "b": wrong})
+
+    def test_one_policy_alone_is_refused_in_the_words_of_anonymize(self):
+        wrong = policy(columns={**ROLES, "agee": "dropped"})
+        with pytest.raises(PolicyError) as published:
+            sf.anonymize(PEOPLE, wrong)
+        with pytest.raises(PolicyError) as compared:
+            sf.compare(PEOPLE, wrong)
+        assert str(compared.value) == str(published.value)
 
     @pytest.mark.parametrize(
         ("settings", "words"),

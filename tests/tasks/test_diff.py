@@ -91,6 +91,9 @@ def test_on_the_command_line(tmp_path, monkeypatch):
     assert shown.exit_code == 0
     assert "promise k-anonymity" in shown.stdout
     assert "safer" in shown.stdout
-    plain = CliRunner().invoke(app, ["diff", "old", "new", "--json"])
-    assert json.loads(plain.stdout)["new"] == "yes"
+    # What the columns are is only what the manifests say, unless the reader says so, too.
+    (tmp_path / "policy.yaml").write_text(policy().to_yaml(), encoding="utf-8")
+    for given, expected in (([], "with care"), (["--policy", "policy.yaml"], "yes")):
+        plain = CliRunner().invoke(app, ["diff", "old", "new", "--json", *given])
+        assert json.loads(plain.stdout)["new"] == expected
     assert CliRunner().invoke(app, ["diff", "old", "nowhere"]).exit_code == 2

@@ -168,7 +168,8 @@ def prescribed_policy(**age) -> sf.Policy:
 @pytest.mark.usefixtures("patience")
 def test_groups_are_made_alike_until_the_tables_teach_nothing(tmp_path):
     ages = sf.hierarchy.Intervals(widths=[2, 10, 30])
-    done = sf.protect(prescribed(), prescribed_policy(hierarchy=ages), output=tmp_path / "out")
+    table = prescribed(noise=0.05)
+    done = sf.protect(table, prescribed_policy(hierarchy=ages), output=tmp_path / "out")
     assert [step.action for step in done.steps][:2] == ["anonymize", "decouple"]
     assert len(done.steps[1].succeeded) == 2
     assert done.steps[1].exposed > 1000
@@ -178,6 +179,18 @@ def test_groups_are_made_alike_until_the_tables_teach_nothing(tmp_path):
     found = sf.verify(tmp_path / "out")
     assert not any(each.people for each in found.attacks if each.attack == "definetti")
     json.dumps(done.to_dict(), allow_nan=False)
+
+
+@pytest.mark.usefixtures("patience")
+def test_values_that_always_go_together_are_paired_however_alike_groups_are():
+    """Each drug is as frequent in every group as its illness: they count the same people."""
+    ages = sf.hierarchy.Intervals(widths=[2, 10, 30])
+    done = sf.protect(prescribed(), prescribed_policy(hierarchy=ages))
+    assert done.assessment.answer == "no"
+    assert not done.holds
+    assert done.steps[-1].exposed == done.assessment.at_risk == 1500
+    assert {each.attack for each in done.steps[-1].succeeded} == {"equal-counts"}
+    assert any("equal-counts" in warning for warning in done.warnings)
 
 
 @pytest.mark.usefixtures("patience")

@@ -139,7 +139,7 @@ def test_a_table_may_have_nothing_but_items(tmp_path):
     policy = sf.Policy(columns={"ill": SET}, models=[{"model": "km-anonymity", "k": 3, "m": 2}])
     release = sf.anonymize(table_of(MANY).select(["ill"]), policy, output=tmp_path / "release")
     assert release.manifest.classes.count == 1
-    assert sf.verify(tmp_path / "release").answer == "yes"
+    assert sf.verify(tmp_path / "release", policy).answer == "yes"
 
 
 def test_two_columns_of_items_count_together():

@@ -66,6 +66,21 @@ def test_the_printed_example_step_by_step(seed):
             assert written[member.values[1]] == each.labels[0]
 
 
+def test_numbers_that_are_kept_are_numbers_as_they_are_in_the_release():
+    ages = [20, 20, 30, 30]
+    table = pa.table({"age": ages, "ill": ["flu", "gout", "flu", "gout"]})
+    policy = sf.Policy(
+        columns={"age": "quasi-identifier", "ill": "sensitive"},
+        models=[sf.models.KAnonymity(2)],
+        method="top-down",
+    )
+    found = sf.tools.trace(table, policy, seed=1)
+    release = sf.anonymize(table, policy, seed=1)
+    assert {each.labels for each in found.classes} == {(20,), (30,)}
+    assert sorted(release.table["age"].to_pylist()) == ages
+    assert [each["labels"] for each in found.to_dict()["classes"]] == [["20"], ["30"]]
+
+
 def test_it_is_shown_and_drawn(tmp_path):
     found = sf.tools.trace(sf.samples.table("top-down"), ZIP_ONLY, seed=0)
     text = str(found)

@@ -412,7 +412,7 @@ def test_k_map_of_a_folder_is_found_with_policy_and_population(mapped, people):
 
 
 def test_without_the_population_k_map_stays_unchecked(mapped):
-    check = sf.verify(mapped)["k-map"]
+    check = sf.verify(mapped.folder)["k-map"]
     assert (check.status, "population" in check.detail) == ("unchecked", True)
 
 
@@ -434,7 +434,7 @@ def test_delta_presence_in_memory_is_found_with_the_population(people):
 
 def test_a_population_without_the_policy_is_refused(mapped, people):
     with pytest.raises(ParameterError, match=r"policy must be the policy of the release"):
-        sf.verify(mapped, population=people)
+        sf.verify(mapped.folder, population=people)
 
 
 def test_a_population_of_other_values_is_refused(tmp_path, people):

@@ -4,7 +4,7 @@ import pyarrow as pa
 
 import sfumato as sf
 from sfumato.attacks import Case, Outcome
-from sfumato.tasks.verify import Assessment
+from sfumato.tasks.assessment import Assessment
 from sfumato.verifier import Check, Verdict
 
 ROLES = {"quasi_identifiers": ["age"], "sensitive": ["ill"]}

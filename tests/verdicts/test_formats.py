@@ -8,7 +8,7 @@ import pytest
 import sfumato as sf
 from sfumato.errors import UnknownNameError
 from sfumato.reports.verdicts import FORMATS, format_assessment
-from sfumato.tasks.verify import Assessment
+from sfumato.tasks.assessment import Assessment
 from sfumato.verifier import Check, Verdict
 from tests.verdicts.tables import ROLES, leaky, odd_assessment, policy, safe
 

@@ -7,7 +7,8 @@ from typing import Literal
 from jinja2 import Environment
 from markupsafe import Markup
 
-from sfumato.showing.content import Content, format_integer
+from sfumato.showing.content import Content
+from sfumato.text import format_integer
 
 
 def show_content(templates: Environment, content: Content) -> Markup:

@@ -19,8 +19,9 @@ _PATIENCE = 30.0
 """Seconds that a browser waits for figures before it asks again."""
 
 
-ONLY_CLASSES = (
-    "Only attacks on classes were tried. What else can be learned is known after sf.verify."
+ONLY_THE_RELEASE = (
+    "Only attacks were tried that need nothing but the release, and promises were not recomputed. "
+    "The answer is known after sf.verify."
 )
 """Why what is said while choosing is never *yes*."""
 
@@ -41,7 +42,7 @@ class Status:
 
     problem: str = ""
     job: Job | None = None
-    tried: str = ONLY_CLASSES
+    tried: str = ONLY_THE_RELEASE
     """A sentence about what the figures go by."""
 
     answer: str = ""

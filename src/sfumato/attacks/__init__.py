@@ -12,10 +12,11 @@ from sfumato.attacks.corruption import Corruption
 from sfumato.attacks.definetti import DeFinetti
 from sfumato.attacks.dependency import Dependency
 from sfumato.attacks.distance_linkage import DistanceLinkage
+from sfumato.attacks.equal_counts import EqualCounts
 from sfumato.attacks.homogeneity import Homogeneity
 from sfumato.attacks.household import HouseholdKnowledge
 from sfumato.attacks.interval_disclosure import IntervalDisclosure
-from sfumato.attacks.knowledge import ItemRows, ReleaseMaker
+from sfumato.attacks.knowledge import ItemRows, ReleaseMaker, WholeRows
 from sfumato.attacks.knowledge_breach import KnowledgeBreach
 from sfumato.attacks.known_items import KnownItems
 from sfumato.attacks.linking import Linking
@@ -28,6 +29,7 @@ from sfumato.attacks.probabilistic import ProbabilisticInference
 from sfumato.attacks.similarity import Similarity
 from sfumato.attacks.skewness import Skewness
 from sfumato.attacks.target import EarlierRelease, Target
+from sfumato.attacks.undoing import UndoneGeneralisation
 from sfumato.registry import Registry
 
 __all__ = [
@@ -43,6 +45,7 @@ __all__ = [
     "Dependency",
     "DistanceLinkage",
     "EarlierRelease",
+    "EqualCounts",
     "Finding",
     "Homogeneity",
     "HouseholdKnowledge",
@@ -63,6 +66,8 @@ __all__ = [
     "Similarity",
     "Skewness",
     "Target",
+    "UndoneGeneralisation",
+    "WholeRows",
     "matcher",
 ]
 
@@ -80,10 +85,12 @@ ATTACKS: Registry[Attack] = Registry(
         HouseholdKnowledge,
         Dependency,
         KnowledgeBreach,
+        UndoneGeneralisation,
         KnownItems,
         DistanceLinkage,
         IntervalDisclosure,
         DeFinetti,
+        EqualCounts,
         Membership,
         Composition,
         Minimality,

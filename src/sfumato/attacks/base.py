@@ -7,6 +7,7 @@ from typing import Any, ClassVar, NamedTuple, Self
 
 import numpy as np
 
+from sfumato.attacks.at_risk import PeopleFound
 from sfumato.attacks.target import Target
 from sfumato.classes import EquivalenceClasses, ValueCounts
 from sfumato.counts import add_up
@@ -16,7 +17,9 @@ from sfumato.harm import Chance, HarmRule, Level, Secrecy, chance_of_values
 from sfumato.models import AlphaKAnonymity
 from sfumato.policy import Acceptance
 from sfumato.policy.remedies import PromiseMore, Remedy
-from sfumato.text import join_words, percent, text_of
+from sfumato.registry import Member
+from sfumato.showing.content import plain_of
+from sfumato.text import format_integer, join_words, percent, text_of
 from sfumato.typing import BoolArray, FloatArray, IntArray, Value
 
 MOST_CASES = 5
@@ -73,11 +76,7 @@ class Case:
             "who": {
                 name: None if value is None else text_of(value) for name, value in self.who.items()
             },
-            "people": self.people,
-            "believed": self.believed,
-            "prior": self.prior,
-            "posterior": self.posterior,
-            "gain": self.gain,
+            **plain_of(self, "people believed prior posterior gain"),
             "level": str(self.level),
         }
 
@@ -87,7 +86,7 @@ class Case:
             for name, value in self.who.items()
         )
         return (
-            f"{who or 'all people'} ({self.people}): {self.believed}, "
+            f"{who or 'all people'} ({format_integer(self.people)}): {self.believed}, "
             f"{percent(self.prior)} before, {percent(self.posterior)} after"
         )
 
@@ -127,7 +126,7 @@ class Outcome:
 
     moderate: int = 0
     by_chance: int = 0
-    """Those whose level is one lower because chance explains the belief."""
+    """Those of whom chance explains the belief: a table of independent columns would show it."""
 
     worst: tuple[Case, ...] = ()
     how: str = ""
@@ -152,12 +151,36 @@ class Outcome:
     """The same as changes of a policy, as far as a policy can do something; the first is that of
     the words."""
 
-    supposed: bool = False
-    """Whether it takes a column for known that others do not know, as the publisher says. It is
-    told then: no reason to refuse the release, and none to call it safe."""
-
     accepted: str = ""
     """Why and by whom it was accepted, if it was."""
+
+    found: PeopleFound | None = field(default=None, repr=False, compare=False)
+    """Who the people at risk are, if the attack tells them apart."""
+
+    @classmethod
+    def of_levels(
+        cls,
+        attack: "Attack",
+        column: str | None,
+        people: Sequence[int],
+        worst: tuple[Case, ...],
+        rule: HarmRule,
+        **more: Any,  # noqa: ANN401 - whatever else an outcome says
+    ) -> Self:
+        """Return what an attack finds: the people of each level of harm, and the worst cases."""
+        return cls(
+            attack.name,
+            column,
+            people=people[Level.VERY_HIGH],
+            high=people[Level.HIGH],
+            moderate=people[Level.MODERATE],
+            prior=worst[0].prior if worst else 0.0,
+            posterior=worst[0].posterior if worst else 0.0,
+            threshold=rule.very_high,
+            worst=worst,
+            how=attack.how,
+            **more,
+        )
 
     @property
     def level(self) -> Level:
@@ -214,32 +237,13 @@ class Outcome:
     def to_dict(self) -> dict[str, Any]:
         """Return everything as plain values, ready for JSON."""
         return {
-            "attack": self.attack,
-            "column": self.column,
-            "settings": dict(self.settings),
-            "how": self.how,
-            "tried": self.tried,
-            "judged": self.judged,
-            "holds": self.holds,
+            **plain_of(self, "attack column settings how tried judged holds"),
             "level": str(self.level),
-            "people": self.people,
-            "by_level": self.by_level,
-            "by_chance": self.by_chance,
-            "of": self.of,
-            "share": self.share,
-            "threshold": self.threshold,
-            "prior": self.prior,
-            "posterior": self.posterior,
-            "gain": self.gain,
-            "interval": None if self.interval is None else list(self.interval),
-            "seed": self.seed,
-            "note": self.note,
-            "unreached": self.unreached,
-            "advice": self.advice,
-            "remedies": [remedy.to_dict() for remedy in self.remedies],
-            "supposed": self.supposed,
-            "accepted": self.accepted,
-            "worst": [case.to_dict() for case in self.worst],
+            **plain_of(
+                self,
+                "people by_level by_chance of share threshold prior posterior gain",
+                "interval seed note unreached advice remedies accepted worst",
+            ),
         }
 
     @property
@@ -253,9 +257,9 @@ class Outcome:
         return self.people or self.high or self.moderate
 
     @property
-    def discounted(self) -> bool:
-        """Whether it counts one level less, because groups are so small that chance does it."""
-        return self.level < Level.VERY_HIGH and bool(self.by_chance)
+    def by_size(self) -> bool:
+        """Whether most of it is what groups of this size show by chance."""
+        return 2 * self.by_chance >= self.concerned > 0
 
     @property
     def reason(self) -> str:
@@ -272,12 +276,10 @@ class Outcome:
         names = list(worst.who) if worst is not None else []
         who = f"who knows the {join_words(names)} of a person" if names else "any reader"
         learns = f"learns {join_words(self.columns)}" if self.columns else "finds their row"
-        text = (
-            f"{who} {learns}, for {self.concerned} of {self.of} people ({self.attack}, "
-            f"{self.level}); for example {worst}."
-        )
-        if self.discounted:
-            text += " In groups this small chance does that by itself, so it counts one level less."
+        people = f"{format_integer(self.concerned)} of {format_integer(self.of)} people"
+        text = f"{who} {learns}, for {people} ({self.attack}, {self.level}); for example {worst}."
+        if self.by_size:
+            text += " Groups this small show that by chance: larger or more diverse ones do not."
         return f"{text} {self.advice}" if self.advice else text
 
     def __str__(self) -> str:
@@ -286,7 +288,7 @@ class Outcome:
             return f"{name}: not tried, {self.note}"
         before = "" if self.prior is None else f", {percent(self.prior)} before"
         return (
-            f"{name}: {self.people} of {self.of} people at risk; "
+            f"{name}: {format_integer(self.people)} of {format_integer(self.of)} people at risk; "
             f"strongest belief {percent(self.posterior)}{before}"
         )
 
@@ -406,14 +408,13 @@ def chance_of_guesses(
     )
 
 
-class Attack(ABC):
+class Attack(Member, ABC):
     """A way to learn something about a person from a release.
 
     A member of the family is a frozen dataclass: its fields say what is attacked, its
     docstring what is found and what is not. It sees counts only.
     """
 
-    name: ClassVar[str]
     """What it is called in the registry, in reports and on the command line."""
 
     how: ClassVar[str]
@@ -441,6 +442,12 @@ class Attack(ABC):
             return CHANGED_BY_CHANCE
         return "the release has no sensitive column"
 
+    @classmethod
+    def left_open(cls, target: Target) -> str:
+        """Return why it cannot be tried though someone else might; empty if it does not apply."""
+        why = cls.why_not(target)
+        return why if why == ONE_ROW_EACH else ""
+
     @abstractmethod
     def on(self, target: Target, rule: HarmRule) -> Outcome:
         """Attack a release, and say who is at risk by the rule."""
@@ -455,11 +462,6 @@ class Attack(ABC):
         """Return the settings that were made as plain values."""
         settings = ((each.name, getattr(self, each.name)) for each in fields(self))  # type: ignore[arg-type]
         return {name: _plain(value) for name, value in settings if value is not None}
-
-    @classmethod
-    @abstractmethod
-    def example(cls) -> Self:
-        """Return a small valid instance whose sensitive column, if it has one, is `disease`."""
 
     def __str__(self) -> str:
         shown = (_format_setting(*item) for item in self.params().items() if item[1] != [])
@@ -555,6 +557,12 @@ class Beliefs:
     people: ClassPeople | None = None
     """Who is in which of several groups, to count each person once, at the worst of them."""
 
+    learned: bool | BoolArray = False
+    """Whether it is a pattern that was looked for among many: what chance explains is noise."""
+
+    find: Callable[[BoolArray], PeopleFound] | None = None
+    """Says who the people of some of the groups are."""
+
     def _count(self, levels: IntArray) -> IntArray:
         """Return how many people are of each level."""
         n = len(Level)
@@ -579,6 +587,7 @@ class Beliefs:
             applies=self.applies,
             secrecy=self.secrecy,
             chance=self.chance,
+            learned=self.learned,
         )
         levels = judged.levels
         gain = self.posterior - self.prior
@@ -597,22 +606,17 @@ class Beliefs:
         )
         settings = attack.params()
         settings.pop("column", None)
-        people = self._count(levels).tolist()
-        return Outcome(
-            attack.name,
+        return Outcome.of_levels(
+            attack,
             column,
-            people=people[Level.VERY_HIGH],
+            self._count(levels).tolist(),
+            cases,
+            rule,
             of=of,
-            prior=cases[0].prior if cases else 0.0,
-            posterior=cases[0].posterior if cases else 0.0,
-            threshold=rule.very_high,
-            high=people[Level.HIGH],
-            moderate=people[Level.MODERATE],
             by_chance=int(self._count(judged.by_chance.astype(np.int64))[1]),
-            worst=cases,
-            how=attack.how,
             settings=settings,
             advice=advise(attack.advice, column, cases[0] if cases else None, rule),
+            found=None if self.find is None else self.find(levels == Level.VERY_HIGH),
         )
 
 
@@ -750,6 +754,7 @@ class Finding:
             None if self.chance is None else self.chance(rule),
             applies=self.vulnerable,
             people=self.people,
+            find=target.find_classes,
         )
         return beliefs.outcome(self.attack, self.column, rule)
 

@@ -307,18 +307,13 @@ earlier), 17 % before, 100 % after
         worst = tuple(
             replace(found[i], level=Level(int(levels[i]))) for i in order[:MOST_CASES].tolist()
         )
-        return Outcome(
-            self.name,
+        return Outcome.of_levels(
+            self,
             None,
-            people=int(people[levels == Level.VERY_HIGH].sum()),
-            high=int(people[levels == Level.HIGH].sum()),
-            moderate=int(people[levels == Level.MODERATE].sum()),
+            [int(people[levels == level].sum()) for level in Level],
+            worst,
+            rule,
             of=target.classes.total,
-            prior=worst[0].prior if worst else 0.0,
-            posterior=worst[0].posterior if worst else 0.0,
-            threshold=rule.very_high,
-            worst=worst,
-            how=self.how,
             note="what is believed before is what one of the two releases tells by itself",
             settings=self.params(),
             advice=self.advice,

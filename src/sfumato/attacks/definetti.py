@@ -40,6 +40,9 @@ _PAIRS = 20
 """The most pairs of sensitive columns that are tried, those first that vary together most."""
 
 
+_TOO_FEW = "too few to tell what was learned from chance"
+
+
 @dataclass(frozen=True)
 class DeFinetti(Attack):
     """Learn from decoupled tables which values go together, and join each group accordingly.
@@ -156,6 +159,11 @@ class DeFinetti(Attack):
         return cls._reason(target)
 
     @classmethod
+    def left_open(cls, target: Target) -> str:
+        why = cls._reason(target)
+        return why if why.endswith(_TOO_FEW) else super().left_open(target)
+
+    @classmethod
     def _reason(cls, target: Target) -> str:
         """Return why nothing can be learned; empty if something can."""
         if target.counts is not None:
@@ -171,7 +179,8 @@ class DeFinetti(Attack):
         else:
             groups = target.published().n
         if groups < FEWEST_GROUPS:
-            return f"there are {groups} groups, too few to tell what was learned from chance"
+            there = "there is one group" if groups == 1 else f"there are {groups} groups"
+            return f"{there}, {_TOO_FEW}"
         return ""
 
     @classmethod
@@ -566,13 +575,13 @@ def _worst_of_runs(
     shape = people.shape
     at = _best_of_runs(score, first)
     entry = np.broadcast_to(batch.known[:, None], shape)[at]
-    everybody = _sum_runs(people, first, last)
+    everyone = _sum_runs(people, first, last)
     return _Statements(
         entry,
         np.broadcast_to(told, shape)[at],
         posterior[at],
         np.broadcast_to(share, shape)[at],
-        everybody[at],
+        everyone[at],
     )
 
 

@@ -47,8 +47,6 @@ class Dependency(Attack):
         column: The sensitive column.
         support: Fewest rows with the known values; 1 or more.
         learner: How the networks are learned; see `sf.networks.LEARNERS`.
-        unlikely: Whether rules are followed that start from columns that others do not know, as the
-            publisher says (`known: false`), and not those from what they may know.
 
     Example:
         >>> rows = [("3*", "state", "single"), ("3*", "private", "married")] * 10
@@ -71,7 +69,6 @@ class Dependency(Attack):
     column: str
     support: int = 5
     learner: str = "ic"
-    unlikely: bool = False
 
     def remedies(self, outcome: Outcome, rule: HarmRule) -> tuple[Remedy, ...]:
         return (PublishApart(outcome.columns), GiveRole(self.column, Role.DROPPED))
@@ -105,7 +102,7 @@ class Dependency(Attack):
                 whose=whose,
             )
             if rule.told.name == self.column
-            and self.unlikely != {c.name for c in rule.known}.isdisjoint(target.unknown)
+            and {column.name for column in rule.known}.isdisjoint(target.unknown)
         ]
         before = priors(target.classes.counts_of(self.column))
         return [_telling(_with_prior(rule, before)) for rule in merge_rules(found)]
@@ -122,40 +119,31 @@ class Dependency(Attack):
 
     def on(self, target: Target, rule: HarmRule) -> Outcome:
         counts = _rows_of(target)
-        told = target.classes.counts_of(self.column)
+        values = target.classes.counts_of(self.column)
         everyone = target.classes.n_people
-        beliefs = [_beliefs(found, told, everyone, rule) for found in self.rules(target)]
+        beliefs = [_beliefs(found, values, everyone, rule) for found in self.rules(target)]
         levels = np.zeros(len(counts), dtype=np.int64)
-        lowered = np.zeros(len(counts), dtype=np.bool_)
         for each in beliefs:
             for level in (Level.MODERATE, Level.HIGH, Level.VERY_HIGH):
                 here = _matching(counts, each.rule, each.levels == level)
                 levels[here] = np.maximum(levels[here], level)
-            lowered |= _matching(counts, each.rule, each.by_chance)
         cases = _worst(beliefs)
         params = self.params()
         params.pop("column")
-        if not self.unlikely:
-            params.pop("unlikely")
         people = target.count_at_worst(levels, len(Level)).tolist()
-        return Outcome(
-            self.name,
+        return Outcome.of_levels(
+            self,
             self.column,
-            people=people[Level.VERY_HIGH],
-            high=people[Level.HIGH],
-            moderate=people[Level.MODERATE],
-            by_chance=int(target.count_at_worst(lowered.astype(np.int64), 2)[1]),
+            people,
+            cases,
+            rule,
             of=everyone,
-            prior=cases[0].prior if cases else 0.0,
-            posterior=cases[0].posterior if cases else 0.0,
-            threshold=rule.very_high,
-            worst=cases,
-            how=self.how,
             note="" if cases else "no other column was found to tell it",
             settings=params,
             advice=self.advice,
-            judged=not self.unlikely,
-            supposed=self.unlikely,
+            # What it learns of groups that are large enough is counted, exactly, by
+            # knowledge-breach; here it is explained.
+            judged=False,
         )
 
     @classmethod
@@ -165,14 +153,7 @@ class Dependency(Attack):
         private = {target.person, target.household}
         if len([name for name in target.counts.names if name not in private]) < 2:
             return []
-        return [
-            *(cls(column) for column in target.sensitive),
-            *(
-                cls(column, unlikely=True)
-                for column in target.sensitive
-                if {*target.unknown} - {column}
-            ),
-        ]
+        return [cls(column) for column in target.sensitive]
 
     @classmethod
     def why_not(cls, target: Target) -> str:
@@ -192,7 +173,6 @@ class _Beliefs(NamedTuple):
 
     rule: Rule
     levels: IntArray
-    by_chance: BoolArray
 
 
 def _rows_of(target: Target) -> FrequencySet:
@@ -252,11 +232,11 @@ def _beliefs(found: Rule, told: ValueCounts, people: int, rule: HarmRule) -> _Be
         people,
         secrecy=None if secrecy is None else secrecy[best],
         chance=chance,
+        learned=True,
     )
     levels = np.zeros(len(e), dtype=np.int64)
-    by_chance = np.zeros(len(e), dtype=np.bool_)
-    levels[best], by_chance[best] = judged.levels, judged.by_chance
-    return _Beliefs(found, levels, by_chance)
+    levels[best] = judged.levels
+    return _Beliefs(found, levels)
 
 
 def _matching(counts: FrequencySet, rule: Rule, entries: BoolArray) -> BoolArray:
@@ -274,7 +254,7 @@ def _matching(counts: FrequencySet, rule: Rule, entries: BoolArray) -> BoolArray
 def _worst(beliefs: Sequence[_Beliefs]) -> tuple[Case, ...]:
     """Return the worst entries of all rules: those that put people at risk, then the surest."""
     found = []
-    for rule, levels, _ in beliefs:
+    for rule, levels in beliefs:
         e = rule.entries
         order = np.lexsort((-e.support, e.prior, -e.posterior, -levels))[:MOST_CASES].tolist()
         found += [_case(rule, i, Level(int(levels[i]))) for i in order]

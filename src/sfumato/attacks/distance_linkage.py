@@ -160,7 +160,7 @@ class _DistanceLinks:
     def who(self, rows: PerturbedRows, columns: tuple[str, ...], at: int) -> dict[str, Value]:
         """Return what people with true values like these are recognised by."""
         counts, item = rows.counts, int(self.item[at])
-        names = [n for n in counts.names if n not in rows.members or n in columns]
+        names = [n for n in counts.names if n in rows.quasi_identifiers or n in columns]
         return {n: counts.column(n).values[int(counts.codes_of(n)[item])] for n in names}
 
 
@@ -168,7 +168,7 @@ def _link(
     rows: PerturbedRows, columns: tuple[str, ...], rng: np.random.Generator
 ) -> _DistanceLinks:
     """Find how sure the nearest row is for people with the values of each combination."""
-    quasi = [name for name in rows.counts.names if name not in rows.members]
+    quasi = rows.quasi_identifiers
     counts = rows.counts.project((*quasi, *columns))
     kept = rows.counts.group_by((*quasi, *columns))
     class_of = rows.class_of[kept.first]

@@ -99,6 +99,7 @@ class Homogeneity(ClassAttack):
             high=people if level is Level.HIGH else 0,
             moderate=0,
             by_chance=0,
+            found=None,
             worst=(Case({}, people, believed, 1.0, 1.0, level),),
             note="who is known to be in the table is known to have it",
             advice=f"Leave {self.column} out, or say that it is no secret: harmless: [{value}].",

@@ -1,10 +1,11 @@
-"""Things that adversaries have besides classes: the items of rows, or the tool that made them."""
+"""Things that adversaries have besides classes: whole rows, their items, or the tool."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
 
+from sfumato.attacks.overlap import LabelKnowledge
 from sfumato.counts import Column, FrequencySet, group
 from sfumato.counts.baskets import Baskets
 from sfumato.hierarchy.labels import Labels
@@ -57,6 +58,32 @@ class ItemRows:
         for item in items.tolist():
             known.setdefault(self.column_of[item], []).append(self.baskets.values[item])
         return found | {name: " and ".join(several) for name, several in known.items()}
+
+
+@dataclass(frozen=True, eq=False)
+class WholeRows:
+    """The published rows with all their columns, plain ones and those without a role, too."""
+
+    columns: tuple[str, ...]
+    """The columns besides the quasi-identifiers."""
+
+    read: Callable[[Sequence[str]], FrequencySet]
+    """Counts the quasi-identifiers and some of these columns."""
+
+    k: int | None = None
+    """The size of classes that is promised."""
+
+    general: frozenset[str] = frozenset()
+    """The quasi-identifiers whose words may stand for several values, as the manifest says."""
+
+    readings: Callable[[], Mapping[str, LabelKnowledge]] = dict
+    """Finds what the labels of quasi-identifiers stand for, as far as anything says so."""
+
+    read_source: Callable[[Sequence[str]], FrequencySet] | None = None
+    """Counts the table that the release was made of, as far as it has these columns."""
+
+    labels: Labels = field(default_factory=Labels)
+    """What the labels come from, where that table is given."""
 
 
 @dataclass(frozen=True, eq=False)

@@ -1,8 +1,8 @@
 """The knowledge breach: some sensitive values are known, the others are guessed."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from itertools import combinations
-from math import prod
 from typing import ClassVar, Self
 
 import numpy as np
@@ -12,21 +12,28 @@ from sfumato.attacks.base import (
     Beliefs,
     Case,
     Outcome,
-    chance_of_guesses,
     likeliest,
     priors,
 )
+from sfumato.attacks.similarity import groups_of_values
 from sfumato.attacks.target import Target
-from sfumato.classes import ValueCounts
 from sfumato.counts import FrequencySet, sums
 from sfumato.errors import InputError, UnknownColumnError, require_text
-from sfumato.harm import Chance, HarmRule, Level, draw_tail
+from sfumato.harm import HarmRule, Level
 from sfumato.leaks.breach import listing
-from sfumato.leaks.facts import AdversaryColumns, Fact, Facts, find_facts
+from sfumato.leaks.facts import (
+    AdversaryColumns,
+    Fact,
+    Facts,
+    ValueGroups,
+    find_facts,
+    work_for,
+)
+from sfumato.policy.adversaries import Knows
 from sfumato.policy.remedies import GiveRole, PublishApart, Remedy
 from sfumato.schema import Role
-from sfumato.text import text_of
-from sfumato.typing import FloatArray
+from sfumato.text import join_words, text_of
+from sfumato.typing import BoolArray, FloatArray
 
 
 @dataclass(frozen=True)
@@ -41,25 +48,27 @@ class KnowledgeBreach(Attack):
 
     Finds: on a table in one piece, every value of another column that the people with the known
     values have more often than all people, counted exactly and however few they are. Known are,
-    unless `known` says so, each sensitive column and each two of them, with the class and
-    without it. Before, it is the share of the value in the whole table. What the class tells by
-    itself is left to the attacks on classes. On a decoupled release: in each group the likeliest
-    combination of the other columns, which is the product of the largest shares, whatever value
-    is known; before, the product of the shares in the whole table.
+    unless `known` says so, each published column and each two of them, sensitive or plain, with
+    the class. To be told is a value, or a group of values: what is not harmless, what is secret,
+    a category that a promise names, a label of the column's hierarchy, and of numbers each of
+    the ranges of the width that a policy gives. Without a width all have to be within a tenth of
+    the central range, or at one end of all numbers (see `Similarity`). Before, it is the share in
+    the whole table. What the class tells by itself is left to the attacks on classes. On a
+    decoupled release: in each group the likeliest combination of the other columns, which is the
+    product of the largest shares, whatever value is known; before, the product of the shares in
+    the whole table.
     Missing values hide no person: they are neither known nor told. Of people with several rows,
     those count who have the known values in a row, and what they have in such rows.
     Does not find: what three known values tell together, or what dependencies add that are known
     from elsewhere or, in a decoupled release, learned from its tables. Where there are too
     many columns and rows to count everything, the outcome says what was left out.
-    Of sensitive columns that others do not know, as the publisher says (`known: false`), it is told
-    what they would tell, and the release is not judged by it.
+    Columns that others do not know, as the publisher says (`known: false`), are not known here: the
+    verdict lists that as an assumption, with the people at risk if it is wrong.
 
     Args:
         known: The sensitive columns whose values are known besides the class or group. None: on a
             table in one piece each one and each two of them; on a decoupled release none.
         column: The sensitive column that is guessed; None for all others.
-        unlikely: Whether columns are known that others do not know, as the publisher says, and not
-            those that they may know.
 
     Example:
         >>> from sfumato.decouplings.base import GroupedTables
@@ -79,8 +88,8 @@ class KnowledgeBreach(Attack):
 
     name: ClassVar[str] = "knowledge-breach"
     how: ClassVar[str] = (
-        "Knows one or two sensitive values of the person, and perhaps the class or group, finds "
-        "the rows that fit, and reads the others off."
+        "Knows the person's class or group and one or two other published values, finds the rows "
+        "that fit, and reads the sensitive ones off."
     )
     advice: ClassVar[str] = (
         "Publish the sensitive columns apart: sfumato protect, or sfumato decouple."
@@ -88,7 +97,6 @@ class KnowledgeBreach(Attack):
 
     known: str | tuple[str, ...] | None = None
     column: str | None = None
-    unlikely: bool = False
 
     def remedies(self, outcome: Outcome, rule: HarmRule) -> tuple[Remedy, ...]:
         return (
@@ -114,14 +122,16 @@ class KnowledgeBreach(Attack):
     def guessed_columns(self, target: Target) -> tuple[str, ...]:
         """Return the columns that are guessed."""
         for name in (*self.known_columns, *(() if self.column is None else (self.column,))):
-            if name not in target.sensitive:
+            others = target.beside if name in self.known_columns else ()
+            if name not in (*target.sensitive, *others):
                 raise UnknownColumnError(name, target.sensitive, where="the sensitive columns")
         told = tuple(
             name
             for name in target.sensitive
             if name not in self.known_columns and self.column in (None, name)
         )
-        if not told or (target.counts is not None and len(target.sensitive) < 2):
+        together = len(target.sensitive) + len(target.beside)
+        if not told or (target.counts is not None and together < 2):
             raise InputError("a knowledge breach needs a sensitive column that is not known.")
         return told
 
@@ -139,83 +149,54 @@ class KnowledgeBreach(Attack):
         counts = target.counts
         if counts is None:
             raise InputError("facts can only be counted on a table in one piece.")
-        known = (
-            [AdversaryColumns(self.known_columns, with_class=True)] if self.known_columns else None
-        )
-        if known is None and target.unknown:
-            known = [
-                AdversaryColumns(names, with_class)
-                for n in range(1, min(3, len(target.sensitive)))
-                for with_class in (False, True)[: min(len(target.classes), 2)]
-                for names in combinations(target.sensitive, n)
-                if self.unlikely != {*names}.isdisjoint(target.unknown)
-            ]
-        secrecy = {name: target.classes.counts_of(name).column.secrecy for name in target.sensitive}
-        return target.memoize(
-            ("facts", rule, self.known_columns, self.unlikely),
-            lambda _: find_facts(
-                counts,
-                target.quasi_identifiers,
-                target.sensitive,
-                rule=rule,
-                secrecy=secrecy,
-                known=known,
-                person=target.person,
-            ),
-        )
+
+        def find(each: Target) -> Facts:
+            known = [AdversaryColumns(self.known_columns, with_class=True)]
+            if not self.known_columns:
+                known = sets_of_values(each.knowable)
+            return facts_of(each, counts, known, rule)
+
+        return target.memoize(("facts", rule, self.known_columns), find)
 
     def on(self, target: Target, rule: HarmRule) -> Outcome:
         told = self.guessed_columns(target)
         if target.grouped is not None or target.counts is None:
             beliefs = self.beliefs(target)
             if target.grouped is not None:
-                beliefs = replace(beliefs, chance=_chance(target, told, rule))
+                beliefs = replace(beliefs, find=target.find_classes)
             return beliefs.outcome(self, ", ".join(told), rule)
         facts = self.facts(target, rule)
-        people = target.count_at_worst(facts.levels_of(told), len(Level)).tolist()
-        by_chance = np.any([facts.told[name].by_chance for name in told], axis=0)
+        # Who knows more than those who count is no reason; who they find is told all the same.
+        levels = [facts.levels_of(told, n) for n in range(target.against.values + 1)]
+        people = target.count_at_worst(np.max(levels, axis=0), len(Level)).tolist()
         worst = tuple(sorted(map(_case, facts.worst(told)), key=lambda case: -case.level))
         settings = self.params()
         settings.pop("column", None)
-        if not self.unlikely:
-            settings.pop("unlikely")
-        return Outcome(
-            self.name,
+        return Outcome.of_levels(
+            self,
             ", ".join(told),
-            people=people[Level.VERY_HIGH],
-            high=people[Level.HIGH],
-            moderate=people[Level.MODERATE],
-            by_chance=int(target.count_at_worst(by_chance.astype(np.int64), 2)[1]),
+            people,
+            worst,
+            rule,
             of=target.classes.n_people,
-            prior=worst[0].prior if worst else 0.0,
-            posterior=worst[0].posterior if worst else 0.0,
-            threshold=rule.very_high,
-            worst=worst,
-            how=self.how,
-            unreached=facts.note,
+            unreached="; ".join(filter(None, [facts.note, _unread(target)])),
             settings=settings,
             advice=self.advice,
-            judged=not self.unlikely,
-            supposed=self.unlikely,
+            found=target.find_rows(found_by(facts, told)),
         )
 
     @classmethod
     def against(cls, target: Target, rule: HarmRule) -> list[Self]:  # noqa: ARG003 - all alike
-        if len(target.sensitive) < 2:
-            return []
         if target.grouped is not None:
-            return [cls(name) for name in target.sensitive]
+            return [cls(name) for name in target.sensitive] if len(target.sensitive) > 1 else []
         if target.counts is None or not target.counts.total:
             return []
-        unknown = [name for name in target.sensitive if name in target.unknown]
-        known = [name for name in target.sensitive if name not in target.unknown]
-        return [
-            *(cls(column=name) for name in target.sensitive if {*known} - {name}),
-            *(cls(column=name, unlikely=True) for name in target.sensitive if {*unknown} - {name}),
-        ]
+        return [cls(column=name) for name in target.sensitive if {*target.knowable} - {name}]
 
     @classmethod
     def why_not(cls, target: Target) -> str:
+        if not {*target.knowable} - {*target.sensitive[:1]} and target.grouped is None:
+            return "there is no other column that others may know, which could tell a sensitive one"
         if len(target.sensitive) < 2:
             return "there are not two sensitive columns, of which one could tell the other"
         if target.counts is not None:
@@ -225,6 +206,71 @@ class KnowledgeBreach(Attack):
     @classmethod
     def example(cls) -> Self:
         return cls("disease")
+
+
+def sets_of_values(columns: Sequence[str]) -> list[AdversaryColumns]:
+    """Return each column and each two of them, as they are known with the class."""
+    return [
+        AdversaryColumns(names, with_class=True)
+        for n in (1, 2)
+        for names in combinations(columns, n)
+    ]
+
+
+def facts_of(
+    target: Target,
+    counts: FrequencySet,
+    known: Sequence[AdversaryColumns],
+    rule: HarmRule,
+    *,
+    told: Sequence[str] | None = None,
+    share: int = 1,
+) -> Facts:
+    """Count what some known values tell of sensitive columns, or of others.
+
+    Args:
+        target: The release.
+        counts: Its rows.
+        known: What is known besides the class.
+        rule: What harms.
+        told: The columns that are told; None for the sensitive ones.
+        share: How many such questions are asked together: each gets its part of the work.
+    """
+    told = target.sensitive if told is None else told
+    described = {n: target.classes.counts_of(n) for n in told if n in target.sensitive}
+    return find_facts(
+        counts,
+        target.quasi_identifiers,
+        told,
+        rule=rule,
+        beside=tuple(dict.fromkeys(name for each in known for name in each.columns)),
+        secrecy={name: each.column.secrecy for name, each in described.items()},
+        groups={name: _groups_of(target, name) for name in described},
+        known=known,
+        budget=work_for(counts) // share,
+        person=target.person,
+    )
+
+
+def _groups_of(target: Target, name: str) -> list[ValueGroups]:
+    """Return the groups of values of a sensitive column, for whatever facts are counted."""
+    key = ("groups of values", name)
+    return target.memoize(key, lambda each: groups_of_values(each, each.classes.counts_of(name)))
+
+
+def found_by(facts: Facts, told: Sequence[str]) -> dict[Knows, BoolArray]:
+    """Return of which rows too much is told, by how many values are known besides the class."""
+    return {
+        knows: facts.levels_of(told, knows.values) == Level.VERY_HIGH
+        for knows in (Knows.ONE_VALUE, Knows.TWO_VALUES)
+    }
+
+
+def _unread(target: Target) -> str:
+    """Return which published columns are not known here, though others may know them."""
+    if not target.unread:
+        return ""
+    return f"{join_words([repr(name) for name in target.unread])} was not looked at"
 
 
 def _case(fact: Fact) -> Case:
@@ -254,36 +300,6 @@ def _join_tables(target: Target, told: tuple[str, ...]) -> Beliefs:
         target.who,
         belief,
     )
-
-
-def _chance(target: Target, told: tuple[str, ...], rule: HarmRule) -> Chance:
-    """Return how far independence of groups and columns explains what joined tables tell.
-
-    A combination is likely only where the share of each of its values is, so the probabilities
-    multiply. For several columns gains are not asked for, which makes chance likelier than it is:
-    each column by itself is judged by the attacks on classes.
-    """
-    counts = [target.classes.counts_of(name) for name in told]
-    found = [chance_of_guesses(each, likeliest(each), rule) for each in counts]
-    if len(found) == 1:
-        return found[0]
-    reach = np.prod([_reach_of_shares(each, rule) for each in counts], axis=0)
-    surprise = np.prod([each.surprise for each in found], axis=0)
-    return Chance(reach, surprise, min(prod(each.choices for each in found), 10**9))
-
-
-def _reach_of_shares(counts: ValueCounts, rule: HarmRule) -> FloatArray:
-    """Return per level and group how likely chance gives some value a share of that level."""
-    totals = counts.known.totals.astype(np.int64)
-    reference = counts.reference[:-1]
-    sizes, of_size = np.unique(totals, return_inverse=True)
-    frequencies, times = np.unique(reference[reference > 0], return_counts=True)
-    reach = np.zeros((3, len(sizes)))
-    for row, bound in enumerate((rule.moderate, rule.high, rule.very_high)):
-        least = np.ceil(bound * sizes - 1e-9)[None, :]
-        tail = draw_tail(least, sizes[None, :], frequencies[:, None], int(reference.sum()))
-        reach[row] = np.minimum((tail * times[:, None]).sum(axis=0), 1.0)
-    return reach[:, of_size.ravel()]
 
 
 def _read_rows(

@@ -132,27 +132,18 @@ class KnownItems(Attack):
         settings = self.params()
         settings.pop("column", None)
         left = f"{self.known} items known at once: too many sets of more than {known}"
-        return Outcome(
-            self.name,
+        return Outcome.of_levels(
+            self,
             self.column,
-            people=int(people[levels == Level.VERY_HIGH].sum()),
+            [int(people[levels == level].sum()) for level in Level],
+            cases,
+            rule,
             of=of,
-            prior=cases[0].prior if cases else 0.0,
-            posterior=cases[0].posterior if cases else 0.0,
-            threshold=rule.very_high,
-            high=int(people[levels == Level.HIGH].sum()),
-            moderate=int(people[levels == Level.MODERATE].sum()),
             by_chance=int(people[judged.by_chance].sum()),
-            worst=cases,
-            how=self.how,
             settings=settings,
             unreached=left if known < self.known else "",
             advice=advise(self.advice, self.column, cases[0] if cases else None, rule),
         )
-
-    @classmethod
-    def example(cls) -> Self:
-        return cls()
 
 
 def _reachable(baskets: Baskets, known: int) -> int:

@@ -5,6 +5,7 @@ from typing import ClassVar, NamedTuple, Self
 
 import numpy as np
 
+from sfumato.attacks.at_risk import PeopleFound
 from sfumato.attacks.base import LEAST_CLASS, MOST_CASES, Attack, Case, Outcome
 from sfumato.attacks.target import Target
 from sfumato.counts import add_up
@@ -112,8 +113,15 @@ class Linking(Attack):
             judged=not self._is_excused(target),
             note=self._note(target),
             advice=self.advice.format(),
+            found=self._find(target, levels),
             settings={"view": self.view, **views(target)},
         )
+
+    def _find(self, target: Target, levels: IntArray) -> PeopleFound | None:
+        """Return whose rows are found; of a list of people no one can say who they are."""
+        if self.view != PROSECUTOR:
+            return None
+        return target.find_classes(levels == Level.VERY_HIGH)
 
     def _worst(self, target: Target, links: "_Links", levels: IntArray) -> tuple[Case, ...]:
         order = np.lexsort((-links.people, -links.risk, -levels))
@@ -152,10 +160,6 @@ class Linking(Attack):
     def _risks(self, target: Target) -> str:
         told = [f"{name.partition('_')[0]} {percent(risk)}" for name, risk in views(target).items()]
         return f"in the eyes of a {self.view}; largest risk by view: {', '.join(told)} on average"
-
-    @classmethod
-    def example(cls) -> Self:
-        return cls()
 
 
 def views(target: Target) -> dict[str, float]:

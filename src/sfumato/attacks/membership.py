@@ -14,7 +14,7 @@ from sfumato.counts import FrequencySet, group
 from sfumato.counts.people import ClassPeople
 from sfumato.errors import ParameterError, require_int, require_number
 from sfumato.harm import HarmRule, Level
-from sfumato.showing.content import Content, Showable
+from sfumato.showing.content import Content, Showable, plain_of
 from sfumato.text import percent
 from sfumato.typing import BoolArray, CodeArray, FloatArray
 
@@ -74,16 +74,9 @@ class Presence(Showable):
         """Return the figures as plain values, ready for JSON."""
         return {
             "attack": "membership",
-            "people": self.people,
-            "matched": self.matched,
-            "groups": self.groups,
-            "fakes": self.fakes,
-            "ruled_out": self.ruled_out,
-            "interval": None if self.interval is None else list(self.interval),
+            **plain_of(self, "people matched groups fakes ruled_out interval"),
             "confidence": self.attack.confidence,
-            "fake_groups": self.fake_groups,
-            "advantage": self.advantage,
-            "exact": self.exact,
+            **plain_of(self, "fake_groups advantage exact"),
         }
 
     def content(self) -> Content:

@@ -6,7 +6,7 @@ from functools import cached_property
 from itertools import product
 from math import factorial, prod
 from statistics import NormalDist
-from typing import ClassVar, NamedTuple, Self
+from typing import ClassVar, Self
 
 import numpy as np
 
@@ -676,18 +676,6 @@ def _candidates(
 
 
 # What is believed of people with the same quasi-identifiers.
-
-
-class _Guess(NamedTuple):
-    """Per kind of people, one value of a column."""
-
-    prior: FloatArray
-    posterior: FloatArray
-    alone: FloatArray
-    value: IntArray
-    adds: BoolArray
-    secrecy: IntArray
-    width: FloatArray
 
 
 def _beliefs(

@@ -199,7 +199,7 @@ def _on_a_line(one: Texts, other: Texts) -> tuple[np.ndarray, np.ndarray] | None
     Where all labels are single values or masks, they are compared as texts.
     """
     for reader in (number_of, day_of):
-        sides = [[_stretch_or_none(text, reader) for text in texts] for texts in (one, other)]
+        sides = [[read_stretch(text, reader) for text in texts] for texts in (one, other)]
         read = [each for side in sides for each in side if each is not None]
         told = [t for texts in (one, other) for t in texts if t not in (None, STAR)]
         texts = [t for t in told if _stretch(t, reader) is not None]
@@ -213,7 +213,8 @@ def _on_a_line(one: Texts, other: Texts) -> tuple[np.ndarray, np.ndarray] | None
     return None
 
 
-def _stretch_or_none(text: str | None, reader: Reader) -> Stretch | None:
+def read_stretch(text: str | None, reader: Reader) -> Stretch | None:
+    """Read a label as a part of a line; None for `*`, missing labels and words."""
     return None if text in (None, STAR) or text is None else _stretch(text, reader)
 
 

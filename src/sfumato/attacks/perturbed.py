@@ -1,16 +1,25 @@
 """Rows whose values chance has changed, as readers see them."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from typing import NamedTuple
 
 import numpy as np
 
-from sfumato.counts import FrequencySet, sums
+from sfumato.counts import Column, FrequencySet, sums
 from sfumato.perturbations import Perturbation, SeenColumn
 from sfumato.typing import FloatArray, IntArray
 
 _ROUNDS = 50
 _ENOUGH = 1e-4
+
+
+class BesideColumn(NamedTuple):
+    """What the rows have in another column, as it is read."""
+
+    column: Column
+    codes: IntArray
+    """The value of each combination of the perturbed rows."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -33,6 +42,18 @@ class PerturbedRows:
     secrecy: Mapping[str, IntArray] | None = None
     """How much each value of sensitive columns is a secret, where the publisher says so."""
 
+    beside: Mapping[str, BesideColumn] = field(default_factory=dict)
+    """Columns that others may know of a person, and whose published values are as good as true."""
+
+    unit_of: IntArray | None = None
+    """Which of the combinations of the target's counts each of these is a part of, if any is."""
+
+    @property
+    def quasi_identifiers(self) -> tuple[str, ...]:
+        """Return what classes are recognised by."""
+        others = {*self.members, *self.beside}
+        return tuple(name for name in self.counts.names if name not in others)
+
     @property
     def plain(self) -> tuple[str, ...]:
         """Those of them that others may know."""
@@ -40,11 +61,14 @@ class PerturbedRows:
 
     def look_at(self, name: str) -> SeenColumn:
         """Return what readers see of a column, without missing values."""
-        column = self.counts.column(name)
-        codes = self.counts.codes_of(name).astype(np.int64)
-        rows = sums(codes, self.counts.rows, len(column.values))
-        n = len(column.known)
-        return SeenColumn(name, column.known, rows[:n])
+        return look_at(self.counts, name)
+
+
+def look_at(counts: FrequencySet, name: str) -> SeenColumn:
+    """Return what readers see of a column of some counts, without missing values."""
+    column = counts.column(name)
+    rows = sums(counts.codes_of(name).astype(np.int64), counts.rows, len(column.values))
+    return SeenColumn(name, column.known, rows[: len(column.known)])
 
 
 def true_shares(likelihood: FloatArray, shares: FloatArray) -> FloatArray:

@@ -1,6 +1,8 @@
 """The similarity attack: a class whose values differ, but not in what matters."""
 
-from collections.abc import Callable, Iterator
+import re
+from bisect import bisect_left, bisect_right
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from decimal import Decimal
 from typing import ClassVar, NamedTuple, Self
@@ -14,22 +16,25 @@ from sfumato.attacks.base import (
     Finding,
     Outcome,
     advise,
+    priors,
     require_one_value,
     share_below,
     strongest,
 )
+from sfumato.attacks.overlap import number_items
 from sfumato.attacks.target import Holders, Target
 from sfumato.classes import EquivalenceClasses, SensitiveColumn, ValueCounts
 from sfumato.counts import changes, number_keys
 from sfumato.errors import ParameterError, require_int, require_number, require_text, some
 from sfumato.harm import FEWEST, Chance, HarmRule, Level, Secrecy, draw_tail
 from sfumato.hierarchy.intervals import Days, plus
+from sfumato.leaks.facts import ValueGroups
 from sfumato.models import CategoryShare, RangeShare
 from sfumato.models.categories import read_categories
 from sfumato.models.category_share import label_codes, listed_codes
 from sfumato.models.number_line import NumberLine, line_of, require_line
 from sfumato.policy.remedies import PromiseMore, Remedy
-from sfumato.text import text_of
+from sfumato.text import fold_spelling, text_of
 from sfumato.typing import BoolArray, FloatArray, IntArray, Value
 
 # Values that differ and are alike: in a category, close together, or under one label.
@@ -272,6 +277,29 @@ def by_distance(column: SensitiveColumn, within: float) -> Likeness:
     return Likeness(line.place, reach, describe)
 
 
+def by_extremes(column: SensitiveColumn, ends: tuple[Value, ...]) -> Likeness:
+    """Treat numbers, or days, as alike that are at most the first of two, or at least the second.
+
+    >>> found = by_extremes(SensitiveColumn("pay", (3, 5, 8, 9)), (3, 8))
+    >>> found.place.tolist(), found.reach.tolist(), found.said(1, 1)
+    ([0, 2, 1, 1], [0, 1, -1], 'is at least 8')
+    """
+    line = require_line(column, "similarity outside a range")
+    low, high = (None if end is None else line.scale.read(end) for end in ends)
+    if [low is None, high is None] != [end is None for end in ends]:
+        raise ParameterError("outside", ends, f"values like those of {column.name!r}")
+    place = np.full(len(line.place), 2)
+    if low is not None:
+        place[line.place < bisect_right(line.points, low)] = 0
+    if high is not None:
+        place[line.place >= bisect_left(line.points, high)] = 1
+    words = ("at most", "at least")
+    if isinstance(line.scale, Days):
+        words = ("no later than", "no earlier than")
+    texts = [f"is {word} {text_of(end)}" for word, end in zip(words, ends, strict=True)]
+    return Likeness(place, np.array([0, 1, -1]), lambda at, _: texts[at])
+
+
 def alike_within(column: SensitiveColumn, within: float) -> Likeness:
     """Return the likeness by distance, found once per column and width."""
     return column.memoize(("within", within), lambda c: by_distance(c, within))
@@ -377,25 +405,31 @@ class Similarity(ClassAttack):
 
     {gastric ulcer, stomach cancer, gastritis} are three diseases and one stomach; salaries
     of 3000, 4000 and 5000 are all low. What counts as alike is said in exactly one way: one
-    of `categories`, `within` and `level`.
+    of `categories`, `within`, `outside` and `level`.
 
     Finds: every class with a known value all of whose known values are in one category,
-    within one range, or under one label of the column's hierarchy. On a release, as `sf.verify`
-    tries it, a share of the class is enough: the rule for harm judges every category, range and
-    label by how many of the class are in it and how many of the table, and the one that harms
-    most counts. {HIV, cancer, HIV, flu} is three quarters "most secret" where a quarter of the
-    table is. Missing values hide no person, as with `Homogeneity`: a class is judged by its
-    known values, one is enough, and without any it is not vulnerable. A person with several rows
-    is in a category, range or label if one of their values is.
+    within one range, at one end of all numbers, or under one label of the column's hierarchy.
+    On a release, as `sf.verify` tries it, a share of the class is enough: the rule for harm
+    judges every category, range, end and label by how many of the class are in it and how many of
+    the table, and the one that harms most counts. {HIV, cancer, HIV, flu} is three quarters
+    "most secret" where a quarter of the table is. Missing values hide no person, as with
+    `Homogeneity`: a class is judged by its known values, one is enough, and without any it is not
+    vulnerable. A person with several rows is in a category, range or label if one of their values
+    is.
     Does not find: what is alike in a way that was not said. Without categories, a hierarchy or
     numbers every value is like itself only, and `Skewness` looks at that.
 
     Where it is not said what is alike, these are tried: the categories of a promised model; the
     values that a policy calls secret; every level of a sensitive column's hierarchy between
-    the values and the top; and for a column of six different numbers or days or more the
-    `width` that a policy gives it, or else a tenth and a third of the range between the tenth
-    and the ninetieth of a hundred people in their order. A number that half of all people or
-    more have (often 0) is left out of that order. So no extreme value decides what is close.
+    the values and the top; all values but those that a policy calls harmless or that three quarters
+    of all people have; of cells that are lists (`I10; E11`) the values that share an item; and for
+    a column of six different numbers or days or more the `width` that a policy gives it, or else a
+    tenth and a third of the range between the tenth and the ninetieth of a hundred people in their
+    order. That all of a class are within a tenth is a fact; that most are, or all within a third,
+    counts where it is no chance. A number that half of all people or more have (often 0) is left
+    out of that order. So no extreme value decides what is close. Beyond that range, too, values
+    are alike however far apart they are: that all of a class are among the lowest or the highest
+    tenth is a fact as well.
 
     Reference: Li et al., "t-Closeness: Privacy Beyond k-Anonymity and l-Diversity", 2007,
     doi:10.1109/ICDE.2007.367856; with categories of secrecy: "Extended k-anonymity models
@@ -407,6 +441,8 @@ class Similarity(ClassAttack):
         within: How far apart the largest and the smallest number of a class may be at most
             to count as alike; 0 or more, of days a number of days. Decimals are compared as they
             are written.
+        outside: Two numbers, or days, or None. Values are alike that are at most the first, and
+            those that are at least the second.
         level: The level of the column's hierarchy at which alike values have one label; 0
             is the values themselves. The top says nothing and is refused.
 
@@ -430,22 +466,31 @@ class Similarity(ClassAttack):
     column: str
     categories: tuple[tuple[Value, ...], ...] | None = None
     within: float | None = None
+    outside: tuple[Value, ...] | None = None
     level: int | None = None
 
     def __post_init__(self) -> None:
         require_text("column", self.column)
         given = [
-            name for name in ("categories", "within", "level") if getattr(self, name) is not None
+            name
+            for name in ("categories", "within", "outside", "level")
+            if getattr(self, name) is not None
         ]
         if len(given) != 1:
             raise ParameterError(
-                "similarity", given, "told by exactly one of categories, within and level"
+                "similarity", given, "told by exactly one of categories, within, outside and level"
             )
         if self.categories is not None:
             object.__setattr__(self, "categories", read_categories(self.categories, fewest=1))
         elif self.within is not None:
             require_number("within", self.within, at_least=0)
             object.__setattr__(self, "within", _built_in(self.within))
+        elif self.outside is not None:
+            if isinstance(self.outside, str) or len(self.outside) != 2:
+                raise ParameterError(
+                    "outside", self.outside, "two numbers or days, one of which may be None"
+                )
+            object.__setattr__(self, "outside", tuple(self.outside))
         else:
             require_int("level", self.level, at_least=0)
 
@@ -496,6 +541,8 @@ class Similarity(ClassAttack):
             None if secrecy is None else np.append(secrecy, int(Secrecy.ORDINARY))[found.first],
             self._chance(target, places(counts, likeness, holders), found, rule),
             people=target.classes.people,
+            learned=self._is_pattern(counts, found),
+            find=target.find_classes,
         ).outcome(self, self.column, rule)
         worst = outcome.worst[0] if outcome.worst else None
         told = self._advice(counts, likeness, worst)
@@ -515,11 +562,26 @@ class Similarity(ClassAttack):
         totals = counts.known.totals.astype(np.int64)
         return chance_of_windows(rule, levels, totals, found.rows, marked, table)
 
+    def _is_pattern(self, counts: ValueCounts, found: Fullest) -> bool | BoolArray:
+        """Return for each class whether what is found is a pattern among many, and no fact.
+
+        A range begins anywhere and is chosen for what is in it. That all of a class are within an
+        amount is a fact about them. That most are, or that all are within a third of all numbers,
+        is found in many classes by chance, and counts where it is none. It is the same at the ends.
+        """
+        if self.outside is not None:
+            return found.posterior < 1
+        if self.within is None or counts.column.width is not None:
+            return False
+        if self.within in widths(counts)[1:]:
+            return True
+        return found.posterior < 1
+
     def _advice(self, counts: ValueCounts, likeness: Likeness, worst: Case | None) -> str:
         """Return what to do about the worst case: limit what is alike there, or spread it."""
         column = counts.column
-        if self.within is not None and counts.people is not None:
-            # A range is promised of people with one value each.
+        if self.outside is not None or (self.within is not None and counts.people is not None):
+            # A range is promised of people with one value each, and wherever it begins.
             return (
                 "Give it a hierarchy of intervals and limit each: models: [{{model: "
                 "category-share, column: {column}, share: {share}, level: 1}}]."
@@ -531,8 +593,10 @@ class Similarity(ClassAttack):
                 f"within: {width}, share: {{share}}}}}}]."
             )
         codes = _found_alike(column, likeness, worst)
+        if self.level is None and len(codes) > _MOST_LISTED:
+            return "Make a column of what these values have in common, or leave {column} out."
         alike = f"level: {self.level}"
-        if self.level is None or len(codes) <= _MOST_LISTED:
+        if len(codes) <= _MOST_LISTED:
             values = ", ".join(text_of(column.values[code]) for code in codes)
             alike = f"categories: [[{values.replace('{', '{{').replace('}', '}}')}]]"
         return (
@@ -547,13 +611,15 @@ class Similarity(ClassAttack):
         column, share = counts.column, share_below(worst, rule)
         if not 0 < share < 1:
             return ()
-        if self.within is not None:
-            if counts.people is not None:
+        if self.within is not None or self.outside is not None:
+            if counts.people is not None or self.within is None:
                 # It takes a hierarchy of intervals, which is made by hand.
                 return ()
             return (PromiseMore((RangeShare(self.column, _built_in(self.within), share),)),)
         codes = _found_alike(column, likeness, worst)
-        if self.level is not None and len(codes) > _MOST_LISTED:
+        if len(codes) > _MOST_LISTED:
+            if self.level is None:
+                return ()
             return (PromiseMore((CategoryShare(self.column, share, level=self.level),)),)
         alike = (tuple(text_of(column.values[code]) for code in codes),)
         return (
@@ -567,6 +633,8 @@ class Similarity(ClassAttack):
             return by_category(column, self.categories)
         if self.within is not None:
             return alike_within(column, self.within)
+        if self.outside is not None:
+            return by_extremes(column, self.outside)
         return by_label(column, self.level or 0)
 
     @classmethod
@@ -575,6 +643,7 @@ class Similarity(ClassAttack):
         for name, counts in target.classes.sensitive.items():
             tried += [cls(name, level=level) for level in _levels(counts.column)]
             tried += [cls(name, within=within) for within in widths(counts)]
+            tried += [cls(name, outside=ends) for ends in extremes(counts)]
         return tried
 
     @classmethod
@@ -622,9 +691,18 @@ def _secrecy(column: SensitiveColumn, likeness: Likeness) -> IntArray | None:
     return result
 
 
-def _categories(target: Target) -> Iterator[tuple[str, tuple[tuple[str, ...], ...]]]:
-    """Return categories that promises go by, and the values that are secret."""
+def _categories(
+    target: Target, column: str | None = None
+) -> Iterator[tuple[str, tuple[tuple[str, ...], ...]]]:
+    """Return categories that promises go by, secret values, and those that are not harmless.
+
+    Args:
+        target: The release.
+        column: The sensitive column to look at; None for all.
+    """
     for name, categories in target.categories:
+        if column not in (None, name):
+            continue
         texts = {text_of(value) for value in target.classes.counts_of(name).column.values}
         # A promise may name what is not in the table.
         lists = (tuple(t for t in map(text_of, each) if t in texts) for each in categories)
@@ -632,12 +710,142 @@ def _categories(target: Target) -> Iterator[tuple[str, tuple[tuple[str, ...], ..
         if alike:
             yield name, alike
     for name, counts in target.classes.sensitive.items():
-        column = counts.column
-        if column.secrecy is None:
+        if column not in (None, name):
             continue
-        secret = np.flatnonzero(column.secrecy == Secrecy.SECRET).tolist()
-        if len(secret) > 1:
-            yield name, (tuple(text_of(column.values[code]) for code in secret),)
+        every = [text_of(value) for value in counts.column.values]
+        secret = np.zeros(len(every), dtype=np.bool_)
+        if counts.column.secrecy is not None:
+            secret = counts.column.secrecy == Secrecy.SECRET
+        if secret.sum() > 1:
+            yield name, (_texts_of(every, secret),)
+        # Who is known to have none of the harmless values has one of the others.
+        other = ~_harmless(counts)
+        if 1 < other.sum() < len(every) and (other != secret).any():
+            yield name, (_texts_of(every, other),)
+        for which in _sharing_items(counts):
+            yield name, (_texts_of(every, which),)
+
+
+_BETWEEN_ITEMS = re.compile(r"[;|\n]|(?<!\d),|,(?!\d)")
+"""What stands between the items of a list; not the comma of a number."""
+
+_LISTS = 0.1
+"""The share of people whose cells are lists from which on a column is one of lists."""
+
+_MOST_ITEMS = 20
+"""The most items of a column of lists that are looked for."""
+
+
+def _items_of(column: SensitiveColumn) -> list[set[str]]:
+    """Return the items of each value: of `E11; I10` the two."""
+    return [
+        {fold_spelling(item) for item in _BETWEEN_ITEMS.split(text_of(value))} - {""}
+        for value in column.values
+    ]
+
+
+def _sharing_items(counts: ValueCounts) -> list[BoolArray]:
+    """Return the values that share an item, for each of the most telling items of lists.
+
+    Cells that list several illnesses differ, and still all of a class may list the same one. Items
+    that most people of some class share come first, then those that most people have.
+
+    >>> rows = [("A", "hiv; flu"), ("A", "gout; hiv"), ("B", "flu; gout"), ("B", "flu")]
+    >>> [each.tolist() for each in _sharing_items(classes_of(rows, column="ill").counts_of("ill"))]
+    [[False, False, True, True], [True, True, False, True], [False, True, True, False]]
+    """
+    column, reference = counts.column, counts.reference[:-1]
+    if not any(isinstance(value, str) for value in column.values):
+        return []
+    items = column.memoize("items", _items_of)
+    several = np.array([len(each) > 1 for each in items])
+    if reference[several].sum() < _LISTS * reference.sum():
+        return []
+    number = {item: at for at, item in enumerate(sorted({each for some in items for each in some}))}
+    has = [np.array([number[item] for item in each], dtype=np.int64) for each in items]
+    sizes = np.array([len(each) for each in has])
+    of_value, item = np.repeat(np.arange(len(has)), sizes), np.concatenate(has)
+    shared = np.bincount(item, minlength=len(number))
+    # Each entry of a class once for each of its items.
+    known = counts.known
+    entry, within = number_items(sizes[known.value])
+    where = item[(np.cumsum(sizes) - sizes)[known.value[entry]] + within]
+    found = number_keys(known.class_id[entry] * len(number) + where, len(known) * len(number))
+    rows = np.bincount(found.of_item, weights=known.rows[entry], minlength=found.n)
+    share = np.zeros(len(number))
+    np.maximum.at(share, found.keys % len(number), rows / known.totals[found.keys // len(number)])
+    prior = np.bincount(item, weights=reference[of_value]) / reference.sum()
+    least = HarmRule().very_high
+    telling = (share >= least) & (prior < least)
+    some = np.flatnonzero((shared > 1) & (shared < len(has)))
+    some = some[np.lexsort((some, -prior[some], ~telling[some]))][:_MOST_ITEMS]
+    return [np.isin(np.arange(len(has)), of_value[item == each]) for each in some.tolist()]
+
+
+def _texts_of(texts: Sequence[str], which: BoolArray) -> tuple[str, ...]:
+    return tuple(texts[code] for code in np.flatnonzero(which).tolist())
+
+
+def _harmless(counts: ValueCounts) -> BoolArray:
+    """Return the values that it harms no person to be known to have.
+
+    The publisher calls them so, or that many people have them that it was as good as known before.
+    """
+    usual: BoolArray = priors(counts) >= HarmRule().very_high
+    secrecy = counts.column.secrecy
+    return usual if secrecy is None else usual & (secrecy < Secrecy.SECRET) | (secrecy < 0)
+
+
+def groups_of_values(target: Target, counts: ValueCounts) -> list[ValueGroups]:
+    """Return the groups of values of a column of which it harms to know that one is true.
+
+    They are what the attack looks for in classes: categories, secret values, what is not harmless,
+    labels of a hierarchy; and of numbers ranges, begun at each half of their width, and both ends.
+    Of ranges that no one has asked for, only that all people are in one counts.
+    """
+    column = counts.column
+    found = []
+    for _, alike in _categories(target, column.name):
+        likeness = by_category(column, alike)
+        found.append(_groups(column, likeness, len(alike)))
+    for level in _levels(column):
+        likeness = by_label(column, level)
+        found.append(_groups(column, likeness, len(likeness.reach) - 1))
+    found += [
+        _groups(column, by_extremes(column, ends), 2)._replace(certain=True)
+        for ends in extremes(counts)
+    ]
+    for width in widths(counts)[:1]:
+        found += _ranges(column, width)
+    return found
+
+
+def _ranges(column: SensitiveColumn, width: float) -> Iterator[ValueGroups]:
+    """Yield the ranges of a width, begun at each half of it."""
+    line = require_line(column, "similarity within a range")
+    numbers = np.array([float(point) for point in line.points])
+    for start in (0.0, width / 2):
+        part = np.floor((numbers - numbers.min() + start) / width).astype(np.int64)
+        firsts = np.flatnonzero(changes(part))
+        ends = np.append(firsts[1:], len(part)) - 1
+        texts = tuple(
+            f"{line.text(low)} to {line.text(high)}"
+            for low, high in zip(firsts.tolist(), ends.tolist(), strict=True)
+        )
+        place = np.cumsum(changes(part)) - 1
+        # A range of one value says no more than the value.
+        several = ends > firsts
+        of_value = np.where(several[place], place, -1)[line.place]
+        if several.any():
+            yield ValueGroups(of_value, texts, certain=column.width is None)
+
+
+def _groups(column: SensitiveColumn, likeness: Likeness, n: int) -> ValueGroups:
+    """Return the places of a likeness as groups of values."""
+    secrecy = _secrecy(column, likeness)
+    texts = tuple(likeness.said(at, at).removeprefix("is ") for at in range(n))
+    of_value = np.where(likeness.place < n, likeness.place, -1)
+    return ValueGroups(of_value, texts, None if secrecy is None else secrecy[:n])
 
 
 def _built_in(number: float) -> float:
@@ -672,18 +880,12 @@ def widths(counts: ValueCounts) -> tuple[float, ...]:
     """
     column = counts.column
     line = line_of(column)
-    if line is None or not len(line.points):
+    if line is not None and column.width:
+        return (column.width,)
+    shares = _shares_below(counts, line)
+    if line is None or shares is None:
         return ()
-    if column.width is not None:
-        return (column.width,) if column.width > 0 else ()
-    rows = np.bincount(line.place, weights=counts.reference[:-1], minlength=len(line.points))
-    commonest = int(rows.argmax())
-    if 2 * rows[commonest] >= rows.sum():
-        rows[commonest] = 0
-    if np.count_nonzero(rows) < FEWEST_NUMBERS:
-        return ()
-    running = np.cumsum(rows)
-    low, high = np.searchsorted(running, [0.1 * running[-1], 0.9 * running[-1]]).tolist()
+    low, high = np.searchsorted(shares, [0.1, 0.9]).tolist()
     central = plus(line.points[high], line.points[low].copy_negate())
     found = []
     for parts in (10, 3):
@@ -694,6 +896,55 @@ def widths(counts: ValueCounts) -> tuple[float, ...]:
         if some_are and reach[0] < len(reach) - 1:
             found.append(within)
     return tuple(dict.fromkeys(found))
+
+
+def extremes(counts: ValueCounts) -> tuple[tuple[Value, ...], ...]:
+    """Return from where on numbers are extreme, below and above: at each end those of a tenth.
+
+    An end at which there are no two values is None: one is told as the value that it is. Nothing
+    for a column of something else, or if both ends are.
+
+    >>> rows = [("A", pay) for pay in range(100, 130)]
+    >>> extremes(classes_of(rows, column="pay").counts_of("pay"))
+    (('102', '127'),)
+    """
+    line = line_of(counts.column)
+    shares = _shares_below(counts, line)
+    if line is None or shares is None:
+        return ()
+    low, high = int((shares <= _EXTREME).sum()) - 1, int((shares < 1 - _EXTREME).sum()) + 1
+    rows = counts.reference[:-1]
+
+    def end(at: int, which: BoolArray) -> str | None:
+        several = len({*line.place[which].tolist()}) > 1
+        # What most people have was left out, and may stand there.
+        few = rows[which].sum() <= _EXTREME * rows.sum()
+        return line.text(at) if several and few else None
+
+    ends = end(low, line.place <= low), end(high, line.place >= high)
+    return (ends,) if any(ends) else ()
+
+
+_EXTREME = 0.1 + 1e-9
+"""The share of people at an end of all numbers; more than a tenth by no more than rounding."""
+
+
+def _shares_below(counts: ValueCounts, line: NumberLine | None) -> FloatArray | None:
+    """Return the share of people up to each point of a line; None of grades, codes and words.
+
+    A number that half of all people or more have is left out: so is what is not to be compared,
+    because the policy says that no two numbers are alike.
+    """
+    if line is None or not len(line.points) or counts.column.width == 0:
+        return None
+    rows = np.bincount(line.place, weights=counts.reference[:-1], minlength=len(line.points))
+    commonest = int(rows.argmax())
+    if 2 * rows[commonest] >= rows.sum():
+        rows[commonest] = 0
+    if np.count_nonzero(rows) < FEWEST_NUMBERS:
+        return None
+    found: FloatArray = np.cumsum(rows) / rows.sum()
+    return found
 
 
 def _round(width: Decimal, line: NumberLine) -> float:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Self, TypeVar
 
 import numpy as np
 
+from sfumato.attacks.at_risk import PeopleFound, found_at
 from sfumato.attacks.matching import Matcher
 from sfumato.attacks.overlap import (
     Face,
@@ -29,11 +30,12 @@ from sfumato.counts.people import ClassPeople
 from sfumato.decouplings import kind_of
 from sfumato.decouplings.base import GroupedTables, LinkedTables
 from sfumato.hierarchy import Ladder
+from sfumato.policy.adversaries import Knows
 from sfumato.text import STAR, text_of
 from sfumato.typing import BoolArray, CodeArray, IntArray, Value
 
 if TYPE_CHECKING:
-    from sfumato.attacks.knowledge import ItemRows, ReleaseMaker
+    from sfumato.attacks.knowledge import ItemRows, ReleaseMaker, WholeRows
     from sfumato.attacks.outside import Outside
     from sfumato.attacks.perturbed import PerturbedRows
 
@@ -111,11 +113,23 @@ class Target:
     items: "ItemRows | None" = None
     """The rows with their items, if columns have several per row."""
 
+    whole: "WholeRows | None" = None
+    """Reads the rows with all columns that are published, if they are in one piece."""
+
     others: int | None = None
     """The number of other people of a class that adversaries may know, if the publisher says so."""
 
+    against: Knows = Knows.TWO_VALUES
+    """Who knows most of those by whom no one may be at risk."""
+
     unknown: tuple[str, ...] = ()
-    """The sensitive columns that others do not know of a person, as the publisher says."""
+    """The published columns that others do not know of a person, as the publisher says."""
+
+    beside: tuple[str, ...] = ()
+    """The columns of a table in one piece that are published beside: known perhaps, no secret."""
+
+    unread: tuple[str, ...] = ()
+    """Those beside that cannot be looked at: they have too many values, or several per row."""
 
     promised: tuple[str, ...] = ()
     """The names of the models that the release is said to keep."""
@@ -146,6 +160,11 @@ class Target:
         """The columns that are to stay secret."""
         return tuple(self.classes.sensitive)
 
+    @property
+    def knowable(self) -> tuple[str, ...]:
+        """The columns besides the quasi-identifiers that others may know of a person."""
+        return tuple(n for n in (*self.sensitive, *self.beside) if n not in self.unknown)
+
     def count_at_worst(self, levels: IntArray, n: int) -> IntArray:
         """Return how many people are of each of n levels, every one at the worst of their rows.
 
@@ -161,6 +180,36 @@ class Target:
         codes = counts.codes_of(self.person)
         np.maximum.at(worst, codes, levels)
         return np.bincount(worst[np.unique(codes)], minlength=n)
+
+    def find_classes(self, flags: BoolArray, knows: Knows = Knows.QUASI_IDENTIFIERS) -> PeopleFound:
+        """Return the people of some classes.
+
+        Args:
+            flags: Which classes.
+            knows: What has to be known of these people.
+        """
+        if self.counts is None:
+            return found_at(self._count_groups, self.classes, {knows: flags})
+        class_of = self.memoize("class of each", lambda _: self.class_of(self._rows))
+        return self.find_rows({knows: flags[class_of]})
+
+    def find_rows(self, flags: Mapping[Knows, BoolArray]) -> PeopleFound:
+        """Return the people of some combinations of the counts, by what is known of them."""
+        return found_at(self._count_rows, self._rows, flags)
+
+    @property
+    def _rows(self) -> FrequencySet:
+        assert self.counts is not None  # noqa: S101 - the caller looked
+        return self.counts
+
+    def _count_rows(self, flags: BoolArray) -> int:
+        return int(self.count_at_worst(flags.astype(np.int64), 2)[1])
+
+    def _count_groups(self, flags: BoolArray) -> int:
+        people = self.classes.people
+        if people is not None:
+            return int(people.at_worst(flags.astype(np.int64), 2)[1])
+        return int(np.rint(np.asarray(self.classes.inside)[flags].sum()))
 
     def holders(self, name: str) -> "Holders | None":
         """Return who has which known values of a column together; None where rows are people."""

@@ -143,16 +143,44 @@ def _where(release: "Release | DecoupledRelease", subject: str = "The release is
 
 @command(
     examples="sfumato protect patients.csv -p policy.yaml -o release/\n"
-    "sfumato protect patients.csv -p policy.yaml -o release/ --alpha 0.75 --method bottom-up",
+    "sfumato protect patients.csv -p policy.yaml -o release/ --alpha 0.75 --method bottom-up\n"
+    "sfumato protect patients.csv -p policy.yaml -o release/ --until yes --at-most-gone 0.4\n"
+    "sfumato protect patients.csv --qi age,zip --sensitive illness -o release/ --until 'with care'",
     python='done = sf.protect("patients.csv", "policy.yaml", output="release")\nprint(done)',
 )
 def protect(  # noqa: PLR0917 - options of a command line
     data: DataArgument,
-    policy: Annotated[
-        Path,
-        typer.Option("--policy", "-p", metavar="FILE", help="What must hold."),
-    ],
     output: ReleaseOutputOption,
+    policy: Annotated[
+        Path | None,
+        typer.Option(
+            "--policy",
+            "-p",
+            metavar="FILE",
+            help="What must hold; without models in it, k = 5 and two values of each sensitive "
+            "column. Or name the columns: --qi, --sensitive.",
+        ),
+    ] = None,
+    qi: QiOption = None,
+    sensitive: SensitiveOption = None,
+    until: Annotated[
+        str | None,
+        typer.Option(
+            metavar="yes|'with care'",
+            help="Apply the cheapest remedies that lead to this answer, and show what each costs.",
+        ),
+    ] = None,
+    at_most_loss: Annotated[
+        float,
+        typer.Option(metavar="SHARE", help="The most normalised loss that remedies may lead to."),
+    ] = 1.0,
+    at_most_gone: Annotated[
+        float,
+        typer.Option(
+            metavar="SHARE",
+            help="The most of the table that may be gone, with columns that are left out.",
+        ),
+    ] = 1.0,
     alpha: Annotated[
         float, typer.Option(metavar="SHARE", help="Mend what is surer than this.")
     ] = 0.5,
@@ -178,14 +206,20 @@ def protect(  # noqa: PLR0917 - options of a command line
     Classes in which quasi-identifiers tell a sensitive value are generalised further. Where
     sensitive columns tell about each other, they are published in tables of their own, unless
     people have several rows: then it is said. What came out is judged as sfumato verify judges it.
-    The exit code is 1 if something is left.
+    With --until, remedies are tried on counts, and the cheapest chain of them that leads to the
+    answer is applied. The exit code is 1 if something is left, or the answer is not reached.
     """
     from sfumato.tasks.protect import protect as task
 
     with progress_bar(quiet=json) as progress:
         done = task(
             data,
-            policy_with(policy, changes),
+            None if policy is None else policy_with(policy, changes),
+            quasi_identifiers=None if qi is None else split_names(qi),
+            sensitive=() if sensitive is None else split_names(sensitive),
+            until=until,  # type: ignore[arg-type]
+            at_most_loss=at_most_loss,
+            at_most_gone=at_most_gone,
             method=method,
             alpha=alpha,
             support=support,

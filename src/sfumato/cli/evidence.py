@@ -39,6 +39,9 @@ def sign(
     force: Annotated[
         bool, typer.Option("--force", help="Replace the signature of another key.")
     ] = False,
+    even_so: Annotated[
+        bool, typer.Option("--even-so", help="Sign it although the answer of verify is no.")
+    ] = False,
     json: JsonOption = False,
 ) -> None:
     """Sign a release, after verifying it once more.
@@ -60,6 +63,7 @@ def sign(
             population=population,
             people_file=people_file,
             force=force,
+            even_so=even_so,
         )
     if json:
         write_json(found.to_dict())

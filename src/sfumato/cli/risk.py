@@ -443,7 +443,8 @@ def _share(text: str, value: str) -> float:
     "sfumato verify published.csv -p policy.yaml\n"
     "sfumato verify theirs.csv --qi age,zip --sensitive illness --threshold 0.5\n"
     "sfumato verify release/ --format junit\n"
-    "sfumato verify release/ -p policy.yaml --population people.csv",
+    "sfumato verify release/ -p policy.yaml --population people.csv\n"
+    "sfumato verify release/ -p policy.yaml --data people.csv --remedies",
     python='print(sf.verify("release"))\nprint(sf.verify("published.csv", "policy.yaml"))',
 )
 def verify(  # noqa: PLR0917 - options of a command line
@@ -486,6 +487,13 @@ def verify(  # noqa: PLR0917 - options of a command line
         int | None,
         typer.Option(metavar="N", help="How many may be at risk; else the policy's, or none."),
     ] = None,
+    strict: Annotated[
+        bool, typer.Option("--strict", help="Exit with 1 if the answer is 'with care', too.")
+    ] = False,
+    everything: Annotated[
+        bool,
+        typer.Option("--all", help="Show all reasons, promises, attacks and assumptions."),
+    ] = False,
     data: Annotated[
         str | None,
         typer.Option(
@@ -497,6 +505,14 @@ def verify(  # noqa: PLR0917 - options of a command line
     outside: OutsideOption = None,
     earlier: EarlierOption = None,
     people_file: PeopleFileOption = None,
+    remedies: Annotated[
+        bool,
+        typer.Option(
+            "--remedies",
+            help="Try what can be done about it, with --data and --policy, and show what each "
+            "remedy costs.",
+        ),
+    ] = False,
     form: Annotated[
         str | None,
         typer.Option(
@@ -511,7 +527,8 @@ def verify(  # noqa: PLR0917 - options of a command line
 
     The promises are recomputed from the published rows alone. A person is at risk if something
     about them is as good as known to an adversary, and was not before. The exit code is 0 if all
-    promises hold, no person is at risk and no column names people, and 1 if not.
+    promises hold, no person is at risk and no column names people, and 1 if not; with --strict it
+    is 1 unless the answer is yes.
     """
     from sfumato.errors import ParameterError
     from sfumato.releases.release import public_name
@@ -536,11 +553,12 @@ def verify(  # noqa: PLR0917 - options of a command line
             outside=outside,
             earlier=earlier,
             people_file=people_file,
+            remedies=remedies,
             progress=progress,
         )
     if chosen is not None:
         put(format_assessment(found, chosen, subject=public_name(what)))
     else:
-        show(found.content())
-    if not found.holds:
+        show(found.details() if everything else found.content())
+    if not found.holds or (strict and found.answer != "yes"):
         raise typer.Exit(BROKEN)

@@ -2,7 +2,13 @@
 
 from collections.abc import Iterable, Mapping, Sequence
 
-from sfumato.attacks.adversary.trial import AT_RISK, BELIEF, GAIN, PROSECUTOR
+from sfumato.attacks.adversary.trial import (
+    AT_RISK,
+    BELIEF,
+    GAIN,
+    PROSECUTOR,
+    columns_to_count,
+)
 from sfumato.comparison.frontier import Comparison, require_risk
 from sfumato.comparison.trial import ASKED, QUERY_ERROR, ComparedTable, find_bindings, try_all
 from sfumato.comparison.variations import name_policies
@@ -20,9 +26,7 @@ from sfumato.errors import (
 from sfumato.files.reading import TextFile
 from sfumato.losses import LOSSES, NormalizedLoss
 from sfumato.policy import GivenPolicy, Policy
-from sfumato.recode.deciding import counted_columns
 from sfumato.recode.workshop import Workshop
-from sfumato.releases.perturbing import columns_to_perturb
 from sfumato.releases.preparing import prepare_alike
 from sfumato.releases.subject import Subject, needs_single_rows
 from sfumato.tables import Table, count_people
@@ -105,10 +109,11 @@ def compare(  # noqa: PLR0913 - all but two have a default and are named
     named = name_policies(policies, vary)
     table = prepare_alike(data, [*named.values()])
     for name, policy in named.items():
-        _check(name, policy, table)
+        _check(name if len(named) > 1 else "", policy, table)
     main, lost = choose_risk(risk, named), choose_loss(loss, named)
     counts = table.count(
-        columns_of(named.values()), progress=lambda done, total: report("count", done, total)
+        columns_of(named.values(), table.columns),
+        progress=lambda done, total: report("count", done, total),
     )
     if counts.total == 0:
         raise InputError(
@@ -197,18 +202,13 @@ def _loses_elsewhere(policy: Policy) -> bool:
     return decoupling.in_one_piece or not decoupling.keeps_classes
 
 
-def columns_of(policies: Iterable[Policy]) -> tuple[str, ...]:
-    """Return the columns that must be counted to try policies."""
+def columns_of(policies: Iterable[Policy], columns: Sequence[str]) -> tuple[str, ...]:
+    """Return the columns that must be counted to try policies on a table with some columns."""
     return tuple(
         dict.fromkeys(
             column
             for policy in policies
-            for column in (
-                *counted_columns(policy),
-                *policy.sensitive,
-                *_needs(policy),
-                *columns_to_perturb(policy),
-            )
+            for column in (*columns_to_count(policy, columns), *_needs(policy))
         )
     )
 
@@ -220,11 +220,17 @@ def _needs(policy: Policy) -> tuple[str, ...]:
 
 
 def _check(name: str, policy: Policy, table: Table) -> None:
-    """Check that a policy is one of this table, before anything is tried."""
+    """Check that a policy is one of this table, before anything is tried.
+
+    Args:
+        name: What an error calls the policy by; nothing where there is one policy only.
+        policy: The policy.
+        table: The table.
+    """
     try:
         Subject.of(table, policy, alone=needs_single_rows(policy))
     except PolicyError as error:
-        raise PolicyError(f"{name}: {error}", faults=error.faults) from None
+        raise PolicyError(f"{name}: {error}" if name else str(error), faults=error.faults) from None
 
 
 def count_populations(

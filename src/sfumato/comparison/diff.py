@@ -10,8 +10,9 @@ from sfumato.policy import GivenPolicy, Policy, policy_of
 from sfumato.releases.manifest import Manifest
 from sfumato.releases.opening import open_release
 from sfumato.showing.content import Content, ContentTable, Part, Sentence, Showable
+from sfumato.tasks.assessment import Assessment
 from sfumato.tasks.utility import utility
-from sfumato.tasks.verify import Assessment, verify
+from sfumato.tasks.verify import verify
 from sfumato.text import text_of
 from sfumato.usefulness import Utility
 

@@ -15,9 +15,9 @@ from sfumato.errors import ParameterError, UnknownNameError
 from sfumato.files import write_file
 from sfumato.losses import NormalizedLoss
 from sfumato.showing.charts import Spot, scatter_svg
-from sfumato.showing.content import Cell, Content, ContentTable, Sentence, Share, Showable
+from sfumato.showing.content import Cell, Content, ContentTable, Sentence, Share, Showable, plain_of
 
-TITLES = ("suppressed", "at risk", "belief", "gain", "highest 1/n", "mean 1/n", "seconds")
+TITLES = ("gone", "suppressed", "at risk", "belief", "gain", "highest 1/n", "mean 1/n", "seconds")
 """What the columns after the loss are called."""
 
 _SAME = 12
@@ -122,12 +122,7 @@ class Comparison(Showable):
         """Return everything as plain values that JSON can hold."""
         front = [point.name for point in self.front]
         return {
-            "rows": self.rows,
-            "risk": self.risk,
-            "loss": self.loss,
-            "threshold": self.threshold,
-            "seed": self.seed,
-            "warnings": list(self.warnings),
+            **plain_of(self, "rows risk loss threshold seed warnings"),
             "bindings": [
                 {"names": list(b.names), "loss": b.loss, "without": dict(b.without)}
                 for b in self.bindings
@@ -225,7 +220,7 @@ class Comparison(Showable):
     def csv(self) -> str:
         """Write the figures as CSV, a line per policy."""
         dicts = self.to_dict()["points"]
-        flat = [{**each, **each["losses"], **each["risks"]} for each in dicts]
+        flat = [{**each, **each["losses"], **each["risks"], **_gone_text(each)} for each in dicts]
         losses = dict.fromkeys(name for each in dicts for name in each["losses"])
         names = [*_IN_CSV[0], *losses, *_IN_CSV[1]]
         text = io.StringIO()
@@ -262,10 +257,17 @@ _SHORT = {name: name.replace("-", " ") for name in ASKED}
 
 _IN_CSV = (
     ("name", "front", "possible", "method", "decouple", "loss_name", "loss"),
-    ("published", "suppressed", "classes", "smallest_class", "people_at_risk", *RISKS, "prior",
+    ("gone", "columns_left", "published", "suppressed", "classes",
+     "smallest_class", "people_at_risk", *RISKS, "prior",
      "seconds", "reason"),
 )  # fmt: skip
 """What stands in a line before the losses, and after them."""
+
+
+def _gone_text(point: Mapping[str, Any]) -> dict[str, Any]:
+    """Return what is gone of the table as numbers for a line of CSV."""
+    found = point["gone"] or {}
+    return {"gone": found.get("share"), "columns_left": found.get("left")}
 
 
 def find_front(places: Sequence[tuple[float, float]]) -> list[int]:
@@ -299,4 +301,5 @@ def _figures(point: Trial, loss: str) -> list[Cell]:
         return [None, *[""] * (len(TITLES) - 1), seconds]
     lost = round(point.losses[loss], 4) if loss in point.losses else ""
     shares = [Share(point.risks[name]) if name in point.risks else "" for name in RISKS]
-    return [lost, point.suppressed, *shares, seconds]
+    gone = "" if point.gone is None else Share(point.gone.share)
+    return [lost, gone, point.suppressed, *shares, seconds]

@@ -18,6 +18,7 @@ from sfumato.recode.deciding import (
 )
 from sfumato.recode.lattice import JudgedLattice, judge_lattice
 from sfumato.search import Checker
+from sfumato.showing.content import plain_of
 from sfumato.typing import Node, Progress
 
 
@@ -72,11 +73,7 @@ class LevelMap:
         """Return all but the judged nodes as plain values that JSON can hold."""
         return {
             "levels": dict(zip(self.columns, self.levels, strict=True)),
-            "nodes": self.nodes,
-            "loss": self.loss,
-            "suppressed": self.suppressed,
-            "limit": self.limit,
-            "proven": self.proven,
+            **plain_of(self, "nodes loss suppressed limit proven"),
             "steps": [asdict(step) for step in self.steps],
         }
 

@@ -16,9 +16,9 @@ import pyarrow as pa
 from sfumato.attacks.adversary.trial import (
     CountedTable,
     Trial,
-    attack_classes,
+    attack_release,
+    columns_to_count,
     perturb_table,
-    try_on_counts,
     without_sets,
 )
 from sfumato.comparison.compare import (
@@ -31,7 +31,7 @@ from sfumato.comparison.compare import (
 from sfumato.comparison.facts import ColumnFacts, facts_of
 from sfumato.comparison.frontier import Comparison
 from sfumato.comparison.levels import LevelMap, map_levels, within_seconds
-from sfumato.comparison.trial import ASKED, ComparedTable
+from sfumato.comparison.trial import ASKED, ComparedTable, publish_on_counts
 from sfumato.comparison.variations import name_policies
 from sfumato.counts import FrequencySet
 from sfumato.derivations import Preparation, Shift
@@ -46,7 +46,6 @@ from sfumato.recode.deciding import Maker, count_population, counted_columns
 from sfumato.recode.workshop import Workshop, stamp, stamp_of
 from sfumato.releases.manifest import Promise
 from sfumato.releases.numbers import columns_as_numbers
-from sfumato.releases.perturbing import columns_to_perturb
 from sfumato.releases.preparing import open_prepared
 from sfumato.releases.subject import Subject, needs_single_rows
 from sfumato.tables import Domain, Table, open_table
@@ -121,8 +120,9 @@ class LiveTable:
     or reads dates in another form. Nothing is published, and nothing is written.
 
     Promises: the figures are those that `sf.anonymize` would publish, with the seed 0 where a
-    method draws. A look that was stopped, because `progress` raised, leaves everything as it was.
-    Does not promise a verdict: only attacks on classes are tried.
+    method draws, and people at risk are those of `sf.verify`. A look that was stopped, because
+    `progress` raised, leaves everything as it was. Does not promise a verdict: what an adversary
+    learns who has more than the release is not tried, and neither is a promise recomputed.
 
     Threads wait for each other: to have an answer sooner, stop the look before.
 
@@ -281,7 +281,7 @@ class LiveTable:
             for each in named.values():
                 Subject.of(table.table, each, alone=needs_single_rows(each), known=table)
         with self._lock:
-            counts = table.count(columns_of(named.values()), report)
+            counts = table.count(columns_of(named.values(), table.columns), report)
         if counts.total == 0:
             raise InputError("the table has no rows: there is nothing to compare")
         lost = choose_loss(loss, named)
@@ -382,20 +382,17 @@ class LiveTable:
                 maker = _OfWhole(self._workshop, whole)
         populations = self._populations_of(policy, report)
         counted = CountedTable(counts, table.columns, populations, _SEED, report, maker)
-        tried = try_on_counts(rows, counted, hurried=quick)
+        tried = publish_on_counts(rows, counted, hurried=quick).trial
         report("release", 0, None)
-        tried = attack_classes(tried, policy.verdict.rule(policy.risk_levels), report)
+        rule = policy.verdict.rule(policy.risk_levels)
+        tried = attack_release(tried, rule, report, quick=quick)
         told = (*subject.notes, *table.notes, *_not_shown(policy))
         found = replace(tried, policy=policy, notes=told, release=None)
         return found if counts is whole else _scale_up(found, whole, policy.counted_person)
 
     def _counts(self, table: "_CountedTable", policy: Policy, report: Progress) -> FrequencySet:
-        """Return the counts of all that a policy decides on or calls sensitive."""
-        names = tuple(
-            dict.fromkeys(
-                [*counted_columns(policy), *policy.sensitive, *columns_to_perturb(policy)]
-            )
-        )
+        """Return the counts of all that a policy decides on or publishes."""
+        names = columns_to_count(policy, table.columns)
         with self._lock:
             counts = table.count(names, report)
         if counts.total == 0:
@@ -717,11 +714,6 @@ def _not_shown(policy: Policy) -> list[str]:
         found.append(
             f"What becomes of the items of {join_words(policy.sets)} is decided after the rest, "
             "when it is published: it is not shown here."
-        )
-    if policy.decouple is not None:
-        found.append(
-            f"The figures are those before it is decoupled ({policy.decouple.name}), which then "
-            "parts sensitive columns from the others."
         )
     if columns_as_numbers(policy):
         found.append(

@@ -10,6 +10,7 @@ from typing import NamedTuple, TypeAlias
 import numpy as np
 
 from sfumato.attacks import ATTACKS, ClassAttack, IntervalDisclosure, Outcome, Target
+from sfumato.attacks.adversary.judging import judge
 from sfumato.attacks.adversary.trial import (
     AT_RISK,
     BELIEF,
@@ -17,12 +18,12 @@ from sfumato.attacks.adversary.trial import (
     CountedTable,
     Trial,
     as_counted,
-    attacks_on_classes,
+    attack_release,
     decide_on,
     perturb_table,
     target_of_trial,
     try_on_counts,
-    with_attacks,
+    with_judged,
 )
 from sfumato.decouplings import DECOUPLINGS, Decoupling
 from sfumato.errors import SfumatoError
@@ -30,13 +31,13 @@ from sfumato.harm import HarmRule
 from sfumato.losses import NormalizedLoss
 from sfumato.models import PrivacyModel
 from sfumato.policy import ColumnRule, Policy, harm_rule
+from sfumato.recode.gone import DataGone
 from sfumato.recode.recoded import rows_of
-from sfumato.releases.manifest import Promise
+from sfumato.releases.manifest import PUBLISHED, Promise
 from sfumato.releases.release import DecoupledRelease, Release
 from sfumato.schema import Role
 from sfumato.tasks.decouple import decouple
 from sfumato.tasks.utility import number_losses, query_error
-from sfumato.tasks.verify import outcomes
 from sfumato.text import join_words
 from sfumato.typing import Progress
 from sfumato.usefulness.numbers import NUMBER_LOSSES
@@ -74,7 +75,7 @@ class ComparedTable(CountedTable):
     """The loss among `ASKED` that is measured with questions; None for none."""
 
 
-class _Published(NamedTuple):
+class PublishedTrial(NamedTuple):
     """What would be published, before it is decoupled and after."""
 
     whole: Trial
@@ -84,6 +85,11 @@ class _Published(NamedTuple):
     asked: bool = True
     """Whether questions are put to those tables, and not to what they were made of."""
 
+    @property
+    def trial(self) -> Trial:
+        """The figures, with the release as readers get it."""
+        return replace(self.whole, release=self.decoupled or self.whole.release)
+
 
 def try_policy(name: str, policy: Policy, table: ComparedTable) -> Trial:
     """Decide as `sf.anonymize` would, and attack what would be published as `sf.verify` would.
@@ -92,26 +98,36 @@ def try_policy(name: str, policy: Policy, table: ComparedTable) -> Trial:
     """
     start = perf_counter()
     try:
-        found = _measure(policy, _publish(policy, table), table)
+        found = _measure(policy, publish_on_counts(policy, table), table)
     except SfumatoError as error:
         found = Trial(policy, rows=table.counts.total, reason=str(error))
     return replace(found, name=name, release=None, seconds=perf_counter() - start)
 
 
-def _publish(policy: Policy, table: ComparedTable) -> _Published:
+def publish_on_counts(
+    policy: Policy, table: CountedTable, *, hurried: bool = False
+) -> PublishedTrial:
+    """Return what would be published, decoupled if the policy says so; nothing is written.
+
+    Args:
+        policy: What must hold.
+        table: What it is tried on.
+        hurried: Whether the search has less time than the policy gives it.
+    """
     counted = as_counted(policy, table.counts)
     decoupling = counted.make_decoupling(DECOUPLINGS)
     if decoupling is not None and not (decoupling.in_one_piece or decoupling.keeps_classes):
         return _try_in_buckets(policy, counted, decoupling, perturb_table(counted, table))
-    whole = try_on_counts(policy, table, beside=_beside(policy, table))
+    whole = try_on_counts(policy, table, hurried=hurried)
     if decoupling is None or not whole.published:
-        return _Published(whole)
+        return PublishedTrial(whole)
     assert isinstance(whole.release, Release)  # noqa: S101 - it is in one piece
-    rows, rules = rows_of(whole.release.table), _policy_for(counted, decoupling)
+    rows = rows_of(whole.release.table)
+    rules = _policy_for(counted, decoupling, rows.column_names)
     apart = decouple(rows, decoupling, policy=rules, seed=table.seed)
     # Groups of the same people with the same values, before it is decoupled and after: only what
     # one sensitive column tells about another differs.
-    return _Published(whole, apart, asked=decoupling.in_one_piece)
+    return PublishedTrial(whole, apart, asked=decoupling.in_one_piece)
 
 
 def _beside(policy: Policy, table: ComparedTable) -> tuple[str, ...]:
@@ -121,13 +137,14 @@ def _beside(policy: Policy, table: ComparedTable) -> tuple[str, ...]:
     return tuple(n for n in policy.perturbations if policy.columns[n].role is Role.PLAIN)
 
 
-def _policy_for(policy: Policy, decoupling: Decoupling) -> Policy:
-    """Return the policy of a table that has no other columns.
+def _policy_for(policy: Policy, decoupling: Decoupling, columns: Sequence[str]) -> Policy:
+    """Return the policy of a table that has only columns that are published.
 
     Whether rows are people was asked of the whole table. What is decoupled by its classes is
     generalised already: its labels keep the models, and have no levels any more.
     """
-    rules = {n: policy.columns[n] for n in (*policy.quasi_identifiers, *policy.sensitive)}
+    given = {name: policy.columns.get(name, ColumnRule(role=Role.PLAIN)) for name in columns}
+    rules = {name: rule for name, rule in given.items() if rule.role in PUBLISHED}
     if decoupling.in_one_piece or decoupling.keeps_classes:
         known = dict.fromkeys(policy.quasi_identifiers, Role.QUASI_IDENTIFIER)
         rules |= {name: ColumnRule(role=role) for name, role in known.items()}
@@ -142,14 +159,16 @@ def _policy_for(policy: Policy, decoupling: Decoupling) -> Policy:
 
 def _try_in_buckets(
     given: Policy, policy: Policy, decoupling: Decoupling, table: CountedTable
-) -> _Published:
+) -> PublishedTrial:
     """Decouple as `sf.decouple` would, without generalising anything."""
-    roles = (*policy.quasi_identifiers, *policy.sensitive)
+    given_roles = policy.check_against(table.columns)
+    plain = [n for n, role in given_roles.items() if role is Role.PLAIN and n in table.counts.names]
+    roles = (*policy.quasi_identifiers, *policy.sensitive, *plain)
     names = tuple(dict.fromkeys((*roles, *decoupling.needs)))
     decoupled = decouple(
         rows_of(table.counts.project(names)),
         decoupling,
-        policy=_policy_for(policy, decoupling),
+        policy=_policy_for(policy, decoupling, roles),
         seed=table.seed,
     )
     sizes = decoupled.grouped.sizes
@@ -162,27 +181,31 @@ def _try_in_buckets(
         suppressed=decoupled.suppressed,
         classes=len(sizes),
         smallest=int(sizes.min()),
+        gone=DataGone.of_columns(
+            given, table.columns, {}, decoupled.suppressed / table.counts.total
+        ),
     )
-    return _Published(whole, decoupled)
+    return PublishedTrial(whole, decoupled)
 
 
-def _measure(policy: Policy, made: _Published, table: ComparedTable) -> Trial:
+def _measure(policy: Policy, made: PublishedTrial, table: ComparedTable) -> Trial:
     """Measure with questions and attacks what would be published."""
     trial = made.whole
     if table.asks is not None:
         asked = _asked_losses(policy, made, table, table.asks)
         trial = replace(trial, losses={**trial.losses, **asked})
-    if not policy.sensitive:
-        return trial
+    learned = (BELIEF, GAIN) if policy.sensitive else ()
     if not trial.published:
         # Where there are no people, none can be at risk.
-        return replace(trial, risks={AT_RISK: 0.0, BELIEF: 0.0, GAIN: 0.0, **trial.risks})
-    trial = replace(trial, release=made.decoupled or trial.release)
-    return _attack(trial, harm_rule(policy.risk_levels, table.threshold), table.report)
+        return replace(trial, risks={**dict.fromkeys((AT_RISK, *learned), 0.0), **trial.risks})
+    trial = replace(made.trial, losses=trial.losses)
+    rule = harm_rule(policy.risk_levels, table.threshold)
+    # Where nothing is secret people can still be found.
+    return _attack(trial, rule, table.report) if learned else attack_release(trial, rule)
 
 
 def _asked_losses(
-    policy: Policy, made: _Published, table: ComparedTable, loss: str
+    policy: Policy, made: PublishedTrial, table: ComparedTable, loss: str
 ) -> dict[str, float]:
     """Return losses that are measured with the same questions for every policy.
 
@@ -208,17 +231,10 @@ def _asked_losses(
 
 def _attack(trial: Trial, rule: HarmRule, report: Progress) -> Trial:
     """Add what attacks learn: those of the verdict that need nothing but the release."""
-    target = target_of_trial(trial)
-    tried = attacks_on_classes(target, rule)
-    judged = [
-        attack for attack, outcome in tried if outcome.judged and isinstance(attack, ClassAttack)
-    ]
-    back = [o for attack, o in tried if o.judged and isinstance(attack, IntervalDisclosure)]
-    strongest = _strongest(judged, back, target)
-    done = {outcome.attack for _, outcome in tried}
-    others = outcomes(target, [name for name in ATTACKS if name not in done], rule, report)
-    found = [*(outcome for _, outcome in tried), *(each for each in others if each.tried)]
-    trial = with_attacks(trial, found, target.classes.n_people)
+    policy, target = trial.policy, target_of_trial(trial)
+    judged = judge(target, list(ATTACKS), rule, policy, policy.quasi_identifiers, report)
+    strongest = _strongest(judged.outcomes, target, rule)
+    trial = with_judged(trial, judged)
     risks = {BELIEF: strongest.belief, GAIN: strongest.gain}
     return replace(trial, risks={**risks, **trial.risks}, prior=strongest.prior)
 
@@ -231,15 +247,23 @@ class _Strongest(NamedTuple):
     gain: float = 0.0
 
 
-def _strongest(attacks: list[ClassAttack], back: list[Outcome], target: Target) -> _Strongest:
+def _strongest(outcomes: Sequence[Outcome], target: Target, rule: HarmRule) -> _Strongest:
     """Return the strongest belief of attacks on classes, and of those that work back to values.
 
     Args:
-        attacks: The attacks on classes.
-        back: What came of working back to true values, worst cases first.
+        outcomes: What all attacks achieved, worst cases first.
         target: What is attacked.
+        rule: What harms.
     """
-    found = [attack.find(target) for attack in attacks]
+    judged = {outcome.attack for outcome in outcomes if outcome.judged}
+    kinds = [each for each in ATTACKS.values() if issubclass(each, ClassAttack)]
+    found = [
+        attack.find(target)
+        for kind in kinds
+        if kind.name in judged
+        for attack in kind.against(target, rule)
+    ]
+    back = [each for each in outcomes if each.judged and each.attack == IntervalDisclosure.name]
     worst = [case for outcome in back for case in outcome.worst]
     prior = np.concatenate([[case.prior for case in worst], *(each.prior for each in found)])
     posterior = np.concatenate(

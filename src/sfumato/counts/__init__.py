@@ -308,7 +308,7 @@ class FrequencySet:
         """The number of rows counted."""
         return int(self.rows.sum())
 
-    @property
+    @cached_property
     def names(self) -> tuple[str, ...]:
         """The column names in order."""
         return tuple(column.name for column in self.columns)

@@ -43,4 +43,5 @@ def kind_of(name: str | None) -> type[Kind]:
     >>> kind_of("slicing").groups, kind_of(None).groups
     (('bucket', 'buckets'), ('class', 'classes'))
     """
-    return Kind if name is None or name == Kind.name else DECOUPLINGS[name]
+    # A manifest of a stranger may say anything.
+    return Kind if name is None or name == Kind.name else DECOUPLINGS[str(name)]

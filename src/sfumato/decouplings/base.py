@@ -13,6 +13,7 @@ import numpy as np
 from sfumato.counts import Column, FrequencySet, add_up, group, sums
 from sfumato.errors import InputError, ParameterError, UnknownColumnError
 from sfumato.hierarchy import HierarchyBuilder
+from sfumato.registry import Member
 from sfumato.tables.derived import Batch, Cells, DerivedColumn, DerivedTable
 from sfumato.text import number_of, text_of, text_or_none
 from sfumato.typing import CodeArray, FloatArray, IntArray, Value
@@ -572,7 +573,7 @@ class Kind:
     """The reason why no ledger can be kept of what is decoupled like this; None if one can."""
 
 
-class Decoupling(Kind, ABC):
+class Decoupling(Kind, Member, ABC):
     """A way to publish a table in parts, so that rows cannot be put together again.
 
     A member of the family is a frozen dataclass; its docstring says what it promises and
@@ -631,11 +632,6 @@ class Decoupling(Kind, ABC):
     @abstractmethod
     def companions(self, parts: Parts, manifest: Mapping[str, Any]) -> dict[str, str]:
         """Write what lies beside the tables, by the name of the file."""
-
-    @classmethod
-    @abstractmethod
-    def example(cls) -> Self:
-        """Return a small valid instance."""
 
 
 def only_sensitive(sensitive: Sequence[str]) -> str:

@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, ClassVar, Self
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -76,10 +76,6 @@ class BreakMerge(Decoupling):
 
     def companions(self, parts: Parts, manifest: Mapping[str, Any]) -> dict[str, str]:
         return write_companions("break-merge", parts, manifest, self.groups)
-
-    @classmethod
-    def example(cls) -> Self:
-        return cls()
 
 
 def publish(

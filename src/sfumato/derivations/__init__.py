@@ -17,6 +17,7 @@ from typing import ClassVar, Literal, Self
 from sfumato.derivations.dates import DateForm
 from sfumato.errors import ParameterError, require_int
 from sfumato.files import in_folder
+from sfumato.registry import Member
 
 __all__ = ["DERIVATIONS", "Age", "Derivation", "Preparation", "Relative", "Shift"]
 
@@ -24,10 +25,9 @@ Unit = Literal["days", "weeks", "months"]
 Incomplete = Literal["refuse", "missing"]
 
 
-class Derivation(ABC):
+class Derivation(Member, ABC):
     """Something that is computed for each row."""
 
-    name: ClassVar[str]
     names_files: ClassVar[tuple[str, ...]] = ()
     """Its settings that name files, relative to the policy's folder."""
 
@@ -61,11 +61,6 @@ class Derivation(ABC):
     def relative_to(self, folder: Path) -> Self:
         """Return the same with the files it names in a folder."""
         return in_folder(self, self.names_files, folder)
-
-    @classmethod
-    @abstractmethod
-    def example(cls) -> Self:
-        """Return one that can be shown."""
 
     @abstractmethod
     def note(self) -> str:

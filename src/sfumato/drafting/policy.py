@@ -282,10 +282,14 @@ def draft_column(found: Guess, domain: Domain | None) -> DraftedColumn:
     if found.role is Role.PLAIN:
         return DraftedColumn(ColumnRule(role=found.role, **form), found)
     if found.role is not Role.QUASI_IDENTIFIER:
-        return DraftedColumn(ColumnRule(role=found.role), found)
+        copied = found.kind in _COPIES and found.role is Role.DROPPED
+        of: dict[str, Any] = {"copy_of": found.of} if copied else {}
+        return DraftedColumn(ColumnRule(role=found.role, **of), found)
     rule = ColumnRule(role=found.role, hierarchy=_choose_hierarchy(domain), **form)
     return DraftedColumn(rule, found)
 
+
+_COPIES = (ColumnKind.COPY, ColumnKind.FUNCTION)
 
 _SEEN_BY_OTHERS = {
     *(

@@ -2,18 +2,29 @@
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
-from typing import Any
+from typing import Any, NamedTuple
 
 from sfumato.attacks.adversary.trial import Trial
+from sfumato.attacks.at_risk import AdversaryLine
 from sfumato.drafting.policy import Draft, DraftedColumn, draft_rules, smallest_class, write_draft
 from sfumato.drafting.protection import Protection, protections
 from sfumato.models import PrivacyModel
 from sfumato.policy import ColumnRule, Policy
 from sfumato.policy.meanings import ColumnKind
+from sfumato.recode.gone import DataGone
 from sfumato.schema import Role
-from sfumato.showing.content import Cell, Content, ContentTable, Part, Sentence, Share, Showable
+from sfumato.showing.content import (
+    Cell,
+    Content,
+    ContentTable,
+    Listing,
+    Part,
+    Sentence,
+    Share,
+    Showable,
+)
 from sfumato.tables import Domain
-from sfumato.text import percent
+from sfumato.text import format_integer, join_words, percent
 
 MUCH_LOST = 0.25
 """The loss from which on little is left of the quasi-identifiers."""
@@ -57,6 +68,17 @@ Attempt = Callable[[Policy], Trial | None]
 """Tries a policy on counts; None if no release of the table keeps it."""
 
 
+class JudgedDraft(NamedTuple):
+    """The verdict on what a draft would publish."""
+
+    answer: str
+    at_risk: int
+    people: int
+    adversaries: tuple[AdversaryLine, ...]
+    told: tuple[str, ...]
+    """The columns of which an adversary learns too much."""
+
+
 @dataclass(frozen=True)
 class ColumnPrice:
     """What one quasi-identifier costs."""
@@ -88,10 +110,21 @@ class Price(Showable):
     suppressed: float
     """The share of the rows that would be left out."""
 
+    gone: DataGone
+    """How much of the whole table would be gone, with columns that are left out."""
+
     people_at_risk: int
-    """The people of whom attacks on classes would learn too much."""
+    """The people of whom some adversary would learn too much, as `sf.verify` counts them."""
 
     people: int
+    """The people who would be published."""
+
+    answer: str = ""
+    """The answer of `sf.verify` to a release by this policy; empty if none could be made."""
+
+    adversaries: tuple[AdversaryLine, ...] = ()
+    """How many people each adversary would learn too much of."""
+
     columns: tuple[ColumnPrice, ...] = ()
     """The quasi-identifiers, the most expensive first."""
 
@@ -105,9 +138,10 @@ class Price(Showable):
     def headline(self) -> str:
         """One line with the price."""
         return (
-            f"loss {self.loss:.2f} of 1, {percent(self.hidden)} of cells hidden (*), "
+            f"gone {self.gone}; loss {self.loss:.2f} of 1, "
+            f"{percent(self.hidden)} of cells hidden (*), "
             f"{percent(self.suppressed)} of rows left out, "
-            f"{self.people_at_risk:,} people at risk"
+            f"{format_integer(self.people_at_risk)} people at risk"
         )
 
     @property
@@ -124,13 +158,18 @@ class Price(Showable):
             ]
             heads = ["quasi-identifier", "hidden", "costs the others"]
             parts.append(ContentTable.of("", heads, rows, most=10))
+        if self.answer:
+            parts.append(Sentence(f"sfumato verify would answer: {self.answer}."))
+        if self.people_at_risk:
+            parts.append(Listing(tuple(map(str, self.adversaries))))
         parts += [Sentence(text) for text in self.advice]
         where = "" if self.rows == self.of_rows else f" (of {self.rows:,} of {self.of_rows:,} rows)"
         return Content(f"Expected price{where}: {self.headline}.", tuple(parts))
 
     def to_dict(self) -> dict[str, Any]:
         """Return everything as plain values that JSON can hold."""
-        return asdict(self)
+        lines = [line.to_dict() for line in self.adversaries]
+        return {**asdict(self), "gone": self.gone.to_dict(), "adversaries": lines}
 
     def __repr__(self) -> str:
         return f"<Price {self.headline}>"
@@ -180,15 +219,22 @@ class Pricing:
         domains: The values of the columns.
         attempt: Tries a policy on the counts of the table.
         quick: Tries it on a few rows, to compare columns.
+        judge: Gives the verdict on the draft that was chosen; None if nothing can be published.
         rows: The rows that the first one tries it on.
     """
 
     def __init__(
-        self, domains: Mapping[str, Domain], attempt: Attempt, quick: Attempt, rows: int
+        self,
+        domains: Mapping[str, Domain],
+        attempt: Attempt,
+        quick: Attempt,
+        judge: Callable[[Policy, Trial], JudgedDraft | None],
+        rows: int,
     ) -> None:
         self._domains = domains
         self._attempt = attempt
         self._quick = quick
+        self._judge = judge
         self._rows = rows
         self._total = next(iter(domains.values())).total
 
@@ -210,7 +256,7 @@ class Pricing:
             state = self._strengthen(state, ladders)
         models = _models(ladders, state.steps)
         drafted = write_draft(state.columns, self._domains, models)
-        return replace(drafted, price=self._price(state, left_out))
+        return replace(drafted, price=self._price(state, left_out, drafted.policy))
 
     def _ladders(self, columns: Mapping[str, DraftedColumn]) -> dict[str, tuple[Protection, ...]]:
         k = smallest_class(self._total)
@@ -385,20 +431,25 @@ class Pricing:
         found = _TriedDraft(columns, steps, tried)
         return self._only_needed(found, ladders) if found.much else found
 
-    def _price(self, state: _TriedDraft, left_out: tuple[str, ...]) -> Price:
+    def _price(self, state: _TriedDraft, left_out: tuple[str, ...], policy: Policy) -> Price:
         costs = self._costs(state)
-        tried = state.tried
+        tried, judged = state.tried, self._judge(policy, state.tried)
+        if judged is None:
+            judged = JudgedDraft("", tried.at_risk, tried.of, tried.adversaries, ())
         return Price(
             rows=self._rows,
             of_rows=self._total,
             loss=tried.loss,
             hidden=tried.hidden,
             suppressed=tried.suppressed / max(tried.rows, 1),
-            people_at_risk=tried.at_risk,
-            people=tried.of,
+            gone=tried.gone or DataGone(),
+            people_at_risk=judged.at_risk,
+            people=judged.people,
+            answer=judged.answer,
+            adversaries=judged.adversaries,
             columns=tuple(costs),
             left_out=left_out,
-            advice=tuple(_advice(state, costs, left_out)),
+            advice=tuple(_advice(state, costs, left_out, judged)),
         )
 
     def _costs(self, state: _TriedDraft) -> list[ColumnPrice]:
@@ -414,7 +465,12 @@ class Pricing:
         return sorted(costs, key=lambda each: (-each.cost, -each.hidden, each.name))
 
 
-def _advice(state: _TriedDraft, costs: Sequence[ColumnPrice], left_out: Sequence[str]) -> list[str]:
+def _advice(
+    state: _TriedDraft,
+    costs: Sequence[ColumnPrice],
+    left_out: Sequence[str],
+    judged: JudgedDraft,
+) -> list[str]:
     """Return what would help, in sentences."""
     found = []
     if left_out:
@@ -431,6 +487,12 @@ def _advice(state: _TriedDraft, costs: Sequence[ColumnPrice], left_out: Sequence
         found.append(
             f"The classes still tell too much about {names}. Leave it out, or publish it apart: "
             "sfumato decouple."
+        )
+    elif judged.at_risk:
+        told = f"Too much is told about {join_words(judged.told)}" if judged.told else "People are"
+        found.append(
+            f"{told} to an adversary who also knows a person's other values. Publish these "
+            "columns apart (sfumato decouple), or leave some out."
         )
     return found
 

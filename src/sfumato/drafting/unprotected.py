@@ -14,6 +14,7 @@ from typing import Any, Literal, NamedTuple
 
 import numpy as np
 
+from sfumato.attacks.adversary.claims import hidden_columns
 from sfumato.counts import Column, FrequencySet, PackedKeys, changes, group, sums
 from sfumato.drafting.guess import identifying, naming
 from sfumato.errors import InputError, some
@@ -121,11 +122,10 @@ class ColumnFinding:
     @property
     def answer(self) -> Literal["yes", "with care", "no"]:
         """The best answer that is left with it."""
-        if self.kind == "spelling":
+        if self.kind == "spelling" or self.accepted:
             # The spellings of a value count as one, so none hides what the others tell.
             return "yes"
-        refused = self.kind in ("identifier", "rows") and not self.accepted
-        return "no" if refused else "with care"
+        return "no" if self.kind in ("identifier", "rows") else "with care"
 
     @property
     def advice(self) -> str:
@@ -348,11 +348,9 @@ def find_unprotected(release: Published) -> tuple[ColumnFinding, ...]:
 
 
 def _without_chance(release: Published, domains: Mapping[str, Domain]) -> dict[str, Domain]:
-    """Return the columns whose values chance has not changed: attacks judge the others."""
-    manifest = release.manifest
-    columns = () if manifest is None else manifest.columns
-    drawn = {c.name for c in columns if any(each.random for each in c.perturbations)}
-    return {name: domain for name, domain in domains.items() if name not in drawn}
+    """Return the columns whose values chance does not hide: attacks judge the others."""
+    hidden = hidden_columns(release)
+    return {name: domain for name, domain in domains.items() if name not in hidden}
 
 
 def _with_owner(release: Published, found: Sequence[ColumnFinding]) -> list[ColumnFinding]:
@@ -459,33 +457,17 @@ class _OpenColumn(NamedTuple):
 
 
 def _open_columns(release: PublishedTable) -> dict[str, _OpenColumn]:
-    """Return the published columns that nothing protects.
-
-    Those a policy keeps out of every release are not among them: that they are there is a broken
-    check already.
-    """
-    names = release.data.names if isinstance(release.data, FrequencySet) else release.table.columns
-    roles: dict[str, str] = {}
+    """Return the published columns that nothing protects."""
     reasons: dict[str, str | None] = {}
     if release.manifest is not None:
-        roles = {column.name: column.role for column in release.manifest.columns}
         reasons = {column.name: column.because for column in release.manifest.columns}
     if release.policy is not None:
-        policy = release.policy
-        if release.manifest is None:
-            given = {name: policy.role_of(name) for name in names}
-            roles = {name: role.value for name, role in given.items() if role is not None}
         reasons |= {
-            name: rule.because for name, rule in policy.columns.items() if rule.because is not None
+            name: rule.because for name, rule in release.policy.columns.items() if rule.because
         }
-    found = {}
-    for name in names:
-        role = roles.get(name)
-        if name in release.columns or role in ("identifier", "dropped", "set"):
-            continue
-        # A role that a caller did not repeat is none any more.
-        known = Role(role) if role in (Role.PLAIN, Role.WEIGHT) else None
-        found[name] = _OpenColumn(known, reasons.get(name))
+    found = {
+        name: _OpenColumn(role, reasons.get(name)) for name, role in release.open_columns.items()
+    }
     for name in _told_by_class(release, [n for n, c in found.items() if c.role is Role.WEIGHT]):
         del found[name]
     return found

@@ -443,6 +443,9 @@ def _hex(value: object, length: int, what: str) -> bytes:
 # public already: it is in the manifest, or was computed from the published rows. They hold no time,
 # no name and no path of a machine.
 
+_ANSWER = "answer"
+"""The claim that is the signer's own: whether it may be published, and what that assumes."""
+
 _CLAIMED = ("sfumato", "kind", "increment", "rows", "models", "hiding", "accepted", "reproducible")
 
 
@@ -454,6 +457,19 @@ def claims_of(manifest: Mapping[str, Any], checks: Iterable[Mapping[str, Any]]) 
     """
     taken = {key: _exact(manifest[key]) for key in _CLAIMED if key in manifest}
     return {**taken, "checks": [_exact(check) for check in checks]}
+
+
+def with_answer(evidence: Evidence, answer: Mapping[str, Any] | None) -> Evidence:
+    """Add what the signer was told about publishing it: the answer, and what it assumes.
+
+    Args:
+        evidence: The evidence; its signature, if it has one, is no longer good.
+        answer: The answer as plain values; None leaves out what another signer was told.
+    """
+    claims = {key: value for key, value in evidence.claims.items() if key != _ANSWER}
+    if answer is not None:
+        claims[_ANSWER] = _exact(answer)
+    return replace(evidence, claims=claims, signature=None)
 
 
 def checks_of(verdict: Verdict) -> list[dict[str, Any]]:
@@ -473,7 +489,8 @@ def disagreement(
 ) -> str:
     """Describe what the manifest does not claim, or what did not hold; "" if there is nothing."""
     checks = claims["checks"]
-    if canonical(claims) != canonical(claims_of(manifest, checks)):
+    promised = {key: value for key, value in claims.items() if key != _ANSWER}
+    if canonical(promised) != canonical(claims_of(manifest, checks)):
         return "the manifest claims something else"
     for file in _objects(manifest.get("files")):
         name = file.get("name")

@@ -204,16 +204,6 @@ def signing_key(key: Key) -> SigningKey:
     return key if isinstance(key, SigningKey) else SigningKey.load(key)
 
 
-def key_for(key: Key | None, output: object) -> SigningKey | None:
-    """Read the key for a release that is going to be written, before any work is done."""
-    if key is None:
-        return None
-    if output is None:
-        why = "what is in memory cannot be signed. Name a folder to write"
-        raise ParameterError("key", key, "left out when there is no output", why=why)
-    return signing_key(key)
-
-
 def is_locked(path: str | PathLike[str]) -> bool:
     """Return whether a private key is behind a passphrase."""
     return b"ENCRYPTED" in _read("key", path, _PRIVATE)

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from decimal import Decimal
 from itertools import takewhile
 from math import ceil, log2
-from typing import ClassVar, Self
+from typing import ClassVar
 
 from sfumato.errors import require_int
 from sfumato.hierarchy.base import Hierarchy, HierarchyBuilder, Suppress
@@ -200,10 +200,6 @@ class Automatic(HierarchyBuilder):
             if len(masking.lengths(length)) < (self.levels or 6):
                 return masking
             step += 1
-
-    @classmethod
-    def example(cls) -> Self:
-        return cls()
 
     @classmethod
     def example_values(cls) -> list[Value]:

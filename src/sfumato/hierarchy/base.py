@@ -10,6 +10,7 @@ import numpy as np
 
 from sfumato.errors import HierarchyError, some
 from sfumato.files import in_folder
+from sfumato.registry import Member
 from sfumato.text import STAR, is_missing, text_of
 from sfumato.typing import CodeArray, FloatArray, IntArray, Value
 
@@ -264,14 +265,13 @@ def _spelt_otherwise(unknown: Sequence[Value], known: Iterable[str]) -> str:
     return ""
 
 
-class HierarchyBuilder(ABC):
+class HierarchyBuilder(Member, ABC):
     """A recipe for a hierarchy; builds it for the values a column has.
 
     A member of the family is a frozen dataclass whose fields are its settings, with
     a `name` for policies and an `example` for the docs and the contract tests.
     """
 
-    name: ClassVar[str]
     is_common: ClassVar[bool] = False
     """Whether what its labels stand for is common knowledge, and told by no table."""
 
@@ -357,11 +357,6 @@ class HierarchyBuilder(ABC):
 
     @classmethod
     @abstractmethod
-    def example(cls) -> Self:
-        """Return a small valid instance; a file it names stands in `EXAMPLE_FOLDER`."""
-
-    @classmethod
-    @abstractmethod
     def example_values(cls) -> list[Value]:
         """Return values the example covers."""
 
@@ -399,10 +394,6 @@ class Suppress(HierarchyBuilder):
         counts: Sequence[int] | None = None,
     ) -> Hierarchy:
         return Hierarchy.from_function(column, values, lambda _: (STAR,))
-
-    @classmethod
-    def example(cls) -> Self:
-        return cls()
 
     @classmethod
     def example_values(cls) -> list[Value]:

@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import ClassVar, Literal, Self
+from typing import ClassVar, Literal
 
 from sfumato.errors import HierarchyError, ParameterError, require_int, some
 from sfumato.hierarchy.base import Hierarchy, HierarchyBuilder
@@ -110,10 +110,6 @@ class Masking(HierarchyBuilder):
         if self.side == "right":
             return text[:shown] + self.char * (length - shown)
         return self.char * (length - shown) + text[len(text) - shown :]
-
-    @classmethod
-    def example(cls) -> Self:
-        return cls()
 
     @classmethod
     def example_values(cls) -> list[Value]:

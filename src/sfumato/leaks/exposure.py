@@ -54,6 +54,7 @@ from sfumato.showing.content import (
     Part,
     Share,
     Showable,
+    plain_of,
 )
 from sfumato.text import percent, text_or_none
 from sfumato.typing import BoolArray, CodeArray, FloatArray, IntArray, Value
@@ -234,14 +235,7 @@ class ExposureChange:
 
     def to_dict(self) -> dict[str, Any]:
         """Return everything as plain values that JSON can hold."""
-        return {
-            "known": self.known,
-            "told": list(self.told),
-            "before": self.before.to_dict(),
-            "after": self.after.to_dict(),
-            "raised": self.raised,
-            "lowered": self.lowered,
-        }
+        return plain_of(self, "known told before after raised lowered")
 
     def __str__(self) -> str:
         known = "group" if self.known is None else f"group and {self.known}"

@@ -3,8 +3,8 @@
 A rule is learned and needs rows behind it. A fact needs none: *all people of this class who work
 for the state are single* is true of two people as it is of two hundred, and an adversary who knows
 the class and the employer of one of them needs no statistics. So the sensitive columns are counted
-among all people with the same known values: a person's class and one or two sensitive values, or
-the sensitive values alone.
+among all people with the same known values: a person's class, one or two values besides, or these
+values alone. Chance is no excuse: why a few people have the same value, they are known to have it.
 """
 
 from collections.abc import Mapping, Sequence
@@ -17,9 +17,10 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from sfumato.counts import FrequencySet, PackedKeys, add_up, changes, group, number_keys, sums
+from sfumato.counts import FrequencySet, PackedKeys, changes, number_keys, sums
 from sfumato.errors import UnknownColumnError
-from sfumato.harm import FEWEST, HarmRule, Level, Secrecy, draw_tail
+from sfumato.harm import HarmRule, Level, Secrecy
+from sfumato.showing.content import plain_of
 from sfumato.text import percent, text_or_none
 from sfumato.typing import BoolArray, FloatArray, IntArray, Value
 
@@ -46,20 +47,11 @@ _MOST_BINS = 2**17
 _MANY_ITEMS = 40_000
 """From this many combinations on, columns are gone through one by one."""
 
-_LIMIT = 0.01
-"""How likely a table of independent columns may have a fact that chance does not explain."""
-
-_EXCESS = 2.0
-"""Small groups together are no chance if this many times as many tell as chance would make."""
-
-_FEWEST_CELLS = 4
-"""Fewer cells than this are never too many to be chance together."""
-
-_MOST_CLASSES = 2000
-"""The most classes that are held against chance together, of all columns."""
-
 _MANY = 100_000
 """With more combinations than this only the worst fact of a column lists further values."""
+
+_MOST_KNOWN = 2
+"""The most values that are known besides the class."""
 
 _MOST_ALSO = 3
 """The most further values that a fact lists."""
@@ -90,9 +82,6 @@ class Fact:
     level: Level = Level.LOW
     """How much it harms the people who have the known values."""
 
-    by_chance: bool = False
-    """Whether it would harm one level more if chance did not explain it."""
-
     also: tuple[tuple[str, Value], ...] = ()
     """Values of further columns that all people of whom it is true have; the prior is of all."""
 
@@ -106,12 +95,8 @@ class Fact:
         return {
             "known": {name: text_or_none(value) for name, value in self.known},
             "told": {name: text_or_none(value) for name, value in (self.told, *self.also)},
-            "people": self.people,
-            "support": self.support,
-            "prior": self.prior,
-            "posterior": self.posterior,
+            **plain_of(self, "people support prior posterior"),
             "level": str(self.level),
-            "by_chance": self.by_chance,
         }
 
     def __str__(self) -> str:
@@ -133,6 +118,26 @@ class AdversaryColumns(NamedTuple):
         return ", ".join((*(["the class"] if self.with_class else []), *self.columns))
 
 
+class ValueGroups(NamedTuple):
+    """Groups of values of a column: to know that a person has one of a group is a statement, too.
+
+    They are categories, labels of a hierarchy, ranges, or all values that are not harmless.
+    """
+
+    of_value: IntArray
+    """The group of each known value; -1 if it is in none."""
+
+    texts: tuple[str, ...]
+    """What each group is called."""
+
+    secrecy: IntArray | None = None
+    """How much each group is a secret; None if all are ordinary."""
+
+    certain: bool = False
+    """Whether only the certainty that a person has one counts: most of few people often do by
+    chance."""
+
+
 @dataclass(frozen=True, eq=False)
 class TellingFacts:
     """The facts that tell one sensitive column."""
@@ -141,11 +146,8 @@ class TellingFacts:
     levels: IntArray
     """Per combination of the table, how much the worst fact about it harms."""
 
-    by_chance: BoolArray
-    """Whether that is one level less than it looks, because chance explains it."""
-
-    beyond_chance: IntArray
-    """The same levels by those facts alone that chance does not explain."""
+    by_known: Mapping[int, IntArray]
+    """The same by the number of values that are known besides the class: none, one, two."""
 
     worst: tuple[Fact, ...]
     """The facts that harm most; those with fewer known values and more people first."""
@@ -173,19 +175,25 @@ class Facts:
             f"most telling first; {self.left[0]} was the first that was not"
         )
 
-    def levels_of(self, columns: Sequence[str]) -> IntArray:
-        """Return per combination how much the worst fact about some columns harms."""
+    def levels_of(self, columns: Sequence[str], known: int | None = None) -> IntArray:
+        """Return per combination how much the worst fact about some columns harms.
+
+        Args:
+            columns: The columns that are told.
+            known: How many values are known besides the class; None for any number.
+        """
         levels = np.zeros(len(self.counts), dtype=np.int64)
         for name in columns:
-            levels = np.maximum(levels, self.told[name].levels)
+            told = self.told[name]
+            levels = np.maximum(levels, told.levels if known is None else told.by_known[known])
         return levels
 
     @cached_property
     def harmful(self) -> BoolArray:
-        """The combinations that a fact is about which harms highly, beyond chance."""
+        """The combinations that a fact is about which harms highly."""
         found = np.zeros(len(self.counts), dtype=np.bool_)
         for told in self.told.values():
-            found |= told.beyond_chance >= Level.HIGH
+            found |= told.levels >= Level.HIGH
         return found
 
     def worst(self, columns: Sequence[str] | None = None, most: int = MOST_FACTS) -> list[Fact]:
@@ -196,19 +204,22 @@ class Facts:
 
 
 def rank_fact(fact: Fact) -> tuple[object, ...]:
-    """Return a key that sorts facts: by harm, chance and belief; then few known, many people."""
-    weight = fact.support * (fact.posterior - fact.prior)
-    surest = fact.by_chance, -fact.posterior, fact.support < 2
+    """Return a key that sorts facts: by harm and belief; then few known, many people."""
+    # Shares are quotients: what is equal must not differ by how it was added up.
+    weight = round(fact.support * (fact.posterior - fact.prior), 9)
+    surest = -round(fact.posterior, 12), fact.support < 2
     return (-fact.level, *surest, len(fact.known), -weight, str(fact))
 
 
-def find_facts(
+def find_facts(  # noqa: PLR0913 - all but three have a default and are named
     counts: FrequencySet,
     quasi_identifiers: Sequence[str],
     sensitive: Sequence[str],
     *,
     rule: HarmRule | None = None,
+    beside: Sequence[str] = (),
     secrecy: Mapping[str, IntArray | None] | None = None,
+    groups: Mapping[str, Sequence[ValueGroups]] | None = None,
     known: Sequence[AdversaryColumns] | None = None,
     budget: int | None = None,
     person: str | None = None,
@@ -219,17 +230,14 @@ def find_facts(
     Before, it is the share in the whole table. Missing values hide no person: they are neither
     known nor told. What the class alone tells as well is no fact; see the attacks on classes.
 
-    Chance lowers a level by one: if the told column were dealt out at random within each class
-    (or in the whole table, for values alone), a few small groups would agree as well. One person
-    alone always agrees. Groups are beyond chance if one is too unlikely by itself among all
-    that were looked at, or if there are many more of them than chance would make.
-
     Args:
         counts: The table.
         quasi_identifiers: The columns that make up classes.
         sensitive: The columns that may be known, or be told.
         rule: What harms; None takes the usual one.
+        beside: Columns that may be known, and that it harms no person to be told about.
         secrecy: Per column the secrecy of each known value; None for ordinary ones.
+        groups: Per sensitive column, groups of its values that may be told, too.
         known: What adversaries know; None tries each sensitive column and each two of them, with
             the class and without.
         budget: The most work that is done, in about nanoseconds; None takes a second, and a
@@ -245,14 +253,15 @@ def find_facts(
         >>> print(facts.told["marital"].worst[0])
         work=state → marital=single, pay=low: 100 % of 2 people (before: 40 %)
     """
-    for name in sensitive:
+    for name in (*sensitive, *beside):
         counts.index(name)
     if not sensitive:
         return Facts(counts, {}, 0)
-    table = _Table.of(counts, quasi_identifiers, sensitive, secrecy or {}, person)
-    sets = table.all_sets() if known is None else _require_sensitive(known, sensitive)
-    if budget is None:
-        budget = BUDGET + _PER_ITEM * len(counts)
+    table = _Table.of(
+        counts, quasi_identifiers, sensitive, secrecy or {}, person, beside, groups or {}
+    )
+    sets = table.all_sets() if known is None else _require_known(known, (*sensitive, *beside))
+    budget = work_for(counts) if budget is None else budget
     tasks, left = _choose_tasks(table, sets, rule or HarmRule(), budget)
     search = _Search(table, rule or HarmRule(), [one for task in tasks for one in task.sets])
     number = 0
@@ -266,13 +275,18 @@ def find_facts(
     return Facts(counts, search.results(), number, tuple(left))
 
 
-def _require_sensitive(
-    known: Sequence[AdversaryColumns], sensitive: Sequence[str]
+def work_for(counts: FrequencySet) -> int:
+    """Return the most work that is done for one question about a table."""
+    return BUDGET + _PER_ITEM * len(counts)
+
+
+def _require_known(
+    known: Sequence[AdversaryColumns], columns: Sequence[str]
 ) -> list[AdversaryColumns]:
     for one in known:
         for name in one.columns:
-            if name not in sensitive:
-                raise UnknownColumnError(name, sensitive, where="the sensitive columns")
+            if name not in columns:
+                raise UnknownColumnError(name, columns, where="the columns that may be known")
     return list(known)
 
 
@@ -291,25 +305,19 @@ class _Entries(NamedTuple):
         return _Entries(*(each[which] for each in self))
 
 
-class _Totals(NamedTuple):
-    """Rows of some cells whose value of a column is known, two or more."""
-
-    cell: IntArray
-    column: IntArray
-    of: IntArray
-
-    @classmethod
-    def nothing(cls) -> "_Totals":
-        return cls(*(np.zeros(0, dtype=np.int64) for _ in range(3)))
-
-
 @dataclass(frozen=True, eq=False)
 class _Table:
-    """A table whose sensitive values are numbered across all columns."""
+    """A table whose values are numbered across all columns.
+
+    Columns are those that are told, then those beside, then the groups of values of the first:
+    a group is told as a value of a column of its own would be.
+    """
 
     counts: FrequencySet
     quasi_identifiers: tuple[str, ...]
-    sensitive: tuple[str, ...]
+    names: tuple[str, ...]
+    """The columns that may be known or told."""
+
     class_id: IntArray
     classes: int
     values: IntArray
@@ -322,8 +330,20 @@ class _Table:
     """The column of each number."""
 
     secrecy: IntArray
+    certain: BoolArray
+    """Whether each number is told only if all people have it."""
+
     columns: IntArray
     """The columns in which any value is known, and that are looked at."""
+
+    told: BoolArray
+    """Whether each column is one that may be told."""
+
+    owner: IntArray
+    """The column whose values each column has, or groups of its values."""
+
+    texts: Mapping[int, tuple[str, ...]]
+    """What the groups of a column are called."""
 
     missing: BoolArray
     """Whether each column misses a value anywhere."""
@@ -341,40 +361,65 @@ class _Table:
         quasi_identifiers: Sequence[str],
         sensitive: Sequence[str],
         secrecy: Mapping[str, IntArray | None],
-        person: str | None = None,
+        person: str | None,
+        beside: Sequence[str],
+        groups: Mapping[str, Sequence[ValueGroups]],
     ) -> "_Table":
         classes = counts.group_by(quasi_identifiers)
-        columns = [counts.column(name) for name in sensitive]
-        sizes = np.array([len(column.known) for column in columns], dtype=np.int64)
+        names = (*sensitive, *(name for name in beside if name not in sensitive))
+        columns = [counts.column(name) for name in names]
+        grouped = [(at, each) for at, name in enumerate(names) for each in groups.get(name, ())]
+        sizes = [len(column.known) for column in columns]
+        # The last number of a group's column stands for all values that are in no group.
+        sizes += [len(each.texts) + 1 for _, each in grouped]
         starts = np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64)
-        values = np.empty((len(columns), len(counts)), dtype=np.int64)
-        secret = np.zeros(int(starts[-1]) + 1, dtype=np.int64)
+        none = starts[-1]
+        values = np.empty((len(sizes), len(counts)), dtype=np.int64)
+        secret = np.zeros(int(none) + 1, dtype=np.int64)
+        certain = np.zeros(int(none), dtype=np.bool_)
         for at, column in enumerate(columns):
             codes = counts.codes_of(column.name)
-            values[at] = np.where(codes == column.missing, starts[-1], codes + starts[at])
+            values[at] = np.where(codes == column.missing, none, codes + starts[at])
             given = secrecy.get(column.name)
             if given is not None:
                 secret[starts[at] : starts[at + 1]] = given[: sizes[at]]
+        for at, (owner, each) in enumerate(grouped, start=len(columns)):
+            rest = len(each.texts)
+            of_value = np.append(np.where(each.of_value < 0, rest, each.of_value), rest)
+            codes = of_value[np.minimum(counts.codes_of(names[owner]), sizes[owner])]
+            values[at] = np.where(values[owner] == none, none, codes + starts[at])
+            certain[starts[at] : starts[at + 1]] = each.certain
+            if each.secrecy is not None:
+                secret[starts[at] : starts[at] + rest] = each.secrecy
+            # To be in no group says nothing.
+            secret[starts[at] + rest] = Secrecy.HARMLESS
+        told = np.arange(len(sizes)) < len(sensitive)
+        told[len(columns) :] = True
         return cls(
             counts,
             tuple(quasi_identifiers),
-            tuple(sensitive),
+            names,
             classes.of_item,
             classes.n,
             values,
             starts,
-            np.repeat(np.arange(len(columns)), sizes),
+            np.repeat(np.arange(len(sizes)), sizes),
             secret,
+            certain,
             np.flatnonzero(sizes),
-            (values == starts[-1]).any(axis=1),
+            told,
+            np.array([*range(len(columns)), *(owner for owner, _ in grouped)], dtype=np.int64),
+            {at: each.texts for at, (_, each) in enumerate(grouped, start=len(columns))},
+            (values == none).any(axis=1),
             bool((counts.rows == 1).all()),
             None if person is None else counts.codes_of(person).astype(np.int64),
         )
 
-    @property
-    def people(self) -> int:
-        """The number of people."""
-        return self.counts.total if self.person is None else len(np.unique(self.person))
+    def others(self, known: Sequence[int]) -> IntArray:
+        """Return the columns that can be told if some are known."""
+        there = self.columns
+        found: IntArray = there[self.told[there] & ~np.isin(self.owner[there], known)]
+        return found
 
     def sizes(self, cell: IntArray, n: int, items: IntArray | None) -> IntArray:
         """Return the people of each of n cells.
@@ -457,8 +502,8 @@ class _Table:
             AdversaryColumns(names, with_class)
             for n in (1, 2)
             for with_class in kinds
-            for names in combinations(self.sensitive, n)
-            if n < len(self.sensitive)
+            for names in combinations(self.names, n)
+            if len(self.others([self.names.index(name) for name in names]))
         ]
 
     def count(
@@ -468,8 +513,7 @@ class _Table:
         items: IntArray | None,
         columns: IntArray,
         bounds: FloatArray | None = None,
-        watched: BoolArray | None = None,
-    ) -> "_CellCounts":
+    ) -> _Entries:
         """Count the values of some columns in each of n cells.
 
         Args:
@@ -478,12 +522,10 @@ class _Table:
             items: The items; None for all.
             columns: The columns to count.
             bounds: Per value the least share that is worth telling; None for any.
-            watched: The cells whose totals are asked for.
         """
         rows = self.counts.rows if items is None else self.counts.rows[items]
-        nothing = _Entries(*(np.zeros(0, dtype=np.int64) for _ in range(4)))
         if not len(columns) or not len(cell):
-            return _CellCounts(nothing, _Totals.nothing(), np.zeros(len(self.sensitive), np.int64))
+            return _Entries(*(np.zeros(0, dtype=np.int64) for _ in range(4)))
         found, at = [], 0
         while at < len(columns):
             last = at + 1
@@ -498,19 +540,14 @@ class _Table:
                 values = values[:, items]
             if self.person is not None:
                 found += [
-                    self._count_people(cell, each, n, column, items, bounds, watched)
+                    self._count_people(cell, each, n, column, items, bounds)
                     for column, each in zip(some.tolist(), values, strict=True)
                 ]
                 continue
-            found.append(self._count(cell, values, rows, n, some, bounds, watched))
+            found.append(self._count(cell, values, rows, n, some, bounds))
         if len(found) == 1:
             return found[0]
-        entries, totals, several = zip(*found, strict=True)
-        return _CellCounts(
-            _Entries(*(np.concatenate(each) for each in zip(*entries, strict=True))),
-            _Totals(*(np.concatenate(each) for each in zip(*totals, strict=True))),
-            np.sum(several, axis=0),
-        )
+        return _Entries(*(np.concatenate(each) for each in zip(*found, strict=True)))
 
     def _count_people(
         self,
@@ -520,8 +557,7 @@ class _Table:
         column: int,
         items: IntArray | None,
         bounds: FloatArray | None,
-        watched: BoolArray | None,
-    ) -> "_CellCounts":
+    ) -> _Entries:
         """Count the people of each cell who have each value of a column, every one once."""
         low = int(self.starts[column])
         width = int(self.starts[column + 1]) - low
@@ -534,15 +570,7 @@ class _Table:
         value = numbers.keys - of_cell * width + low
         of = self.sizes(cell[known], n, at)
         entries = _Entries(of_cell, value, people, of[of_cell])
-        if bounds is not None:
-            entries = entries.select(people >= bounds[value] * of[of_cell])
-        several = np.zeros(len(self.sensitive), dtype=np.int64)
-        several[column] = (of > 1).sum()
-        if watched is None:
-            return _CellCounts(entries, _Totals.nothing(), several)
-        mine = np.flatnonzero(watched & (of > 1))
-        totals = _Totals(mine, np.full(len(mine), column), of[mine])
-        return _CellCounts(entries, totals, several)
+        return entries if bounds is None else entries.select(people >= bounds[value] * of[of_cell])
 
     def _bins(self, n: int, columns: IntArray) -> int:
         return n * int(self.starts[columns[-1] + 1] - self.starts[columns[0]] + 1)
@@ -555,8 +583,7 @@ class _Table:
         n: int,
         columns: IntArray,
         bounds: FloatArray | None,
-        watched: BoolArray | None,
-    ) -> "_CellCounts":
+    ) -> _Entries:
         low, high = int(self.starts[columns[0]]), int(self.starts[columns[-1] + 1])
         width = high - low + 1
         if self.missing[columns].any():
@@ -567,7 +594,7 @@ class _Table:
         if n * width > max(8 * len(key), 2**16):
             numbers = number_keys(key, n * width)
             added = np.bincount(numbers.of_item, weights=weight).astype(np.int64)
-            return self._collect(numbers.keys, added, width, low, bounds, watched)
+            return self._collect(numbers.keys, added, width, low, bounds)
         dense = np.bincount(key, weights=weight, minlength=n * width).reshape(n, width)[:, :-1]
         first = self.starts[columns] - low
         of = np.add.reduceat(dense, first, axis=1) if len(first) > 1 else dense.sum(1)[:, None]
@@ -577,20 +604,12 @@ class _Table:
         if bounds is not None:
             telling &= dense >= bounds[low:high] * of[:, place]
         of_cell, value = np.nonzero(telling)
-        entries = _Entries(
+        return _Entries(
             of_cell,
             value + low,
             dense[telling].astype(np.int64),
             of[of_cell, place[value]].astype(np.int64),
         )
-        several = np.zeros(len(self.sensitive), dtype=np.int64)
-        several[columns] = (of > 1).sum(axis=0)
-        if watched is None:
-            return _CellCounts(entries, _Totals.nothing(), several)
-        mine = np.flatnonzero(watched)
-        here, which = np.nonzero(of[mine] > 1)
-        totals = _Totals(mine[here], columns[which], of[mine[here], which].astype(np.int64))
-        return _CellCounts(entries, totals, several)
 
     def _collect(
         self,
@@ -599,27 +618,18 @@ class _Table:
         width: int,
         low: int,
         bounds: FloatArray | None,
-        watched: BoolArray | None,
-    ) -> "_CellCounts":
+    ) -> _Entries:
         """Return the same from those keys alone that occur, where they are few among many."""
         of_cell, value = np.divmod(keys, width)
         known = value < width - 1
         of_cell, value, rows = of_cell[known], value[known] + low, rows[known]
         column = self.column_of[value]
         # Values are numbered column by column: what belongs together follows each other.
-        new = changes(of_cell * len(self.sensitive) + column)
+        new = changes(of_cell * len(self.values) + column)
         at = np.cumsum(new) - 1
         of = sums(at, rows, int(new.sum()))
         entries = _Entries(of_cell, value, rows, of[at])
-        if bounds is not None:
-            entries = entries.select(rows >= bounds[value] * of[at])
-        several = np.bincount(column[new][of > 1], minlength=len(self.sensitive))
-        if watched is None:
-            return _CellCounts(entries, _Totals.nothing(), several)
-        kept = (of > 1) & watched[of_cell[new]]
-        return _CellCounts(
-            entries, _Totals(of_cell[new][kept], column[new][kept], of[kept]), several
-        )
+        return entries if bounds is None else entries.select(rows >= bounds[value] * of[at])
 
 
 class _Projection(NamedTuple):
@@ -633,17 +643,8 @@ class _Projection(NamedTuple):
     """One item of the whole table that is in each."""
 
 
-class _CellCounts(NamedTuple):
-    """What was counted in the cells of a set of known columns."""
-
-    entries: _Entries
-    totals: _Totals
-    several: IntArray
-    """Per column, how many cells have two rows or more with a known value."""
-
-
 class _Reference(NamedTuple):
-    """How often each value occurs in each class, or in the whole table: what chance deals out."""
+    """How often each value occurs in each class, or in the whole table."""
 
     key: IntArray
     """Class and value together, in order."""
@@ -678,7 +679,6 @@ class _Candidates(NamedTuple):
     rows: IntArray
     of: IntArray
     level: IntArray
-    by_chance: BoolArray
 
 
 class _Search:
@@ -686,42 +686,35 @@ class _Search:
 
     def __init__(self, table: _Table, rule: HarmRule, sets: Sequence[AdversaryColumns]) -> None:
         self.table, self.rule, self.sets = table, rule, sets
-        n, width = len(table.sensitive), int(table.starts[-1])
-        every = table.columns
+        n, width = len(table.values), int(table.starts[-1])
+        every = table.columns[table.told[table.columns]]
         nowhere = np.zeros(len(table.counts), dtype=np.int64)
-        whole = table.count(nowhere, 1, None, every).entries
+        whole = table.count(nowhere, 1, None, every)
         self.prior: FloatArray = self._priors(whole)
         self.reference = {False: _Reference.of_cells(whole, width)}
         if any(one.with_class for one in sets):
-            classes = table.count(table.class_id, table.classes, None, every).entries
+            classes = table.count(table.class_id, table.classes, None, every)
             self.reference[True] = _Reference.of_cells(classes, width)
-        # Of very many classes some are enough to see whether more tell than chance would make.
-        order = np.random.default_rng(0).permutation(table.classes)
-        self.sampled = order < max(_MOST_CLASSES // n, 50)
-        self.excused = table.people >= FEWEST
         self.state = np.zeros(table.values.shape, dtype=np.int16)
         """Per column and item the levels reached: see `_thermometer`."""
 
-        self.lone = np.zeros(table.values.shape, dtype=np.bool_)
-        """Who is the only one of their class with what is known, by some set without a column."""
+        self.lone = np.zeros((_MOST_KNOWN + 1, *table.values.shape), dtype=np.bool_)
+        """By the number of known values: who is the only one of their class with them."""
 
         self.candidates: list[_Candidates] = []
-        self.held = np.zeros((n, 8 * len(Level)), dtype=np.int64)
+        self.held = np.zeros((n, 4 * len(Level)), dtype=np.int64)
         """How many candidates of each column and rank there are."""
 
-        kinds = [(len(one.columns), one.with_class) for one in sets]
-        # Each kind of knowledge has its part of what chance may do, and two tests share it.
-        self.limits = {kind: _LIMIT / len({*kinds}) / kinds.count(kind) / 2 for kind in {*kinds}}
         secret = table.secrecy[:-1]
         self.bounds = self._bounds(secret)
-        raw = np.where(secret == Secrecy.HARMLESS, 0, rule.levels(self.prior, np.ones(width)))
+        certain = rule.levels(self.prior, np.ones(width), secret == Secrecy.SECRET)
+        raw = np.where(secret == Secrecy.HARMLESS, 0, certain)
         raised = np.minimum(raw + ((secret == Secrecy.SECRET) & (raw > 0)), int(Level.VERY_HIGH))
-        # One person is all of one kind, whatever the columns have to do with each other.
-        lowered = raised - (self.excused & (secret != Secrecy.SECRET) & (raised > 0))
-        self.lone_before = np.append(raised, 0).astype(np.int8)
-        self.lone_levels = np.append(lowered, 0).astype(np.int8)
-        by_chance, one = self.lone_levels < self.lone_before, np.ones(width + 1, dtype=np.int64)
-        ranks = _coarse_rank(self.lone_levels.astype(np.int64), by_chance, one, one)
+        self.lone_levels = np.append(raised, 0).astype(np.int8)
+        """Per value how much it harms to be known of one person for certain."""
+
+        one = np.ones(width + 1, dtype=np.int64)
+        ranks = _coarse_rank(self.lone_levels.astype(np.int64), one, one)
         self.lone_ranks = np.where(self.lone_levels > 0, ranks, 0)
         """Per value how bad it is if known of one person; 0 where that harms in no way."""
 
@@ -731,8 +724,6 @@ class _Search:
                 for low, high in pairwise(table.starts.tolist())
             ]
         )
-        pairs = zip(self.lone_levels.tolist(), self.lone_before.tolist(), strict=True)
-        self.lone_reached = np.array([_thermometer(*pair) for pair in pairs], dtype=np.int16)
 
     def _priors(self, whole: _Entries) -> FloatArray:
         """Return the share of each value in the whole table.
@@ -742,11 +733,11 @@ class _Search:
         table, width = self.table, int(self.table.starts[-1])
         if table.person is None:
             total = sums(whole.value, whole.rows, width)
-            known = sums(table.column_of, total, len(table.sensitive))
+            known = sums(table.column_of, total, len(table.values))
             return total / np.maximum(known[table.column_of], 1)
-        found = table.count(table.class_id, table.classes, None, table.columns).entries
+        found = table.count(table.class_id, table.classes, None, table.columns)
         total = sums(found.value, found.rows, width)
-        known = np.zeros(len(table.sensitive), dtype=np.int64)
+        known = np.zeros(len(table.values), dtype=np.int64)
         for column in table.columns.tolist():
             some = np.flatnonzero(table.values[column] < table.starts[-1])
             known[column] = table.sizes(table.class_id[some], table.classes, some).sum()
@@ -755,17 +746,19 @@ class _Search:
     def _bounds(self, secrecy: IntArray) -> FloatArray:
         """Return the least belief of each level, per value; none is enough for a harmless one."""
         levels = (Level.MODERATE, Level.HIGH, Level.VERY_HIGH)
-        least = np.stack([self.rule.least_belief(self.prior, level) for level in levels])
+        secret = secrecy == Secrecy.SECRET
+        least = np.stack([self.rule.least_belief(self.prior, each, secret) for each in levels])
         # A belief that is no gain is of no level, however likely.
         least = np.maximum(least - 1e-12, np.nextafter(self.prior + 1e-12, 2))
+        least = np.where(self.table.certain, np.maximum(least, 1 - 1e-12), least)
         found: FloatArray = np.where(secrecy == Secrecy.HARMLESS, 2.0, np.minimum(least, 2.0))
         return found
 
     def look(self, number: int) -> int:
         """Count what a set of known columns tells of all others, and of how many people surely."""
         table, known = self.table, self.sets[number]
-        at = [table.sensitive.index(name) for name in known.columns]
-        others = table.columns[~np.isin(table.columns, at)]
+        at = [table.names.index(name) for name in known.columns]
+        others = table.others(at)
         items, cell, n = self._cells(at, with_class=known.with_class)
         if not len(others) or not len(cell):
             return 0
@@ -773,7 +766,8 @@ class _Search:
         if known.with_class and (size == 1).any():
             # One person alone is told whatever the others have: there is nothing to count.
             lone = (size == 1)[cell]
-            self._mark_lone(np.flatnonzero(lone) if items is None else items[lone], others, number)
+            alone = np.flatnonzero(lone) if items is None else items[lone]
+            self._mark_lone(alone, others, number, len(at))
             rest = np.flatnonzero(~lone)
             if not len(rest):
                 return 0
@@ -783,12 +777,11 @@ class _Search:
         first = np.empty(n, dtype=np.int64)
         first[cell] = np.arange(len(cell)) if items is None else items
         base = table.class_id[first] if known.with_class else np.zeros(n, dtype=np.int64)
-        watched = self._watch(base, known) if self.excused else None
-        counted = table.count(cell, n, items, others, self.bounds[0], watched)
-        entries, before, after = self._judge(counted, base, known)
-        self._remember(entries, before, after, cell, n, items)
-        self._choose(entries, before, after, first, number)
-        return int(entries.of[(after == Level.VERY_HIGH) & (entries.of > 1)].sum())
+        counted = table.count(cell, n, items, others, self.bounds[0])
+        entries, levels = self._judge(counted, base, known)
+        self._remember(entries, levels << 3 * len(at), cell, n, items)
+        self._choose(entries, levels, first, number)
+        return int(entries.of[(levels == 7) & (entries.of > 1)].sum())
 
     def look_in_blocks(self, numbers: Sequence[int], size: int) -> None:
         """Count what sets of known columns without the class tell, on a smaller table at a time.
@@ -807,7 +800,8 @@ class _Search:
             search = copy(self)
             search.table, search.candidates = part.table, []
             search.state = np.zeros(part.table.values.shape, dtype=np.int16)
-            names = {self.table.sensitive[i] for i in part.table.columns.tolist()}
+            there = {*part.table.columns.tolist()} & {*range(len(self.table.names))}
+            names = {self.table.names[i] for i in there}
             for number in numbers:
                 if names.issuperset(self.sets[number].columns):
                     search.look(number)
@@ -815,10 +809,6 @@ class _Search:
                 if search.state[at].any():
                     self.state[at] |= search.state[at][part.became]
             self.candidates += [one._replace(item=part.item[one.item]) for one in search.candidates]
-
-    def _watch(self, base: IntArray, known: AdversaryColumns) -> BoolArray:
-        """Return which cells are held against chance together: those of some classes, or all."""
-        return self.sampled[base] if known.with_class else np.ones(len(base), dtype=np.bool_)
 
     def _cells(
         self, at: Sequence[int], *, with_class: bool
@@ -840,113 +830,23 @@ class _Search:
         return items, numbers.of_item, numbers.n
 
     def _judge(
-        self, counted: _CellCounts, base: IntArray, known: AdversaryColumns
-    ) -> tuple[_Entries, IntArray, IntArray]:
-        """Return what harms, its level without chance, and with it."""
-        entries, secrecy = counted.entries, self.table.secrecy
+        self, entries: _Entries, base: IntArray, known: AdversaryColumns
+    ) -> tuple[_Entries, IntArray]:
+        """Return what harms, and its level as a thermometer."""
         # Bounds are looked up per value: judging each entry by itself took half of the time.
         raw = (entries.rows / entries.of >= self.bounds[:, entries.value]).sum(axis=0)
         entries, raw = entries.select(raw > 0), raw[raw > 0]
-        marked, population = self.reference[known.with_class].at(base[entries.cell], entries.value)
-        if known.with_class:
+        if known.with_class and known.columns:
             # What the class tells by itself is not for the known value to answer for.
+            marked, population = self.reference[True].at(base[entries.cell], entries.value)
             adds = entries.rows * population > entries.of * marked
             entries, raw = entries.select(adds), raw[adds]
-            marked, population = marked[adds], population[adds]
-        secret = secrecy[entries.value] == Secrecy.SECRET
-        before = np.minimum(raw + secret, int(Level.VERY_HIGH))
-        if not self.excused or not len(raw):
-            return entries, before, before
-        several = entries.of > 1
-        surprise = np.ones(len(raw))
-        surprise[several] = draw_tail(
-            *(each[several] for each in (entries.rows, entries.of, marked, population))
-        )
-        column = self.table.column_of[entries.value]
-        limit = self.limits[len(known.columns), known.with_class]
-        limit /= len(self.table.sensitive) - len(known.columns)
-        tests = counted.several * np.diff(self.table.starts)
-        explained = ~several | (surprise * tests[column] > limit)
-        sure = (raw == Level.VERY_HIGH) & several
-        if (explained & sure).any():
-            beyond = self._beyond(entries.select(sure), counted.totals, base, known, limit)
-            explained &= ~beyond[entries.value] | ~several
-        return entries, before, before - (explained & ~secret)
+        secret = self.table.secrecy[entries.value] == Secrecy.SECRET
+        return entries, _THERMOMETER[np.minimum(raw + secret, int(Level.VERY_HIGH))]
 
-    def _beyond(
-        self,
-        sure: _Entries,
-        totals: _Totals,
-        base: IntArray,
-        known: AdversaryColumns,
-        limit: float,
-    ) -> BoolArray:
-        """Return which values more cells tell surely than if they were dealt out at random.
-
-        The more rows of a class with a value one cell has, the fewer are left for the others: of
-        cells that tell the same value there are many even less often than if each were drawn by
-        itself (Joag-Dev and Proschan 1983, doi:10.1214/aos/1176346079), so that Chernoff's bound
-        holds. Cells that tell different values do help each other; each value is tested alone.
-        """
-        n = len(self.prior)
-        here = self._watch(base[sure.cell], known)
-        told = np.bincount(sure.value[here], minlength=n)
-        asked = np.zeros(len(self.table.sensitive), dtype=np.bool_)
-        asked[self.table.column_of[told >= _FEWEST_CELLS]] = True
-        there = asked[totals.column]
-        if not there.any():
-            return np.zeros(n, dtype=np.bool_)
-        # Cells of one size in one class are equally likely to tell.
-        of_class, of_column, size = base[totals.cell[there]], totals.column[there], totals.of[there]
-        columns = len(self.table.sensitive)
-        kinds = group(
-            [of_column, of_class, size], [columns, self.table.classes, int(size.max()) + 1]
-        )
-        alike = np.bincount(kinds.of_item, minlength=kinds.n)
-        of_class, of_column, size = (each[kinds.first] for each in (of_class, of_column, size))
-        expected = self._reach(of_class, of_column, size, alike, with_class=known.with_class)
-        many = told >= np.maximum(_EXCESS * expected, _FEWEST_CELLS)
-        more, usual = np.maximum(told, 1), np.maximum(expected, 1e-300)
-        tail = np.exp(np.minimum(more - usual + more * np.log(usual / more), 0.0))
-        values = np.diff(self.table.starts)[self.table.column_of]
-        beyond: BoolArray = many & (tail * values <= limit)
-        return beyond
-
-    def _reach(
-        self,
-        of_class: IntArray,
-        of_column: IntArray,
-        size: IntArray,
-        alike: IntArray,
-        *,
-        with_class: bool,
-    ) -> FloatArray:
-        """Return how many cells chance makes tell each value surely.
-
-        Args:
-            of_class: The class of each kind of cell.
-            of_column: The column that is told.
-            size: The rows of the cell whose value is known.
-            alike: The number of such cells.
-            with_class: Whether values are dealt out within classes.
-        """
-        reference, starts = self.reference[with_class], self.table.starts
-        first = np.searchsorted(reference.key, of_class * reference.width + starts[of_column])
-        last = np.searchsorted(reference.key, of_class * reference.width + starts[of_column + 1])
-        each = last - first
-        cell = np.repeat(np.arange(len(size)), each)
-        at = np.arange(len(cell)) + np.repeat(first - (np.cumsum(each) - each), each)
-        value, rows, of = reference.value[at], reference.rows[at], reference.of[at]
-        least = self.rule.least_rows(self.prior[value], size[cell], Level.VERY_HIGH)
-        least = np.maximum(least, np.floor(size[cell] * (rows / of) + 1e-9) + 1)
-        possible = (least <= rows) & (self.table.secrecy[value] != Secrecy.HARMLESS)
-        cell, value, rows, of = (array[possible] for array in (cell, value, rows, of))
-        tail = draw_tail(least[possible], size[cell], rows, of)
-        return add_up(value, tail * alike[cell], len(self.prior))
-
-    def _mark_lone(self, items: IntArray, others: IntArray, number: int) -> None:
+    def _mark_lone(self, items: IntArray, others: IntArray, number: int, known: int) -> None:
         """Remember whom their class and what is known single out, with an example each."""
-        self.lone[others[:, None], items] = True
+        self.lone[known, others[:, None], items] = True
         one = np.ones(1, dtype=np.int64)
         shown = self._best_rank()
         # Nothing is looked up where no single person could be worse off than those shown.
@@ -959,26 +859,24 @@ class _Search:
                 most = np.flatnonzero(ranks == rank)
                 best = [int(most[np.lexsort((value[most], self.prior[value[most]]))[0]])]
                 level = self.lone_levels[value[best]].astype(np.int64)
-                lowered = level < self.lone_before[value[best]]
                 where = np.array([number]), items[best], value[best]
-                self._hold(_Candidates(*where, one, one, level, lowered))
+                self._hold(_Candidates(*where, one, one, level))
 
     def _remember(
         self,
         entries: _Entries,
-        before: IntArray,
-        after: IntArray,
+        levels: IntArray,
         cell: IntArray,
         n: int,
         items: IntArray | None,
     ) -> None:
         """Raise the levels of all people of whom something is told."""
         column = self.table.column_of[entries.value]
-        numbers = number_keys(column, len(self.table.sensitive))
+        numbers = number_keys(column, len(self.table.values))
         reached = np.zeros((numbers.n, n), dtype=np.int16)
-        for low, high in {*zip(after.tolist(), before.tolist(), strict=True)}:
-            these = (after == low) & (before == high)
-            reached[numbers.of_item[these], entries.cell[these]] |= _thermometer(low, high)
+        for level in np.unique(levels).tolist():
+            these = levels == level
+            reached[numbers.of_item[these], entries.cell[these]] |= level
         if len(cell) < _MANY_ITEMS:
             where = np.ix_(numbers.keys, np.arange(len(cell)) if items is None else items)
             self.state[where] |= reached[:, cell]
@@ -994,14 +892,13 @@ class _Search:
     def _choose(
         self,
         entries: _Entries,
-        before: IntArray,
-        after: IntArray,
+        levels: IntArray,
         first: IntArray,
         number: int,
     ) -> None:
         """Keep the few facts of each column that may be among its worst."""
-        column, by_chance = self.table.column_of[entries.value], after < before
-        rank = _coarse_rank(after, by_chance, entries.rows, entries.of)
+        column, after = self.table.column_of[entries.value], _LEVELS[levels]
+        rank = _coarse_rank(after, entries.rows, entries.of)
         # Sets come with fewer columns first: later ones must harm more to be shown.
         better = np.flatnonzero((after > 0) & (rank >= self._floor()[column]))
         some = entries.select(better)
@@ -1012,7 +909,7 @@ class _Search:
         kept = better[order[place < MOST_FACTS]]
         some = entries.select(kept)
         where = np.full(len(kept), number), first[some.cell]
-        self._hold(_Candidates(*where, *some[1:], after[kept], by_chance[kept]))
+        self._hold(_Candidates(*where, *some[1:], after[kept]))
 
     def _best_rank(self) -> IntArray:
         """Return per column the rank of the worst fact that is held; 0 where there is none."""
@@ -1029,7 +926,7 @@ class _Search:
     def _hold(self, some: _Candidates) -> None:
         self.candidates.append(some)
         column = self.table.column_of[some.value]
-        rank = _coarse_rank(some.level, some.by_chance, some.rows, some.of)
+        rank = _coarse_rank(some.level, some.rows, some.of)
         np.add.at(self.held, (column, rank), 1)
 
     def results(self) -> dict[str, TellingFacts]:
@@ -1038,14 +935,15 @@ class _Search:
         every = zip(*self.candidates, strict=True)
         shown = _Candidates(*(np.concatenate(each) for each in every)) if self.candidates else None
         found = {}
-        for at, name in enumerate(table.sensitive):
-            lone = np.where(self.lone[at], table.values[at], table.starts[-1])
-            alone = self.lone_reached[lone] | self.state[at]
-            levels, before, beyond = (_LEVELS[alone >> shift & 7] for shift in (0, 3, 6))
+        for at, name in enumerate(table.names):
+            if not table.told[at]:
+                continue
+            mine = np.flatnonzero(table.owner == at)
+            by_known = {n: self._levels_of(mine, n) for n in range(_MOST_KNOWN + 1)}
             worst: list[tuple[Fact, _Candidates]] = []
             if shown is not None:
-                mine = np.flatnonzero(table.column_of[shown.value] == at)
-                some = [_Candidates(*(each[i] for each in shown)) for i in mine.tolist()]
+                here = np.flatnonzero(table.owner[table.column_of[shown.value]] == at)
+                some = [_Candidates(*(each[i] for each in shown)) for i in here.tolist()]
                 worst = _minimal(
                     sorted(((self._fact(one), one) for one in some), key=lambda x: rank_fact(x[0]))
                 )
@@ -1053,9 +951,8 @@ class _Search:
             more = 1 if len(table.counts) > _MANY else MOST_FACTS
             found[name] = TellingFacts(
                 name,
-                levels,
-                before > levels,
-                beyond,
+                np.max(list(by_known.values()), axis=0),
+                by_known,
                 tuple(
                     self._with_more(fact, one) if place < more else fact
                     for place, (fact, one) in enumerate(worst)
@@ -1063,25 +960,34 @@ class _Search:
             )
         return found
 
+    def _levels_of(self, columns: IntArray, known: int) -> IntArray:
+        """Return per item the worst level of some columns, by that many known values."""
+        levels = np.zeros(len(self.table.counts), dtype=np.int64)
+        for at in columns.tolist():
+            values = np.where(self.lone[known, at], self.table.values[at], self.table.starts[-1])
+            levels = np.maximum(levels, self.lone_levels[values])
+            levels = np.maximum(levels, _LEVELS[self.state[at] >> 3 * known & 7])
+        return levels
+
     def _fact(self, one: _Candidates) -> Fact:
         table, known = self.table, self.sets[int(one.known)]
         names = (*(table.quasi_identifiers if known.with_class else ()), *known.columns)
         column = int(table.column_of[one.value])
-        told = table.counts.column(table.sensitive[column])
+        told = table.counts.column(table.names[int(table.owner[column])])
+        of_column = table.texts.get(column, told.values)
         return Fact(
             table.counts.values_at(names, int(one.item)),
-            (told.name, told.values[int(one.value - table.starts[column])]),
+            (told.name, of_column[int(one.value - table.starts[column])]),
             int(one.rows),
             int(one.of),
             float(self.prior[one.value]),
             Level(int(one.level)),
-            bool(one.by_chance),
         )
 
     def _with_more(self, fact: Fact, one: _Candidates) -> Fact:
         """Add what else is true of all people of whom the fact is."""
         table, known = self.table, self.sets[int(one.known)]
-        at = [table.sensitive.index(name) for name in known.columns]
+        at = [table.names.index(name) for name in known.columns]
         told, item = int(table.column_of[one.value]), int(one.item)
         true = table.values[told] == one.value
         for i in at:
@@ -1090,7 +996,9 @@ class _Search:
             true &= table.class_id == table.class_id[item]
         values = table.values[:, true]
         shared = (values == values[:, :1]).all(axis=1) & (values[:, 0] < table.starts[-1])
-        shared[[told, *at]] = False
+        shared[[told, int(table.owner[told]), *at]] = False
+        shared[len(table.names) :] = False
+        shared &= table.told
         also = np.flatnonzero(shared)[:_MOST_ALSO]
         if not len(also):
             return fact
@@ -1103,7 +1011,7 @@ class _Search:
             for at in (np.flatnonzero(both.all(axis=0)), np.flatnonzero(some))
         )
         share = true / of
-        columns = [table.counts.column(table.sensitive[i]) for i in also]
+        columns = [table.counts.column(table.names[i]) for i in also]
         codes = values[also, 0] - table.starts[also]
         more = tuple((c.name, c.values[code]) for c, code in zip(columns, codes, strict=True))
         return replace(fact, also=more, prior=float(share))
@@ -1113,17 +1021,12 @@ _LEVELS = np.array([0, 1, 1, 2, 1, 1, 2, 3])
 """The level of a thermometer: how many of three bits are set."""
 
 
-def _thermometer(after: int, before: int) -> int:
-    """Return the levels of a fact as bits: with chance, without it, and beyond it.
+_THERMOMETER = np.array([0, 1, 3, 7], dtype=np.int64)
+"""A level sets as many bits as it is high, so that *or* is the larger of two levels.
 
-    A level sets as many bits as it is high, so that *or* is the larger of two levels: nine bits
-    of one number are raised at once where three arrays would have to be.
-
-    >>> bin(_thermometer(2, 3)), bin(_thermometer(2, 2))
-    ('0b111011', '0b11011011')
-    """
-    bits = (0, 1, 3, 7)
-    return bits[after] | bits[before] << 3 | (bits[after] << 6 if after == before else 0)
+Three bits for each number of known values: nine bits of one number are raised at once where three
+arrays would have to be.
+"""
 
 
 def _minimal(facts: Sequence[tuple[Fact, _Candidates]]) -> list[tuple[Fact, _Candidates]]:
@@ -1138,9 +1041,9 @@ def _minimal(facts: Sequence[tuple[Fact, _Candidates]]) -> list[tuple[Fact, _Can
     return kept
 
 
-def _coarse_rank(level: IntArray, by_chance: BoolArray, rows: IntArray, of: IntArray) -> IntArray:
-    """Return how bad facts are: by level, chance, certainty, and whether one person is meant."""
-    rank: IntArray = 8 * level + 4 * ~by_chance + 2 * (rows == of) + (of > 1)
+def _coarse_rank(level: IntArray, rows: IntArray, of: IntArray) -> IntArray:
+    """Return how bad facts are: by level, certainty, and whether one person is meant."""
+    rank: IntArray = 4 * level + 2 * (rows == of) + (of > 1)
     return rank
 
 
@@ -1155,14 +1058,14 @@ class _Task(NamedTuple):
 
 def _make_tasks(table: _Table, sets: Sequence[AdversaryColumns]) -> list[_Task]:
     """Return the work there is; sets without the class in blocks where that costs less."""
-    items, columns = len(table.counts), len(table.sensitive)
+    items, columns = len(table.counts), int(table.told.sum())
 
     def cost(one: AdversaryColumns) -> int:
         each, besides = _COSTS[one.with_class]
-        return each * items * (columns - len(one.columns)) + besides
+        return each * items * max(columns - len(one.columns), 1) + besides
 
     tasks = []
-    for size in (1, 2):
+    for size in range(_MOST_KNOWN + 1):
         alone = tuple(one for one in sets if len(one.columns) == size and not one.with_class)
         # Blocks add combinations up, and people are not: they may have several of them.
         many = items > _MANY and table.person is None
@@ -1191,8 +1094,10 @@ def _choose_tasks(
     tasks = _make_tasks(table, sets)
     if sum(task.cost for task in tasks) <= budget:
         return tasks, []
-    single = [one for one in table.all_sets() if len(one.columns) == 1]
-    work = len(single) * len(table.sensitive) * _COSTS[True][0]
+    single = [one for one in sets if len(one.columns) == 1]
+    if not single:
+        return tasks[:1], [one for task in tasks[1:] for one in task.sets]
+    work = len(single) * int(table.told.sum()) * _COSTS[True][0]
     search = _Search(table.sample(max(budget // 10 // work, 1)), rule, single)
     told = {(*one.columns, one.with_class): search.look(at) for at, one in enumerate(single)}
 

@@ -45,6 +45,7 @@ from sfumato.showing.content import (
     Sentence,
     Share,
     Showable,
+    plain_of,
 )
 from sfumato.text import join_words, text_or_none
 from sfumato.typing import BoolArray, IntArray, Progress, Value, silent
@@ -88,12 +89,7 @@ class Advice:
 
     def to_dict(self) -> dict[str, Any]:
         """Return everything as plain values that JSON can hold."""
-        return {
-            "decouple": list(self.decouple),
-            "generalise": list(self.generalise),
-            "classes": [one.to_dict() for one in self.classes],
-            "people": self.people,
-        }
+        return plain_of(self, "decouple generalise classes people")
 
     def __str__(self) -> str:
         if not self.classes:
@@ -338,14 +334,14 @@ class Findings(Showable):
 
     @property
     def harmful_facts(self) -> list[Fact]:
-        """The worst facts that harm highly, with more than alpha, and that are no chance."""
+        """The worst facts that harm highly, with more than alpha."""
         facts = self.counted_facts
         if facts is None:
             return []
         return [
             fact
             for fact in facts.worst(most=MOST_FACTS * len(self.sensitive))
-            if fact.level >= Level.HIGH and not fact.by_chance and fact.posterior > self.alpha
+            if fact.level >= Level.HIGH and fact.posterior > self.alpha
         ]
 
     @property
@@ -485,11 +481,7 @@ class Findings(Showable):
         """
         return {
             "rows": self.counts.total,
-            "people": self.people,
-            "quasi_identifiers": list(self.quasi_identifiers),
-            "sensitive": list(self.sensitive),
-            "alpha": self.alpha,
-            "support": self.support,
+            **plain_of(self, "people quasi_identifiers sensitive alpha support"),
             "levels": dict(self.levels.bounds()),
             "learner": None if self.learner is None else dict(self.learner),
             "prior": self.prior,

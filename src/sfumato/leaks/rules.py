@@ -19,6 +19,7 @@ from sfumato.harm import HarmRule, Level, Secrecy
 from sfumato.leaks.facts import Fact
 from sfumato.networks import ConditionalTable, Network, conditional_table
 from sfumato.policy import RiskLevels, harm_rule
+from sfumato.showing.content import plain_of
 from sfumato.text import percent, text_or_none
 from sfumato.typing import BoolArray, CodeArray, FloatArray, IntArray, Value
 
@@ -253,12 +254,7 @@ class Rule:
             "networks": list(self.networks),
             "known": [column.name for column in self.known],
             "told": self.told.name,
-            "holds": self.holds,
-            "against_arrow": self.against_arrow,
-            "reveals": self.reveals,
-            "people": self.people,
-            "strongest": self.strongest,
-            "level": self.level,
+            **plain_of(self, "holds against_arrow reveals people strongest level"),
             "entries": self.top_entries(most),
         }
 
@@ -312,7 +308,7 @@ def rules_of(  # noqa: PLR0913 - all but two have a default and are named
         >>> counts = FrequencySet.from_rows(["age", "ill"], rows)
         >>> [rule] = rules_of(counts, Network.of(["age", "ill"], [("age", "ill")]), alpha=0.9)
         >>> print(rule)
-        age → ill: up to 100 % (high), 5 people
+        age → ill: up to 100 % (moderate), 5 people
     """
     found: list[Rule] = []
 
@@ -576,10 +572,7 @@ class WantedKnowledge:
         """Return everything as plain values that JSON can hold."""
         return {
             "class": {name: text_or_none(value) for name, value in self.group},
-            "rows": self.rows,
-            "columns": list(self.columns),
-            "told": self.told,
-            "people": self.people,
+            **plain_of(self, "rows columns told people"),
         }
 
 

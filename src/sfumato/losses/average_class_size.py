@@ -1,7 +1,7 @@
 """Average class size: rows per class."""
 
 from dataclasses import dataclass
-from typing import ClassVar, Self
+from typing import ClassVar
 
 from sfumato.losses.base import ClassLoss
 from sfumato.typing import IntArray
@@ -34,7 +34,3 @@ class AverageClassSize(ClassLoss):
 
     def floor_below(self, kept: IntArray, rows: int, smallest: int) -> float:
         return float(rows / (int((kept // smallest).sum()) + 1))
-
-    @classmethod
-    def example(cls) -> Self:
-        return cls()

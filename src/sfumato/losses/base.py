@@ -9,14 +9,14 @@ that of its cells and classes.
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, replace
 from functools import cached_property, reduce
-from typing import Any, ClassVar, Self
+from typing import ClassVar, Self
 
 import numpy as np
 
 from sfumato.hierarchy.base import Ladder
-from sfumato.registry import Registry
+from sfumato.registry import Member, Registry
 from sfumato.typing import BoolArray, FloatArray, IntArray, Node
 
 # Aggregates: the losses of single attributes as one number.
@@ -407,23 +407,12 @@ class UnsuppressedLoss(LossFunction):
         return self._loss.floor_above(replace(judged, smallest=1))
 
 
-class Loss(ABC):
+class Loss(Member, ABC):
     """A measure of what a release no longer tells."""
-
-    name: ClassVar[str]
 
     @abstractmethod
     def over(self, attributes: Sequence[Attribute], rows: int) -> LossFunction:
         """Fit to a table's quasi-identifiers and number of rows."""
-
-    def params(self) -> dict[str, Any]:
-        """Return its settings as plain values, as a policy writes them."""
-        return {field.name: getattr(self, field.name) for field in fields(self)}  # type: ignore[arg-type]
-
-    @classmethod
-    @abstractmethod
-    def example(cls) -> Self:
-        """Return a small valid instance."""
 
 
 class CellLoss(Loss):

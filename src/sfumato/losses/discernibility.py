@@ -1,7 +1,7 @@
 """Discernibility: how many rows each row can no longer be told from."""
 
 from dataclasses import dataclass
-from typing import ClassVar, Self
+from typing import ClassVar
 
 import numpy as np
 
@@ -49,10 +49,6 @@ class Discernibility(ClassLoss):
         # `floor_of` counts a row with no more than its class has, and no class that is suppressed
         # has more rows than may be.
         return float(max(rows - max(limit, smallest), 0))
-
-    @classmethod
-    def example(cls) -> Self:
-        return cls()
 
 
 def _squares(sizes: IntArray) -> float:

@@ -1,7 +1,7 @@
 """Distortion ratio: steps climbed, of all the steps there are."""
 
 from dataclasses import dataclass
-from typing import ClassVar, Self
+from typing import ClassVar
 
 from sfumato.losses.base import Attribute
 from sfumato.losses.precision import Precision
@@ -23,7 +23,3 @@ class DistortionRatio(Precision):
 
     def weight(self, attribute: Attribute) -> float:
         return attribute.weight * max(attribute.ladder.height, 1)
-
-    @classmethod
-    def example(cls) -> Self:
-        return cls()

@@ -1,7 +1,7 @@
 """Non-uniform entropy: the bits a reader would need to undo the generalisation."""
 
 from dataclasses import dataclass
-from typing import ClassVar, Self
+from typing import ClassVar
 
 import numpy as np
 
@@ -63,7 +63,3 @@ class Entropy(CellLoss):
             merged = merged[merged > 0]
             added[level] = merged @ np.log2(total / merged)
         return added
-
-    @classmethod
-    def example(cls) -> Self:
-        return cls()

@@ -1,7 +1,7 @@
 """Height: the number of generalisation steps, whatever the data."""
 
 from dataclasses import dataclass
-from typing import ClassVar, Self
+from typing import ClassVar
 
 import numpy as np
 
@@ -40,7 +40,3 @@ class Height(CellLoss):
         self, attribute: Attribute, costs: FloatArray, removed: FloatArray
     ) -> FloatArray:
         return np.zeros(len(costs))
-
-    @classmethod
-    def example(cls) -> Self:
-        return cls()

@@ -1,7 +1,7 @@
 """Normalised loss: how much of its domain each published value covers."""
 
 from dataclasses import dataclass
-from typing import ClassVar, Self
+from typing import ClassVar
 
 from sfumato.losses.base import AGGREGATES, Attribute, CellLoss, Cells
 from sfumato.typing import FloatArray
@@ -49,7 +49,3 @@ class NormalizedLoss(CellLoss):
     ) -> FloatArray:
         added: FloatArray = removed.sum() - costs @ removed
         return added
-
-    @classmethod
-    def example(cls) -> Self:
-        return cls()

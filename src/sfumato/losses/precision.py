@@ -1,7 +1,7 @@
 """Precision loss: how far up its hierarchy each cell was lifted."""
 
 from dataclasses import dataclass
-from typing import ClassVar, Self
+from typing import ClassVar
 
 import numpy as np
 
@@ -54,7 +54,3 @@ class Precision(CellLoss):
             return np.zeros(len(costs))
         added: FloatArray = removed.sum() - costs @ removed
         return added
-
-    @classmethod
-    def example(cls) -> Self:
-        return cls()

@@ -2,13 +2,13 @@
 
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
-from dataclasses import fields
-from typing import Any, ClassVar, NamedTuple, Self
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
 from sfumato.classes import EquivalenceClasses
 from sfumato.models.rounding import at_most
+from sfumato.registry import Member
 from sfumato.typing import BoolArray, FloatArray, IntArray
 
 
@@ -30,7 +30,7 @@ CLOSED = Merging(closed=True, absorbing=False)
 NEITHER = Merging(closed=False, absorbing=False)
 
 
-class PrivacyModel(ABC):
+class PrivacyModel(Member, ABC):
     """A promise about equivalence classes.
 
     A member of the family is a frozen dataclass: its fields are the parameters of the
@@ -38,7 +38,6 @@ class PrivacyModel(ABC):
     what it does not. It sees counts only.
     """
 
-    name: ClassVar[str]
     """Its name in policies."""
 
     merging: ClassVar[Merging]
@@ -201,15 +200,6 @@ class PrivacyModel(ABC):
         """The sensitive columns it looks at."""
         column = getattr(self, "column", None)
         return (column,) if column is not None else ()
-
-    def params(self) -> dict[str, Any]:
-        """Return its parameters as plain values, as a policy writes them."""
-        return {field.name: getattr(self, field.name) for field in fields(self)}  # type: ignore[arg-type]
-
-    @classmethod
-    @abstractmethod
-    def example(cls) -> Self:
-        """Return a small valid instance whose sensitive column is `disease`."""
 
     def __str__(self) -> str:
         shown = ", ".join(

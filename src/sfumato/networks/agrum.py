@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from importlib import import_module
 from pathlib import Path
 from types import ModuleType
-from typing import TYPE_CHECKING, ClassVar, Self
+from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
@@ -41,10 +41,6 @@ class AgrumLearner(Learner):
     @abstractmethod
     def _prepare(self, learner: "BNLearner") -> None:
         """Choose the method and its settings."""
-
-    @classmethod
-    def example(cls) -> Self:
-        return cls()
 
     def learn(
         self,

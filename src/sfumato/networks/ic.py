@@ -376,10 +376,6 @@ class InductiveCausation(Learner):
         require_int("most_given", self.most_given, at_least=0)
         self._test()
 
-    @classmethod
-    def example(cls) -> Self:
-        return cls()
-
     def _test(self) -> IndependenceTest:
         if self.test == "score":
             return ScoreTest()

@@ -2,12 +2,13 @@
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any, ClassVar, Self, TypeAlias
+from typing import ClassVar, TypeAlias
 
 from sfumato.counts import FrequencySet
 from sfumato.errors import ParameterError, UnknownColumnError
+from sfumato.registry import Member
 
 
 @dataclass(frozen=True)
@@ -205,14 +206,13 @@ class LearnedNetwork:
         return self.network.cycles
 
 
-class Learner(ABC):
+class Learner(Member, ABC):
     """A way to learn which columns depend on which.
 
     A member of the family is a frozen dataclass whose fields are its settings, with a
     `name` for policies and an `example` for the docs and the contract tests.
     """
 
-    name: ClassVar[str]
     acyclic: ClassVar[bool] = True
     """Whether its networks never have a cycle."""
 
@@ -230,12 +230,3 @@ class Learner(ABC):
         progress: Progress | None = None,
     ) -> LearnedNetwork:
         """Find a network over all columns of a frequency set."""
-
-    def params(self) -> dict[str, Any]:
-        """Return its settings as plain values, as a policy writes them."""
-        return {field.name: getattr(self, field.name) for field in fields(self)}  # type: ignore[arg-type]
-
-    @classmethod
-    @abstractmethod
-    def example(cls) -> Self:
-        """Return a small valid instance."""

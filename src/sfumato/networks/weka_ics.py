@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from itertools import combinations, permutations, product
-from typing import ClassVar, Self
+from typing import ClassVar
 
 import numpy as np
 
@@ -48,10 +48,6 @@ class WekaIcs(Learner):
 
     def __post_init__(self) -> None:
         require_int("most_given", self.most_given, at_least=0)
-
-    @classmethod
-    def example(cls) -> Self:
-        return cls()
 
     def learn(
         self,

@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
 from functools import cached_property
 from secrets import randbits
-from typing import Any, ClassVar, Self, TypeAlias
+from typing import Self, TypeAlias
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -24,20 +24,20 @@ from sfumato.counts.people import PeopleEntries, entries_of_people, fewest_peopl
 from sfumato.losses import Attribute, NormalizedLoss
 from sfumato.models import PrivacyModel
 from sfumato.models.base import TableModel
+from sfumato.registry import Member
 from sfumato.typing import BoolArray, CodeArray, FloatArray, IntArray, Node
 
 Progress: TypeAlias = Callable[[int, int | None], None]
 """Called with the rows settled so far and the rows there are."""
 
 
-class Partitioner(ABC):
+class Partitioner(Member, ABC):
     """A way to recode locally: the same raw value may become different labels in different rows.
 
     A member of the family is a frozen dataclass whose fields are its settings, with a
     `name` for policies and an `example` for the docs and the contract tests.
     """
 
-    name: ClassVar[str]
     exact_bounds: bool = True
     """Whether intervals go from the smallest to the largest value of a class, if there are any."""
 
@@ -62,15 +62,6 @@ class Partitioner(ABC):
     def intervals(self, problem: "Problem") -> tuple[bool, ...]:
         """Return which quasi-identifiers are published as intervals of values, by default none."""
         return (False,) * len(problem.attributes)
-
-    def params(self) -> dict[str, Any]:
-        """Return its settings as plain values, as a policy writes them."""
-        return {field.name: getattr(self, field.name) for field in fields(self)}  # type: ignore[arg-type]
-
-    @classmethod
-    @abstractmethod
-    def example(cls) -> Self:
-        """Return a small valid instance."""
 
 
 def secret_generator() -> np.random.Generator:

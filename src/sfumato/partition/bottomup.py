@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 from dataclasses import dataclass
 from heapq import heapify, heappop, heappush
-from typing import ClassVar, NamedTuple, Self
+from typing import ClassVar, NamedTuple
 
 import numpy as np
 
@@ -270,10 +270,6 @@ class BottomUp(Partitioner):
         for last in _cheapest(lattice, pool.costs(), max(self.nodes // 2, 1)):
             yield last
         yield from _climb(problem, pool, last)
-
-    @classmethod
-    def example(cls) -> Self:
-        return cls()
 
 
 def _by_cost(lattice: Lattice, pool: "_Pool") -> Iterator[Node]:

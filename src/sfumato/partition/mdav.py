@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import ClassVar, NamedTuple, Self
+from typing import ClassVar, NamedTuple
 
 import numpy as np
 
@@ -107,10 +107,6 @@ class Mdav(Partitioner):
         if not fails.any():
             return found
         return join(problem, found.part(~fails), found.item[fails], found.rows[fails])
-
-    @classmethod
-    def example(cls) -> Self:
-        return cls()
 
 
 _TOLD = 64

@@ -115,10 +115,6 @@ class Mondrian(Partitioner):
         found = Partition.gather(done)
         return found if self.exact_bounds else replace(found, cuts=np.concatenate(cuts))
 
-    @classmethod
-    def example(cls) -> Self:
-        return cls()
-
 
 def _between_cuts(
     problem: Problem, cut: "BoxCuts", lines: Sequence["Line"], before: IntArray

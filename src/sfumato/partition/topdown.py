@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
-from typing import ClassVar, Literal, NamedTuple, Self, TypeAlias, get_args
+from typing import ClassVar, Literal, NamedTuple, TypeAlias, get_args
 
 import numpy as np
 
@@ -564,10 +564,6 @@ class TopDown(Partitioner):
             chosen[better] = attribute
             best[better], branches[better] = score[better], trial.branches[better]
         return chosen
-
-    @classmethod
-    def example(cls) -> Self:
-        return cls()
 
 
 class SpecialisedGroups(NamedTuple):

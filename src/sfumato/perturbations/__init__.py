@@ -3,7 +3,13 @@
 Every member is one frozen dataclass; `PERTURBATIONS` finds them by name.
 """
 
-from sfumato.perturbations.base import Amount, ColumnCells, Perturbation, SeenColumn
+from sfumato.perturbations.base import (
+    Amount,
+    ColumnCells,
+    Perturbation,
+    PublishedLimits,
+    SeenColumn,
+)
 from sfumato.perturbations.end_coding import BottomCoding, TopCoding
 from sfumato.perturbations.noise import CorrelatedNoise, PlainNoise
 from sfumato.perturbations.pram import Pram
@@ -21,6 +27,7 @@ __all__ = [
     "Perturbation",
     "PlainNoise",
     "Pram",
+    "PublishedLimits",
     "RankSwapping",
     "RecordSwapping",
     "Rounding",

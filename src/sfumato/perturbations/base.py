@@ -3,21 +3,25 @@
 import re
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from decimal import Decimal
 from functools import cached_property
-from typing import Any, ClassVar, NamedTuple, Self
+from typing import ClassVar, NamedTuple, Self
 
 import numpy as np
 
 from sfumato.counts import Column
 from sfumato.errors import InputError, ParameterError, require_number
+from sfumato.registry import Member
 from sfumato.text import number_of, text_of
 from sfumato.typing import BoolArray, FloatArray, IntArray, Value
 
 MOST_DECIMALS = 15
 _EXACT = 2.0**53
 """Below it floating point holds every whole number."""
+
+_MOST_VALUES = 2000
+"""The most values of which each is held against each."""
 
 _PERCENT = re.compile(r"\s*(\d{1,12}(?:\.\d{1,12})?)\s*%\s*")
 
@@ -68,7 +72,7 @@ class ColumnCells:
         known: BoolArray = self.codes != self.column.missing
         return known
 
-    def numbers(self) -> "ColumnNumbers":
+    def numbers(self) -> "SeenNumbers":
         """Return the cells as numbers; raise if one is none."""
         known = self.column.known
         if {*map(type, known)} <= {int, float}:
@@ -90,12 +94,12 @@ class ColumnCells:
         decimals = max((decimals_in(value) for value in known), default=0)
         return self._numbers(np.array(read, dtype=float), decimals)
 
-    def _numbers(self, known: FloatArray, decimals: int) -> "ColumnNumbers":
+    def _numbers(self, known: FloatArray, decimals: int) -> "SeenNumbers":
         values = np.append(known, np.nan)
-        return ColumnNumbers(values[np.where(self.known, self.codes, -1)], decimals)
+        return SeenNumbers(values[np.where(self.known, self.codes, -1)], decimals)
 
 
-class ColumnNumbers(NamedTuple):
+class SeenNumbers(NamedTuple):
     """The numbers of a column, row by row, NaN where none is known."""
 
     values: FloatArray
@@ -105,7 +109,7 @@ class ColumnNumbers(NamedTuple):
     def to_cells(self, name: str) -> ColumnCells:
         """Return them as cells, written with as many decimals.
 
-        >>> found = ColumnNumbers(np.array([2.04, np.nan, 1.0]), 1).to_cells("pay")
+        >>> found = SeenNumbers(np.array([2.04, np.nan, 1.0]), 1).to_cells("pay")
         >>> found.column.values, found.codes.tolist()
         ((1.0, 2.0, None), [1, 2, 0])
         """
@@ -224,7 +228,20 @@ class SeenColumn:
         return float(10.0 ** -decimals_of_floats(numbers))
 
 
-class Perturbation(ABC):
+class PublishedLimits(NamedTuple):
+    """How often a row is published in parts of the values, whatever its true value is."""
+
+    part: IntArray
+    """The part of each value that is shown."""
+
+    least: FloatArray
+    """Per part, how likely a row is published there at least."""
+
+    most: FloatArray
+    """Per part, how likely it is at most."""
+
+
+class Perturbation(Member, ABC):
     """A change of the values of a column, made before anything else is done with a table.
 
     A member of the family is a frozen dataclass: its fields are what the manifest of a release
@@ -232,7 +249,6 @@ class Perturbation(ABC):
     promises, and what not.
     """
 
-    name: ClassVar[str]
     random: ClassVar[bool] = True
     """Whether what a value becomes is drawn. Else every value has one published value."""
 
@@ -285,14 +301,42 @@ class Perturbation(ABC):
         """
         raise NotImplementedError
 
-    def params(self) -> dict[str, Any]:
-        """Return its settings as plain values."""
-        return {each.name: getattr(self, each.name) for each in fields(self)}  # type: ignore[arg-type]
+    def stays(self, shown: SeenColumn, prior: FloatArray, step: float | None = None) -> FloatArray:
+        """Return how likely the true value of a row is what is published, per published value.
 
-    @classmethod
-    @abstractmethod
-    def example(cls) -> Self:
-        """Return one that can be shown."""
+        Args:
+            shown: What readers see of the column.
+            prior: The shares of the true values, as far as readers know.
+            step: Numbers with the same nearest multiple of it are the same; None for equal ones.
+
+        Example:
+            >>> from sfumato.perturbations import Pram
+            >>> shown = SeenColumn("ill", ("hiv", "none"), np.array([208, 792]))
+            >>> Pram(keep=0.8).stays(shown, np.array([0.01, 0.99])).round(2).tolist()
+            [0.04, 1.0]
+        """
+        n = len(shown.values)
+        if n > _MOST_VALUES:
+            return np.zeros(n)
+        at = np.arange(n)
+        together = self.likelihood(at[:, None], at[None, :], shown) * prior[None, :]
+        totals = together.sum(axis=1)
+        place = at if step is None else np.round(shown.numbers / step)
+        same = np.where(place[:, None] == place[None, :], together, 0.0).sum(axis=1)
+        found: FloatArray = np.where(totals > 0, same / np.where(totals > 0, totals, 1.0), 1.0)
+        return found
+
+    def limits(self, shown: SeenColumn) -> list[PublishedLimits]:
+        """Return how often rows are published as they are, whatever their true values are.
+
+        By this a claim that chance has changed a column is held against what is published. Nothing
+        is returned where every table can come of some true one.
+
+        Args:
+            shown: What readers see of the column.
+        """
+        del shown
+        return []
 
 
 class NumberPerturbation(Perturbation):
@@ -305,11 +349,11 @@ class NumberPerturbation(Perturbation):
         matrix = np.stack([each.values for each in found])
         changed = self.move(matrix, rng)
         return [
-            ColumnNumbers(row, self.decimals_of(each)).to_cells(cells.column.name)
+            SeenNumbers(row, self.decimals_of(each)).to_cells(cells.column.name)
             for row, each, cells in zip(changed, found, columns, strict=True)
         ]
 
-    def decimals_of(self, numbers: ColumnNumbers) -> int:
+    def decimals_of(self, numbers: SeenNumbers) -> int:
         """Return with how many decimals the changed numbers are written."""
         return numbers.decimals
 

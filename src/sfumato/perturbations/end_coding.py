@@ -9,8 +9,8 @@ import numpy as np
 from sfumato.errors import ParameterError, require_number
 from sfumato.perturbations.base import (
     Amount,
-    ColumnNumbers,
     NumberPerturbation,
+    SeenNumbers,
     decimals_in,
     join_names,
 )
@@ -47,7 +47,7 @@ class EndCoding(NumberPerturbation):
             where = "the limit or more" if self.beyond == "above" else "the limit or less"
             raise ParameterError("becomes", self.becomes, where)
 
-    def decimals_of(self, numbers: ColumnNumbers) -> int:
+    def decimals_of(self, numbers: SeenNumbers) -> int:
         limit = 0.0 if self.limit.share else self.limit.value
         return max(numbers.decimals, decimals_in(limit if self.becomes is None else self.becomes))
 

@@ -10,10 +10,12 @@ import numpy as np
 from sfumato.errors import ParameterError, require_number
 from sfumato.perturbations.base import (
     Amount,
-    ColumnNumbers,
     NumberPerturbation,
+    PublishedLimits,
     SeenColumn,
+    SeenNumbers,
     decimals_in,
+    decimals_of_floats,
     join_names,
 )
 from sfumato.typing import FloatArray, IntArray
@@ -22,6 +24,11 @@ Shape = Literal["normal", "laplace", "uniform"]
 
 _PARTS, _MOST_PARTS = 16, 512
 """Where the density of a rounded number is looked at: places per standard deviation, and in all."""
+
+_OFFS = 65
+"""Places in a stretch at which it is asked how likely noise leaves it."""
+
+_SURE_OF_SPREAD = 0.7
 
 
 class Noise(NumberPerturbation):
@@ -47,7 +54,7 @@ class Noise(NumberPerturbation):
         most = np.inf if self.at_most is None else self.at_most
         return np.clip(numbers, least, most)
 
-    def decimals_of(self, numbers: ColumnNumbers) -> int:
+    def decimals_of(self, numbers: SeenNumbers) -> int:
         # A limit of 0.5 would be 0 among whole numbers, and beyond itself.
         limits = [each for each in (self.at_least, self.at_most) if each is not None]
         return max(numbers.decimals, *map(decimals_in, limits), 0)
@@ -99,6 +106,46 @@ class Noise(NumberPerturbation):
                     found = np.where(published == at, beyond[of_pair.reshape(true.shape)], found)
         both = known[published] & known[true]
         return np.where(both, np.nan_to_num(found), known[published] == known[true])
+
+    def stays(self, shown: SeenColumn, prior: FloatArray, step: float | None = None) -> FloatArray:
+        """Return how likely noise leaves a number where it is; true ones may be any alike."""
+        sd, numbers = self.seen_scale(shown), shown.numbers
+        if sd <= 0:
+            return np.ones(len(numbers))
+        width = _rounded_to(numbers) if step is None else step
+        # Where in a stretch a number is, from its middle on: the same a few times is enough.
+        offs = (np.arange(_OFFS) / (_OFFS - 1) - 0.5) * width
+        inside = [self.tail((-width / 2 - x) / sd) - self.tail((width / 2 - x) / sd) for x in offs]
+        off = numbers - np.round(numbers / width) * width
+        found: FloatArray = np.interp(off, offs, np.array(inside))
+        return found
+
+    def limits(self, shown: SeenColumn) -> list[PublishedLimits]:
+        """Return how often stretches are published that are narrower than the noise.
+
+        >>> shown = SeenColumn("pay", (1.0, 2.0, 100.0), np.ones(3, dtype=np.int64))
+        >>> found = PlainNoise(sd=40).limits(shown)[0]
+        >>> found.part.tolist(), found.most.round(2).tolist()
+        ([0, 0, 1], [0.11, 0.11])
+        """
+        sd, numbers = self.seen_scale(shown), shown.numbers
+        if Amount.read("sd", self.sd).share:
+            # The spread of what is published is not quite that of what was.
+            sd *= _SURE_OF_SPREAD
+        if not sd > 0 or not np.isfinite(numbers).all() or not len(numbers):
+            return []
+        unit, found = _rounded_to(numbers), []
+        for part_of_sd in (0.25, 1.0):
+            width = max(part_of_sd * sd, unit)
+            line, part = np.unique(np.floor(numbers / width), return_inverse=True)
+            half = (width + unit) / 2
+            most = np.full(len(line), self.tail(-half / sd) - self.tail(half / sd))
+            for limit in (self.at_least, self.at_most):
+                # All that is beyond a limit becomes the limit.
+                if limit is not None:
+                    most[np.abs(line - np.floor(limit / width)) < 1] = 1.0
+            found.append(PublishedLimits(part, np.zeros(len(line)), most))
+        return found
 
     def note(self, columns: Sequence[str]) -> str:
         amount = Amount.read("sd", self.sd)
@@ -256,6 +303,11 @@ def correlations(numbers: FloatArray) -> FloatArray:
     found: FloatArray = scaled @ scaled.T / known.shape[1]
     np.fill_diagonal(found, 1.0)
     return found
+
+
+def _rounded_to(numbers: FloatArray) -> float:
+    """Return the last decimal that numbers have."""
+    return float(10.0 ** -decimals_of_floats(numbers))
 
 
 def _around(shown: SeenColumn, places: IntArray, limit: float) -> list[int]:

@@ -8,13 +8,22 @@ import numpy as np
 
 from sfumato.counts import Column
 from sfumato.errors import InputError, ParameterError, require_number, some
-from sfumato.perturbations.base import ColumnCells, Perturbation, SeenColumn, join_names
+from sfumato.perturbations.base import (
+    ColumnCells,
+    Perturbation,
+    PublishedLimits,
+    SeenColumn,
+    join_names,
+)
 from sfumato.text import in_order, number_of, text_of
 from sfumato.typing import FloatArray, IntArray, Value
 
 _ROUNDING = 1e-9
 _MOST_VALUES = 2000
 """Above that the matrix takes more memory than the table, and its way back minutes."""
+
+_SLACK = 6.0
+"""By how many standard errors of counts a matrix may differ that was computed from true ones."""
 
 Matrix = Mapping[str, Mapping[str, float]]
 
@@ -178,6 +187,32 @@ class Pram(Perturbation):
         matrix[np.ix_(known, known)] = self.transitions(values, rows)
         found: FloatArray = matrix[true, published]
         return found
+
+    def limits(self, shown: SeenColumn) -> list[PublishedLimits]:
+        """Return how often each value is published, whatever the true ones are.
+
+        >>> shown = SeenColumn("ill", ("flu", "gout", "hiv"), np.array([50, 40, 10]))
+        >>> Pram(keep=0.2).limits(shown)[0].most.round(2).tolist()
+        [0.4, 0.4, 0.4]
+        """
+        n = len(shown.values)
+        if not 1 < n <= _MOST_VALUES:
+            return []
+        names = {text_of(value) for value in shown.values}
+        stated = self.matrix or {}
+        # A true value may be one that no row is published with.
+        others = dict.fromkeys(t for line in stated.values() for t in line if t not in names)
+        others |= dict.fromkeys(text for text in stated if text not in names)
+        rows = np.append(shown.rows, np.zeros(len(others), dtype=np.int64))
+        matrix = self.transitions((*shown.values, *others), rows)[:, :n]
+        least, most = matrix.min(axis=0), matrix.max(axis=0)
+        if self.keep is not None:
+            # There may be a value more that chance has left nowhere.
+            least = least * (n - 1) / n
+        if self.invariant:
+            error = _SLACK / np.sqrt(np.maximum(shown.rows, 1))
+            least, most = least * np.maximum(1 - error, 0.0), most * (1 + error)
+        return [PublishedLimits(np.arange(n), least, np.minimum(most, 1.0))]
 
     def note(self, columns: Sequence[str]) -> str:
         how = f"keeping each with probability {self.keep:g}" if self.keep else "by a stated matrix"

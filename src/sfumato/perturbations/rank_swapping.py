@@ -7,8 +7,21 @@ from typing import ClassVar, Self
 import numpy as np
 
 from sfumato.errors import ParameterError
-from sfumato.perturbations.base import Amount, ColumnCells, Perturbation, SeenColumn, join_names
+from sfumato.perturbations.base import (
+    Amount,
+    ColumnCells,
+    Perturbation,
+    PublishedLimits,
+    SeenColumn,
+    join_names,
+)
 from sfumato.typing import FloatArray, IntArray
+
+_FEWEST_RANKS = 40
+"""With fewer in reach a row keeps nearly its own, and what is published could be of any."""
+
+_ALONE = 0.05
+"""More rows than this find a partner."""
 
 
 @dataclass(frozen=True)
@@ -82,6 +95,43 @@ class RankSwapping(Perturbation):
         share = shown.rows[published] / np.maximum(inside[true], 1)
         near: FloatArray = np.where(gap <= reach, np.minimum(share, 1.0), 0.0)
         return np.where(both, near, known[published] == known[true])
+
+    def stays(self, shown: SeenColumn, prior: FloatArray, step: float | None = None) -> FloatArray:
+        last = np.cumsum(shown.rows)
+        first, rows = last - shown.rows, int(last[-1]) if len(last) else 0
+        reach = self.reach(rows)
+        # Of ranks within reach of a row in the middle, how many are of the same numbers?
+        place = np.arange(len(last)) if step is None else np.round(shown.numbers / step)
+        starts = np.flatnonzero(np.diff(place, prepend=np.nan) != 0)
+        of_value = np.cumsum(np.diff(place, prepend=np.nan) != 0) - 1
+        low, high = first[starts][of_value], np.append(first[starts][1:], rows)[of_value]
+        middle = (first + last) / 2
+        from_, to = np.maximum(middle - reach, 0), np.minimum(middle + reach, rows)
+        inside = np.maximum(np.minimum(to, high) - np.maximum(from_, low), 0.0)
+        found: FloatArray = inside / np.maximum(to - from_, 1)
+        return np.minimum(found, 1.0)
+
+    def limits(self, shown: SeenColumn) -> list[PublishedLimits]:
+        """Return how often ranks that are close together are published, whatever the true ones are.
+
+        >>> shown = SeenColumn("pay", tuple(range(1000)), np.ones(1000, dtype=np.int64))
+        >>> found = RankSwapping(distance=80).limits(shown)[0]
+        >>> found.part[:12].tolist(), float(found.most[0])
+        ([0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 1, 1], 0.3)
+        """
+        last = np.cumsum(shown.rows)
+        every = int(last[-1]) if len(last) else 0
+        reach = min(self.reach(every), every)
+        if reach < _FEWEST_RANKS:
+            return []
+        found = []
+        for parts in (8, 3):
+            _, part = np.unique((last - shown.rows) // (reach // parts), return_inverse=True)
+            rows = np.bincount(part, weights=shown.rows)
+            # Of those at an end half of the ranks are in reach, and few find no partner.
+            most = np.minimum(2 * rows / reach + _ALONE, 1.0)
+            found.append(PublishedLimits(part, np.zeros(len(rows)), most))
+        return found
 
     def note(self, columns: Sequence[str]) -> str:
         amount = Amount.read("distance", self.distance, below=1)

@@ -7,7 +7,14 @@ from typing import Any, ClassVar, Self
 import numpy as np
 
 from sfumato.errors import ParameterError
-from sfumato.perturbations.base import ColumnCells, Perturbation, SeenColumn, join_names, read_share
+from sfumato.perturbations.base import (
+    ColumnCells,
+    Perturbation,
+    PublishedLimits,
+    SeenColumn,
+    join_names,
+    read_share,
+)
 from sfumato.typing import FloatArray, IntArray
 
 
@@ -66,6 +73,31 @@ class RecordSwapping(Perturbation):
         share, shares = read_share("share", self.share), shown.shares
         found: FloatArray = (1 - share) * (published == true) + share * shares[published]
         return found
+
+    def stays(self, shown: SeenColumn, prior: FloatArray, step: float | None = None) -> FloatArray:
+        share = read_share("share", self.share)
+        if step is None:
+            alone: FloatArray = (1 - share) + share * shown.shares
+            return alone
+        _, place = np.unique(np.round(shown.numbers / step), return_inverse=True)
+        together = np.bincount(place, weights=shown.shares)[place]
+        return np.asarray((1 - share) + share * together, dtype=np.float64)
+
+    def limits(self, shown: SeenColumn) -> list[PublishedLimits]:
+        """Return how often each value is published, whatever the true ones are.
+
+        Nothing is known of partners that have more in common.
+
+        >>> shown = SeenColumn("ill", ("flu", "hiv"), np.array([9000, 1000]))
+        >>> RecordSwapping(share=0.5).limits(shown)[0].most.round(2).tolist()
+        [0.96, 0.6]
+        """
+        if self.within:
+            return []
+        # Of few rows whole pairs are a little less than the share.
+        share = max(0.9 * read_share("share", self.share) - 2 / max(int(shown.rows.sum()), 1), 0.0)
+        least = share * shown.shares
+        return [PublishedLimits(np.arange(len(shown.values)), least, 1 - share + least)]
 
     def note(self, columns: Sequence[str]) -> str:
         share = read_share("share", self.share)

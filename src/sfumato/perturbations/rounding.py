@@ -8,8 +8,8 @@ import numpy as np
 
 from sfumato.errors import ParameterError, require_number
 from sfumato.perturbations.base import (
-    ColumnNumbers,
     NumberPerturbation,
+    SeenNumbers,
     decimals_in,
     join_names,
 )
@@ -47,7 +47,7 @@ class Rounding(NumberPerturbation):
         if self.to not in ("nearest", "down", "up"):
             raise ParameterError("to", self.to, "nearest, down or up")
 
-    def decimals_of(self, numbers: ColumnNumbers) -> int:
+    def decimals_of(self, numbers: SeenNumbers) -> int:
         return decimals_in(self.step)
 
     def move(self, numbers: FloatArray, rng: np.random.Generator) -> FloatArray:

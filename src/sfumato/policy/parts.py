@@ -685,8 +685,9 @@ class ColumnRule(Part):
     )
     known: bool = setting(
         partial(read, bool),
-        "Whether others may know it of a person without the release. If false, what is told by who "
-        "knows it is said, and no reason to refuse the release: with care at best (sensitive).",
+        "Whether others may know it of a person without the release. If false, that is an "
+        "assumption: the answer counts the people at risk if it is wrong, and is with care unless "
+        "'because' says why it is right (sensitive, plain).",
         type_schema(bool),
         default=True,
         sparse=True,
@@ -740,8 +741,18 @@ class ColumnRule(Part):
     )
     because: str | None = setting(
         _read_because,
-        "Why a plain column is published as it is, although it may single people out. The manifest "
+        "Why a plain column is published as it is, or why what is said about a sensitive one "
+        "(known: false, harmless) is right: an assumption with a reason is confirmed. The manifest "
         "of a release repeats it.",
+        {"type": ["string", "null"], "minLength": 1},
+        default=None,
+        sparse=True,
+    )
+
+    copy_of: str | None = setting(
+        _read_because,
+        "The column that this one is a copy or a function of, so that nothing is gone without it "
+        "(identifier, dropped).",
         {"type": ["string", "null"], "minLength": 1},
         default=None,
         sparse=True,
@@ -803,7 +814,7 @@ class ColumnRule(Part):
         uses = {
             "secret": (Role.SENSITIVE,),
             "harmless": (Role.SENSITIVE,),
-            "known": (Role.SENSITIVE,),
+            "known": (Role.SENSITIVE, Role.PLAIN),
             "width": (Role.SENSITIVE,),
             "spelling": (Role.SENSITIVE,),
             "hierarchy": (Role.QUASI_IDENTIFIER, Role.SENSITIVE, Role.SET),
@@ -811,7 +822,8 @@ class ColumnRule(Part):
             "weight": (Role.QUASI_IDENTIFIER,),
             "levels": (Role.QUASI_IDENTIFIER,),
             "as": (Role.QUASI_IDENTIFIER,),
-            "because": (Role.PLAIN,),
+            "because": (Role.PLAIN, Role.SENSITIVE),
+            "copy_of": (Role.IDENTIFIER, Role.DROPPED),
             "round": (Role.WEIGHT,),
             "perturb": (Role.QUASI_IDENTIFIER, Role.SENSITIVE, Role.PLAIN, Role.WEIGHT),
         }

@@ -17,6 +17,7 @@ from sfumato.hierarchy import Automatic, Dates
 from sfumato.losses import LOSSES, Loss, NormalizedLoss
 from sfumato.models import MODELS, PrivacyModel
 from sfumato.perturbations import Perturbation
+from sfumato.policy.adversaries import Knows
 from sfumato.policy.document import (
     Fault,
     Faults,
@@ -557,6 +558,19 @@ def _read_acceptances(value: object) -> tuple[Acceptance, ...]:
     return tuple(_each(dict(enumerate(value)), Acceptance.read, []).values())
 
 
+def _read_against(value: object) -> tuple[Knows, ...]:
+    every = ", ".join(Knows)
+    if isinstance(value, str):
+        value = [value]
+    if not isinstance(value, list | tuple) or not value:
+        raise Fault(f"must be a list of adversaries, at least one of {every}, got {show(value)}")
+    wrong = [each for each in value if each not in [*Knows]]
+    if wrong:
+        hint = suggest(str(wrong[0]), [*map(str, Knows)])
+        raise Fault(f"must be a list of some of {every}, got {show(wrong[0])}. {hint}".rstrip(". "))
+    return tuple(knows for knows in Knows if knows in value)
+
+
 def _read_derivations(value: object) -> tuple[Derivation, ...]:
     if not isinstance(value, list | tuple):
         example = "[{kind: age, of: born, at: admitted, into: age}]"
@@ -755,6 +769,16 @@ class Policy(Part):
         lambda families: {"type": "array", "items": Acceptance.schema(families)},
         default=(),
         write=lambda accepted: [each.to_plain() for each in accepted],
+        sparse=True,
+    )
+    against: tuple[Knows, ...] = setting(
+        _read_against,
+        "The adversaries by whom no one may be at risk, each more than the last: who knows the "
+        "quasi-identifiers; who also knows one other value that is published and that others may "
+        "know (one-value); who knows two (two-values). Without it, all.",
+        {"type": "array", "items": {"enum": [*map(str, Knows)]}, "minItems": 1},
+        default=tuple(Knows),
+        write=lambda against: [str(each) for each in against],
         sparse=True,
     )
     sensitive_blind: bool = setting(

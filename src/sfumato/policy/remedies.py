@@ -11,10 +11,11 @@ from typing import Any, ClassVar
 from sfumato.errors import InputError, ParameterError
 from sfumato.hierarchy import Automatic
 from sfumato.models import AlphaKAnonymity, DistinctLDiversity, PrivacyModel
+from sfumato.models.base import promise_text
 from sfumato.policy.parts import Acceptance, ColumnRule, DecouplingRule, member_settings
 from sfumato.policy.policy import Policy
 from sfumato.schema import Role
-from sfumato.text import text_of
+from sfumato.text import join_words, text_of
 from sfumato.typing import Value
 
 
@@ -42,6 +43,10 @@ class Remedy(ABC):
     def about(self) -> tuple[str, ...]:
         """The columns it is about."""
 
+    @abstractmethod
+    def __str__(self) -> str:
+        """Return what is done, in words that follow "you can"."""
+
     def to_dict(self) -> dict[str, Any]:
         """Return everything as plain values, ready for JSON."""
         settings = ((each.name, getattr(self, each.name)) for each in fields(self))  # type: ignore[arg-type]
@@ -68,6 +73,10 @@ class PromiseMore(Remedy):
     def about(self) -> tuple[str, ...]:
         """The columns that the models look at."""
         return tuple(dict.fromkeys(name for model in self.models for name in model.columns))
+
+    def __str__(self) -> str:
+        told = [promise_text({"model": model.name, **model.params()}) for model in self.models]
+        return f"promise {join_words(told)}"
 
     def apply(self, policy: Policy, *, because: str = "", by: str = "") -> Policy:
         """Return the policy with the models; what they imply is left out."""
@@ -145,6 +154,11 @@ class GiveRole(Remedy):
         """The column."""
         return (self.column,)
 
+    def __str__(self) -> str:
+        if self.role in (Role.DROPPED, Role.IDENTIFIER):
+            return f"leave out {self.column}"
+        return f"call {self.column} {self.role}"
+
     def apply(self, policy: Policy, *, because: str = "", by: str = "") -> Policy:
         """Return the policy with the role, and what goes with it."""
         return with_role(policy, self.column, self.role)
@@ -190,6 +204,9 @@ class SayHarmless(Remedy):
         """The column."""
         return (self.column,)
 
+    def __str__(self) -> str:
+        return f"say that {self.column} = {text_of(self.value)} is harmless"
+
     def apply(self, policy: Policy, *, because: str = "", by: str = "") -> Policy:
         """Return the policy that says so."""
         rule, text = policy.columns[self.column], text_of(self.value)
@@ -211,11 +228,50 @@ class PublishApart(Remedy):
         """The columns."""
         return self.columns
 
+    def __str__(self) -> str:
+        return f"publish {join_words(self.columns)} apart" if self.columns else "publish apart"
+
     def apply(self, policy: Policy, *, because: str = "", by: str = "") -> Policy:
         """Return the policy with a decoupling, if it has none."""
         if policy.decouple is not None:
             return policy
         return policy.replace(decouple=DecouplingRule(name="break-merge"))
+
+
+@dataclass(frozen=True)
+class Coarsen(Remedy):
+    """Publish a quasi-identifier at a higher level of its hierarchy.
+
+    Example:
+        >>> from sfumato.models import KAnonymity
+        >>> rule = {"role": "quasi-identifier", "hierarchy": {"kind": "intervals", "widths": [5]}}
+        >>> policy = Policy(columns={"age": rule}, models=[KAnonymity(2)])
+        >>> Coarsen("age", 1, 2).apply(policy).columns["age"].levels
+        (1, 2)
+    """
+
+    kind: ClassVar[str] = "level"
+    column: str
+    lowest: int
+    """The lowest level from then on."""
+
+    highest: int
+    """The highest level that there is."""
+
+    @property
+    def about(self) -> tuple[str, ...]:
+        """The column."""
+        return (self.column,)
+
+    def __str__(self) -> str:
+        return f"publish {self.column} at level {self.lowest} or above"
+
+    def apply(self, policy: Policy, *, because: str = "", by: str = "") -> Policy:
+        """Return the policy with the limit; one that is stricter already stays."""
+        rule = policy.columns[self.column]
+        low, high = rule.levels or (0, self.highest)
+        levels = (min(max(low, self.lowest), high), high)
+        return policy.replace(columns={**policy.columns, self.column: rule.replace(levels=levels)})
 
 
 @dataclass(frozen=True)
@@ -229,6 +285,9 @@ class CountPeople(Remedy):
     def about(self) -> tuple[str, ...]:
         """The column."""
         return (self.column,)
+
+    def __str__(self) -> str:
+        return f"count people by {self.column}"
 
     def apply(self, policy: Policy, *, because: str = "", by: str = "") -> Policy:
         """Return the policy that counts people by it."""
@@ -247,6 +306,9 @@ class SayWhy(Remedy):
     def about(self) -> tuple[str, ...]:
         """The column."""
         return (self.column,)
+
+    def __str__(self) -> str:
+        return f"say why {self.column} is published as it is"
 
     def apply(self, policy: Policy, *, because: str = "", by: str = "") -> Policy:
         """Return the policy with the reason."""
@@ -273,6 +335,9 @@ class Accept(Remedy):
     def about(self) -> tuple[str, ...]:
         """The column."""
         return (self.column,)
+
+    def __str__(self) -> str:
+        return f"accept what {self.attack} tells of {self.column}"
 
     def apply(self, policy: Policy, *, because: str = "", by: str = "") -> Policy:
         """Return the policy that accepts it; an older word on the same is replaced."""

@@ -17,6 +17,7 @@ from sfumato.hierarchy import Ladder, Suppress
 from sfumato.policy import Missing, Policy
 from sfumato.tables import Progress, Table
 from sfumato.tables.base import Survey
+from sfumato.tables.capabilities import limit_rows
 from sfumato.typing import CodeArray, Node
 
 # Choosing levels to start from, where a table has too many combinations to count them all.
@@ -281,7 +282,7 @@ def count_within(
         progress: Told how many rows were read.
         coarsens: Whether a decision can be made on coarser counts; else too many are refused.
     """
-    table.limit_rows(budget.shuffled)
+    limit_rows(table, budget.shuffled)
     most = budget.most(len(columns))
     complete = policy.quasi_identifiers if policy.missing is Missing.SUPPRESS else ()
     found = table.survey(columns, most, complete=complete, progress=progress)

@@ -5,6 +5,7 @@ from collections.abc import Callable, Mapping
 from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pyarrow as pa
 from pyarrow import types as t
@@ -31,6 +32,7 @@ from sfumato.evidence import (
     read_stored,
     sign_evidence,
     signed_text,
+    with_answer,
     with_report,
     write_evidence,
     write_whole,
@@ -246,6 +248,7 @@ def sign_folder(
     population: object = None,
     people_file: object = None,
     make_report: Callable[[], str] | None = None,
+    answer: Mapping[str, Any] | None = None,
 ) -> EvidenceVerdict:
     """Sign a release in a folder, after verifying it once more; see `sf.sign`.
 
@@ -257,6 +260,7 @@ def sign_folder(
         population: All people the data was drawn from.
         people_file: The people file of a release that counts people.
         make_report: Makes the report for all readers again, to compare it with one that is there.
+        answer: Whether it may be published, and what that assumes, as the signer was told.
     """
     if not (folder / MANIFEST).is_file():
         raise InputError(
@@ -277,10 +281,11 @@ def sign_folder(
     _require_accounted(folder, before, trusted, make_report)
     if trusted is not None and vouched:
         report = hash_file(folder / REPORT) if REPORT in files_in(folder)[0] else None
-        sign_evidence(folder, with_report(trusted, report), signer)
+        told = with_report(trusted, report)
     else:
         # Claims that another person may have written are computed again.
-        write_evidence(folder, verdict, signer)
+        told = write_evidence(folder, verdict)
+    sign_evidence(folder, with_answer(told, answer), signer)
     return check(folder, signer.public)
 
 

@@ -981,12 +981,14 @@ def public_losses(
 
 
 def _distances(policy: Policy, decision: Decision) -> dict[str, dict[str, list[str]]]:
-    """Return the hierarchies of sensitive columns that a model needs, for published values."""
-    needed = {
-        column for model in policy.models if model.needs_hierarchy for column in model.columns
-    }
+    """Return the hierarchies of sensitive columns, for published values.
+
+    Models measure distances in them, and readers learn by them what values have in common.
+    """
     found = {}
-    for name in needed:
+    for name in policy.sensitive:
+        if policy.columns[name].hierarchy is None or name not in decision.sensitive:
+            continue
         ladder = decision.sensitive[name].ladder
         if ladder is not None:
             values = decision.left.sensitive[name].value

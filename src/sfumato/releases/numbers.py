@@ -13,7 +13,6 @@ import math
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import date
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -25,10 +24,9 @@ from sfumato.policy import Missing, Policy, PublishAs
 from sfumato.recode.recoded import RecodedEntries, recode_entries
 from sfumato.recoding import Recoding
 from sfumato.releases.codebook import DATES, ReadLabels, read_labels
-from sfumato.releases.manifest import ColumnRecord, FileRecord, Manifest
+from sfumato.releases.manifest import ColumnRecord, Manifest
+from sfumato.releases.places import FinishedRows
 from sfumato.tables import DatabaseTable, Table, open_table
-from sfumato.tables.base import Progress as RowProgress
-from sfumato.tables.base import WrittenFile
 from sfumato.tables.capabilities import OrderedRows
 from sfumato.text import STAR, number_of, text_of, text_or_none
 from sfumato.typing import FloatArray, IntArray, Value
@@ -250,17 +248,16 @@ def _raw_numbers(column: Column, used: IntArray, kind: str) -> tuple[FloatArray,
 
 
 @dataclass(frozen=True, eq=False)
-class NumberRows:
+class NumberRows(FinishedRows):
     """Recoded rows in which some columns are numbers in place of labels."""
 
-    table: "pa.Table"
+    what = "columns as numbers"
+
     columns: Mapping[str, tuple[ColumnRecord, ...]]
     """What stands in place of each of those columns."""
 
     merged: bool
     """Whether several labels became one number, so that classes may be one."""
-
-    name: str = "data"
 
     @classmethod
     def of(
@@ -320,28 +317,6 @@ class NumberRows:
         """Return a manifest that describes the columns of numbers."""
         columns = (self.columns.get(column.name, (column,)) for column in manifest.columns)
         return replace(manifest, columns=tuple(each for some in columns for each in some))
-
-    @property
-    def record(self) -> FileRecord:
-        """Its entry in the manifest, as far as it is the same in every place."""
-        return FileRecord(self.name)
-
-    def to_memory(self, progress: RowProgress) -> "pa.Table":
-        """Return the rows."""
-        progress(self.table.num_rows, self.table.num_rows)
-        return self.table
-
-    def to_file(self, path: Path, form: str, progress: RowProgress) -> WrittenFile:
-        """Write the rows to a new file."""
-        from sfumato.tables.arrow.sets import write_rows
-
-        written = write_rows(self.table, path, form, separators={})
-        progress(written.rows, written.rows)
-        return written
-
-    def to_table(self, database: DatabaseTable, name: str, progress: RowProgress) -> int:
-        """Raise: numbers are not published in a database."""
-        raise InputError(f"columns as numbers cannot be published into {name!r}. Give a folder.")
 
 
 def _distinct(column: "pa.ChunkedArray") -> tuple[list[Value], IntArray]:

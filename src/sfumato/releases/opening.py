@@ -156,7 +156,7 @@ class Published(ABC):
 
     @property
     def unknown(self) -> tuple[str, ...]:
-        """The sensitive columns that others do not know of a person, as who names the roles says.
+        """The columns that others do not know of a person, as who names the roles says.
 
         It belongs to the roles: those of the policy, of the manifest if there is none, and of
         neither where sensitive columns are named.
@@ -168,7 +168,7 @@ class Published(ABC):
             said = self.policy.unknown
         elif self.manifest is not None:
             said = [column.name for column in self.manifest.columns if column.known is False]
-        return tuple(name for name in self.sensitive if name in said)
+        return tuple(said)
 
     @property
     def columns(self) -> tuple[str, ...]:
@@ -604,6 +604,29 @@ class PublishedTable(Published):
         """Count some columns."""
         source = self.data if isinstance(self.data, FrequencySet) else self.table
         return LinkedTables((count_columns(source, columns).project(columns),))
+
+    @cached_property
+    def open_columns(self) -> dict[str, Role | None]:
+        """The published columns that are neither quasi-identifiers nor sensitive, with their role.
+
+        It is plain or a weight, or there is none. Those that a policy keeps out of every release
+        are not among them: that they are there is a broken check already.
+        """
+        data = self.data
+        names = data.names if isinstance(data, FrequencySet) else self.table.columns
+        roles: dict[str, str] = {}
+        if self.manifest is not None:
+            roles = {column.name: column.role for column in self.manifest.columns}
+        elif self.policy is not None:
+            given = {name: self.policy.role_of(name) for name in names}
+            roles = {name: role.value for name, role in given.items() if role is not None}
+        found: dict[str, Role | None] = {}
+        for name in names:
+            role = roles.get(name)
+            if name not in self.columns and role not in ("identifier", "dropped", "set"):
+                # A role that a caller did not repeat is none any more.
+                found[name] = Role(role) if role in (Role.PLAIN, Role.WEIGHT) else None
+        return found
 
     @cached_property
     def weight(self) -> str | None:

@@ -14,7 +14,7 @@ from itertools import chain, count
 from os import PathLike
 from pathlib import Path
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, Protocol
 
 import numpy as np
 
@@ -106,6 +106,41 @@ class TablePart(Protocol):
 
     def to_table(self, database: DatabaseTable, name: str, progress: RowProgress) -> int:
         """Create the table in a database; return how many rows it has."""
+
+
+@dataclass(frozen=True, eq=False)
+class FinishedRows:
+    """The rows of a table as they are published, finished in memory: for files, not databases."""
+
+    table: "pa.Table"
+    separators: Mapping[str, str] = field(default_factory=dict, kw_only=True)
+    """What stands between the items of each column of sets in a CSV file."""
+
+    name: ClassVar[str] = "data"
+    what: ClassVar[str]
+    """Which kind of rows they are, as an error calls them."""
+
+    @property
+    def record(self) -> FileRecord:
+        """Its entry in the manifest, as far as it is the same in every place."""
+        return FileRecord(self.name)
+
+    def to_memory(self, progress: RowProgress) -> "pa.Table":
+        """Return the rows."""
+        progress(self.table.num_rows, self.table.num_rows)
+        return self.table
+
+    def to_file(self, path: Path, form: str, progress: RowProgress) -> WrittenFile:
+        """Write the rows to a new file."""
+        from sfumato.tables.arrow.sets import write_rows
+
+        written = write_rows(self.table, path, form, separators=self.separators)
+        progress(written.rows, written.rows)
+        return written
+
+    def to_table(self, database: DatabaseTable, name: str, progress: RowProgress) -> int:
+        """Raise: such rows are not published in a database."""
+        raise InputError(f"{self.what} cannot be published into {name!r}. Give a folder.")
 
 
 @dataclass(frozen=True, eq=False)

@@ -14,12 +14,13 @@ from sfumato.decouplings.base import GroupedTables
 from sfumato.errors import InputError, some
 from sfumato.files.reading import RELEASED, TextFile
 from sfumato.policy import FULL_DOMAIN, REGIONAL, Policy
+from sfumato.recode.gone import DataGone
 from sfumato.recoding import Recoding
 from sfumato.releases.line_breaks import count_line_breaks_of_groups, warn_of_line_breaks
 from sfumato.releases.manifest import ColumnRecord, FileRecord, LeftOut, Manifest
 from sfumato.releases.spellings import warn_of_spellings
 from sfumato.search.base import excess_of
-from sfumato.showing.content import Cell, Content, ContentTable, Share, Showable
+from sfumato.showing.content import Cell, Content, ContentTable, Part, Sentence, Share, Showable
 from sfumato.tables import DatabaseTable, Table, find_engine, open_table
 from sfumato.tables.base import Domain
 from sfumato.tables.capabilities import reading_of
@@ -71,6 +72,10 @@ class Release(Showable):
 
     recoding: Recoding | None = field(default=None, repr=False, compare=False)
     """What became of each raw value, if the rows are in memory: private, and never published."""
+
+    gone: DataGone | None = field(default=None, repr=False, compare=False)
+    """How much of the table is not in it, columns that are left out included: for the publisher,
+    since it depends on suppressed rows. None for a release that is opened again."""
 
     notes: tuple[str, ...] = field(default=(), compare=False)
     """What was found out about the form of the data: how its file was read, and its dates."""
@@ -179,9 +184,13 @@ class Release(Showable):
             "warnings": list(self.warnings),
             "manifest": self.manifest.to_dict(),
             # A bound is one of all rows.
-            **({} if self.manifest.rows.suppressed else found),
+            **({} if self.manifest.rows.suppressed else {**found, **self._gone}),
             "verdict": self.verdict.to_dict(),
         }
+
+    @property
+    def _gone(self) -> dict[str, Any]:
+        return {} if self.gone is None else {"gone": self.gone.to_dict()}
 
     @property
     def headline(self) -> str:
@@ -196,8 +205,12 @@ class Release(Showable):
     def content(self) -> Content:
         """Return the levels of the quasi-identifiers, the promises, and what to beware of."""
         recoded = [column for column in self.manifest.known_columns if column.recoded]
-        parts = [_levels_table(recoded)] if recoded or not self.manifest.with_role("set") else []
+        parts: list[Part] = (
+            [_levels_table(recoded)] if recoded or not self.manifest.with_role("set") else []
+        )
         parts += [*_sets_table(self.manifest), _promises_table(self.manifest)]
+        if self.gone is not None:
+            parts.append(Sentence(f"Gone: {self.gone}."))
         if self.minimal:
             parts.append(_minimal_table(self.minimal, self.levels))
         return Content(self.headline, tuple(parts), remarks=_remarks(self.warnings))

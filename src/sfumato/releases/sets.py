@@ -1,25 +1,19 @@
 """Columns of several values per row, between the decision about a table and its publication."""
 
 from dataclasses import dataclass
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from sfumato.errors import InputError
 from sfumato.policy import Policy
 from sfumato.recode.deciding import Decision
 from sfumato.recode.sets import ItemTree, RecodedSets, require_countable
-from sfumato.releases.manifest import FileRecord
-from sfumato.tables import DatabaseTable, Table
-from sfumato.tables.base import Progress as RowProgress
-from sfumato.tables.base import WrittenFile
+from sfumato.releases.places import FinishedRows
+from sfumato.tables import Table
 from sfumato.tables.capabilities import Sets
 from sfumato.typing import Progress
 
 if TYPE_CHECKING:
-    import pyarrow as pa
-
     from sfumato.tables.arrow.sets import RowsWithSets
 
 JOINED = ";"
@@ -81,37 +75,13 @@ def recode_sets(
 
 
 @dataclass(frozen=True, eq=False)
-class SetRows:
+class SetRows(FinishedRows):
     """The rows of a table with their sets, as they are published."""
 
-    table: "pa.Table"
-    separators: dict[str, str]
-    name: str = "data"
+    what = "sets of items"
 
     @classmethod
     def of(cls, rows: "RowsWithSets", sets: RecodedSets, policy: Policy) -> "SetRows":
         """Return the rows with the published items in them."""
         published = dict(zip(sets.columns, sets.baskets, strict=True))
-        return cls(rows.with_items(published), joined_by(policy))
-
-    @property
-    def record(self) -> FileRecord:
-        """Its entry in the manifest, as far as it is the same in every place."""
-        return FileRecord(self.name)
-
-    def to_memory(self, progress: RowProgress) -> "pa.Table":
-        """Return the rows."""
-        progress(self.table.num_rows, self.table.num_rows)
-        return self.table
-
-    def to_file(self, path: Path, form: str, progress: RowProgress) -> WrittenFile:
-        """Write the rows to a new file."""
-        from sfumato.tables.arrow.sets import write_rows
-
-        written = write_rows(self.table, path, form, separators=self.separators)
-        progress(written.rows, written.rows)
-        return written
-
-    def to_table(self, database: DatabaseTable, name: str, progress: RowProgress) -> int:
-        """Raise: items are not published in a database."""
-        raise InputError(f"sets of items cannot be published into {name!r}. Give a folder.")
+        return cls(rows.with_items(published), separators=joined_by(policy))

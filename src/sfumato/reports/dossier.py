@@ -13,6 +13,7 @@ from sfumato.attacks.adversary.target import target_of
 from sfumato.counts import FrequencySet
 from sfumato.errors import InputError, ParameterError, PolicyError
 from sfumato.policy import GivenPolicy, Policy, RiskLevels, policy_of
+from sfumato.recode.gone import DataGone
 from sfumato.releases.manifest import MANIFEST, Manifest, SearchRecord
 from sfumato.releases.opening import (
     Published,
@@ -21,8 +22,9 @@ from sfumato.releases.opening import (
     open_release,
 )
 from sfumato.releases.release import DecoupledRelease, Release, public_name
+from sfumato.tasks.assessment import Assessment
 from sfumato.tasks.utility import utility
-from sfumato.tasks.verify import Assessment, verify
+from sfumato.tasks.verify import verify
 from sfumato.usefulness import Utility
 from sfumato.verifier import Verdict
 
@@ -111,12 +113,21 @@ class Dossier:
         except (InputError, PolicyError):
             return RiskLevels()
 
+    @property
+    def gone(self) -> DataGone | None:
+        """The loss over all columns, for the publisher; None if that is not known any more."""
+        given = self.release.given
+        return given.gone if isinstance(given, Release) and not self.public else None
+
     @cached_property
     def assessment(self) -> Assessment:
         """The answer whether it may be published."""
+        given = self.release.given
+        # A report for all readers knows what they know: the maker's policy is not among it.
+        own = given.policy if isinstance(given, Release) and not self.public else None
         found = verify(
             self.release,
-            self.policy,
+            own if self.policy is None else self.policy,
             data=self.data,
             population=self.population,
             outside=self.outside,

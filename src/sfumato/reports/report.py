@@ -180,7 +180,7 @@ def report(  # noqa: PLR0913 - all but one have a default and are named
         >>> table = pa.table({"age": [31, 31, 47], "ill": ["flu", "gout", "flu"]})
         >>> found = sf.report(sf.anonymize(table, policy), public=True)
         >>> found.answer, [section.id for section in found.document.sections][:3]
-        ('yes', ['verdict', 'checks', 'people'])
+        ('with care', ['verdict', 'checks', 'people'])
     """
     dossier = open_dossier(
         release,

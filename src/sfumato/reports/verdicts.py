@@ -12,7 +12,7 @@ from sfumato.attacks import Outcome
 from sfumato.drafting.unprotected import ColumnFinding
 from sfumato.errors import UnknownNameError
 from sfumato.showing.content import to_markdown
-from sfumato.tasks.verify import Assessment
+from sfumato.tasks.assessment import Assessment
 from sfumato.text import visible, visible_json
 from sfumato.verifier import Check
 from sfumato.verifier.promises import in_words
@@ -50,7 +50,7 @@ def _json(assessment: Assessment, subject: str) -> str:
 def _markdown(assessment: Assessment, subject: str) -> str:
     name = " ".join(visible(subject).replace("`", "'").split())
     title = f"# May `{name}` be published? {assessment.answer.capitalize()}"
-    return "\n\n".join([title, *to_markdown(assessment.content().parts)]) + "\n"
+    return "\n\n".join([title, *to_markdown(assessment.details().parts)]) + "\n"
 
 
 # JUnit XML: continuous integration shows every promise and attack as a test.
@@ -63,7 +63,7 @@ def _junit(assessment: Assessment, subject: str) -> str:
     failures. What could not be checked is an error. An attack that could not be tried is skipped,
     as is a promise about people that only the publisher can recount.
     """
-    root = Element("testsuites", name=_clean(f"sfumato verify {subject}"))
+    root = Element("testsuites", name=_clean(f"sfumato verify {subject}: {assessment.headline}"))
     promises = SubElement(root, "testsuite", name="promises")
     for check in assessment.checks:
         _junit_check(promises, check)
@@ -157,7 +157,7 @@ def _sarif(assessment: Assessment, subject: str) -> str:
             }
         },
         "results": [{**result, "locations": [place]} for result in found],
-        "properties": {"answer": assessment.answer},
+        "properties": {"answer": assessment.answer, "peopleAtRisk": assessment.at_risk},
     }
     document = {"$schema": _SCHEMA, "version": "2.1.0", "runs": [run]}
     return visible_json(json.dumps(document, indent=2)) + "\n"

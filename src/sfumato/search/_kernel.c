@@ -97,6 +97,44 @@ static int64_t number_dense(const uint64_t *key, int64_t n, uint64_t width, int3
     return found;
 }
 
+/* Count the bits of a number that are set: in pairs, in fours, in bytes, and all of these at once. */
+static inline int32_t count_bits(uint64_t x)
+{
+    x -= (x >> 1) & 0x5555555555555555ull;
+    x = (x & 0x3333333333333333ull) + ((x >> 2) & 0x3333333333333333ull);
+    x = (x + (x >> 4)) & 0x0F0F0F0F0F0F0F0Full;
+    return (int32_t)((x * 0x0101010101010101ull) >> 56);
+}
+
+/* Keys that are not too far apart are marked in bits: the number of a key is that of the bits set
+   before its own, and nothing is sorted. */
+static int64_t number_marked(const uint64_t *key, int64_t n, uint64_t width, int32_t *of_item,
+                             int32_t *first)
+{
+    const int64_t words = (int64_t)(width / 64) + 1;
+    uint64_t *marks = allocate_zeros(words, sizeof(uint64_t));
+    int32_t *before = allocate(words, sizeof(int32_t));
+    int32_t found = 0;
+    if (marks == NULL || before == NULL) {
+        free(marks), free(before);
+        return NO_MEMORY;
+    }
+    for (int64_t i = 0; i < n; i++)
+        marks[key[i] / 64] |= 1ull << (key[i] % 64);
+    for (int64_t w = 0; w < words; w++) {
+        before[w] = found;
+        found += count_bits(marks[w]);
+    }
+    /* Backwards: what is written last is the first item of a key. */
+    for (int64_t i = n - 1; i >= 0; i--) {
+        const uint64_t lower = marks[key[i] / 64] & ((1ull << (key[i] % 64)) - 1);
+        of_item[i] = before[key[i] / 64] + count_bits(lower);
+        first[of_item[i]] = (int32_t)i;
+    }
+    free(marks), free(before);
+    return found;
+}
+
 /* Keys of which most are different are sorted at once: hashing them would only miss the cache. */
 static int64_t number_sorted(const uint64_t *key, int64_t n, int32_t *of_item, int32_t *first)
 {
@@ -187,6 +225,9 @@ no_memory:
     return NO_MEMORY;
 }
 
+/* Bits per item that are marked: with more, hashing needs less memory and is as fast. */
+#define MOST_BITS 128
+
 static int64_t number_keys(const uint64_t *key, int64_t n, uint64_t width, int32_t *of_item,
                            int32_t *first)
 {
@@ -197,6 +238,8 @@ static int64_t number_keys(const uint64_t *key, int64_t n, uint64_t width, int32
         fits &= key[i] < width;
     if (!fits)
         return OUTSIDE;
+    if (width / MOST_BITS <= (uint64_t)n)
+        return number_marked(key, n, width, of_item, first);
     return number_sparse(key, n, of_item, first);
 }
 
@@ -431,9 +474,59 @@ static void begin(int32_t *places, int64_t n)
         places[i + 1] += places[i];
 }
 
+/* Entries of which every one has rows, in a table with a place per group and value. */
+static int64_t add_up_dense(const Py_buffer *views, int64_t groups, int64_t values, uint32_t *table,
+                            uint32_t *signs)
+{
+    const int32_t *of_item = views[0].buf, *item = views[1].buf, *value = views[2].buf;
+    const int32_t *rows = views[3].buf;
+    int32_t *out_group = views[4].buf, *out_value = views[5].buf;
+    uint32_t *out_rows = views[6].buf;
+    const int64_t n = length_of(&views[1]);
+    int64_t found = 0;
+    for (int64_t e = 0; e < n; e++)
+        *signs |= table[of_item[item[e]] * values + value[e]] += (uint32_t)rows[e];
+    for (int64_t g = 0; g < groups; g++)
+        for (int64_t v = 0; v < values; v++)
+            if (table[g * values + v] > 0) {
+                out_group[found] = (int32_t)g;
+                out_value[found] = (int32_t)v;
+                out_rows[found++] = table[g * values + v];
+            }
+    return found;
+}
+
+/* Any entries: they are sorted by value, then by group, each time by counting, and what is equal is
+   then adjacent. */
+static int64_t add_up_sorted(const Py_buffer *views, int32_t *by_value, int32_t *by_group,
+                             Entry *one, Entry *other, uint32_t *signs)
+{
+    const int32_t *of_item = views[0].buf, *item = views[1].buf, *value = views[2].buf;
+    const int32_t *rows = views[3].buf;
+    int32_t *out_group = views[4].buf, *out_value = views[5].buf;
+    uint32_t *out_rows = views[6].buf;
+    const int64_t n = length_of(&views[1]);
+    int64_t found = 0;
+    for (int64_t e = 0; e < n; e++)
+        one[by_value[value[e]]++] = (Entry){of_item[item[e]], value[e], rows[e]};
+    for (int64_t e = 0; e < n; e++)
+        other[by_group[one[e].group]++] = one[e];
+    for (int64_t e = 0; e < n; e++) {
+        uint32_t sum = (uint32_t)other[e].rows;
+        if (e == 0 || other[e].group != other[e - 1].group ||
+            other[e].value != other[e - 1].value) {
+            out_group[found] = other[e].group;
+            out_value[found++] = other[e].value;
+        } else
+            sum += out_rows[found - 1];
+        /* What does not fit has the sign of a number below 0. */
+        *signs |= out_rows[found - 1] = sum;
+    }
+    return found;
+}
+
 /* group_entries(of_item, groups, item, value, values, rows, out_group, out_value, out_rows)
-   -> number of entries
-   They are sorted by value, then by group, each time by counting: what is equal is then adjacent. */
+   -> number of entries */
 static PyObject *group_entries(PyObject *self, PyObject *args)
 {
     static const char *const names[7] = {"of_item",   "item",      "value",   "rows",
@@ -442,9 +535,10 @@ static PyObject *group_entries(PyObject *self, PyObject *args)
     long long groups, values;
     Py_buffer views[7];
     int32_t *by_value = NULL, *by_group = NULL;
+    uint32_t *table = NULL, signs = 0;
     int64_t found = 0;
     Entry *one = NULL, *other = NULL;
-    int used = 0, fits = 1;
+    int used = 0, fits = 1, no_memory = 0;
     (void)self;
     if (!PyArg_ParseTuple(args, "OLOOLOOOO", &given[0], &groups, &given[1], &given[2], &values,
                           &given[3], &given[4], &given[5], &given[6]))
@@ -476,56 +570,125 @@ static PyObject *group_entries(PyObject *self, PyObject *args)
     }
     if (overlap(views, used, 4, 7))
         goto end;
-    by_value = allocate_zeros(values + 1, sizeof(int32_t));
-    by_group = allocate_zeros(groups + 1, sizeof(int32_t));
-    one = allocate(n, sizeof(Entry));
-    other = allocate(n, sizeof(Entry));
-    if (by_value == NULL || by_group == NULL || one == NULL || other == NULL) {
-        PyErr_NoMemory();
-        goto end;
-    }
     const int32_t *of_item = views[0].buf, *item = views[1].buf, *value = views[2].buf;
     const int32_t *rows = views[3].buf;
-    int32_t *out_group = views[4].buf, *out_value = views[5].buf;
-    uint32_t *out_rows = views[6].buf, signs = 0;
+    /* A place of a table is empty if it has no rows. */
+    int dense = groups <= (4 * n + 4096) / values;
     Py_BEGIN_ALLOW_THREADS
     for (int64_t e = 0; e < n && fits; e++) {
         uint32_t i = (uint32_t)item[e], v = (uint32_t)value[e];
         fits = i < (uint64_t)items && v < (uint64_t)values &&
                (uint32_t)of_item[i] < (uint64_t)groups;
-        if (fits) {
-            by_value[v + 1]++;
-            by_group[of_item[i] + 1]++;
-        }
+        dense &= rows[e] > 0;
     }
-    if (fits) {
-        begin(by_value, values);
-        begin(by_group, groups);
-        for (int64_t e = 0; e < n; e++)
-            one[by_value[value[e]]++] = (Entry){of_item[item[e]], value[e], rows[e]};
-        for (int64_t e = 0; e < n; e++)
-            other[by_group[one[e].group]++] = one[e];
-        for (int64_t e = 0; e < n; e++) {
-            uint32_t sum = (uint32_t)other[e].rows;
-            if (e == 0 || other[e].group != other[e - 1].group ||
-                other[e].value != other[e - 1].value) {
-                out_group[found] = other[e].group;
-                out_value[found++] = other[e].value;
-            } else
-                sum += out_rows[found - 1];
-            /* What does not fit has the sign of a number below 0. */
-            signs |= out_rows[found - 1] = sum;
+    if (fits && dense) {
+        table = allocate_zeros(groups * values, sizeof(uint32_t));
+        no_memory = table == NULL;
+        if (!no_memory)
+            found = add_up_dense(views, groups, values, table, &signs);
+    } else if (fits) {
+        by_value = allocate_zeros(values + 1, sizeof(int32_t));
+        by_group = allocate_zeros(groups + 1, sizeof(int32_t));
+        one = allocate(n, sizeof(Entry));
+        other = allocate(n, sizeof(Entry));
+        no_memory = by_value == NULL || by_group == NULL || one == NULL || other == NULL;
+        if (!no_memory) {
+            for (int64_t e = 0; e < n; e++) {
+                by_value[value[e] + 1]++;
+                by_group[of_item[item[e]] + 1]++;
+            }
+            begin(by_value, values);
+            begin(by_group, groups);
+            found = add_up_sorted(views, by_value, by_group, one, other, &signs);
         }
     }
     Py_END_ALLOW_THREADS
     if (!fits)
         PyErr_SetString(PyExc_IndexError, "an entry is outside items, groups or values");
+    else if (no_memory)
+        PyErr_NoMemory();
     else if (signs > INT32_MAX)
         PyErr_SetString(PyExc_OverflowError, "rows: a sum is below 0, or has more than 32 bits");
 end:
-    free(by_value), free(by_group), free(one), free(other);
+    free(by_value), free(by_group), free(table), free(one), free(other);
     release(views, used);
     return PyErr_Occurred() ? NULL : PyLong_FromLongLong(found);
+}
+
+/* Add the rows of items in chosen groups to the sum of their code; 0 if a code is out of range.
+   Nothing is chosen by a branch, which would be guessed wrongly as often as rightly. */
+#define ADD_ROWS(TYPE)                                            \
+    for (int64_t i = 0; i < n; i++) {                             \
+        uint64_t c = (uint64_t)(int64_t)((const TYPE *)codes)[i]; \
+        if (c >= size)                                            \
+            return 0;                                             \
+        sums[c] += (int64_t)rows[i] * (chosen[of_item[i]] != 0);  \
+    }
+
+static int add_rows(const int32_t *of_item, const uint8_t *chosen, const int32_t *rows, int64_t n,
+                    const void *codes, Py_ssize_t itemsize, int kind, int64_t *sums, uint64_t size)
+{
+    if (itemsize == 2) {
+        if (kind == SIGNED)
+            ADD_ROWS(int16_t)
+        else
+            ADD_ROWS(uint16_t)
+    } else if (kind == SIGNED)
+        ADD_ROWS(int32_t)
+    else
+        ADD_ROWS(uint32_t)
+    return 1;
+}
+
+/* add_up_chosen(of_item, chosen, rows, codes, sums): add the rows of the items of chosen groups to
+   sums of 64 bits, one per code. Which groups are chosen is said in bytes, codes have 16 or 32
+   bits. */
+static PyObject *add_up_chosen(PyObject *self, PyObject *args)
+{
+    PyObject *given[5];
+    Py_buffer views[5];
+    int used = 0, inside = 1, kind = 0;
+    (void)self;
+    if (!PyArg_ParseTuple(args, "OOOOO", &given[0], &given[1], &given[2], &given[3], &given[4]))
+        return NULL;
+    if (!numbers(given[0], "of_item", &views[0], SIGNED, 4, 0, 0))
+        goto end;
+    used = 1;
+    if (!numbers(given[1], "chosen", &views[1], UNSIGNED, 1, 0, 0))
+        goto end;
+    used = 2;
+    if (!numbers(given[2], "rows", &views[2], SIGNED, 4, 0, 0))
+        goto end;
+    used = 3;
+    kind = numbers(given[3], "codes", &views[3], SIGNED | UNSIGNED, 2, 4, 0);
+    if (!kind)
+        goto end;
+    used = 4;
+    if (!numbers(given[4], "sums", &views[4], SIGNED, 8, 0, 1))
+        goto end;
+    used = 5;
+    const int64_t n = length_of(&views[0]), groups = length_of(&views[1]);
+    if (length_of(&views[2]) != n || length_of(&views[3]) != n) {
+        PyErr_SetString(PyExc_ValueError, "arrays have different lengths");
+        goto end;
+    }
+    if (overlap(views, used, 4, 5))
+        goto end;
+    const int32_t *of_item = views[0].buf;
+    Py_BEGIN_ALLOW_THREADS
+    for (int64_t i = 0; i < n; i++)
+        inside &= (uint64_t)(int64_t)of_item[i] < (uint64_t)groups;
+    inside = inside && add_rows(of_item, views[1].buf, views[2].buf, n, views[3].buf,
+                                views[3].itemsize, kind, views[4].buf,
+                                (uint64_t)length_of(&views[4]));
+    Py_END_ALLOW_THREADS
+    if (!inside)
+        PyErr_SetString(PyExc_IndexError, "an item is outside groups, or a code outside sums");
+end:
+    release(views, used);
+    if (PyErr_Occurred())
+        return NULL;
+    Py_RETURN_NONE;
 }
 
 /* Read the lengths of a grid that has `size` places, without those of 1, which change nothing; -1
@@ -602,6 +765,7 @@ static PyObject *sum_boxes(PyObject *self, PyObject *args)
 static PyMethodDef methods[] = {
     {"group_items", group_items, METH_VARARGS, "Group items by their codes."},
     {"group_entries", group_entries, METH_VARARGS, "Add up entries of groups of items."},
+    {"add_up_chosen", add_up_chosen, METH_VARARGS, "Add up the rows of items of some groups."},
     {"sum_boxes", sum_boxes, METH_VARARGS, "Add up everything below each place, or above it."},
     {NULL, NULL, 0, NULL},
 };
@@ -614,7 +778,7 @@ PyMODINIT_FUNC PyInit__kernel(void)
 {
     PyObject *made = PyModule_Create(&module);
     /* What was compiled from an older source is not used: kernel.py says which it needs. */
-    if (made != NULL && PyModule_AddIntConstant(made, "VERSION", 4) < 0) {
+    if (made != NULL && PyModule_AddIntConstant(made, "VERSION", 5) < 0) {
         Py_DECREF(made);
         return NULL;
     }

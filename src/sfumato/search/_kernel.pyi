@@ -26,4 +26,12 @@ def group_entries(
     total: CodeArray,
     /,
 ) -> int: ...
+def add_up_chosen(
+    of_item: CodeArray,
+    chosen: np.ndarray,
+    rows: CodeArray,
+    codes: np.ndarray,
+    sums: IntArray,
+    /,
+) -> None: ...
 def sum_boxes(counts: np.ndarray, shape: tuple[int, ...], above: bool, /) -> None: ...

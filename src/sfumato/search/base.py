@@ -503,7 +503,9 @@ class Checker:
     ) -> CheckedNode:
         @cache
         def histograms() -> list[FloatArray]:
-            return self.grouping.histograms(self._rows_in(part, ~keep))
+            if self.whole_people:
+                return self.grouping.histograms(self._rows_in(part, ~keep))
+            return self.grouping.histograms_of(part, self._everywhere(part, ~keep))
 
         def histogram(attribute: int) -> FloatArray:
             return histograms()[attribute]

@@ -33,7 +33,7 @@ from sfumato.counts import (
 from sfumato.counts.people import ClassPeople
 from sfumato.hierarchy.base import Ladder
 from sfumato.recoding import is_below
-from sfumato.search.kernel import Items, group_entries, group_items, narrow_groups
+from sfumato.search.kernel import Items, add_up_chosen, group_entries, group_items, narrow_groups
 from sfumato.search.lessons import Lessons
 from sfumato.search.node_classes import ItemEntries, NodeClasses
 from sfumato.search.starts import Starts
@@ -189,13 +189,11 @@ class Grouping:
         if start.node == node and start is not self.base:
             return start
         hub = self._starts.hub(node, start, self._guess)
-        if hub is not None:
+        if hub is not None and hub != node:
             part = self._roll_up(start, hub)
             start = self._keep(part, start)
             if start.node == hub:
                 self._remember_way(start, self._way(part))
-            if hub == node:
-                return start
         part = self._roll_up(start, node)
         self._keep(part, start)
         return part
@@ -349,14 +347,32 @@ class Grouping:
             every.keep(keep), population=part.population[keep], unseen=unseen, suppressed=0
         )
 
+    def histograms_of(self, part: NodeClasses, chosen: BoolArray) -> list[FloatArray]:
+        """Count the rows of some classes by raw value, for each attribute."""
+        # Choosing parts of them in place of finding the class of each tuple, where it is not known.
+        while part.finer is not None and part.of_finer is not None and part.finer is not self.base:
+            part, chosen = part.finer, chosen[part.of_finer]
+        way = part.first if part is self.base else self._way(part)
+        return self._histograms(
+            [
+                add_up_chosen(way, chosen, self.rows, each.code, len(each.members[0]))
+                for each in self._groups
+            ]
+        )
+
     def histograms(self, weights: FloatArray) -> list[FloatArray]:
-        """Add up weights of the distinct tuples by raw value, for each attribute.
+        """Add up weights of the distinct tuples by raw value, for each attribute."""
+        return self._histograms(
+            [add_up(each.code, weights, len(each.members[0])) for each in self._groups]
+        )
+
+    def _histograms(self, of_codes: Sequence[FloatArray]) -> list[FloatArray]:
+        """Add up by raw value what is given per code of each group.
 
         Every tuple is met once per group of attributes, not once per attribute.
         """
         found: dict[int, FloatArray] = {}
-        for part in self._groups:
-            of_code = add_up(part.code, weights, len(part.members[0]))
+        for part, of_code in zip(self._groups, of_codes, strict=True):
             for attribute, member in zip(part.attributes, part.members, strict=True):
                 found[attribute] = add_up(member, of_code, len(self.ladders[attribute].values))
         return [found[attribute] for attribute in range(len(self.ladders))]

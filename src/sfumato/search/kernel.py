@@ -14,10 +14,10 @@ from types import ModuleType
 
 import numpy as np
 
-from sfumato.counts import Groups, group_keys, sums
-from sfumato.typing import IntArray
+from sfumato.counts import Groups, add_up, group_keys, sums
+from sfumato.typing import BoolArray, FloatArray, IntArray
 
-_VERSION = 4
+_VERSION = 5
 """What `_kernel.c` says of itself; one that was compiled from an older source is left alone."""
 
 
@@ -154,6 +154,38 @@ def numpy_group_entries(
     group, new = np.divmod(key[found.first], values)
     total = _narrow(sums(found.of_item, rows, found.n), rows.dtype)
     return group.astype(of_item.dtype), new.astype(value.dtype), total
+
+
+def add_up_chosen(
+    of_item: np.ndarray, chosen: BoolArray, rows: np.ndarray, codes: np.ndarray, size: int
+) -> FloatArray:
+    """Add up, by their codes, the rows of the items that are in chosen groups.
+
+    Args:
+        of_item: The group of each item.
+        chosen: Whether each group is chosen.
+        rows: The rows of each item.
+        codes: The code of each item, of 16 or 32 bits.
+        size: All codes are below this.
+
+    >>> of_item, rows, codes = (np.array(each, "i4") for each in ([0, 1, 0], [5, 1, 2], [1, 1, 0]))
+    >>> add_up_chosen(of_item, np.array([True, False]), rows, codes, 2).tolist()
+    [2.0, 5.0]
+    """
+    if COMPILED is None or of_item.dtype != np.int32 or rows.dtype != np.int32:
+        return numpy_add_up_chosen(of_item, chosen, rows, codes, size)
+    sums = np.zeros(size, dtype=np.int64)
+    COMPILED.add_up_chosen(of_item, chosen.view(np.uint8), rows, codes, sums)
+    return sums.astype(np.float64)
+
+
+def numpy_add_up_chosen(
+    of_item: np.ndarray, chosen: BoolArray, rows: np.ndarray, codes: np.ndarray, size: int
+) -> FloatArray:
+    """Add up rows as `add_up_chosen` does."""
+    _check_range("items", of_item, len(chosen))
+    _check_range("codes", codes, size)
+    return add_up(codes, rows * chosen[of_item].astype(np.float64), size)
 
 
 def sum_boxes(counts: np.ndarray, shape: tuple[int, ...], *, above: bool) -> bool:

@@ -7,13 +7,14 @@ renderings of that, made here; the page of a report and the terminal have render
 import math
 import re
 from abc import ABC, abstractmethod
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from html import escape, unescape
+from pathlib import Path
 from typing import Any, ClassVar, TypeAlias
 
 from sfumato.errors import ParameterError
-from sfumato.text import brief, percent, visible
+from sfumato.text import brief, format_integer, percent, visible
 
 MOST_ROWS = 20
 """Rows of a table that are shown; the number of further rows is shown below it."""
@@ -285,6 +286,34 @@ class Showable(ABC):
         return to_notebook(self.content(), self.drawings())
 
 
+# For programs: the same figures as plain values.
+
+
+def plain_of(result: object, *names: str) -> dict[str, Any]:
+    """Return some attributes of a result as plain values that JSON can hold.
+
+    Args:
+        result: The result.
+        names: The attributes, with spaces between them.
+
+    >>> from types import SimpleNamespace
+    >>> plain_of(SimpleNamespace(rows=4, columns=("age",), path=Path("a.csv")), "rows columns path")
+    {'rows': 4, 'columns': ['age'], 'path': 'a.csv'}
+    """
+    return {name: _plain_value(getattr(result, name)) for each in names for name in each.split()}
+
+
+def _plain_value(value: Any) -> Any:  # noqa: ANN401 - whatever a result holds
+    """Return a value as JSON can hold it; a result in another says itself what it holds."""
+    if hasattr(value, "to_dict"):
+        return value.to_dict()
+    if isinstance(value, Path):
+        return str(value)
+    if isinstance(value, Mapping):
+        return dict(value)
+    return [_plain_value(each) for each in value] if isinstance(value, list | tuple) else value
+
+
 # Cells and sentences: the same in every rendering.
 
 
@@ -320,11 +349,6 @@ def _format_float(number: float, *, grouped: bool) -> str:
     if abs(number) < 1000:
         return f"{number:.4g}"
     return format_integer(round(number)) if grouped else str(round(number))
-
-
-def format_integer(number: int) -> str:
-    """Return a whole number; thin spaces part thousands, for a comma is a decimal sign to many."""
-    return f"{number:,}".replace(",", "\u202f")
 
 
 def format_sentence(text: str) -> str:

@@ -26,6 +26,7 @@ from sfumato.showing.content import (
     Part,
     Sentence,
     Showable,
+    plain_of,
 )
 from sfumato.showing.svg import count_of
 from sfumato.showing.tree import Twig, growth_svg
@@ -127,18 +128,9 @@ class Specialisation:
     def to_dict(self) -> dict[str, Any]:
         """Return it as plain values that JSON can hold."""
         return {
-            "round": self.round,
-            "group": self.group,
-            "labels": list(self.labels),
-            "rows": self.rows,
-            "column": self.column,
+            **plain_of(self, "round group labels rows column"),
             "children": [vars(child) for child in self.children],
-            "sent_back": self.sent_back,
-            "taken_back": self.taken_back,
-            "undone": self.undone,
-            "stays": self.stays,
-            "rest": self.rest,
-            "back": [each.to_dict() for each in self.back],
+            **plain_of(self, "sent_back taken_back undone stays rest back"),
         }
 
 
@@ -175,7 +167,9 @@ class RoundFigures:
 class TracedClass:
     """A class that is published, with its labels."""
 
-    labels: tuple[str, ...]
+    labels: tuple[Value, ...]
+    """As the release has them: numbers where a column keeps its own values; else texts."""
+
     rows: int
     members: tuple[Members, ...]
     """The first of its rows."""
@@ -183,7 +177,7 @@ class TracedClass:
     def to_dict(self) -> dict[str, Any]:
         """Return it as plain values that JSON can hold."""
         return {
-            "labels": list(self.labels),
+            "labels": list(map(text_of, self.labels)),
             "rows": self.rows,
             "members": [each.to_dict() for each in self.members],
         }
@@ -250,10 +244,7 @@ class Trace(Showable):
     def to_dict(self) -> dict[str, Any]:
         """Return everything as plain values that JSON can hold."""
         return {
-            "columns": list(self.columns),
-            "quasi_identifiers": list(self.quasi_identifiers),
-            "rows": self.rows,
-            "best": self.best,
+            **plain_of(self, "columns quasi_identifiers rows best"),
             "start": [
                 {"group": number, "labels": list(names), "rows": rows}
                 for number, names, rows in self.start
@@ -261,9 +252,7 @@ class Trace(Showable):
             "steps": [step.to_dict() for step in self.steps],
             "more": self.more,
             "rounds": [vars(each) for each in self.rounds],
-            "classes": [each.to_dict() for each in self.classes],
-            "n_classes": self.n_classes,
-            "suppressed": self.suppressed,
+            **plain_of(self, "classes n_classes suppressed"),
         }
 
     @property
@@ -310,7 +299,7 @@ class Trace(Showable):
         )
         parts.append(ContentTable.of("Rounds", headings, rounds, most=40))
         names: list[list[Cell]] = [
-            [", ".join(each.labels), each.rows, "; ".join(map(str, each.members[:4]))]
+            [", ".join(map(text_of, each.labels)), each.rows, "; ".join(map(str, each.members[:4]))]
             for each in self.classes
         ]
         table = ContentTable.of("Classes", ("published as", "rows", "such as"), names, most=25)
@@ -523,7 +512,7 @@ class _Tracer:
             )
         ]
 
-    def classes(self, partition: Partition, labels: Sequence[Sequence[str]]) -> list[TracedClass]:
+    def classes(self, partition: Partition, labels: Sequence[Sequence[Value]]) -> list[TracedClass]:
         """Return the first classes with their labels and members."""
         sizes, starts = partition.sizes, [*partition.starts.tolist(), len(partition.item)]
         return [
@@ -601,7 +590,13 @@ def trace_top_down(
     labelled = label_partition(
         problem, Partition.gather(done), method.intervals(problem), exact=method.exact_bounds
     )
-    labels = [[_text(one.names[code]) for code in one.of_class] for one in labelled.labels]
+    labels = [
+        [
+            name if one.raw and name is not None else _text(name)
+            for name in map(one.names.__getitem__, one.of_class)
+        ]
+        for one in labelled.labels
+    ]
     return Trace(
         columns=tuple(column.name for column in tracer.columns),
         quasi_identifiers=policy.quasi_identifiers,

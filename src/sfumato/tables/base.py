@@ -216,10 +216,6 @@ class Table(ABC):
         """
 
     @abstractmethod
-    def limit_rows(self, budget: int) -> None:
-        """Keep at most `budget` bytes of recoded rows in memory."""
-
-    @abstractmethod
     def domains(
         self, columns: Sequence[str], *, progress: Progress | None = None
     ) -> dict[str, Domain]:
@@ -317,17 +313,6 @@ class Table(ABC):
     def native(self, table: "pa.Table") -> Any:  # noqa: ANN401 - whatever the caller gave
         """Turn a published table into the kind the caller gave (an Arrow table for files)."""
 
-    def require_publishable(
-        self, recoding: Recoding, columns: Sequence[str], suppression: Suppression
-    ) -> None:
-        """Raise if the table cannot be published in this way."""
-        self.require(columns)
-        self.require(recoding.looked_at)
-        if not columns:
-            raise ParameterError("columns", list(columns), "at least one column to publish")
-        if suppression not in ("remove", "star"):
-            raise ParameterError("suppression", suppression, "'remove' or 'star'")
-
     def require(self, columns: Sequence[str]) -> None:
         """Raise if the table does not have the columns, or a column is named twice."""
         for column in columns:
@@ -338,6 +323,18 @@ class Table(ABC):
             raise ParameterError(
                 "columns", list(columns), f"distinct, without {some(repeated)} twice"
             )
+
+
+def require_publishable(
+    table: Table, recoding: Recoding, columns: Sequence[str], suppression: Suppression
+) -> None:
+    """Raise if a table cannot be published in this way."""
+    table.require(columns)
+    table.require(recoding.looked_at)
+    if not columns:
+        raise ParameterError("columns", list(columns), "at least one column to publish")
+    if suppression not in ("remove", "star"):
+        raise ParameterError("suppression", suppression, "'remove' or 'star'")
 
 
 def require_single_values(table: Table, columns: Sequence[str]) -> None:

@@ -3,7 +3,7 @@
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, ClassVar, Literal, Self
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, Self
 
 import numpy as np
 
@@ -18,7 +18,6 @@ from sfumato.typing import CodeArray, IntArray
 
 if TYPE_CHECKING:
     from sfumato.tables.arrow.sets import RowsWithSets
-    from sfumato.tables.arrow.widening import WideRows
 
 _MOST_DRAWN = 50_000
 """Combinations that a database counts when some of its rows are to be looked at."""
@@ -42,6 +41,33 @@ class Capability(ABC):
             return table
         kind = getattr(table, "kind", "this kind")
         raise InputError(cls.refusal.format(kind=kind, columns=some(columns)))
+
+
+@dataclass(frozen=True, eq=False)
+class WideRows:
+    """Rows that were put side by side, one per person."""
+
+    table: Any
+    """The rows: a table of Arrow."""
+
+    constant: tuple[str, ...]
+    """The columns that never change within a person: they stay one column."""
+
+    changing: tuple[str, ...]
+    """The columns that became several."""
+
+    people: int
+    rows: int
+    """The rows there were."""
+
+    lost: int
+    """The rows that were left out, because their person has more than are kept."""
+
+    side_by_side: int
+    """The most rows of a person that were put side by side."""
+
+    ties: int
+    """People of whom two rows have the same place in the order."""
 
 
 class OrderedRows(Capability):
@@ -105,12 +131,16 @@ class OrderedRows(Capability):
         columns: Sequence[str],
         most: int | None,
         count: str,
-    ) -> "WideRows":
+    ) -> WideRows:
         """Return the rows of each person side by side; see `sfumato.tasks.widen`."""
 
     @abstractmethod
     def into_memory(self, most: int) -> Table:
         """Return it in memory if that takes at most `most` bytes; else itself."""
+
+    @abstractmethod
+    def limit_rows(self, budget: int) -> None:
+        """Keep at most `budget` bytes of recoded rows in memory."""
 
 
 def reading_of(table: Table) -> Reading | None:
@@ -128,6 +158,12 @@ def into_memory(table: Table, most: int) -> Table:
         most: The bytes it may take.
     """
     return table.into_memory(most) if isinstance(table, OrderedRows) else table
+
+
+def limit_rows(table: Table, budget: int) -> None:
+    """Keep at most `budget` bytes of recoded rows in memory; those of a database stay in it."""
+    if isinstance(table, OrderedRows):
+        table.limit_rows(budget)
 
 
 def draw_rows(

@@ -28,6 +28,7 @@ from sfumato.partition import Partitioner
 from sfumato.policy import GivenPolicy, Policy, policy_of
 from sfumato.recode.budget import MemoryBudget
 from sfumato.recode.deciding import Decision, deciding, with_findings
+from sfumato.recode.gone import DataGone, hidden_in
 from sfumato.recode.recoded import published_labels
 from sfumato.releases.decoupling import measure_promises
 from sfumato.releases.levels import require_levels
@@ -382,8 +383,24 @@ def make_release(
             members=_members_of(asked, published),
         )
         made = Release.of(place.publish(release, table), asked)
+        gone = _measure_gone(subject, decision, counts.total, sets)
         recoding = decision.recoding if made.table is not None else None
-        return replace(made, people=people, recoding=recoding, notes=table.notes)
+        return replace(made, people=people, recoding=recoding, gone=gone, notes=table.notes)
+
+
+def _measure_gone(
+    subject: Subject, decision: Decision, total: int, sets: PublishedSets | None
+) -> DataGone:
+    """Return how much of the table is not published; perturbed columns are counted as they were."""
+    policy = subject.policy
+    changed: dict[str, float] = {}
+    for name in policy.perturbations:
+        counts = subject.table.count((name,))
+        changed |= hidden_in(counts, policy)
+    lost = None if sets is None else sets.recoded.loss
+    return DataGone.of_decision(
+        policy, subject.table.columns, decision, total, changed=changed, sets=lost
+    )
 
 
 def _with_numbers(

@@ -7,13 +7,22 @@ from typing import Literal, NamedTuple
 
 import numpy as np
 
-from sfumato.attacks.adversary.trial import CountedTable, Trial, attack_classes, try_on_counts
+from sfumato.attacks import ATTACKS, ClassAttack, Linking
+from sfumato.attacks.adversary.judging import judge
+from sfumato.attacks.adversary.trial import (
+    CountedTable,
+    Trial,
+    columns_to_count,
+    target_of_trial,
+    try_on_counts,
+    with_judged,
+)
 from sfumato.counts import FrequencySet
 from sfumato.derivations import Preparation
 from sfumato.drafting.guess import Guess, guess_table
 from sfumato.drafting.inspection import Inspection, inspect_counts
 from sfumato.drafting.policy import Draft, DraftedColumn, draft_columns, draft_rules
-from sfumato.drafting.price import Pricing
+from sfumato.drafting.price import JudgedDraft, Pricing
 from sfumato.errors import (
     InputError,
     ParameterError,
@@ -27,11 +36,15 @@ from sfumato.policy import GivenPolicy, Policy, policy_of
 from sfumato.populations import require_fraction
 from sfumato.populations.weights import Averaging
 from sfumato.recode.workshop import Workshop
+from sfumato.releases.places import MemoryPlace
 from sfumato.releases.preparing import open_as_it_is, open_prepared
 from sfumato.releases.subject import Subject
 from sfumato.schema import Role
 from sfumato.tables import Domain, Table, count_people, open_table
 from sfumato.tables.capabilities import Sets, Weights
+from sfumato.tasks.anonymize import make_release
+from sfumato.tasks.assessment import Assessment
+from sfumato.tasks.verify import foresee, verify
 from sfumato.typing import Progress, silent
 
 
@@ -100,17 +113,15 @@ def _with_price(
 ) -> Draft:
     """Count the table once, and choose on the counts what a draft promises."""
     policy = draft_rules(columns, domains, ())
-    names = dict.fromkeys(
-        [*policy.quasi_identifiers, *policy.sensitive, *filter(None, [policy.counted_person])]
-    )
     try:
         table = open_prepared(data, policy)
         counts = table.count(
-            tuple(names), progress=lambda done, total: report("count", done, total)
+            columns_to_count(policy, table.columns),
+            progress=lambda done, total: report("count", done, total),
         )
     except SfumatoError:
         # Something must be said in the policy first, as the comments there ask for.
-        return Pricing(domains, _try_nothing, _try_nothing, 0).draft(columns)
+        return Pricing(domains, _try_nothing, _try_nothing, _try_nothing, 0).draft(columns)
     counts = _draw(counts, policy.counted_person, _MOST_TRIED)
     few = _draw(counts, policy.counted_person, _FEW)
     tries = 0
@@ -125,17 +136,28 @@ def _with_price(
         rows, maker = (counts, makers[0]) if attacked else (few, makers[1])
         return _try(policy, CountedTable(rows, table.columns, maker=maker), attacked=attacked)
 
+    def judge_draft(policy: Policy, tried: Trial) -> JudgedDraft | None:
+        nonlocal tries
+        tries += 1
+        report("price", tries, None)
+        if not tried.published:
+            return None
+        if policy == tried.policy and not policy.sets:
+            return _as_judged(foresee(tried, policy))
+        return _judge(policy, CountedTable(counts, table.columns, maker=makers[0]), table)
+
     return Pricing(
         domains,
         lambda policy: attempt(policy, attacked=True),
         lambda policy: attempt(policy, attacked=False),
+        judge_draft,
         counts.total,
     ).draft(columns)
 
 
-def _try_nothing(policy: Policy) -> None:
+def _try_nothing(policy: Policy, tried: Trial | None = None) -> None:
     """Return that nothing could be tried."""
-    del policy
+    del policy, tried
 
 
 def _draw(counts: FrequencySet, person: str | None, most: int) -> FrequencySet:
@@ -162,12 +184,45 @@ def draw_sample(counts: FrequencySet, person: str | None, most: int) -> Frequenc
 
 
 def _try(policy: Policy, table: CountedTable, *, attacked: bool) -> Trial | None:
-    """Decide as `anonymize` would, and attack the classes that would be published."""
+    """Decide as `anonymize` would, and attack the classes that would be published.
+
+    Who knows other values of a person besides is left to the verdict on the draft: a draft is
+    chosen among many, and what such an adversary learns is not for models of classes to mend.
+    """
     try:
         tried = try_on_counts(policy, table, loss_only=not attacked)
     except SfumatoError:
         return None
-    return attack_classes(tried, HarmRule(), policy=_without_harmless(policy))
+    if tried.release is None or not tried.published:
+        return tried
+    rule, held = HarmRule(), _without_harmless(policy)
+    kinds = [name for name, kind in ATTACKS.items() if issubclass(kind, _ON_CLASSES)]
+    known = policy.quasi_identifiers
+    return with_judged(tried, judge(target_of_trial(tried, held), kinds, rule, held, known))
+
+
+_ON_CLASSES = (ClassAttack, Linking)
+
+
+def _judge(policy: Policy, counted: CountedTable, table: Table) -> JudgedDraft | None:
+    """Return the verdict on what a draft would publish: what `sf.verify` says of its release."""
+    try:
+        subject = Subject.of(table, policy)
+        policy = subject.policy
+        if policy.sets:
+            # Their items are decided on after the rest, row by row.
+            rng = np.random.default_rng(counted.seed)
+            made = make_release(subject, MemoryPlace(), rng=rng, report=silent)
+            return _as_judged(verify(made, policy))
+        tried = try_on_counts(policy, counted)
+        return _as_judged(foresee(tried, policy)) if tried.published else None
+    except SfumatoError:
+        return None
+
+
+def _as_judged(found: Assessment) -> JudgedDraft:
+    told = dict.fromkeys(name for each in found.succeeded for name in each.columns)
+    return JudgedDraft(found.answer, found.at_risk, found.people, found.adversaries, tuple(told))
 
 
 def _without_harmless(policy: Policy) -> Policy:

@@ -1,67 +1,61 @@
 """Evidence of a release: sign, and check what a publisher signed."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from functools import partial
 from os import PathLike
 from pathlib import Path
+from typing import Any
 
 from sfumato.errors import InputError
 from sfumato.evidence import (
     EvidenceVerdict,
-    Key,
     PublicKey,
+    SigningKey,
     check,
 )
-from sfumato.evidence.keys import signing_key
-from sfumato.policy import GivenPolicy, policy_of
 from sfumato.releases.evidence import check_tables, sign_folder, sign_tables
 from sfumato.releases.opening import Published, open_release
 from sfumato.releases.release import DecoupledRelease, Release
 
 
 def sign_release(
-    release: Release | DecoupledRelease | str | PathLike[str],
-    key: Key,
+    release: Published,
+    signer: SigningKey,
     *,
-    policy: GivenPolicy | None = None,
     population: object = None,
-    people_file: object = None,
     force: bool = False,
     make_report: Callable[[Path], str] | None = None,
+    answer: Mapping[str, Any] | None = None,
 ) -> EvidenceVerdict:
     """Sign a release that was written before; see `sf.sign`.
 
     Args:
-        release: The folder of a release, the address of one in a database, or what was returned.
-        key: The private key, or its file.
-        policy: The policy it was made with; None takes that of a release that was returned.
+        release: The release, opened with the policy it was made with and its people file.
+        signer: The private key.
         population: All people the data was drawn from; None takes the policy's.
-        people_file: The people file; None takes the people of a release that was returned.
         force: Replace the signature of another key.
         make_report: Makes the report for all readers of a folder.
+        answer: Whether it may be published, and what that assumes; it is signed with a folder.
     """
-    signer = signing_key(key)
-    opened = open_release(release, people_file=people_file)
-    own = release.policy if isinstance(release, Release) else None
-    rules = own if policy is None else policy_of(policy)
-    if opened.database is not None:
+    if release.database is not None:
         return sign_tables(
-            opened.database,
+            release.database,
             signer,
             force=force,
-            policy=rules,
+            policy=release.policy,
             population=population,
-            people_file=opened.people_file,
+            people_file=release.people_file,
         )
-    folder = _folder_of(opened)
+    folder = _folder_of(release)
     return sign_folder(
         folder,
         signer,
         force=force,
-        policy=rules,
+        policy=release.policy,
         population=population,
-        people_file=opened.people_file,
+        people_file=release.people_file,
         make_report=None if make_report is None else partial(make_report, folder),
+        answer=answer,
     )
 
 

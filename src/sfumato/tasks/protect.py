@@ -6,29 +6,42 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from os import PathLike
+from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from sfumato.attacks import DeFinetti, Outcome
+from sfumato.attacks import DeFinetti, EqualCounts, Outcome
+from sfumato.attacks.adversary.judging import outcomes
 from sfumato.attacks.adversary.target import target_of
-from sfumato.attacks.adversary.trial import CountedTable, try_on_counts
+from sfumato.attacks.adversary.trial import CountedTable, columns_to_count, try_on_counts
 from sfumato.attacks.base import accept
-from sfumato.errors import InfeasibleError, InputError, PolicyError, require_int
+from sfumato.decouplings import DECOUPLINGS
+from sfumato.drafting.policy import policy_for_columns
+from sfumato.errors import (
+    InfeasibleError,
+    InputError,
+    ParameterError,
+    PolicyError,
+    require_int,
+    require_number,
+)
 from sfumato.harm import Level
 from sfumato.leaks import Findings
 from sfumato.leaks.findings import facts_table, rules_table
-from sfumato.models import TCloseness
+from sfumato.models import DistinctLDiversity, KAnonymity, TCloseness
 from sfumato.networks import given_network
 from sfumato.partition import Partitioner
 from sfumato.policy import DetectionRule, GivenPolicy, Policy, policy_of
-from sfumato.recode.deciding import count_population, counted_columns, with_findings
+from sfumato.policy.document import parse, read_file
+from sfumato.recode.deciding import count_population, with_findings
+from sfumato.recode.gone import DataGone
 from sfumato.releases.opening import open_release
 from sfumato.releases.people_file import UnfinishedPeople, unfinished_people
 from sfumato.releases.places import MemoryPlace, Place, place_for
 from sfumato.releases.preparing import open_prepared
 from sfumato.releases.release import DecoupledRelease, Release, open_stored
-from sfumato.releases.subject import Subject
+from sfumato.releases.subject import Subject, needs_single_rows
 from sfumato.showing.content import (
     Content,
     ContentTable,
@@ -39,7 +52,7 @@ from sfumato.showing.content import (
     Share,
     Showable,
 )
-from sfumato.tables import DatabaseTable
+from sfumato.tables import DatabaseTable, Table
 from sfumato.tasks.anonymize import (
     make_release,
     override_method,
@@ -47,9 +60,13 @@ from sfumato.tasks.anonymize import (
     warn_of_people,
     with_unprotected,
 )
+from sfumato.tasks.assessment import Assessment
+from sfumato.tasks.chain import ChainLimits, find_chain
 from sfumato.tasks.decouple import decouple
 from sfumato.tasks.detect import detect
-from sfumato.tasks.verify import Assessment, outcomes, verify
+from sfumato.tasks.price import ORDER, RemedyChain, Wanted
+from sfumato.tasks.trying import PolicyTrials, judge_quickly
+from sfumato.tasks.verify import verify
 from sfumato.text import join_words
 from sfumato.typing import Progress, silent
 
@@ -104,6 +121,16 @@ class ProtectedRelease(Showable):
     assessment: Assessment | None = None
     """The verdict on the release; None for one in a database, which `sf.verify` judges."""
 
+    chain: RemedyChain | None = None
+    """The remedies that were applied to reach an answer, each with its price; None if none was
+    asked for."""
+
+    notes: tuple[str, ...] = ()
+    """What was promised without being asked for."""
+
+    gone: DataGone | None = None
+    """How much of the table is gone, columns that are left out included: for the publisher."""
+
     @property
     def findings(self) -> Findings:
         """The findings in the release that came out."""
@@ -111,7 +138,12 @@ class ProtectedRelease(Showable):
 
     @property
     def holds(self) -> bool:
-        """Whether nothing is left for which the verdict would be *no*, as far as was looked."""
+        """Whether nothing is left for which the verdict would be *no*, as far as was looked.
+
+        If an answer was asked for, whether it is that one, or better.
+        """
+        if self.chain is not None and self.assessment is not None:
+            return ORDER.index(self.assessment.answer) >= ORDER.index(self.chain.until)
         mended = self.findings.level < Level.VERY_HIGH and not self.steps[-1].succeeded
         return mended and (self.assessment is None or self.assessment.holds)
 
@@ -131,7 +163,7 @@ class ProtectedRelease(Showable):
             f"{each}: no groups were found whose tables do not teach it. Publish fewer columns"
             for each in self.steps[-1].succeeded[:1]
         ]
-        return (*self.release.warnings, *more)
+        return (*self.notes, *self.release.warnings, *more)
 
     def __repr__(self) -> str:
         return f"<ProtectedRelease {self.headline}>"
@@ -144,6 +176,8 @@ class ProtectedRelease(Showable):
             "answer": None if self.assessment is None else self.assessment.answer,
             "why": [] if self.assessment is None else list(self.assessment.why),
             "steps": [step.to_dict() for step in self.steps],
+            **({} if self.gone is None else {"gone": self.gone.to_dict()}),
+            **({} if self.chain is None else {"chain": self.chain.to_dict()}),
             "findings": self.findings.to_dict(),
             "warnings": list(self.warnings),
         }
@@ -157,10 +191,15 @@ class ProtectedRelease(Showable):
             rows.append((step.action, step.why, *found, step.exposed, share))
         heads = ("step", "why", "rules", "facts", "people exposed", Heading("share", bar=20))
         parts: list[Part] = [ContentTable.of("", heads, rows, most=None)]
+        if self.gone is not None:
+            parts.append(Sentence(f"Gone: {self.gone}."))
         if self.findings.leaks:
             parts.append(rules_table(self.findings.leaks))
         if self.findings.harmful_facts:
             parts.append(facts_table(self.findings.harmful_facts))
+        if self.chain is not None:
+            chain = self.chain.content()
+            parts += [Sentence(f"{chain.headline}."), *chain.parts]
         remarks = tuple(f"Warning: {warning}" for warning in self.warnings)
         if self.assessment is not None:
             reasons = [f"{why[:1].upper()}{why[1:]}" for why in self.assessment.why]
@@ -173,8 +212,14 @@ class ProtectedRelease(Showable):
 
 def protect(  # noqa: PLR0913 - all but two have a default and are named
     data: object,
-    policy: GivenPolicy,
+    policy: GivenPolicy | None = None,
     *,
+    quasi_identifiers: Sequence[str] | None = None,
+    sensitive: Sequence[str] = (),
+    plain: Sequence[str] = (),
+    until: Wanted | None = None,
+    at_most_loss: float = 1.0,
+    at_most_gone: float = 1.0,
     method: str | Mapping[str, Any] | Partitioner | None = None,
     alpha: float = 0.5,
     support: int | None = None,
@@ -191,8 +236,16 @@ def protect(  # noqa: PLR0913 - all but two have a default and are named
     Where quasi-identifiers tell a sensitive value with more than `alpha`, those classes are
     generalised further, in several rounds if need be. Where sensitive columns tell about each
     other, by a learned rule or by a fact about a few people, the table is decoupled. If the tables
-    then teach what joins them (`attacks.DeFinetti`), groups are made more alike, and after that
-    columns are left out, until they do not. After each step it is looked at again.
+    then teach what joins them (`attacks.DeFinetti`, `attacks.EqualCounts`), groups are made more
+    alike, and after that columns are left out, until they do not. After each step it is looked at
+    again.
+
+    With `until` it goes on until the verdict gives that answer: remedies for its reasons are tried
+    on counts, one after the other (more promises, a larger k, a higher level, a column left out,
+    classes generalised further, columns published apart), and the cheapest chain of them that
+    leads there is applied. `chain` has its steps, each with what it costs. Without a policy, or by
+    one that promises nothing, k = 5 is promised and two values of each sensitive column in every
+    class, and it is said.
 
     Where the policy counts people, who may have several rows, so does this. A table is not
     decoupled then (see `sf.decouple`): what sensitive columns tell about each other is left, and
@@ -204,7 +257,15 @@ def protect(  # noqa: PLR0913 - all but two have a default and are named
     Args:
         data: A path (CSV, Parquet, SPSS, Excel …), a pandas, Polars or Arrow table, or a table of
             DuckDB, PostgreSQL or Spark. There, what is only tried is never written.
-        policy: A policy, its path, or its settings as a mapping.
+        policy: A policy, its path, or its settings as a mapping. None takes the columns that are
+            named instead; others are not published.
+        quasi_identifiers: The columns that others may know, without a policy.
+        sensitive: The columns that should not become known of a person, likewise.
+        plain: The columns that are published as they are, likewise.
+        until: The answer to go on to: `yes`, or `with care`; None looks for leaks only.
+        at_most_loss: The most normalised loss of the quasi-identifiers that a remedy may lead to.
+        at_most_gone: The most of the whole table that may be gone by it, columns that are left out
+            included; see `sfumato.recode.gone.DataGone`.
         method: How rows are recoded; None takes the policy's.
         alpha: What a probability must exceed to be mended.
         support: Fewest rows behind a rule; None takes the k that is promised, else 5.
@@ -234,6 +295,8 @@ def protect(  # noqa: PLR0913 - all but two have a default and are named
         (['anonymize', 'refine'], 16, 0)
     """
     require_int("rounds", rounds, at_least=0)
+    limits = _read_limits(until, at_most_loss, at_most_gone)
+    policy, promised = with_promises(policy, quasi_identifiers, sensitive, plain)
     place = place_for(output, data, format=format, force=force, whole_rows=True)
     policy = _read_policy(policy, method, people_file)
     # All attempts draw the same: what is published in the end is what was looked at.
@@ -242,7 +305,7 @@ def protect(  # noqa: PLR0913 - all but two have a default and are named
     # One connection for all that follows: a file may not be open twice.
     opened = open_prepared(stored or data, policy, output)
     table = opened if isinstance(opened, DatabaseTable) else None
-    subject = Subject.of(opened, policy)
+    given, subject = policy, Subject.of(opened, policy)
     policy, repeated = subject.policy, subject.notes
     if table is not None:
         # Before anything is tried, and even if it is decoupled in the end.
@@ -275,21 +338,42 @@ def protect(  # noqa: PLR0913 - all but two have a default and are named
     def attempt(asked: Policy) -> Release:
         return publish(MemoryPlace(), asked) if simulate is None else simulate(asked, refine)
 
+    if until is not None:
+        trials = PolicyTrials(
+            opened,
+            given,
+            verify,
+            quick=judge_quickly,
+            seed=seed,
+            report=progress or silent,
+        )
+        chain = find_chain(
+            trials,
+            given,
+            until,
+            limits=limits,
+            look=look if rounds else None,
+            # What is only tried is never written into a database.
+            apart=decouple_with is not None and table is None,
+        )
+        to = _Destination(place, output, format, force, people_file)
+        return _publish_chain(chain, opened, to, look, seed, progress, promised)
+
     refine: list[Findings] = []
     release = attempt(policy)
     steps = [ProtectStep("anonymize", look(release), "as the policy says")]
     release, blocked = _generalise(release, lambda: attempt(policy), look, steps, refine, rounds)
-    apart = steps[-1].findings.advice().decouple
-    if decouple_with is not None and apart and policy.counted_person is not None:
+    apart = () if decouple_with is None else steps[-1].findings.advice().decouple
+    if apart and policy.counted_person is not None:
         blocked = "; ".join(filter(None, [blocked, _left_together(apart)]))
         apart = ()
-    if decouple_with is None or not apart:
+    if not apart:
         if output is not None or people_file is not None:
             with unfinished_people(people_file, output=output, force=force) as unfinished:
                 release = publish(place, policy, unfinished)
         repeated = (*repeated, *warn_of_people(release, people_file))
         release = with_unprotected(release, repeated, opened)
-        done = ProtectedRelease(release, tuple(steps), blocked)
+        done = ProtectedRelease(release, tuple(steps), blocked, notes=promised, gone=release.gone)
         return _judge(done, policy, people_file, progress)
 
     def take_apart(release: Release, **where: Any) -> DecoupledRelease:  # noqa: ANN401 - options
@@ -303,18 +387,136 @@ def protect(  # noqa: PLR0913 - all but two have a default and are named
         look,
         steps,
     )
-    decoupled = found.decoupled
-    if output is not None:
-        # What was tried lies in memory: the format is still that of the input.
-        form = format or place.writes(opened)
-        decoupled = take_apart(found.release, output=output, format=form, force=force)
-    done = ProtectedRelease(decoupled, tuple(steps), blocked or found.blocked)
+    # What was tried lies in memory: the format is still that of the input.
+    decoupled = (
+        found.decoupled
+        if output is None
+        else take_apart(
+            found.release, output=output, format=format or place.writes(opened), force=force
+        )
+    )
+    done = ProtectedRelease(
+        decoupled,
+        tuple(steps),
+        blocked or found.blocked,
+        notes=promised,
+        gone=found.release.gone,
+    )
     return _judge(done, found.policy, None, progress)
+
+
+def _read_limits(until: str | None, loss: float, gone: float) -> ChainLimits:
+    """Return how much a chain of remedies may cost; raise if what is asked for makes no sense."""
+    if until not in (None, "yes", "with care"):
+        raise ParameterError("until", until, "yes or 'with care'")
+    for name, value in (("at_most_loss", loss), ("at_most_gone", gone)):
+        require_number(name, value, at_least=0, at_most=1)
+        if until is None and value < 1:
+            raise ParameterError(
+                name, value, "left out, or given with until", why="it limits what remedies may cost"
+            )
+    return ChainLimits(loss, gone)
+
+
+def with_promises(
+    policy: GivenPolicy | None,
+    quasi_identifiers: Sequence[str] | None = None,
+    sensitive: Sequence[str] = (),
+    plain: Sequence[str] = (),
+) -> tuple[Policy, tuple[str, ...]]:
+    """Return a policy that promises something, and what to say if it did not by itself.
+
+    Args:
+        policy: What was given: a policy, its path or its settings, perhaps with roles alone.
+        quasi_identifiers: The columns that others may know, without a policy.
+        sensitive: The columns that should not become known of a person, likewise.
+        plain: The columns that are published as they are, likewise.
+
+    >>> roles = {"columns": {"age": "quasi-identifier", "ill": "sensitive"}}
+    >>> found, notes = with_promises(roles)
+    >>> found.models
+    (KAnonymity(k=5), DistinctLDiversity(column='ill', l=2))
+    >>> notes
+    ('nothing was promised: k = 5 is, and two values of ill in every class',)
+    """
+    if policy is None:
+        found = policy_for_columns(quasi_identifiers, sensitive, plain, None)
+        return found, _say_promised(found)
+    if quasi_identifiers is not None or sensitive or plain:
+        raise ParameterError(
+            "quasi_identifiers", quasi_identifiers, "left out, or given without a policy"
+        )
+    if isinstance(policy, Policy):
+        return policy, ()
+    folder = None
+    settings: Any = policy
+    if not isinstance(policy, Mapping):
+        folder = Path(policy).parent
+        settings = parse(read_file(Path(policy)), origin=str(policy)).root
+    if not isinstance(settings, Mapping) or settings.get("models") or "columns" not in settings:
+        return policy_of(policy), ()
+    # A promise that any policy may make, to read the roles; then those that go with them.
+    first = policy_of({**settings, "models": [{"model": KAnonymity.name, "k": 5}]})
+    models = [*first.models, *(DistinctLDiversity(name, 2) for name in first.sensitive)]
+    found = first.replace(models=models)
+    return found if folder is None else found.relative_to(folder), _say_promised(found)
+
+
+def _say_promised(policy: Policy) -> tuple[str, ...]:
+    secret = policy.sensitive
+    values = f", and two values of {join_words(secret)} in every class" if secret else ""
+    return (f"nothing was promised: k = 5 is{values}",)
+
+
+class _Destination(NamedTuple):
+    """Where a release goes."""
+
+    place: Place
+    output: str | PathLike[str] | None
+    format: str | None
+    force: bool
+    people_file: str | PathLike[str] | None
+
+
+def _publish_chain(
+    chain: RemedyChain,
+    table: Table,
+    to: _Destination,
+    look: Callable[[Release | DecoupledRelease], Findings],
+    seed: int,
+    progress: Progress | None,
+    promised: tuple[str, ...],
+) -> ProtectedRelease:
+    """Publish what a chain of remedies leads to, with the verdict on it."""
+    policy, report = chain.policy, progress or silent
+    subject = Subject.of(table, policy, alone=needs_single_rows(policy))
+    apart = policy.make_decoupling(DECOUPLINGS)
+    refine = list(chain.refine) or None
+    release: Release | DecoupledRelease
+    with unfinished_people(to.people_file, output=to.output, force=to.force) as unfinished:
+        place = to.place if apart is None else MemoryPlace()
+        people = unfinished if apart is None else None
+        rng = np.random.default_rng(seed)
+        release = made = make_release(
+            subject, place, refine=refine, rng=rng, report=report, people_file=people
+        )
+    if apart is None:
+        notes = (*subject.notes, *warn_of_people(made, to.people_file))
+        release = with_unprotected(made, notes, table)
+    else:
+        form = None if to.output is None else to.format or to.place.writes(table)
+        where: dict[str, Any] = {"output": to.output, "format": form, "force": to.force}
+        release = decouple(made, apart, progress=progress, **where)
+    action = "decouple" if apart is not None else "refine" if refine else "anonymize"
+    steps = (ProtectStep(action, look(release), chain.headline),)
+    blocked = "" if chain.reached else f"no chain of remedies that was tried leads to {chain.until}"
+    done = ProtectedRelease(release, steps, blocked, chain=chain, notes=promised, gone=made.gone)
+    return _judge(done, policy, to.people_file, progress)
 
 
 def _count(table: DatabaseTable, policy: Policy, seed: int, report: Progress) -> CountedTable:
     """Count a table that stays in its database, once for all that is tried."""
-    columns = tuple(dict.fromkeys([*counted_columns(policy), *policy.sensitive]))
+    columns = columns_to_count(policy, table.columns)
     counts = table.count(columns, progress=lambda done, total: report("count", done, total))
     if not counts.total:
         raise InputError("the table has no rows: there is no person to protect")
@@ -351,12 +553,12 @@ def _judge(
 
 
 def _read_policy(
-    given: GivenPolicy,
+    given: Policy,
     method: str | Mapping[str, Any] | Partitioner | None,
     people_file: str | PathLike[str] | None,
 ) -> Policy:
     """Return the policy with the method that was asked for, if people files go with it."""
-    policy = policy_of(given)
+    policy = given
     if people_file is not None and policy.counted_person is None:
         refuse_people_file(people_file)
     return policy if method is None else override_method(policy, method)
@@ -501,8 +703,12 @@ def _without(policy: Policy, column: str) -> Policy:
     return policy.replace(columns=columns, models=models, detect=_detection_of(policy).among(left))
 
 
+_JOINING = [DeFinetti.name, EqualCounts.name]
+"""The attacks that learn from many groups what joins their tables."""
+
+
 def _attack_tables(release: DecoupledRelease, policy: Policy) -> tuple[Outcome, ...]:
     """Return what the tables of a decoupled release teach of what joins them."""
     rule = policy.verdict.rule(policy.risk_levels)
-    found = outcomes(target_of(open_release(release, policy)), [DeFinetti.name], rule)
+    found = outcomes(target_of(open_release(release, policy)), _JOINING, rule)
     return tuple(accept(each, policy.accept) for each in found if each.tried)

@@ -1,47 +1,28 @@
 """One row per person: what changes within a person is put side by side."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from os import PathLike
 from pathlib import Path
 from typing import Any
 
 from sfumato.errors import ParameterError, names_in, require_int
-from sfumato.showing.content import Content, Sentence, Showable
+from sfumato.showing.content import Content, Sentence, Showable, plain_of
 from sfumato.tables import open_table
-from sfumato.tables.capabilities import OrderedRows
+from sfumato.tables.capabilities import OrderedRows, WideRows
 from sfumato.text import join_words
 from sfumato.typing import Progress, silent
 
 
 @dataclass(frozen=True, eq=False)
-class WideTable(Showable):
+class WideTable(WideRows, Showable):
     """A table with one row per person. It can be given wherever a table can."""
 
     table: Any
     """The rows, as the kind of table that was given; an Arrow table if it was a file."""
 
-    person: str
-    constant: tuple[str, ...]
-    """The columns that never change within a person: they stay one column."""
-
-    changing: tuple[str, ...]
-    """The columns that became several."""
-
-    people: int
-    rows: int
-    """The rows there were."""
-
-    lost: int
-    """The rows that were left out, because their person has more than were kept."""
-
-    side_by_side: int
-    """The most rows of a person that were put side by side."""
-
-    ties: int
-    """People of whom two rows have the same place in the order."""
-
-    path: Path | None = None
+    person: str = field(kw_only=True)
+    path: Path | None = field(kw_only=True, default=None)
     """The file it was written to, if it was."""
 
     def __arrow_c_stream__(self, requested_schema: object = None) -> object:
@@ -53,17 +34,7 @@ class WideTable(Showable):
 
     def to_dict(self) -> dict[str, Any]:
         """Return the figures as plain values that JSON can hold."""
-        return {
-            "person": self.person,
-            "people": self.people,
-            "rows": self.rows,
-            "lost": self.lost,
-            "side_by_side": self.side_by_side,
-            "ties": self.ties,
-            "constant": list(self.constant),
-            "changing": list(self.changing),
-            "path": None if self.path is None else str(self.path),
-        }
+        return plain_of(self, "person people rows lost side_by_side ties constant changing path")
 
     def content(self) -> Content:
         """Return what became of the rows and of the columns."""
@@ -170,14 +141,5 @@ def widen(  # noqa: PLR0913 - each is one thing that users say
 
         write_table(made.table, target, force=force, private="the widened table")
     return WideTable(
-        table.native(made.table),
-        person,
-        made.constant,
-        made.changing,
-        made.people,
-        made.rows,
-        made.lost,
-        made.side_by_side,
-        made.ties,
-        target,
+        **(vars(made) | {"table": table.native(made.table)}), person=person, path=target
     )

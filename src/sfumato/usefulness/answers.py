@@ -12,7 +12,7 @@ from sfumato.counts import Column, add_up
 from sfumato.errors import InputError
 from sfumato.hierarchy import Ladder
 from sfumato.hierarchy.labels import LabelReader, Stretch, day_of
-from sfumato.showing.content import Content, Showable
+from sfumato.showing.content import Content, Showable, plain_of
 from sfumato.text import STAR, text_of, text_or_none
 from sfumato.typing import BoolArray, FloatArray, IntArray, Value
 
@@ -419,12 +419,7 @@ class Estimate(Showable):
     def to_dict(self) -> dict[str, Any]:
         """Return the figures as plain values that JSON can hold."""
         return {
-            "where": dict(self.where),
-            "estimate": self.estimate,
-            "rows": self.rows,
-            "least": self.least,
-            "most": self.most,
-            "exact": self.exact,
+            **plain_of(self, "where estimate rows least most exact"),
             **({} if self.people is None else {"people": self.people}),
             **({} if self.population is None else {"population": self.population}),
         }

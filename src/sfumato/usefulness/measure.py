@@ -18,7 +18,16 @@ from sfumato.errors import (
     require_text,
 )
 from sfumato.hierarchy.labels import RawLabels
-from sfumato.showing.content import Cell, Content, ContentTable, FineShare, Part, Sentence, Showable
+from sfumato.showing.content import (
+    Cell,
+    Content,
+    ContentTable,
+    FineShare,
+    Part,
+    Sentence,
+    Showable,
+    plain_of,
+)
 from sfumato.text import number_of, percent, text_of
 from sfumato.typing import FloatArray, IntArray
 from sfumato.usefulness.estimators import Estimator
@@ -157,12 +166,7 @@ class Accuracy:
 
     def to_dict(self) -> dict[str, Any]:
         """Return the figures as plain values that JSON can hold."""
-        return {
-            "target": self.target,
-            "baseline": self.baseline,
-            "before": self.before,
-            "after": self.after,
-        }
+        return plain_of(self, "target baseline before after")
 
     def __str__(self) -> str:
         return (
@@ -328,10 +332,7 @@ class WeightedUtility:
     def to_dict(self) -> dict[str, Any]:
         """Return the figures as plain values that JSON can hold."""
         return {
-            "weight": self.weight,
-            "people": self.people,
-            "published": self.published,
-            "queries": self.queries.to_dict(),
+            **plain_of(self, "weight people published queries"),
             "columns": [
                 {key: value for key, value in each._asdict().items() if value is not None}
                 for each in self.columns
@@ -467,10 +468,7 @@ class Utility(Showable):
     def to_dict(self) -> dict[str, Any]:
         """Return the figures as plain values that JSON can hold."""
         return {
-            "rows": self.rows,
-            "published": self.published,
-            "queries": self.queries.to_dict(),
-            "associations": self.associations.to_dict(),
+            **plain_of(self, "rows published queries associations"),
             **({} if self.accuracy is None else {"accuracy": self.accuracy.to_dict()}),
             **({} if self.weighted is None else {"weighted": self.weighted.to_dict()}),
             **({} if self.people is None else {"people": self.people.to_dict()}),

@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from sfumato.counts import add_up, group
+from sfumato.showing.content import plain_of
 from sfumato.text import join_words, percent
 from sfumato.typing import FloatArray, IntArray
 from sfumato.usefulness.cells import AnalystCells
@@ -94,15 +95,7 @@ class Propensity:
 
     def to_dict(self) -> dict[str, Any]:
         """Return the figures as plain values that JSON can hold."""
-        return {
-            "loss": self.loss,
-            "pmse": self.pmse,
-            "expected": self.expected,
-            "ratio": self.ratio,
-            "features": self.features,
-            "unseen": list(self.unseen),
-            "rows": self.rows,
-        }
+        return plain_of(self, "loss pmse expected ratio features unseen rows")
 
     def __str__(self) -> str:
         if not 0 < self.share < 1:

@@ -579,7 +579,7 @@ def _kind_in(plain: Mapping[str, Any]) -> str | None:
     """Return the kind that a manifest names; None if the release is one table."""
     if plain.get("kind") is None:
         return None
-    known = KINDS if plain["kind"] in KINDS else {**KINDS, **_plugins()}
+    known = KINDS if str(plain["kind"]) in KINDS else {**KINDS, **_plugins()}
     return _one_of(plain, "kind", tuple(known))
 
 

@@ -4,7 +4,7 @@ import secrets
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from sfumato.app.desk import Desk
 from sfumato.app.fields import Fields
@@ -15,31 +15,42 @@ from sfumato.app.texts import Translator, translator
 from sfumato.app.wording import sentence_of
 from sfumato.errors import InputError, SfumatoError
 from sfumato.policy import Policy
+from sfumato.policy.adversaries import Knows
 from sfumato.policy.parts import member_settings
 from sfumato.policy.remedies import Remedy
 from sfumato.releases.release import DecoupledRelease, Release
 from sfumato.showing.content import Markup
-from sfumato.tasks.verify import Assessment, Reason
+from sfumato.tasks.assessment import Assessment, Reason
 from sfumato.typing import Progress
+
+if TYPE_CHECKING:
+    from sfumato.tasks.price import Prices
 
 step = ALL["verdict"]
 
-JOB, OPENED, LEAKS = "verdict", "judge", "findings"
-"""The work: to judge the release of the policy, a release that was opened, and to find leaks."""
+JOB, OPENED, LEAKS, PRICES = "verdict", "judge", "findings", "prices"
+"""The work: to judge the release of the policy, a release that was opened, to find leaks, and to
+try what is advised."""
 
 MEANINGS = {
     "yes": "Every promise holds, every attack that applies was tried, and nothing about any person "
     "becomes likely that was not.",
-    "with care": "Every promise holds and no person is at risk, but there are reasons to look "
-    "twice. Read them before you publish.",
+    "with care": "Every promise holds and no person is at risk, but something is open. Read the "
+    "reasons before you publish.",
     "no": "Do not publish it as it is. Every reason below says what to do about it.",
+}
+
+ADVERSARIES = {
+    Knows.QUASI_IDENTIFIERS: "By who knows the quasi-identifiers:",
+    Knows.ONE_VALUE: "By who also knows one other value:",
+    Knows.TWO_VALUES: "By who also knows two other values:",
 }
 
 SIGNS = {"yes": "✓", "with care": "!", "no": "✗"}
 
 LEVELS = ("low", "moderate", "high", "very high")
 
-TEXTS = (*MEANINGS.values(), *LEVELS)
+TEXTS = (*MEANINGS.values(), *ADVERSARIES.values(), *LEVELS)
 
 _MOST_CASES = 3
 _MOST_VALUES = 200
@@ -77,8 +88,11 @@ def show(desk: Desk, asked: Fields) -> Context:
         "reasons": [] if found is None else _describe_all(desk, found, asked.language),
         "signs": SIGNS,
         "meanings": MEANINGS,
+        "adversaries": ADVERSARIES,
         "untried": [] if found is None else [o for o in found.assessment.attacks if not o.tried],
         "leaks": _leaks(desk, found),
+        "prices": None if opened else _prices(desk, found),
+        "prices_job": None if opened else desk.jobs.get(PRICES),
         "leaks_job": None if opened else desk.jobs.get(LEAKS),
         "known": _suggestions(desk) if found is not None and not opened else {},
         "sensitive": () if desk.policy is None else desk.policy.sensitive,
@@ -141,6 +155,25 @@ def judge_opened(desk: Desk, asked: Fields) -> Answer:
         return VerdictShown(verify(folder, progress=report), folder, None)
 
     desk.start(OPENED, work)
+    return None
+
+
+@step.action("prices")
+def try_remedies(desk: Desk, asked: Fields) -> Answer:
+    """Begin to try what is advised, to say what it costs and what the answer is then."""
+    _current(desk)
+    address, policy = desk.require_source().address, desk.task_policy
+
+    def work(report: Progress) -> Any:  # noqa: ANN401 - prices, imported where needed
+        from sfumato.releases.preparing import open_prepared
+        from sfumato.tasks.priced_verdict import price_remedies
+        from sfumato.tasks.trying import judge_quickly
+        from sfumato.tasks.verify import verify
+
+        table = open_prepared(rows_at_hand(address), policy)
+        return price_remedies(table, policy, verify, quick=judge_quickly, report=report)
+
+    desk.start(PRICES, work)
     return None
 
 
@@ -276,13 +309,29 @@ def _one_line(settings: Mapping[str, object]) -> str:
 
 def _describe_all(desk: Desk, found: VerdictShown, language: str) -> list[dict[str, Any]]:
     sensitive = () if desk.policy is None else desk.policy.sensitive
+    prices = _prices(desk, found)
     return [
         {
-            **_describe(at, reason, sensitive),
+            **_describe(at, reason, sensitive, prices),
             "promised": _list_promises(reason, translator(language)),
         }
         for at, reason in enumerate(found.assessment.reasons)
     ]
+
+
+def _prices(desk: Desk, found: VerdictShown | None) -> "Prices | None":
+    """Return what the remedies cost that were tried; None before they are."""
+    job = desk.jobs.get(PRICES)
+    if found is None or job is None or not job.ready or desk.is_old(job):
+        return None
+    prices: Prices = job.result
+    return prices
+
+
+def _price_of(remedy: Remedy, prices: "Prices | None") -> str:
+    """Return what a remedy costs, in words; nothing if it was not tried."""
+    every = () if prices is None else (one for each in prices.reasons for one in each.remedies)
+    return next((str(one) for one in every if one.remedy == remedy), "")
 
 
 def _list_promises(reason: Reason, t: Translator) -> list[tuple[str, Sequence[str]]]:
@@ -297,11 +346,19 @@ def _list_promises(reason: Reason, t: Translator) -> list[tuple[str, Sequence[st
     ]
 
 
-def _describe(at: int, reason: Reason, sensitive: Sequence[str]) -> dict[str, Any]:
+def _describe(
+    at: int, reason: Reason, sensitive: Sequence[str], prices: "Prices | None"
+) -> dict[str, Any]:
     outcome = reason.outcome
     text = reason.text[:1].upper() + reason.text[1:]
     remedies: list[dict[str, Any]] = [
-        {"at": number, "kind": each.kind, "remedy": each, "words": _in_words(each)}
+        {
+            "at": number,
+            "kind": each.kind,
+            "remedy": each,
+            "words": _in_words(each),
+            "price": _price_of(each, prices),
+        }
         for number, each in enumerate(reason.remedies)
     ]
     own = [] if outcome is None else [n for n in outcome.columns if n in sensitive]

@@ -10,7 +10,16 @@ from sfumato.decouplings import kind_of
 from sfumato.errors import UnknownColumnError
 from sfumato.harm import HarmRule, Level
 from sfumato.showing.charts import bars_svg
-from sfumato.showing.content import Content, ContentTable, Heading, Part, Sentence, Share, Showable
+from sfumato.showing.content import (
+    Content,
+    ContentTable,
+    Heading,
+    Part,
+    Sentence,
+    Share,
+    Showable,
+    plain_of,
+)
 from sfumato.text import percent, text_of
 from sfumato.typing import Value
 
@@ -220,14 +229,7 @@ class Explanation(Showable):
         """Return everything as plain values, ready for JSON."""
         return {
             "person": {n: None if v is None else text_of(v) for n, v in self.person.items()},
-            "knows": self.knows,
-            "kind": self.kind,
-            "found": self.found,
-            "of": self.of,
-            "of_places": self.of_places,
-            "places": [place.to_dict() for place in self.places],
-            "beliefs": [belief.to_dict() for belief in self.beliefs],
-            "sentences": list(self.sentences),
+            **plain_of(self, "knows kind found of of_places places beliefs sentences"),
         }
 
     def svg(self, column: str | None = None) -> str:

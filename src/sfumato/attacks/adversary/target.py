@@ -15,12 +15,16 @@ from sfumato.attacks import (
     PerturbedRows,
     ReleaseMaker,
     Target,
+    WholeRows,
     base,
     matcher,
 )
+from sfumato.attacks.adversary.claims import chance_claims, randomised_columns
+from sfumato.attacks.nearly_exact import NearlyExact, read_columns
 from sfumato.attacks.overlap import Face, LabelKnowledge, number_items
+from sfumato.attacks.perturbed import BesideColumn, look_at
 from sfumato.classes import MISSING, SensitiveColumn, ValueCounts, overlapping
-from sfumato.counts import Column, FrequencySet
+from sfumato.counts import Column, FrequencySet, group
 from sfumato.counts.people import ClassPeople
 from sfumato.decouplings.base import LinkedTables, joint_name
 from sfumato.errors import (
@@ -40,31 +44,45 @@ from sfumato.perturbations import Perturbation
 from sfumato.policy import ColumnRule, Missing, Policy, Spelling
 from sfumato.recode.deciding import count_population, counted_columns, decide, ladders_of
 from sfumato.recode.recoded import recode_counts
+from sfumato.releases.codebook import WrittenTable
 from sfumato.releases.manifest import Manifest, Promise, bind_paths
-from sfumato.releases.opening import Published, PublishedTable, count_columns, open_release
+from sfumato.releases.opening import (
+    Published,
+    PublishedGroups,
+    PublishedTable,
+    count_columns,
+    open_release,
+)
 from sfumato.releases.preparing import open_original
 from sfumato.releases.release import public_name
+from sfumato.schema import Role
 from sfumato.tables import open_table
 from sfumato.tables.capabilities import OrderedRows, Sets
 from sfumato.text import fold_spelling, text_of
 from sfumato.typing import FloatArray, IntArray, Value, silent
 
 
-def target_of(release: Published) -> Target:
+def target_of(release: Published, *, at_face_value: Sequence[str] = ()) -> Target:
     """Group the people of a release, or of a plain table, as it shows them.
 
     Rows whose quasi-identifiers are all `*` are a class like others: they are of those people
     who fit no other class. Left out are only suppressed rows that say nothing else either: those
     of a release of ours, which says how many they are, and in a stranger's table rows of stars
     without any sensitive value, unless all rows are like that.
+
+    Args:
+        release: The release.
+        at_face_value: Columns whose published values are taken for true ones, whatever the
+            manifest says of chance.
     """
     manifest = release.manifest
+    drawn = {n: m for n, m in randomised_columns(release).items() if n not in at_face_value}
     ladders = _Ladders(release.policy, {} if manifest is None else manifest.hierarchies)
     if manifest is not None and manifest.kind is not None:
         _require_own(manifest, "quasi_identifiers", "quasi-identifier", release.named[0])
         _require_own(manifest, "sensitive", "sensitive", release.named[1])
     if isinstance(release, PublishedTable):
-        target = _table(release, ladders)
+        target = _table(release, ladders, drawn)
     elif manifest is not None and not release.kind.keeps_classes:
         shown = (*release.columns, *release.plain)
         published = cache(lambda: release.counts(shown).fold(release.folded).join(release.together))
@@ -90,8 +108,30 @@ def target_of(release: Published) -> Target:
         target = replace(target, also=tuple(also))
     target = _with_claims(target, release)
     target = with_items(target, release)
+    if isinstance(release, PublishedTable):
+        target = replace(target, whole=_whole_rows(release))
+    elif isinstance(release, PublishedGroups) and release.beside and release.quasi_identifiers:
+        target = replace(target, whole=_rows_beside(release))
     matches_any = target.counts is not None and release.missing == Missing.MATCHES_ANY.value
     return _overlapping(target) if matches_any else target
+
+
+def at_face_value(release: Published) -> Target | None:
+    """Return a release as it is if what only its manifest says of chance is wrong.
+
+    Published values are true ones then. None if there is no such claim of a sensitive column.
+
+    Example:
+        >>> import pyarrow as pa
+        >>> from sfumato.releases.opening import open_release
+        >>> at_face_value(open_release(pa.table({"age": [30]}), quasi_identifiers=["age"])) is None
+        True
+    """
+    claimed = [claim for claim in chance_claims(release) if claim.open]
+    names = tuple(claim.column for claim in claimed)
+    if not any(name in release.sensitive for name in names):
+        return None
+    return target_of(release, at_face_value=names)
 
 
 def with_items(target: Target, release: Published) -> Target:
@@ -134,6 +174,49 @@ def with_items(target: Target, release: Published) -> Target:
     return replace(target, items=items)
 
 
+def _whole_rows(release: PublishedTable) -> WholeRows:
+    """Return what reads the rows of a release with all their columns."""
+    data = release.data
+    there = data.names if isinstance(data, FrequencySet) else release.table.columns
+    apart = {*release.quasi_identifiers, *release.sets, release.person, release.household}
+    if release.policy is not None:
+        apart |= {release.policy.counted_person, release.policy.household}
+
+    def read(names: Sequence[str]) -> FrequencySet:
+        [counts] = release.counts((*release.quasi_identifiers, *names)).tables
+        folded = [name for name in release.folded if name in counts.names]
+        return release.without_general_stars(release.without_starred(counts).fold(folded))
+
+    return WholeRows(
+        tuple(name for name in there if name not in apart),
+        read,
+        release.k,
+        _general(release),
+        cache(lambda: _readings(release, None)),
+    )
+
+
+def _rows_beside(release: PublishedGroups) -> WholeRows:
+    """Return what reads the quasi-identifiers of a decoupled release, and what stands beside."""
+
+    def read(names: Sequence[str]) -> FrequencySet:
+        wanted = (*release.quasi_identifiers, *names)
+        for table in release.counts(wanted).tables:
+            if {*wanted} <= {*table.names}:
+                return table.project(wanted)
+        raise release.lacks_groups()
+
+    readings = cache(lambda: _readings(release, None))
+    return WholeRows(release.beside, read, release.k, _general(release), readings)
+
+
+def _general(release: Published) -> frozenset[str]:
+    """Return the quasi-identifiers that were generalised, as far as a manifest says so."""
+    records = () if release.manifest is None else release.manifest.known_columns
+    general = {c.name for c in records if c.level != 0 and c.height != 0}
+    return frozenset(general & {*release.quasi_identifiers})
+
+
 def _require_own(manifest: Manifest, name: str, role: str, given: Sequence[str] | None) -> None:
     """Raise an error for roles that are not those by which a table was taken apart."""
     own = list(manifest.with_role(role))
@@ -146,13 +229,15 @@ def _require_own(manifest: Manifest, name: str, role: str, given: Sequence[str] 
         )
 
 
-def _table(release: PublishedTable, ladders: "_Ladders") -> Target:
+def _table(
+    release: PublishedTable, ladders: "_Ladders", drawn: Mapping[str, Perturbation]
+) -> Target:
     people = release.people
     if people is not None:
         # Suppressed rows are not among those of people.
-        people = people.fold(release.folded)
-        drawn = randomised_columns(release)
-        steady = tuple(name for name in release.sensitive if name not in drawn)
+        readings = nearly_exact_columns(people, drawn)
+        people = read_columns(people, readings).fold(release.folded)
+        steady = tuple(n for n in release.sensitive if readings.get(n) or n not in drawn)
         bound = ladders.of([people.column(n) for n in steady])
         target = Target.of_table(
             people,
@@ -162,37 +247,64 @@ def _table(release: PublishedTable, ladders: "_Ladders") -> Target:
             person=release.person,
             household=release.household,
         )
+        target = replace(target, unread=tuple(sum(_beside(release), ())))
         return _with_perturbed(target, release, drawn)
-    [counts] = release.counts(release.columns).tables
+    beside, unread = _beside(release)
+    [counts] = release.counts((*release.columns, *beside)).tables
+    readings = nearly_exact_columns(counts, drawn)
+    # What chance has changed to the point that it is another value is not what others know.
+    beside = tuple(name for name in beside if name in readings or name not in drawn)
+    counts = read_columns(counts.project((*release.columns, *beside)), readings)
     counts = release.without_starred(counts).fold(release.folded)
     general = release.generalised
     counts = release.without_general_stars(counts)
     # Labels are nodes of a hierarchy, and none is bound to them: each is judged as a value is.
     bound = ladders.of([counts.column(n) for n in release.sensitive if n not in general])
-    drawn = randomised_columns(release)
-    steady = tuple(name for name in release.sensitive if name not in drawn)
+    steady = tuple(n for n in release.sensitive if readings.get(n) or n not in drawn)
     bound = {name: ladder for name, ladder in bound.items() if name in steady}
     target = Target.of_table(counts, release.quasi_identifiers, steady, bound)
+    target = replace(target, beside=beside, unread=unread)
     target = _with_perturbed(target, release, drawn)
     if release.manifest is not None or target.silent.all() or not _says_nothing(target):
         return target
     return target.keep(~target.silent)
 
 
-def randomised_columns(release: Published) -> dict[str, Perturbation]:
-    """Return the published columns whose values chance has changed, and how.
+_MANY_VALUES = 50_000
+"""A column with more values is nearly a key: to order and count them takes longer than all else."""
 
-    The manifest says so. Where there is a policy, it must say the same: else the manifest would
-    set the bar that it is judged by.
+
+def _beside(release: PublishedTable) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """Return the plain columns that others may know, and those that cannot be looked at.
+
+    They are all that is published and neither a quasi-identifier nor sensitive, but for weights.
     """
-    manifest = release.manifest
-    if manifest is None:
-        return {}
-    every = {column.name: column.perturbations for column in manifest.columns}
-    if release.policy is not None:
-        stated = release.policy.perturbations
-        every = {name: chain for name, chain in every.items() if stated.get(name, ()) == chain}
-    return {n: member for n, chain in every.items() for member in chain if member.random}
+    names = [name for name, role in release.open_columns.items() if role is not Role.WEIGHT]
+    data = release.data
+    if isinstance(data, FrequencySet):
+        values = {name: len(data.column(name).values) for name in names}
+        # Rows that are only counts may lack columns that are published.
+        plain = () if release.manifest is None else release.manifest.with_role("plain")
+        names += [name for name in plain if name not in data.names]
+    else:
+        domains = WrittenTable(release.table, release.known).domains(names) if names else {}
+        values = {name: len(domain.rows) for name, domain in domains.items()}
+    fits = {name: values.get(name, _MANY_VALUES + 1) <= _MANY_VALUES for name in names}
+    return tuple(n for n in names if fits[n]), tuple(n for n in names if not fits[n])
+
+
+def nearly_exact_columns(
+    counts: FrequencySet, drawn: Mapping[str, Perturbation]
+) -> dict[str, NearlyExact]:
+    """Return the columns that chance has changed so little that they count as they stand.
+
+    Args:
+        counts: The published rows.
+        drawn: What chance did to which columns.
+    """
+    there = {name: member for name, member in drawn.items() if name in counts.names}
+    read = {name: NearlyExact.read(look_at(counts, name), each) for name, each in there.items()}
+    return {name: each for name, each in read.items() if each is not None}
 
 
 def _with_perturbed(
@@ -202,12 +314,20 @@ def _with_perturbed(
     data = release.data
     there = data.names if isinstance(data, FrequencySet) else release.table.columns
     names = [n for n in drawn if n in there and n not in release.quasi_identifiers]
+    names = [n for n in names if n not in release.sets]
     if not names:
         return target
-    [counts] = release.counts((*release.quasi_identifiers, *names)).tables
+    plain = [n for n, role in release.open_columns.items() if role is not Role.WEIGHT]
+    others = [n for n in (*release.sensitive, *plain) if n in there and n not in names]
+    others = [n for n in others if n not in release.sets]
+    [counts] = release.counts((*release.quasi_identifiers, *names, *others)).tables
     counts = release.without_starred(counts)
     secret = tuple(name for name in names if name in release.sensitive)
     values = {name: counts.column(name).values for name in secret}
+    readings = nearly_exact_columns(counts, {name: drawn[name] for name in names})
+    beside = {name: _read_beside(counts, name, readings.get(name), release) for name in others}
+    beside |= {name: _read_beside(counts, name, each, release) for name, each in readings.items()}
+    as_published = {name: _read_beside(counts, name, None, release) for name in secret}
     rows = PerturbedRows(
         counts,
         target.class_of(counts),
@@ -215,8 +335,50 @@ def _with_perturbed(
         secret,
         tuple(name for name in secret if name in release.unknown),
         secrecy_of(release.policy, values) or None,
+        {name: each for name, each in beside.items() if name not in release.unknown},
+        _units_of(target, counts, as_published | beside),
     )
     return replace(target, perturbed=rows)
+
+
+def _read_beside(
+    counts: FrequencySet, name: str, reading: NearlyExact | None, release: Published
+) -> BesideColumn:
+    """Return what rows have in a column, as an adversary reads it."""
+    column, codes = counts.column(name), counts.codes_of(name).astype(np.int64)
+    if reading is not None:
+        column, number = reading.column(counts, name)
+        codes = number[codes]
+    if name in release.folded:
+        folded = column.folded
+        column, codes = folded.column, folded.codes[codes].astype(np.int64)
+    return BesideColumn(column, codes)
+
+
+def _units_of(
+    target: Target, counts: FrequencySet, beside: Mapping[str, BesideColumn]
+) -> IntArray | None:
+    """Return of which combination of the target each of some finer ones is a part."""
+    whole = target.counts
+    if whole is None or not {*whole.names} <= {*target.quasi_identifiers, *beside}:
+        return None
+    sizes = [len(column.values) for column in whole.columns]
+    both = []
+    for column in whole.columns:
+        codes = counts.codes_of(column.name).astype(np.int64)
+        if column.name in beside:
+            read = beside[column.name]
+            place = {value: code for code, value in enumerate(column.values)}
+            number = np.array([place.get(value, -1) for value in read.column.values])
+            codes = number[read.codes]
+        if (codes < 0).any():
+            return None
+        both.append(np.concatenate([whole.codes_of(column.name).astype(np.int64), codes]))
+    found = group(both, sizes, n=len(whole) + len(counts))
+    unit = np.full(found.n, -1, dtype=np.int64)
+    unit[found.of_item[: len(whole)]] = np.arange(len(whole))
+    units: IntArray = unit[found.of_item[len(whole) :]]
+    return None if (units < 0).any() else units
 
 
 def _says_nothing(target: Target) -> bool:
@@ -232,7 +394,8 @@ def _texts(categories: object) -> tuple[tuple[str, ...], ...]:
 
 def _with_claims(target: Target, release: Published) -> Target:
     """Attach the settings of values and columns, and what is promised."""
-    unknown = tuple(name for name in target.sensitive if name in release.unknown)
+    there = (*target.sensitive, *target.beside)
+    unknown = tuple(name for name in there if name in release.unknown)
     target = replace(_with_secrecy(target, release.policy), unknown=unknown)
     return _promising(target, release.promises)
 
@@ -665,7 +828,33 @@ def with_members(target: Target, release: Published, original: object) -> Target
     if target.counts is not None and not every:
         tables = _without_stars(tables)
     found = matcher_of(people, tables, release.levels, ladders)
-    return replace(target, people=people, members=members, matcher=found)
+    target = replace(target, people=people, members=members, matcher=found)
+    return _with_source(target, release, original, names, ladders)
+
+
+def _with_source(
+    target: Target,
+    release: Published,
+    original: object,
+    names: tuple[str, ...],
+    ladders: Mapping[str, Ladder],
+) -> Target:
+    """Attach the table that the release was made of, to count who shares which values."""
+    whole = target.whole
+    if whole is None or target.person is not None or names != target.quasi_identifiers:
+        return target
+    there = (
+        original.names
+        if isinstance(original, FrequencySet)
+        else open_original(original, release.policy, names).columns
+    )
+
+    def read(asked: Sequence[str]) -> FrequencySet:
+        wanted = (*names, *(name for name in asked if name in there))
+        return count_columns(original, wanted, release.policy).project(wanted)
+
+    labels = Labels(ladders, release.levels, strict=False)
+    return replace(target, whole=replace(whole, read_source=read, labels=labels))
 
 
 def _members(

@@ -1,20 +1,15 @@
 """Trials: what a policy would publish of a counted table, in figures, and attacks on it."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from typing import Any, Literal
 
 import numpy as np
 
-from sfumato.attacks import (
-    ATTACKS,
-    ClassAttack,
-    HouseholdKnowledge,
-    IntervalDisclosure,
-    Outcome,
-)
+from sfumato.attacks import DeFinetti, Outcome
+from sfumato.attacks.adversary.judging import COUNTING, FoundByAdversaries, held_to, judge
 from sfumato.attacks.adversary.target import target_of
-from sfumato.attacks.base import accept
+from sfumato.attacks.at_risk import AdversaryLine, largest
 from sfumato.attacks.target import Target
 from sfumato.counts import FrequencySet
 from sfumato.errors import InfeasibleError
@@ -24,15 +19,16 @@ from sfumato.losses import NormalizedLoss
 from sfumato.models import KmAnonymity
 from sfumato.policy import Policy
 from sfumato.recode.deciding import Decision, Maker, counted_columns, decide
-from sfumato.recode.recoded import recode_counts
+from sfumato.recode.gone import DataGone, hidden_in
+from sfumato.recode.recoded import recode_counts, rows_of
 from sfumato.releases.manifest import PUBLISHED, build_manifest
 from sfumato.releases.opening import open_release
 from sfumato.releases.people import Repetition, count_by
 from sfumato.releases.people_file import tell_people_apart
-from sfumato.releases.perturbing import perturb_counts
+from sfumato.releases.perturbing import columns_to_perturb, perturb_counts
 from sfumato.releases.release import DecoupledRelease, Release
 from sfumato.schema import Role
-from sfumato.text import STAR, percent
+from sfumato.text import STAR, join_words, percent
 from sfumato.typing import Progress, silent
 from sfumato.verifier import Verdict
 
@@ -74,8 +70,10 @@ class Trial:
     """What would be published of a table under a policy, in figures; nothing is written.
 
     Promises: the figures are those of the release that `sf.anonymize` would make with the same
-    seed, unless `estimate` says what they are worth. Does not promise a verdict: which attacks
-    were tried stands in `attacks`.
+    seed, and people at risk are those that `sf.verify` counts on it, unless `estimate` says what
+    they are worth. Where chance decides which of rows that are alike go where, or changes values,
+    they are those of one draw. Does not promise a verdict: no promise is recomputed, and only what
+    needs nothing but the release is tried.
 
     >>> models = [{"model": "k-anonymity", "k": 2}]
     >>> policy = Policy(columns={"age": "quasi-identifier"}, models=models)
@@ -108,6 +106,10 @@ class Trial:
     losses: Mapping[str, float] = field(default_factory=dict)
     """By name; where nothing is generalised there are only those that are asked for."""
 
+    gone: DataGone | None = None
+    """How much of the whole table would be gone, with columns that are left out; None if nothing
+    can be published."""
+
     columns: tuple[ColumnTrial, ...] = ()
     """The quasi-identifiers, if they are generalised."""
 
@@ -119,6 +121,9 @@ class Trial:
 
     attacks: tuple[Outcome, ...] = ()
     """What each attack achieved, without the people it found."""
+
+    adversaries: tuple[AdversaryLine, ...] = ()
+    """How many people each adversary learns too much of; only those that were tried."""
 
     reason: str | None = None
     """Why no release keeps the policy, or what is wrong with it; None if there is a release."""
@@ -137,6 +142,10 @@ class Trial:
     """The generalisations that were checked before the search for levels was stopped; None if it
     came to its end. The loss is then at most this."""
 
+    untried: tuple[str, ...] = ()
+    """The attacks that apply and were left out because they take long: there may be more people at
+    risk."""
+
     seconds: float = field(default=0.0, compare=False)
     """How long the decision took."""
 
@@ -154,6 +163,20 @@ class Trial:
         if self.reason is not None:
             raise InfeasibleError(f"{self.name}: {self.reason}" if self.name else self.reason)
         return self
+
+    def with_rows(self, policy: Policy) -> Release:
+        """Return the release with rows in memory, as `sf.verify` takes it.
+
+        Args:
+            policy: What it is held to.
+        """
+        made = self.release
+        assert isinstance(made, Release)  # noqa: S101 - it was tried with its release
+        columns = [c.name for c in made.manifest.columns if c.name in made.table.names]
+        # Drawn with a known seed here, and with a secret one when it is published.
+        manifest = replace(made.manifest, reproducible=False)
+        rows = rows_of(made.table).select(columns)
+        return replace(made, manifest=manifest, table=rows, policy=policy)
 
     @property
     def loss(self) -> float:
@@ -184,8 +207,8 @@ class Trial:
 
     @property
     def at_risk(self) -> int:
-        """The people whom the worst judged attack puts at risk, unless it was accepted."""
-        return max((each.people for each in self.succeeded if not each.accepted), default=0)
+        """The people of whom some adversary who counts learns too much, everyone counted once."""
+        return largest(self.adversaries)
 
     @property
     def at_risk_by_column(self) -> dict[str, int]:
@@ -215,12 +238,14 @@ class Trial:
             return f"Estimated on {self.sample:,} drawn rows, and too high."
         if self.checked is not None:
             return f"The best of {self.checked:,} generalisations so far."
+        if self.untried:
+            return f"Without {join_words(self.untried)}, so that more people may be at risk."
         return ""
 
     @property
     def exact(self) -> bool:
         """Whether the figures are those of the release."""
-        return self.sample is None and self.checked is None
+        return self.sample is None and self.checked is None and not self.untried
 
     def summary(self, loss: str, lost: str) -> str:
         """Return the most important about it in one line.
@@ -235,7 +260,9 @@ class Trial:
             if name in self.risks
         ]
         first = [f"{lost} {self.losses[loss]:.4f}"] if loss in self.losses else []
-        return f"{self.name}: " + ", ".join([*first, f"{self.suppressed} rows suppressed", *risks])
+        gone = [] if self.gone is None else [f"gone: {self.gone}"]
+        rows = f"{self.suppressed} rows suppressed"
+        return f"{self.name}: " + ", ".join([*first, *gone, rows, *risks])
 
     def to_dict(self) -> dict[str, Any]:
         """Return it as plain values that JSON can hold; figures are null if nothing came out."""
@@ -243,6 +270,7 @@ class Trial:
         figures = {
             "loss": self.loss if self.possible else None,
             "losses": dict(self.losses),
+            "gone": None if self.gone is None else self.gone.to_dict(),
             "published": self.published,
             "suppressed": self.suppressed,
             "classes": self.classes,
@@ -276,7 +304,7 @@ class CountedTable:
     """What policies are tried on: one table, counted once."""
 
     counts: FrequencySet
-    """The table over every column that some policy decides on or calls sensitive."""
+    """The table over every column that some policy decides on or publishes."""
 
     columns: tuple[str, ...]
     """All columns of the table, counted or not."""
@@ -302,6 +330,23 @@ class CountedTable:
         if policy.population_table is None:
             return None
         return self.populations[policy.population_table].project(policy.quasi_identifiers)
+
+
+def columns_to_count(policy: Policy, columns: Sequence[str]) -> tuple[str, ...]:
+    """Return the columns that must be counted to try a policy: all that is published, and more.
+
+    >>> models = [{"model": "k-anonymity", "k": 2}]
+    >>> policy = Policy(columns={"age": "quasi-identifier"}, models=models, other="plain")
+    >>> columns_to_count(policy, ["age", "sex"])
+    ('age', 'sex')
+
+    Args:
+        policy: The policy.
+        columns: All columns of the table.
+    """
+    plain = [name for name, role in policy.check_against(columns).items() if role is Role.PLAIN]
+    asked = (*counted_columns(policy), *policy.sensitive, *plain, *columns_to_perturb(policy))
+    return tuple(dict.fromkeys(asked))
 
 
 def as_counted(policy: Policy, counts: FrequencySet) -> Policy:
@@ -348,7 +393,6 @@ def try_on_counts(
     table: CountedTable,
     *,
     asked: Policy | None = None,
-    beside: Sequence[str] = (),
     loss_only: bool = False,
     hurried: bool = False,
 ) -> Trial:
@@ -358,11 +402,11 @@ def try_on_counts(
         policy: What must hold.
         table: What it is tried on.
         asked: What findings made of the policy; None for the policy itself.
-        beside: Plain columns that are counted too, and published with the others.
         loss_only: Whether losses are all that is asked for; there is no release then.
         hurried: Whether the search has less time than the policy gives it.
     """
     given, policy = policy, as_counted(without_sets(policy), table.counts)
+    hidden = hidden_in(table.counts, policy)
     table = perturb_table(policy, table)
     decision = decide_on(policy, table, asked)
     left = decision.left
@@ -371,9 +415,7 @@ def try_on_counts(
     stars = dict.fromkeys(policy.quasi_identifiers, 0)
     published = left.total if left.by_person else int(sizes.sum())
     if not loss_only:
-        release = release_of_counts(
-            asked or policy, decision, counts, table.columns, table.seed, beside=beside
-        )
+        release = release_of_counts(asked or policy, decision, counts, table.columns, table.seed)
         published = release.table.total
         stars = {name: _stars(release.table, name) for name in stars}
     return Trial(
@@ -385,6 +427,7 @@ def try_on_counts(
         classes=len(sizes),
         smallest=int(sizes.min()) if len(sizes) else 0,
         losses=decision.losses,
+        gone=DataGone.of_decision(given, table.columns, decision, counts.total, changed=hidden),
         columns=tuple(
             _column(name, decision, stars[name], published) for name in policy.quasi_identifiers
         ),
@@ -417,39 +460,46 @@ def _stars(published: FrequencySet, name: str) -> int:
     return int(published.value_counts(name)[column.values.index(STAR)])
 
 
-def with_attacks(trial: Trial, found: Sequence[Outcome], people: int) -> Trial:
+def attack_release(
+    trial: Trial,
+    rule: HarmRule,
+    report: Progress = silent,
+    *,
+    policy: Policy | None = None,
+    quick: bool = False,
+) -> Trial:
+    """Return a trial with what attacks learn that need nothing but the release.
+
+    Args:
+        trial: What would be published; it has its release.
+        rule: From which belief on a person is at risk.
+        report: Told which attack is next.
+        policy: What the release is held to; None for the policy that was tried.
+        quick: Whether to leave out the attack that takes many times as long as all others.
+    """
+    if trial.release is None or not trial.published:
+        return trial
+    policy = policy or trial.policy
+    target, known = target_of_trial(trial, policy), policy.quasi_identifiers
+    asked = [name for name in COUNTING if not quick or name != DeFinetti.name]
+    trial = with_judged(trial, judge(target, asked, rule, policy, known, report))
+    left = quick and bool(DeFinetti.against(target, rule))
+    return replace(trial, untried=(DeFinetti.name,)) if left else trial
+
+
+def with_judged(trial: Trial, judged: FoundByAdversaries) -> Trial:
     """Return a trial with what attacks achieved, without the people they found.
 
     More readers see a comparison than a release.
 
     Args:
         trial: What would be published.
-        found: What each attack achieved.
-        people: The people there are.
+        judged: What each attack achieved, and how many people adversaries learn too much of.
     """
-    attacks = tuple(replace(accept(each, trial.policy.accept), worst=()) for each in found)
-    trial = replace(trial, attacks=attacks)
-    return replace(trial, risks={AT_RISK: trial.at_risk / max(people, 1), **trial.risks})
-
-
-def attack_classes(
-    trial: Trial, rule: HarmRule, report: Progress = silent, *, policy: Policy | None = None
-) -> Trial:
-    """Return a trial with what attacks on classes learn.
-
-    Args:
-        trial: What would be published; it has its release.
-        rule: From which belief on a person is at risk.
-        report: Told which attack is next.
-        policy: What the release is held against; None for the policy that was tried.
-    """
-    if trial.release is None or not trial.published:
-        return trial
-    target = target_of_trial(trial, policy)
-    found = attacks_on_classes(
-        target, rule, lambda done, total: report("attacking classes", done, total)
-    )
-    return with_attacks(trial, [each for _, each in found], target.classes.n_people)
+    attacks = tuple(replace(each, worst=(), found=None) for each in judged.outcomes if each.tried)
+    share = largest(judged.lines) / max(max((line.of for line in judged.lines), default=0), 1)
+    risks = {AT_RISK: share, **trial.risks}
+    return replace(trial, attacks=attacks, adversaries=judged.lines, risks=risks)
 
 
 def target_of_trial(trial: Trial, policy: Policy | None = None) -> Target:
@@ -457,10 +507,10 @@ def target_of_trial(trial: Trial, policy: Policy | None = None) -> Target:
 
     Args:
         trial: What would be published; it has its release.
-        policy: What the release is held against; None for the policy that was tried.
+        policy: What the release is held to; None for the policy that was tried.
     """
     policy = policy or trial.policy
-    return replace(target_of(open_release(trial.release, policy)), others=policy.verdict.others)
+    return held_to(target_of(open_release(trial.release, policy)), policy)
 
 
 def release_of_counts(
@@ -469,10 +519,10 @@ def release_of_counts(
     counts: FrequencySet,
     columns: Sequence[str],
     seed: int,
-    *,
-    beside: Sequence[str] = (),
 ) -> Release:
     """Return what would be published, as a release whose rows are counts; nothing is written.
+
+    Plain columns are published as far as they are counted.
 
     Args:
         policy: The policy, as it applies to the table.
@@ -480,10 +530,12 @@ def release_of_counts(
         counts: The table, over at least what the policy decides on and calls sensitive.
         columns: All columns of the table, counted or not.
         seed: Fixes which of rows that were alike to the decision go to which class.
-        beside: Plain columns that are counted too, and published with the others.
     """
-    decided = counted_columns(policy)
-    counts = counts.project(tuple(dict.fromkeys([*decided, *policy.sensitive, *beside])))
+    decided, roles = counted_columns(policy), policy.check_against(columns)
+    plain = [n for n, role in roles.items() if role is Role.PLAIN and n in counts.names]
+    # What people have in several rows is told apart by what was decided on, and nothing else.
+    beside = () if policy.counted_person is not None else (*policy.sensitive, *plain)
+    counts = counts.project(tuple(dict.fromkeys([*decided, *beside])))
     published = recode_counts(counts, decision.recoding, decided, np.random.default_rng(seed))
     people, person = None, policy.counted_person
     if person is not None:
@@ -493,7 +545,7 @@ def release_of_counts(
         people = tell_people_apart(
             counts, decision.recoding, told, person, rng, household=policy.household
         )
-    manifest = build_manifest(policy, policy.check_against(columns), decision, reproducible=True)
+    manifest = build_manifest(policy, roles, decision, reproducible=True)
     # Suppressed rows are not among these counts, not even as stars.
     manifest = replace(manifest, rows=replace(manifest.rows, suppression="remove"))
     return Release(manifest, Verdict(()), table=published, people=people)
@@ -509,24 +561,3 @@ def without_sets(policy: Policy) -> Policy:
     }
     models = [model for model in policy.models if not isinstance(model, KmAnonymity)]
     return policy.replace(columns=columns, models=models)
-
-
-def attacks_on_classes(
-    target: Target, rule: HarmRule, on_attack: Callable[[int, int], None] | None = None
-) -> list[tuple[object, Outcome]]:
-    """Return what attacks on classes learn, each with its outcome; others cost more than that.
-
-    Args:
-        target: What is attacked.
-        rule: From which belief on a person is at risk.
-        on_attack: Told before each attack how many are done, of how many.
-    """
-    cheap = (ClassAttack, HouseholdKnowledge, IntervalDisclosure)
-    kinds = [kind for kind in ATTACKS.values() if issubclass(kind, cheap)]
-    attacks = [attack for kind in kinds for attack in kind.against(target, rule)]
-    found: list[tuple[object, Outcome]] = []
-    for done, attack in enumerate(attacks):
-        if on_attack is not None:
-            on_attack(done, len(attacks))
-        found.append((attack, attack.on(target, rule)))
-    return found

@@ -14,7 +14,13 @@ p(t, s) = Σ p(t, B) D(t, B)[s]. Three ways to weigh a bucket are known here.
 
 The last two differ where several people may be like t. With G_B(x) = Σ P(m people of B are like t)
 xᵐ, the share of B among them is ∫ G_B' Π G_C dx from 0 to 1, over all other buckets C, and the
-number of people of B is its factor G_B' at x = 1.
+number of people of B is its factor G_B' at x = 1: m_B / M is the integral of m_B x^(M - 1), and the
+expectation of x^M is a product, because buckets are joined independently. Tables without a person
+like t have m_B = 0 and add nothing.
+
+Reference: "Slicing: a new approach for privacy preserving data publishing", 2012,
+doi:10.1109/TKDE.2010.236, for `paper`. The others are ours; the verifier computes them in another
+way (`verifier/worlds.py`), and `tests/decouplings/slices` lists all tables.
 """
 
 import math
@@ -82,6 +88,11 @@ def chances(first: int, steps: tuple[tuple[int, int], ...]) -> Chances:
         >>> [str(chance) for chance in chances(2, ((1, 3),))]
         ['1/3', '2/3']
     """
+    # Of the rows so far, `people` are like the person. All ways to join the next column give them
+    # `people` of the `among` rows that fit them, each choice as likely as any other, and `like` of
+    # those are like the person too. So `both` of them are with the hypergeometric probability
+    #
+    #     P(both | people) = C(like, both) C(among - like, people - both) / C(among, people).
     found = {first: Fraction(1)}
     for like, among in steps:
         after: dict[int, Fraction] = {}
@@ -463,6 +474,11 @@ def _integrate(
     The rule of Gauss and Legendre is exact for polynomials of such a degree; where it is higher,
     nothing is returned.
     """
+    # If at most `alike` rows of all the person's buckets are like the person, the integrand has a
+    # degree below `alike`, and n nodes are exact up to degree 2n - 1: n = alike // 2 + 1 is enough.
+    # All terms are positive, so that nothing cancels: what is left is the rounding of floats, and a
+    # person near a limit is computed again with fractions (`_fail`). Kinds of matches that are
+    # equal are computed once.
     table = np.array([first, *(part for step in steps for part in step)])
     kinds, kind = np.unique(table, axis=1, return_inverse=True)
     kind = kind.reshape(-1)

@@ -61,9 +61,10 @@ from sfumato.showing.content import (
     Share,
     Showable,
     join_values,
+    plain_of,
 )
 from sfumato.tables import Table
-from sfumato.tasks.verify import Assessment
+from sfumato.tasks.assessment import Assessment
 from sfumato.text import fold_spelling, number_of
 from sfumato.typing import IntArray, Value
 
@@ -150,15 +151,9 @@ class Publication(Showable):
         """Return everything as plain values that JSON can hold. Refused rows are in it."""
         return {
             "ledger": str(self.ledger),
-            "sequence": self.sequence,
-            "alpha": self.alpha,
-            "dry_run": self.dry_run,
-            "given": self.given,
-            "admitted": self.admitted,
-            "left": self.left,
-            "corrected": self.corrected,
-            "withdrawn": self.withdrawn,
-            "others": self.others,
+            **plain_of(
+                self, "sequence alpha dry_run given admitted left corrected", "withdrawn others"
+            ),
             "refused": [self._plain_refusal(each) for each in self.refused],
             "held": [self._plain_held(each) for each in self.held],
             "waiting": self.waiting,

@@ -3,13 +3,15 @@
 from collections.abc import Mapping
 
 from sfumato.attacks import ATTACKS
+from sfumato.attacks.adversary.judging import held_to
+from sfumato.attacks.adversary.judging import judge as judge_target
 from sfumato.attacks.adversary.target import target_of
-from sfumato.attacks.base import accept
 from sfumato.decouplings.base import GroupedTables
 from sfumato.ledger.store import keys_of
 from sfumato.policy import Policy, RiskLevels, Tolerance
+from sfumato.policy.adversaries import Knows
 from sfumato.releases.opening import open_release
-from sfumato.tasks.verify import Assessment, outcomes
+from sfumato.tasks.assessment import Assessment
 from sfumato.verifier import Verdict
 
 
@@ -26,10 +28,13 @@ def judge(tables: GroupedTables, policy: Policy | None) -> Assessment:
     tolerated = Tolerance() if policy is None else policy.verdict
     levels = RiskLevels() if policy is None else policy.risk_levels
     rule = tolerated.rule(levels, None)
-    found = outcomes(target_of(open_release(tables, policy)), list(ATTACKS), rule)
-    if policy is not None:
-        found = tuple(accept(outcome, policy.accept) for outcome in found)
-    return Assessment(Verdict(()), found, levels, tolerated.people)
+    release = open_release(tables, policy)
+    target = held_to(target_of(release), policy)
+    found, lines = judge_target(target, list(ATTACKS), rule, policy, release.quasi_identifiers)
+    against = tuple(Knows) if policy is None else policy.against
+    return Assessment(
+        Verdict(()), found, levels, tolerated.people, adversaries=lines, against=against
+    )
 
 
 def find_guilty(assessment: Assessment, names: tuple[str, ...]) -> dict[str, str]:

@@ -91,15 +91,6 @@ if TYPE_CHECKING:
     from sfumato.ledger.publishing.streams import StreamPublication
 
 
-class OpenOptions(TypedDict, total=False):
-    """What a ledger was started with; None for what is not to be compared."""
-
-    alpha: float | None
-    k: int | None
-    policy: GivenPolicy | None
-    rows_per_person: RowsPerPerson | None
-
-
 class PublishOptions(TypedDict, total=False):
     """What `Ledger.delete` and `Ledger.correct` take besides their rows; see `Ledger.publish`."""
 

@@ -21,6 +21,7 @@ from sfumato.showing.content import (
     Share,
     Showable,
     join_values,
+    plain_of,
 )
 
 _LAYERS = 6
@@ -121,9 +122,7 @@ class Overview(Showable):
     def to_dict(self) -> dict[str, Any]:
         """Return everything as plain values that JSON can hold."""
         return {
-            "alpha": self.alpha,
-            "k": self.k,
-            "people": self.people,
+            **plain_of(self, "alpha k people"),
             **(
                 {}
                 if self.rows_per_person is None

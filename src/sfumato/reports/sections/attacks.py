@@ -26,11 +26,7 @@ def _parts(dossier: Dossier) -> Sequence[Part]:
         for outcome in found
         if not outcome.tried
     ]
-    believed = [
-        f"Believed, because files cannot show it: {each}." for each in dossier.assessment.perturbed
-    ]
-    told = [*untried, *believed]
-    return [*parts, Listing.of(told)] if told else parts
+    return [*parts, Listing.of(untried)] if untried else parts
 
 
 def _table(dossier: Dossier, tried: Sequence[Outcome]) -> ContentTable:
@@ -89,7 +85,7 @@ def _cases(tried: Sequence[Outcome]) -> list[list[Cell]]:
         [
             outcome.attack,
             ", ".join(f"{name}={brief(value, most=40)}" for name, value in case.who.items())
-            or "everybody",
+            or "everyone",
             case.people,
             brief(case.believed),
             Share(case.prior),

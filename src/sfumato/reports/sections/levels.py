@@ -22,11 +22,10 @@ from sfumato.showing.content import (
     Listing,
     Part,
     Sentence,
-    format_integer,
 )
 from sfumato.tables import count_people
 from sfumato.tasks.lattice import lattice
-from sfumato.text import join_words
+from sfumato.text import format_integer, join_words
 from sfumato.typing import Node
 
 _SHOWN = 12

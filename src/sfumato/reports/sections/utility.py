@@ -57,6 +57,8 @@ def _parts(dossier: Dossier) -> Sequence[Part]:
         ),
     )
     parts: list[Part] = [figures, Drawing.of(_draw(errors))]
+    if dossier.gone is not None:
+        parts.insert(0, Sentence(f"Gone: {dossier.gone}."))
     if found.weighted is not None:
         parts.append(_weighted_table(found.weighted))
     if found.numbers is not None:

@@ -20,18 +20,9 @@ from sfumato.releases.opening import PublishedTable, PublishedTables
 from sfumato.reports.dossier import Dossier
 from sfumato.reports.sections.base import Chapter
 from sfumato.reports.sections.checks import CHECKS
-from sfumato.showing.content import (
-    Badge,
-    Cell,
-    ContentTable,
-    Listing,
-    Names,
-    Part,
-    Sentence,
-    format_integer,
-)
-from sfumato.tasks.verify import Reason
-from sfumato.text import brief, join_words, percent, text_of
+from sfumato.showing.content import Badge, Cell, ContentTable, Listing, Names, Part, Sentence
+from sfumato.tasks.assessment import Reason
+from sfumato.text import brief, format_integer, join_words, percent, text_of
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -60,6 +51,7 @@ _SURE: Mapping[Level, str] = {
 def _parts(dossier: Dossier) -> Sequence[Part]:
     return [
         Sentence(_headline(dossier), loud=True),
+        *_at_risk(dossier),
         _why(dossier),
         *_for_whom(dossier),
         Listing.of(_next_steps(dossier), most=_MOST_STEPS + 2, caption="What to do next"),
@@ -83,12 +75,12 @@ def _headline(dossier: Dossier) -> str:
         n = len(found.reasons)
         asks = "there is a reason" if n == 1 else f"there are {n} reasons"
         return (
-            "Every promise that could be recounted holds, and no attack puts a person at risk; "
+            "Every promise that could be recounted holds, and no one is at risk; "
             f"but {asks} to decide on before it is published."
         )
     broken = [r.check.name for r in found.reasons if r.check is not None and r.refuses]
     kinds = {each.kind for each in found.named}
-    at_risk = max((each.people for each in found.succeeded), default=0)
+    at_risk = found.at_risk if found.succeeded else 0
     why = [
         *([f"a promise is broken, or could not be checked ({_list(broken)})"] * bool(broken)),
         *(["a published column names people"] * ("identifier" in kinds)),
@@ -97,6 +89,19 @@ def _headline(dossier: Dossier) -> str:
     ]
     because = join_words(why) or "nothing was looked at"
     return f"Do not publish it as it is: {because}."
+
+
+def _at_risk(dossier: Dossier) -> list[Part]:
+    """Return how many people each adversary learns too much of, in one line."""
+    lines = dossier.assessment.adversaries
+    if not lines:
+        return []
+    first, *others = lines
+    known = first.who.removeprefix("who knows ")
+    told = [f"{format_integer(first.people)} if others know {known}"]
+    told += [f"{format_integer(each.people)} with {each.knows.besides}" for each in others]
+    of = format_integer(dossier.assessment.people)
+    return [Sentence(f"People at risk, of {of}: {', '.join(told)}.")]
 
 
 def _count(people: int) -> str:
@@ -128,11 +133,6 @@ def _in_words(reason: Reason) -> str:
     if found is not None and found.level and found.worst:
         if found.accepted:
             return f"accepted by the publisher: {_belief(found)} {found.accepted}"
-        if found.supposed:
-            known = join_words([str(found.settings.get("known", "what they do not"))])
-            return f"only if others know {known}, which they do not, says the policy: " + _belief(
-                found
-            )
         return _belief(found)
     if reason.finding is not None and reason.finding.advice:
         return reason.text.removesuffix(reason.finding.advice.rstrip(". ")).rstrip(". ")
@@ -148,7 +148,7 @@ def _belief(found: Outcome) -> str:
     whose = f"{format_integer(found.concerned)} of {_count(found.of)}"
     shown = [f"{name} {_value(value)}" for name, value in worst.who.items()]
     who = f"who knows {join_words(shown)} of a person" if shown else "any reader"
-    chance = " In groups this small chance alone does that." if found.discounted else ""
+    chance = " Groups this small show that by chance." if found.by_size else ""
     return (
         f"{what} {_SURE[found.level]} for {whose}. For example, {who} believes with "
         f"{percent(worst.posterior)}: {brief(worst.believed, most=80)}; without the release, with "
@@ -249,7 +249,7 @@ def _columns(dossier: Dossier) -> list[Part]:
     for line, names in sorted(lines.items(), key=lambda each: _place(each[0].role, order)):
         told = line.role == _KNOWN or line.badge != "protected"
         each = list(dict.fromkeys(names))
-        shown = _names(each, 60, 360) if told or not many else f"{len(each)} columns"
+        shown = _names(each, 60, 150) if told or not many else f"{len(each)} columns"
         rows.append([line.role, Names(shown), Badge(line.badge), line.how])
     headings = ["role", "columns", "protected?", "how"]
     return [ContentTable.of("The columns, and what protects them", headings, rows, most=None)]

@@ -851,7 +851,12 @@ def _with_own_values(column: pa.Array, rows: pa.Array, met: pa.Array | None) -> 
     place = np.zeros(len(column.dictionary), dtype=np.int32)
     place[used] = np.arange(len(used), dtype=np.int32)
     places = from_numpy(place)
-    own = places.take(picked) if met is None else places.take(column.indices).take(rows)
+    # Rows that were counted here are there: for Arrow to look whether they are is half of taking.
+    own = (
+        places.take(picked)
+        if met is None
+        else pc.take(places.take(column.indices), rows, boundscheck=False)
+    )
     values = column.dictionary.take(from_numpy(used))
     return pa.DictionaryArray.from_arrays(own, values, safe=False)
 

@@ -53,7 +53,7 @@ from sfumato.tables.arrow.sources import (
     from_numpy,
     python_values,
 )
-from sfumato.tables.arrow.widening import WideRows, widen_rows
+from sfumato.tables.arrow.widening import widen_rows
 from sfumato.tables.arrow.windows import WindowSource, extent, keep, order_of
 from sfumato.tables.arrow.writing import (
     LabelledColumns,
@@ -71,8 +71,18 @@ from sfumato.tables.base import (
     Survey,
     Table,
     WrittenFile,
+    require_publishable,
 )
-from sfumato.tables.capabilities import Extent, Order, OrderedRows, Sets, Weights, Window, Windows
+from sfumato.tables.capabilities import (
+    Extent,
+    Order,
+    OrderedRows,
+    Sets,
+    Weights,
+    WideRows,
+    Window,
+    Windows,
+)
 from sfumato.tables.formats import require_format
 from sfumato.tables.variables import PublishedVariable
 from sfumato.text import text_of
@@ -437,7 +447,7 @@ class ArrowTable(Table, OrderedRows, Weights, Sets, Windows):
         as_text: bool,
         kinds: Sequence[str] = (),
     ) -> BatchPublication:
-        self.require_publishable(recoding, columns, suppression)
+        require_publishable(self, recoding, columns, suppression)
         # Rows are recoded already only where there are workers to do it.
         assert not isinstance(recoding, SolvedRecoding)  # noqa: S101
         recoder: Recoder

@@ -1,7 +1,6 @@
 """One row per person from several: what changes within a person is put side by side."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 import numpy as np
 import pyarrow as pa
@@ -21,36 +20,12 @@ from sfumato.tables.arrow.sources import (
     plain_type,
     to_numpy,
 )
+from sfumato.tables.capabilities import WideRows
 from sfumato.text import number_of
 from sfumato.typing import BoolArray, IntArray
 
 MOST_COLUMNS = 1000
 """Columns that a table may get. More are no table that promises can be kept for."""
-
-
-@dataclass(frozen=True, eq=False)
-class WideRows:
-    """Rows that were put side by side, one per person."""
-
-    table: pa.Table
-    constant: tuple[str, ...]
-    """The columns that never change within a person."""
-
-    changing: tuple[str, ...]
-    """The columns that became several."""
-
-    people: int
-    rows: int
-    """The rows there were."""
-
-    lost: int
-    """The rows that were left out, because their person has more than are kept."""
-
-    side_by_side: int
-    """The most rows of a person that were put side by side."""
-
-    ties: int
-    """People of whom two rows have the same place in the order."""
 
 
 def widen_rows(

@@ -31,6 +31,7 @@ from sfumato.tables.base import (
     Table,
     WrittenFile,
     require_column_names,
+    require_publishable,
 )
 from sfumato.tables.capabilities import Extent, Order, Window
 from sfumato.tables.derived import DerivedTable, derived_table
@@ -226,9 +227,6 @@ class SqlTable(DatabaseTable, Workers):
             }
         )
 
-    def limit_rows(self, budget: int) -> None:
-        """They stay where they are, so there is nothing to limit."""
-
     def domains(
         self, columns: Sequence[str], *, progress: Progress | None = None
     ) -> dict[str, Domain]:
@@ -299,7 +297,7 @@ class SqlTable(DatabaseTable, Workers):
         progress: Progress | None = None,
     ) -> WrittenFile:
         form = require_format(format)
-        self.require_publishable(recoding, columns, suppression)
+        self._require_publishable(recoding, columns, suppression)
         own = (*recoding.looked_at, *weights)
         types = [self._field(name).type for name in columns if name not in own]
         self._database.require_writable(format, types)
@@ -334,7 +332,7 @@ class SqlTable(DatabaseTable, Workers):
         force: bool = False,
         progress: Progress | None = None,
     ) -> CreatedTable:
-        self.require_publishable(recoding, columns, suppression)
+        self._require_publishable(recoding, columns, suppression)
         parts = name_of(name)
         with self._database.scope():
             self._database.require_free(parts, force=force)
@@ -484,10 +482,10 @@ class SqlTable(DatabaseTable, Workers):
                 "Split it into plain columns, or publish it without generalising it."
             )
 
-    def require_publishable(
+    def _require_publishable(
         self, recoding: Recoding, columns: Sequence[str], suppression: Suppression
     ) -> None:
-        super().require_publishable(recoding, columns, suppression)
+        require_publishable(self, recoding, columns, suppression)
         for name in recoding.looked_at:
             self._require_key(name)
 

@@ -1,0 +1,61 @@
+"""Cells that are lists differ, and still all people of a class may have one item."""
+
+import numpy as np
+import pyarrow as pa
+import pytest
+
+import sfumato as sf
+
+OTHERS = ["asthma", "burns", "colic", "gout", "lupus", "mumps", "rickets", "tinea"]
+STAIRS, SIZE = 15, 40
+
+POLICY = {
+    "columns": {"stair": "quasi-identifier", "ills": "sensitive"},
+    "models": [{"model": "k-anonymity", "k": 10}],
+}
+
+
+def lists(odd, between="; ", seed=3):
+    """Return three illnesses of each person; on one staircase one of them is the same."""
+    rng = np.random.default_rng(seed)
+    stair = np.arange(STAIRS * SIZE) % STAIRS
+    cells = []
+    for each in stair.tolist():
+        some = rng.permutation(OTHERS)[:3].tolist()
+        if odd and each == 6:
+            some = rng.permutation(["measles", *some[:2]]).tolist()
+        cells.append(between.join(some))
+    return pa.table({"stair": [f"stair {each}" for each in stair], "ills": cells})
+
+
+@pytest.mark.usefixtures("patience")
+@pytest.mark.parametrize("between", ["; ", "|", ", ", ","])
+def test_an_item_of_all_people_of_a_class_is_told(between):
+    found = sf.verify(lists(odd=True, between=between), POLICY)
+    assert (found.answer, found.at_risk) == ("no", SIZE)
+    assert any("measles" in each for each in found.why)
+
+
+@pytest.mark.usefixtures("patience")
+def test_lists_with_nothing_in_common_are_a_yes():
+    assert sf.verify(lists(odd=False), POLICY).answer == "yes"
+
+
+@pytest.mark.usefixtures("patience")
+def test_an_item_that_another_column_tells_is_told():
+    table = lists(odd=False)
+    asthma = ["asthma" in cell for cell in table["ills"].to_pylist()]
+    table = table.append_column("inhaler", pa.array([["no", "yes"][each] for each in asthma]))
+    rules = {"inhaler": {"role": "plain", "because": "it is carried about"}}
+    found = sf.verify(table, {**POLICY, "columns": {**POLICY["columns"], **rules}})
+    assert found.answer == "no"
+    assert found.at_risk >= sum(asthma)
+
+
+@pytest.mark.usefixtures("patience")
+def test_decimal_commas_are_no_lists():
+    rng = np.random.default_rng(4)
+    stair = np.arange(STAIRS * SIZE) % STAIRS
+    doses = [f"{rng.integers(1, 900)},{rng.integers(10, 15)}" for _ in stair]
+    table = pa.table({"stair": [f"stair {each}" for each in stair], "ills": doses})
+    assert not [each for each in sf.verify(table, POLICY).attacks if each.level]
