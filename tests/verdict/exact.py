@@ -105,8 +105,10 @@ def statements(
     """Yield what can be believed of a column: each value, each category, all but the harmless.
 
     A category is a secret if all its values are, and harmless if all are; else it is ordinary.
+    What three quarters of all people have is one of the harmless values here, if it is no secret.
     """
-    there = [*dict.fromkeys(values)]
+    there = Counter(values)
+    usual = {v for v, n in there.items() if 4 * n >= 3 * len(values)} - {*secret}
 
     def secrecy(some: frozenset[str]) -> str:
         if some <= {*secret}:
@@ -117,8 +119,8 @@ def statements(
     sets += [frozenset(category) & {*there} for category in categories]
     if len({*secret}) > 1:
         sets.append(frozenset(secret) & {*there})
-    if harmless:
-        sets.append(frozenset(there) - {*harmless})
+    if harmless or usual:
+        sets.append(frozenset(there) - {*harmless} - usual)
     for some in dict.fromkeys(sets):
         if some:
             yield Statement(column, some, secrecy(some))

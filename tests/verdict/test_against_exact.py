@@ -92,6 +92,19 @@ def people_by_adversary(found):
     return {str(line.knows): line.people for line in found.adversaries}
 
 
+def test_people_found_by_different_attacks_are_added_up():
+    # A class with one illness is found in one way, a class with many secrets in another.
+    ills = ["flu"] * 5 + ["hiv", "hiv", "hiv", "gout", "acne"]
+    ills += [ill for ill in ("flu", "gout", "acne", "mumps") for _ in range(10)]
+    table = {"zone": ["a"] * 5 + ["b"] * 5 + ["c"] * 40, "ill": ills}
+    policy = {
+        "columns": {"zone": "quasi-identifier", "ill": {"role": "sensitive", "secret": ["hiv"]}},
+        "models": [{"model": "k-anonymity", "k": 5}],
+    }
+    ours = count(table, ["zone"], ["ill"], secret={"ill": ["hiv"]})
+    assert sf.verify(pa.table(table), policy).at_risk == ours.at_risk == 10
+
+
 FACTS = [
     "linking",
     "homogeneity",

@@ -90,6 +90,7 @@ class Skewness(ClassAttack):
             secrecy_of(counts, guess.value),
             chance_of_guesses(counts, guess, rule),
             people=target.classes.people,
+            find=target.find_classes,
         ).outcome(self, self.column, rule)
 
     @classmethod
