@@ -105,6 +105,18 @@ SensitiveOption: TypeAlias = Annotated[
     typer.Option(metavar="COLUMNS", help="What no adversary should learn, between commas."),
 ]
 
+PersonOption: TypeAlias = Annotated[
+    str | None,
+    typer.Option(
+        metavar="COLUMN",
+        help="The column that tells people apart, if they may have several rows.",
+    ),
+]
+
+HouseholdOption: TypeAlias = Annotated[
+    str | None, typer.Option(metavar="COLUMN", help="The column that says who lives together.")
+]
+
 SetOption: TypeAlias = Annotated[
     list[str] | None,
     typer.Option(

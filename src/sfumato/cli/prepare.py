@@ -1,9 +1,12 @@
 """Commands before a release: draft a policy, inspect a table, compare policies."""
 
+import os
 import sys
+from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 from shlex import quote
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -11,7 +14,9 @@ from sfumato.cli.command import command
 from sfumato.cli.options import (
     DataArgument,
     ForceOption,
+    HouseholdOption,
     JsonOption,
+    PersonOption,
     RolesOption,
     refuse_existing,
     split_names,
@@ -26,15 +31,58 @@ if TYPE_CHECKING:
 
 
 @command(
-    examples="sfumato init patients.csv\nsfumato init patients.csv -o - | less",
-    python='print(sf.draft("patients.csv").text)',
+    examples="sfumato init patients.csv\n"
+    "sfumato init patients.csv -o - | less\n"
+    "sfumato init panel.csv --person idcode --weight w --drop note --role age=quasi-identifier\n"
+    "sfumato init patients.csv --from policy.yaml --role ward=sensitive --k 10 -o new.yaml",
+    python='print(sf.draft("patients.csv").text)\n'
+    'draft = sf.draft("panel.csv", person="idcode", roles={"age": "quasi-identifier"}, k=10)\n'
+    'draft = sf.draft("patients.csv", start="policy.yaml", roles={"ward": "sensitive"})',
 )
-def init(
+def init(  # noqa: PLR0917 - options of a command line
     data: DataArgument,
     output: Annotated[
         str,
         typer.Option("--output", "-o", metavar="FILE", help="Where to write it; - for stdout."),
     ] = "policy.yaml",
+    role: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--role",
+            metavar="COLUMN=ROLE",
+            help="The role of a column, in place of a guess; may be repeated.",
+        ),
+    ] = None,
+    person: PersonOption = None,
+    weight: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="COLUMNS",
+            help="How many people of a population each row of a survey stands for; may be "
+            "repeated.",
+        ),
+    ] = None,
+    household: HouseholdOption = None,
+    drop: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="COLUMNS",
+            help="What is not to be published, between commas; may be repeated.",
+        ),
+    ] = None,
+    k: Annotated[
+        int | None,
+        typer.Option("--k", metavar="N", help="How many people at least are to look alike."),
+    ] = None,
+    start: Annotated[
+        Path | None,
+        typer.Option(
+            "--from",
+            metavar="FILE",
+            help="A policy to start from: what it says stays, with its comments; only what is "
+            "said here, and columns it does not know, are drafted.",
+        ),
+    ] = None,
     ask: Annotated[
         bool,
         typer.Option(
@@ -54,16 +102,28 @@ def init(
     if not to_stdout:
         refuse_existing(target, force=force, private=_DRAFT)
         _refuse_to_replace(target, data)
+        _require_place(target)
     if ask:
         _require_terminal()
     from sfumato.releases.release import public_name
     from sfumato.tasks.draft import draft as task
     from sfumato.tasks.draft import inspect
 
+    said: dict[str, Any] = {
+        "roles": read_roles(role or []),
+        "person": person,
+        "weight": split_names(weight or []),
+        "household": household,
+        "drop": split_names(drop or []),
+        "k": k,
+        "start": start,
+    }
     with progress_bar() as progress:
-        draft = task(data, progress=progress)
+        draft = task(data, **said, progress=progress)
     if ask:
-        draft = _ask(data, draft)
+        draft = _ask(data, draft, said)
+    if start is not None and not to_stdout:
+        draft = _seen_from(draft, start.parent, target.parent)
     with progress_bar() as progress:
         inspection = inspect(data, policy=draft.policy, progress=progress)
     price = () if draft.price is None else (draft.price.content(),)
@@ -99,11 +159,39 @@ def _require_terminal() -> None:
         )
 
 
-def _ask(data: str, draft: "Draft") -> "Draft":
+def read_roles(texts: Sequence[str]) -> dict[str, str]:
+    """Read the roles of columns; the last equals sign is the one between name and role.
+
+    >>> read_roles(["age=quasi-identifier", "a=b=plain"])
+    {'age': 'quasi-identifier', 'a=b': 'plain'}
+    """
+    found: dict[str, str] = {}
+    for text in texts:
+        name, sign, role = text.rpartition("=")
+        if not sign or not name or not role:
+            why = "as in --role age=quasi-identifier"
+            raise ParameterError("role", text, "COLUMN=ROLE", why=why)
+        if found.setdefault(name.strip(), role.strip()) != role.strip():
+            raise ParameterError("role", text, f"one role for {name.strip()!r}, given two")
+    return found
+
+
+def _seen_from(draft: "Draft", before: Path, folder: Path) -> "Draft":
+    """Return a draft that names the files of the policy it started from as seen from a folder."""
+    from sfumato.policy.editing import edit_text
+    from sfumato.policy.named_files import named_files
+
+    if before.resolve() == folder.resolve() or not named_files(draft.policy):
+        return draft
+    policy = draft.policy.relative_to(Path(os.path.relpath(before, folder)))
+    return replace(draft, policy=policy, text=edit_text(draft.text, policy))
+
+
+def _ask(data: str, draft: "Draft", said: dict[str, Any]) -> "Draft":
     """Return a draft after questions about the columns that are in doubt."""
     from sfumato.tasks.draft import draft as task
 
-    roles: dict[str, str] = {}
+    roles: dict[str, str] = dict(said["roles"])
     choices = ", ".join(f"{key}: {means}" for key, (_, means) in _ANSWERS.items())
     doubtful = draft.uncertain
     say(f"{len(doubtful)} columns are in doubt. {choices}; Enter takes the guess.")
@@ -115,7 +203,7 @@ def _ask(data: str, draft: "Draft") -> "Draft":
             continue
         roles[name] = answer
         with progress_bar() as progress:
-            draft = task(data, roles=roles, progress=progress)
+            draft = task(data, **{**said, "roles": roles}, progress=progress)
         if draft.price is not None:
             say(f"  {answer}: {draft.price.headline}")
     return draft
@@ -141,6 +229,23 @@ def _refuse_to_replace(target: Path, data: str) -> None:
 
     if target.exists() and Path(data).exists() and target.samefile(data):
         raise OutputError(f"{str(target)!r} is the data itself. Choose another name.")
+
+
+def _require_place(target: Path) -> None:
+    """Raise before any work if nothing can be written there."""
+    from sfumato.errors import OutputError
+
+    folder = target.parent
+    if not folder.is_dir():
+        raise OutputError(
+            f"cannot write {str(target)!r}: there is no folder {str(folder)!r}. Nothing was "
+            "left behind. Make it first, or choose another."
+        )
+    if not os.access(folder, os.W_OK | os.X_OK):
+        raise OutputError(
+            f"nothing can be written in the folder {str(folder)!r}. Change its permissions, or "
+            "choose another."
+        )
 
 
 # `sfumato widen`: one row per person.
@@ -250,16 +355,8 @@ def inspect(  # noqa: PLR0917 - options of a command line
             help="The share of a population that is in the table, as 0.01.",
         ),
     ] = None,
-    person: Annotated[
-        str | None,
-        typer.Option(
-            metavar="COLUMN",
-            help="The column that tells people apart, if they may have several rows.",
-        ),
-    ] = None,
-    household: Annotated[
-        str | None, typer.Option(metavar="COLUMN", help="The column that says who lives together.")
-    ] = None,
+    person: PersonOption = None,
+    household: HouseholdOption = None,
     subsets: Annotated[
         int,
         typer.Option(

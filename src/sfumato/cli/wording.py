@@ -5,6 +5,8 @@ import re
 OPTIONS = {
     "quasi_identifiers": "--qi",
     "policy": "-p",
+    "roles": "--role",
+    "start": "--from",
     "people_file": "--people-file",
     "exact_spelling": "--exact-spelling",
 }

@@ -1,11 +1,12 @@
 """Drafting a policy: from a table, with a reason for every line, or from the names of columns."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from textwrap import wrap
 from typing import TYPE_CHECKING, Any
 
 from sfumato.derivations.dates import ORDERS, DateForm, Detection, iso_of, look_like_dates
+from sfumato.drafting.given import Given
 from sfumato.drafting.guess import Guess, separator_in
 from sfumato.drafting.inspection import Inspection
 from sfumato.drafting.secrecy import guess_secrecy
@@ -22,8 +23,9 @@ from sfumato.models import (
     RangeShare,
     TCloseness,
 )
-from sfumato.policy import ColumnRule, Policy, SearchRule
+from sfumato.policy import ColumnRule, InputRule, Policy, SearchRule
 from sfumato.policy.document import to_text
+from sfumato.policy.editing import edit_text
 from sfumato.policy.meanings import ColumnKind
 from sfumato.policy.parts import member_settings
 from sfumato.releases.people import Repetition, find_repetition, keys_of
@@ -35,6 +37,8 @@ from sfumato.typing import Value
 
 if TYPE_CHECKING:
     from sfumato.drafting.price import Price
+
+NOTHING_SAID = Given()
 
 _MOST_DESCRIBED = 10_000
 """Columns with more distinct values keep the automatic hierarchy: looking at all takes long."""
@@ -144,6 +148,7 @@ def write_draft(
     columns: Mapping[str, DraftedColumn],
     domains: Mapping[str, Domain],
     models: Sequence[PrivacyModel],
+    given: Given = NOTHING_SAID,
 ) -> Draft:
     """Write a policy for drafted columns.
 
@@ -151,16 +156,21 @@ def write_draft(
         columns: The columns.
         domains: The values of those with one value per row.
         models: What is promised of sensitive columns, beside that of all people.
+        given: What the owner of the table said. A policy to start from is changed only where it
+            says something else, so that comments stay.
     """
     total = next(iter(domains.values())).total
-    roles = {name: column.rule.role for name, column in columns.items()}
-    text = policy_text(
-        columns,
-        repeated=find_repetition(domains, keys_of(roles)),
-        models=[*base_models(columns, total), *models],
-        suppression=SUPPRESSION if total > 1 else "100%",
-        rows=total,
-    )
+    if given.start is not None:
+        text = edit_text(given.text, draft_rules(columns, domains, models, given))
+    else:
+        text = policy_text(
+            columns,
+            repeated=_repetition(columns, domains, given),
+            models=[*base_models(columns, total, given), *models],
+            suppression=SUPPRESSION if total > 1 else "100%",
+            rows=total,
+            given=given,
+        )
     reasons = {name: column.guess.reason for name, column in columns.items()}
     doubtful = tuple(name for name, column in columns.items() if not column.guess.certain)
     policy = Policy.from_yaml(text, origin="the draft")
@@ -171,33 +181,69 @@ def draft_rules(
     columns: Mapping[str, DraftedColumn],
     domains: Mapping[str, Domain],
     models: Sequence[PrivacyModel],
+    given: Given = NOTHING_SAID,
 ) -> Policy:
     """Return the policy that `write_draft` writes, without its text."""
     total = next(iter(domains.values())).total
-    roles = {name: column.rule.role for name, column in columns.items()}
-    repeated = find_repetition(domains, keys_of(roles))
-    person = repeated.column if repeated is not None and repeated.clear else None
+    repeated = _repetition(columns, domains, given)
+    person = repeated.column if repeated is not None else None
+    said: dict[str, object] = {
+        "columns": {name: column.rule for name, column in columns.items()},
+        "models": [*base_models(columns, total, given), *models],
+    }
+    if given.household is not None:
+        said["household"] = given.household
+    if given.start is not None:
+        reading = given.reading.over(given.start.reading)
+        said["input"] = replace(given, reading=reading).input
+        if given.start.person is None or given.person is not None:
+            said["person"] = person
+        elif given.start.counted_person not in (None, *columns):
+            said["person"] = None
+        protected = [n for n, c in columns.items() if c.rule.role is Role.SENSITIVE]
+        said["accept"] = [each for each in given.start.accept if each.column in protected]
+        return given.start.replace(**said)
     return Policy(
-        columns={name: column.rule for name, column in columns.items()},
-        models=[*base_models(columns, total), *models],
+        **said,
         method=_METHOD,
         suppression=SUPPRESSION if total > 1 else "100%",
         person=person,
+        input=given.input,
     )
 
 
-def base_models(columns: Mapping[str, DraftedColumn], total: int) -> list[PrivacyModel]:
+def _repetition(
+    columns: Mapping[str, DraftedColumn], domains: Mapping[str, Domain], given: Given
+) -> Repetition | None:
+    """Return what is known of the column that tells people apart: as was said, or as is clear."""
+    if given.person is not None:
+        return Repetition.of(domains[given.person])
+    roles = {name: column.rule.role for name, column in columns.items()}
+    found = find_repetition(domains, keys_of(roles))
+    return found if found is not None and found.clear else None
+
+
+def base_models(
+    columns: Mapping[str, DraftedColumn], total: int, given: Given = NOTHING_SAID
+) -> list[PrivacyModel]:
     """Return what is promised whatever is sensitive, as far as so few rows can keep it."""
-    k = smallest_class(total)
-    models: list[PrivacyModel] = [KAnonymity(k)]
-    if any(column.rule.role is Role.SET for column in columns.values()):
+    k = smallest_class(total, given)
+    protected = [n for n, c in columns.items() if c.rule.role in (Role.SENSITIVE, Role.WEIGHT)]
+    sets = any(column.rule.role is Role.SET for column in columns.values())
+    models = [m for m in given.kept_models(protected) if sets or not m.protects_sets]
+    if all((model.smallest_class or 1) < 2 for model in models):
+        models.insert(0, KAnonymity(k))
+    if sets and not any(model.protects_sets for model in models):
         models.append(KmAnonymity(k, 2))
     return models
 
 
-def smallest_class(total: int) -> int:
+def smallest_class(total: int, given: Given = NOTHING_SAID) -> int:
     """Return the k that is asked for in a table with a number of rows."""
-    return max(2, min(5, total))
+    if given.k is not None:
+        return given.k
+    kept = [] if given.start is None else [m.smallest_class or 1 for m in given.start.models]
+    return max(kept, default=0) if max(kept, default=0) > 1 else max(2, min(5, total))
 
 
 def policy_for_columns(
@@ -374,9 +420,13 @@ def policy_text(
     suppression: str,
     rows: int,
     repeated: Repetition | None = None,
+    given: Given = NOTHING_SAID,
 ) -> str:
     """Write a policy with its reasons as comments."""
-    lines = [*_HEAD.splitlines(), "version: 1", "columns:"]
+    lines = [*_HEAD.splitlines(), "version: 1"]
+    if given.input != InputRule():
+        lines += _with_comment(_line("input", given.input.to_plain()), "how the file is read")
+    lines += ["columns:"]
     for name, column in columns.items():
         lines += _indent(_with_comment(_line(name, column.rule.to_plain()), column.comment))
     lines += ["models:"]
@@ -389,13 +439,16 @@ def policy_text(
     lines += _with_comment(
         [f"method: {_METHOD}"], "each row is generalised only as far as it must be"
     )
-    if repeated is not None and repeated.clear:
+    if repeated is not None:
         lines += _person(repeated)
+    if given.household is not None:
+        lines += _with_comment(_line("household", given.household), "who lives together")
     return "\n".join(lines) + "\n"
 
 
 def _person(repeated: Repetition) -> list[str]:
-    lines = _with_comment(_line("person", repeated.column), f"Rows are not people: {repeated}")
+    why = f"Rows are not people: {repeated}" if repeated.several else "it tells people apart"
+    lines = _with_comment(_line("person", repeated.column), why)
     if repeated.missing:
         lines += _comment(
             f"{repeated.missing:,} rows have no {repeated.column!r}: fill it in, or leave these "

@@ -6,7 +6,15 @@ from typing import Any, NamedTuple
 
 from sfumato.attacks.adversary.trial import Trial
 from sfumato.attacks.at_risk import AdversaryLine
-from sfumato.drafting.policy import Draft, DraftedColumn, draft_rules, smallest_class, write_draft
+from sfumato.drafting.given import Given
+from sfumato.drafting.policy import (
+    NOTHING_SAID,
+    Draft,
+    DraftedColumn,
+    draft_rules,
+    smallest_class,
+    write_draft,
+)
 from sfumato.drafting.protection import Protection, protections
 from sfumato.models import PrivacyModel
 from sfumato.policy import ColumnRule, Policy
@@ -221,6 +229,7 @@ class Pricing:
         quick: Tries it on a few rows, to compare columns.
         judge: Gives the verdict on the draft that was chosen; None if nothing can be published.
         rows: The rows that the first one tries it on.
+        given: What the owner of the table said: columns of which something was said stay.
     """
 
     def __init__(
@@ -230,8 +239,10 @@ class Pricing:
         quick: Attempt,
         judge: Callable[[Policy, Trial], JudgedDraft | None],
         rows: int,
+        given: Given = NOTHING_SAID,
     ) -> None:
         self._domains = domains
+        self._given = given
         self._attempt = attempt
         self._quick = quick
         self._judge = judge
@@ -246,7 +257,7 @@ class Pricing:
             ladders = self._possible(columns, ladders)
             state = self._protect(columns, ladders)
         if state is None:
-            return write_draft(columns, self._domains, ())
+            return write_draft(columns, self._domains, (), self._given)
         left_out: tuple[str, ...] = ()
         for _ in range(2):
             state, gone = self._leave_out(state, ladders)
@@ -255,17 +266,24 @@ class Pricing:
             left_out += gone
             state = self._strengthen(state, ladders)
         models = _models(ladders, state.steps)
-        drafted = write_draft(state.columns, self._domains, models)
+        drafted = write_draft(state.columns, self._domains, models, self._given)
         return replace(drafted, price=self._price(state, left_out, drafted.policy))
 
     def _ladders(self, columns: Mapping[str, DraftedColumn]) -> dict[str, tuple[Protection, ...]]:
-        k = smallest_class(self._total)
-        people = draft_rules(columns, self._domains, ()).counted_person is not None
+        k = smallest_class(self._total, self._given)
+        people = self._rules(columns, ()).counted_person is not None
+        start = self._given.start
+        stay = () if start is None else {*start.columns} - {*self._given.roles}
         return {
             name: protections(column.rule, self._domains[name], k, people=people)
             for name, column in columns.items()
-            if column.rule.role is Role.SENSITIVE and name in self._domains
+            if column.rule.role is Role.SENSITIVE and name in self._domains and name not in stay
         }
+
+    def _rules(
+        self, columns: Mapping[str, DraftedColumn], models: Sequence[PrivacyModel]
+    ) -> Policy:
+        return draft_rules(columns, self._domains, models, self._given)
 
     def _possible(
         self, columns: Mapping[str, DraftedColumn], ladders: Mapping[str, tuple[Protection, ...]]
@@ -281,13 +299,13 @@ class Pricing:
     def _try(
         self, columns: Mapping[str, DraftedColumn], models: Sequence[PrivacyModel]
     ) -> Trial | None:
-        return self._attempt(draft_rules(columns, self._domains, models))
+        return self._attempt(self._rules(columns, models))
 
     def _compare(
         self, columns: Mapping[str, DraftedColumn], models: Sequence[PrivacyModel] = ()
     ) -> Trial | None:
         """Try columns on a few rows."""
-        return self._quick(draft_rules(columns, self._domains, models))
+        return self._quick(self._rules(columns, models))
 
     def _protect(
         self, columns: Mapping[str, DraftedColumn], ladders: Mapping[str, tuple[Protection, ...]]
@@ -344,7 +362,7 @@ class Pricing:
     ) -> tuple[_TriedDraft, tuple[str, ...]]:
         """Return the state without columns that cost the others more than they are worth."""
         left: list[str] = []
-        if self._total < _FEWEST_ROWS:
+        if self._total < _FEWEST_ROWS or self._given.start is not None:
             return state, ()
         while state.much and len(left) < _MOST_LEFT_OUT:
             several = self._leave_secrets_out(state, ladders) if not left else None
@@ -379,7 +397,8 @@ class Pricing:
         costs = {
             name: tried.loss
             for name in state.steps
-            if (tried := self._compare(state.columns, _models(ladders, {name: state.steps[name]})))
+            if name not in self._given.roles
+            and (tried := self._compare(state.columns, _models(ladders, {name: state.steps[name]})))
             is not None
         }
         ranked = sorted(costs, key=lambda name: (-costs[name], name))
@@ -411,6 +430,8 @@ class Pricing:
         secret = [name for name in state.steps if len(state.secret) > _FEWEST_SECRET]
         found = {}
         for name in (*known, *secret):
+            if name in self._given.roles:
+                continue
             columns, steps = _without(state, [name])
             tried = self._compare(columns, _models(ladders, steps))
             if tried is not None:

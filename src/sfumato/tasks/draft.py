@@ -2,6 +2,8 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from os import PathLike
+from pathlib import Path
 from types import MappingProxyType
 from typing import Literal, NamedTuple
 
@@ -19,7 +21,8 @@ from sfumato.attacks.adversary.trial import (
 )
 from sfumato.counts import FrequencySet
 from sfumato.derivations import Preparation
-from sfumato.drafting.guess import Guess, guess_table
+from sfumato.drafting.given import Given
+from sfumato.drafting.guess import Guess, guess, guess_table, separator_in
 from sfumato.drafting.inspection import Inspection, inspect_counts
 from sfumato.drafting.policy import Draft, DraftedColumn, draft_columns, draft_rules
 from sfumato.drafting.price import JudgedDraft, Pricing
@@ -31,8 +34,10 @@ from sfumato.errors import (
     require_int,
     some,
 )
+from sfumato.files.reading import Reading, TextFile, said_of_all, saying
 from sfumato.harm import HarmRule
-from sfumato.policy import GivenPolicy, Policy, policy_of
+from sfumato.policy import GivenPolicy, InputRule, Policy, policy_of
+from sfumato.policy.document import read_file
 from sfumato.populations import require_fraction
 from sfumato.populations.weights import Averaging
 from sfumato.recode.workshop import Workshop
@@ -48,10 +53,17 @@ from sfumato.tasks.verify import foresee, verify
 from sfumato.typing import Progress, silent
 
 
-def draft(
+def draft(  # noqa: PLR0913 - all but one have a default and are named
     data: object,
     *,
     roles: Mapping[str, str] = MappingProxyType({}),
+    person: str | None = None,
+    weight: str | Sequence[str] | None = None,
+    household: str | None = None,
+    drop: str | Sequence[str] = (),
+    k: int | None = None,
+    start: GivenPolicy | None = None,
+    input: Mapping[str, object] | None = None,  # noqa: A002 - as a policy calls it
     progress: Progress | None = None,
 ) -> Draft:
     """Guess what each column is and write a policy that says why, to be read and corrected.
@@ -67,7 +79,19 @@ def draft(
 
     Args:
         data: A path (CSV, Parquet, SPSS, Excel …) or a pandas, Polars or Arrow table.
-        roles: The roles of columns of which you know better than a guess.
+        roles: The roles of columns of which you know better than a guess. A column that has one is
+            not left out for the sake of others.
+        person: The column that tells people apart, if they may have several rows.
+        weight: The column that says how many people of a population each row of a survey stands
+            for, or several.
+        household: The column that says who lives together.
+        drop: Columns that are not to be published.
+        k: How many people at least are to look alike; 5 unless told otherwise.
+        start: A policy to start from. What it says stays as it is written, with its comments;
+            hierarchies and models are drafted anew for columns named here and for those that it
+            does not know.
+        input: How a text file or a sheet is read, as in {"encoding": "windows-1252"}: the settings
+            `input` of a policy. They are written into it.
         progress: Told how far it is.
 
     Example:
@@ -78,9 +102,26 @@ def draft(
         <Draft 1 identifier, 2 quasi-identifier>
         >>> drafted.reasons["sex"]
         'different in every row, looks like sex or gender by its name: others may know it'
+        >>> draft(table, drop=["sex"], start=drafted.policy).roles["sex"].value
+        'dropped'
     """
     report = progress or silent
-    table = open_table(data)
+    given = Given.of(roles=roles, person=person, weight=weight, household=household, drop=drop, k=k)
+    given, folder = _with_start(given, start)
+    given = replace(given, reading=_reading(data, input))
+    with saying(given.reading):
+        return _draft(data, given, folder, report)
+
+
+def _reading(data: object, said: Mapping[str, object] | None) -> Reading:
+    """Return all that was said of how the data is read, as far as it is not found out."""
+    own = data.reading if isinstance(data, TextFile) else Reading()
+    return own.over(InputRule.read(said or {}).reading.over(said_of_all()))
+
+
+def _draft(data: object, given: Given, folder: Path | None, report: Progress) -> Draft:
+    table = open_prepared(data, given.start)
+    given.require(table.columns)
     domains = table.domains(table.columns, progress=lambda done, total: report("look", done, total))
     if not domains:
         raise InputError(
@@ -88,14 +129,117 @@ def draft(
             "Split structs and the like into plain columns; for lists of items write a policy with "
             "the role set."
         )
+    _require_several(table)
+    _require_enough(given, domains)
     others = [name for name in table.columns if name not in domains]
     sets = [name for name in others if _is_set(table, name)]
     guesses = guess_table(table, domains, sets)
-    table.require(tuple(roles))
-    for name, role in roles.items():
-        guesses[name] = Guess(_read_role(name, role), "as was said", certain=True)
-    columns = draft_columns(guesses, domains)
-    return _with_price(data, columns, domains, report)
+    for name, role in given.roles.items():
+        _require_possible(table, name, role, domains.get(name), sets)
+        guesses[name] = guesses[name]._replace(role=role, reason="as was said", certain=True)
+    guesses = _without_lost_originals(guesses, given, domains, table)
+    columns = draft_columns(_with_roles_of_start(guesses, given), domains)
+    columns = _with_rules_of_start(columns, given)
+    return _with_price(data, columns, domains, report, given, folder)
+
+
+def _with_start(given: Given, start: GivenPolicy | None) -> tuple[Given, Path | None]:
+    """Return what was said with the policy to start from as it is written, and its folder."""
+    if start is None:
+        return given, None
+    if isinstance(start, str | PathLike):
+        file = Path(start)
+        text = read_file(file)
+        return replace(
+            given, start=Policy.from_yaml(text, origin=str(file)), text=text
+        ), file.parent
+    policy = policy_of(start)
+    return replace(given, start=policy, text=policy.to_yaml()), None
+
+
+def _require_several(table: Table) -> None:
+    """Raise if a text file has one column: it was hardly read as it is meant."""
+    if table.kind == "csv" and len(table.columns) == 1:
+        raise InputError(
+            f"the table has one column, {table.columns[0]!r}, so there is nothing to tell about a "
+            "person whom somebody knows. If it holds several, say what separates them: "
+            "--input delimiter=… (input={'delimiter': …})"
+        )
+
+
+def _require_enough(given: Given, domains: Mapping[str, Domain]) -> None:
+    """Raise if more people are to look alike than there are rows."""
+    total = next(iter(domains.values())).total
+    if given.k is not None and given.k > max(total, 2):
+        why = f"the table has {total} rows"
+        raise ParameterError("k", given.k, f"a number from 2 to {max(total, 2)}", why=why)
+
+
+def _require_possible(
+    table: Table, name: str, role: Role, domain: Domain | None, sets: Sequence[str]
+) -> None:
+    """Raise if a column cannot have the role that was said."""
+    allowed: tuple[Role, ...] = ()
+    if domain is None:
+        allowed = (Role.IDENTIFIER, Role.DROPPED, *((Role.SET,) if name in sets else ()))
+        why = f"{name!r} does not hold one value per row"
+    elif role is Role.SET and not (domain.rows.size and separator_in(domain)):
+        allowed = tuple(each for each in Role if each is not Role.SET)
+        why = f"nothing separates items in the cells of {name!r}"
+    if allowed and role not in allowed:
+        expected = f"one of {', '.join(allowed)} for this column"
+        raise ParameterError("roles", {name: role.value}, expected, why=why)
+    if role is Role.WEIGHT:
+        Weights.expect(table, [name]).weigh([name])[name].require(name, Averaging(), main=True)
+
+
+def _without_lost_originals(
+    guesses: Mapping[str, Guess], given: Given, domains: Mapping[str, Domain], table: Table
+) -> dict[str, Guess]:
+    """Guess columns by themselves that were copies of one that is not published now."""
+    found = dict(guesses)
+    for name, each in guesses.items():
+        lost = given.roles.get(each.of or "") in (Role.DROPPED, Role.IDENTIFIER)
+        if lost and name not in given.roles and name in domains:
+            found[name] = guess(domains[name], table.variables.get(name))
+    return found
+
+
+def _with_roles_of_start(guesses: Mapping[str, Guess], given: Given) -> dict[str, Guess]:
+    """Return what columns are: as was said, as the policy to start from says, or as was guessed."""
+    if given.start is None:
+        return dict(guesses)
+    found = {}
+    for name, each in guesses.items():
+        role = given.start.role_of(name)
+        if name in given.roles or role is None:
+            found[name] = each
+        elif name in given.start.columns:
+            found[name] = each._replace(role=role, reason="as in the policy", certain=True)
+    return found
+
+
+def _with_rules_of_start(
+    columns: Mapping[str, DraftedColumn], given: Given
+) -> dict[str, DraftedColumn]:
+    """Return columns with what the policy to start from says of them, in its order."""
+    if given.start is None:
+        return dict(columns)
+    kept = [name for name in given.start.columns if name in columns]
+    found = {}
+    for name in (*kept, *(name for name in columns if name not in kept)):
+        column, rule = columns[name], given.start.columns.get(name)
+        if rule is not None and name not in given.roles:
+            column = DraftedColumn(rule, column.guess)
+        elif rule is not None and rule.dates is not None and _may_have_dates(column):
+            # What was read by it is in one form now, and would not tell it again.
+            column = DraftedColumn(column.rule.replace(dates=rule.dates), column.guess)
+        found[name] = column
+    return found
+
+
+def _may_have_dates(column: DraftedColumn) -> bool:
+    return column.rule.role in (Role.QUASI_IDENTIFIER, Role.SENSITIVE, Role.PLAIN)
 
 
 _MOST_TRIED = 250_000
@@ -110,9 +254,11 @@ def _with_price(
     columns: Mapping[str, DraftedColumn],
     domains: Mapping[str, Domain],
     report: Progress,
+    given: Given,
+    folder: Path | None,
 ) -> Draft:
     """Count the table once, and choose on the counts what a draft promises."""
-    policy = draft_rules(columns, domains, ())
+    policy = _in_folder(draft_rules(columns, domains, (), given), folder)
     try:
         table = open_prepared(data, policy)
         counts = table.count(
@@ -121,7 +267,8 @@ def _with_price(
         )
     except SfumatoError:
         # Something must be said in the policy first, as the comments there ask for.
-        return Pricing(domains, _try_nothing, _try_nothing, _try_nothing, 0).draft(columns)
+        nothing = Pricing(domains, _try_nothing, _try_nothing, _try_nothing, 0, given)
+        return nothing.draft(columns)
     counts = _draw(counts, policy.counted_person, _MOST_TRIED)
     few = _draw(counts, policy.counted_person, _FEW)
     tries = 0
@@ -134,6 +281,7 @@ def _with_price(
         if not policy.quasi_identifiers:
             return None
         rows, maker = (counts, makers[0]) if attacked else (few, makers[1])
+        policy = _in_folder(policy, folder)
         return _try(policy, CountedTable(rows, table.columns, maker=maker), attacked=attacked)
 
     def judge_draft(policy: Policy, tried: Trial) -> JudgedDraft | None:
@@ -142,6 +290,7 @@ def _with_price(
         report("price", tries, None)
         if not tried.published:
             return None
+        policy = _in_folder(policy, folder)
         if policy == tried.policy and not policy.sets:
             return _as_judged(foresee(tried, policy))
         return _judge(policy, CountedTable(counts, table.columns, maker=makers[0]), table)
@@ -152,7 +301,13 @@ def _with_price(
         lambda policy: attempt(policy, attacked=False),
         judge_draft,
         counts.total,
+        given,
     ).draft(columns)
+
+
+def _in_folder(policy: Policy, folder: Path | None) -> Policy:
+    """Return a policy with the files it names where they are."""
+    return policy if folder is None else policy.relative_to(folder)
 
 
 def _try_nothing(policy: Policy, tried: Trial | None = None) -> None:
@@ -232,14 +387,6 @@ def _without_harmless(policy: Policy) -> Policy:
         for name, rule in policy.columns.items()
     }
     return policy.replace(columns=columns)
-
-
-def _read_role(name: str, role: str) -> Role:
-    """Return a role that the caller named for a column."""
-    allowed = [each.value for each in Role if each not in (Role.SET, Role.WEIGHT)]
-    if role not in allowed:
-        raise ParameterError("roles", {name: role}, f"one of {', '.join(allowed)} for each column")
-    return Role(role)
 
 
 def _is_set(table: Table, name: str) -> bool:
