@@ -47,7 +47,7 @@ def test_every_release_has_evidence_that_holds(tmp_path, form, method):
 def test_decoupled_releases_can_be_signed_at_once(tmp_path, key, method):
     table = TABLE.select(["age", "ill"])
     roles = {"quasi_identifiers": ["age"], "sensitive": ["ill"]}
-    release = sf.decouple(table, method, output=tmp_path / "r", key=key, **roles)
+    release = sf.decouple(table, method, output=tmp_path / "r", key=key, even_so=True, **roles)
     found = sf.check_evidence(release, key.public)
     assert found.holds, str(found)
     assert evidence_in(release.folder)["claims"]["kind"] == release.method
@@ -60,8 +60,8 @@ def test_increments_can_be_signed_at_once(tmp_path, key):
     sf.Ledger.start(decoupled, ledger, alpha=0.5, k=2)
     new = pa.table({"age": ["30s"] * 2, "ill": ["gout", "flu"]})
     with pytest.raises(ParameterError, match="key must be left out when there is no output"):
-        sf.Ledger(ledger).publish(new, key=key)
-    done = sf.Ledger(ledger).publish(new, output=tmp_path / "two", key=key)
+        sf.Ledger(ledger).publish(new, key=key, even_so=True)
+    done = sf.Ledger(ledger).publish(new, output=tmp_path / "two", key=key, even_so=True)
     found = sf.check_evidence(done.folder, key.public)
     assert found.holds, str(found)
     assert evidence_in(done.folder)["claims"]["increment"]["sequence"] == 2
@@ -74,7 +74,7 @@ def test_protecting_writes_evidence_too(tmp_path):
 
 def test_a_release_in_memory_cannot_be_signed(key):
     with pytest.raises(ParameterError, match="key must be left out when there is no output"):
-        sf.anonymize(TABLE, POLICY, key=key)
+        sf.anonymize(TABLE, POLICY, key=key, even_so=True)
     with pytest.raises(InputError, match="in memory"):
         sign(sf.anonymize(TABLE, POLICY), key)
     with pytest.raises(InputError, match="in memory"):
@@ -105,6 +105,10 @@ def test_claims_hold_nothing_that_is_not_public_already(request, kind):
     folder = request.getfixturevalue(kind)
     manifest = json.loads((folder / "manifest.json").read_text())
     claims = evidence_in(folder)["claims"]
+    told = claims.pop("answer")
+    # What the signer was told: figures of public rows, and what the policy says of columns.
+    assert set(told) == {"answer", "people_at_risk", "people", "adversaries", "assumptions"}
+    assert told["people_at_risk"] == sf.verify(folder).at_risk
     own = {"checks", "name", "status", "holds", "promised", "found"}
     verdict = sf.verify(folder, attacks=False).to_dict()
     known = {*texts_in(manifest), *texts_in(verdict["checks"]), *own}
@@ -119,7 +123,9 @@ def test_claims_hold_nothing_that_is_not_public_already(request, kind):
 
 def test_evidence_depends_on_the_files_and_the_key_alone(tmp_path, key):
     for name in ("a", "b"):
-        sf.anonymize(TABLE, POLICY, output=tmp_path / name, format="csv", seed=1, key=key)
+        sf.anonymize(
+            TABLE, POLICY, output=tmp_path / name, format="csv", seed=1, key=key, even_so=True
+        )
     a, b = ((tmp_path / name / "evidence.json").read_bytes() for name in ("a", "b"))
     assert a == b
     assert evidence_in(tmp_path / "a")["claims"]["reproducible"] is True

@@ -185,7 +185,7 @@ def release(database, key, method=None):
     made = sf.anonymize(source, POLICY, output="table:released", key=None if method else key)
     if method is None:
         return (source[0], "released"), made
-    decoupled = sf.decouple(made, method, output="table:broken", key=key)
+    decoupled = sf.decouple(made, method, output="table:broken", key=key, even_so=True)
     return (source[0], "broken"), decoupled
 
 
@@ -288,11 +288,18 @@ def test_evidence_is_that_of_one_table_only(quick_database, key):
     execute("DELETE FROM copied")
     assert found_in((connection, "copied"), key.public) == ["tables"]
     execute("DROP TABLE released_evidence")
-    sf.anonymize((connection, "people"), POLICY, output="table:more", method="mondrian", key=key)
+    sf.anonymize(
+        (connection, "people"),
+        POLICY,
+        output="table:more",
+        method="mondrian",
+        key=key,
+        even_so=True,
+    )
     execute("CREATE TABLE released_evidence AS SELECT * FROM more_evidence")
     assert "tables" in found_in(where, key.public)
     # The manifest of another release cannot lend its good name either.
-    sf.decouple((connection, "more"), output="table:broken", key=key)
+    sf.decouple((connection, "more"), output="table:broken", key=key, even_so=True)
     for part in ("", "_manifest", "_evidence"):
         execute(f"CREATE TABLE stolen{part} AS SELECT * FROM broken{part}")
     assert found_in((connection, "stolen"), key.public) == ["tables"]
@@ -322,7 +329,7 @@ def test_evidence_of_a_folder_is_none_of_tables_and_the_other_way_round(duck, ke
     try:
         where, _ = release(duck, key)
         folder = tmp_path / "release"
-        sf.anonymize(PEOPLE, POLICY, output=folder, key=key)
+        sf.anonymize(PEOPLE, POLICY, output=folder, key=key, even_so=True)
         [of_tables] = duck.read("released_evidence").column(0).to_pylist()
         of_folder = (folder / "evidence.json").read_text()
         duck.connection.execute("UPDATE released_evidence SET evidence = ?", [of_folder])
@@ -371,7 +378,15 @@ def test_evidence_is_replaced_and_removed_with_its_release(quick_database, key):
     where, _ = release(database, key)
     source = (where[0], "people")
     before = database.read("released_evidence").to_pydict()
-    sf.anonymize(source, POLICY, output="table:released", method="mondrian", key=key, force=True)
+    sf.anonymize(
+        source,
+        POLICY,
+        output="table:released",
+        method="mondrian",
+        key=key,
+        even_so=True,
+        force=True,
+    )
     assert database.read("released_evidence").to_pydict() != before
     assert sf.check_evidence(where, key.public).holds
     sf.anonymize(source, POLICY, output="table:released", force=True)
@@ -388,7 +403,7 @@ def test_a_release_that_cannot_be_signed_leaves_nothing(quick_database, key, mon
     source = database.stored(PEOPLE, "people")
     monkeypatch.setattr("sfumato.tables.sql.releases.UnfinishedRelease.store_evidence", broken)
     with pytest.raises(OutputError, match="Nothing was left"):
-        sf.anonymize(source, POLICY, output="table:released", key=key)
+        sf.anonymize(source, POLICY, output="table:released", key=key, even_so=True)
     assert database.tables() == {"people"}
 
 
@@ -398,9 +413,9 @@ def test_somebody_elses_table_is_not_taken_for_evidence(quick_database, key):
     source = database.stored(PEOPLE, "people")
     database.stored(PEOPLE, "released_evidence")
     with pytest.raises(OutputError, match="released_evidence already"):
-        sf.anonymize(source, POLICY, output="table:released", key=key)
+        sf.anonymize(source, POLICY, output="table:released", key=key, even_so=True)
     with pytest.raises(OutputError, match="released_evidence exists and is not a release"):
-        sf.anonymize(source, POLICY, output="table:released", key=key, force=True)
+        sf.anonymize(source, POLICY, output="table:released", key=key, even_so=True, force=True)
     release = sf.anonymize(source, POLICY, output="table:released")
     with pytest.raises(OutputError, match="released_evidence exists and is no evidence"):
         sign(release, key)
@@ -409,7 +424,7 @@ def test_somebody_elses_table_is_not_taken_for_evidence(quick_database, key):
 
 def test_what_is_in_memory_is_not_signed(key):
     with pytest.raises(ParameterError, match="what is in memory cannot be signed"):
-        sf.anonymize(PEOPLE, POLICY, key=key)
+        sf.anonymize(PEOPLE, POLICY, key=key, even_so=True)
 
 
 def test_spark_signs_as_others_do(spark, key):

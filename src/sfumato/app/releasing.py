@@ -64,6 +64,8 @@ class ReleaseWish:
     format: str | None = None
     seed: int | None = None
     key: SigningKey | None = None
+    even_so: bool = False
+    """Whether it is signed although the answer is *no*."""
 
     def make(
         self,
@@ -104,6 +106,7 @@ class ReleaseWish:
             output=output,
             format=None if output is None else self.format,
             key=self.key,
+            even_so=self.even_so,
             seed=self.seed,
             people_file=people_file,
             progress=progress,
@@ -119,6 +122,7 @@ class ReleaseWish:
             output=output,
             format=None if output is None else self.format,
             key=self.key,
+            even_so=self.even_so,
             seed=self.seed,
             progress=progress,
         )

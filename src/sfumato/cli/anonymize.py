@@ -9,6 +9,7 @@ import typer
 from sfumato.cli.command import BROKEN, command
 from sfumato.cli.options import (
     DataArgument,
+    EvenSoOption,
     ForceOption,
     FormatOption,
     JsonOption,
@@ -79,6 +80,7 @@ def anonymize(
     form: FormatOption = None,
     force: ReplaceOption = False,
     key: KeyOption = None,
+    even_so: EvenSoOption = False,
     memory: Annotated[
         str | None,
         typer.Option(
@@ -115,6 +117,7 @@ def anonymize(
             format=form,
             force=force,
             key=signing_key(key),
+            even_so=even_so,
             memory=memory,
             people_file=people_file,
             seed=seed,
@@ -284,6 +287,7 @@ def decouple(  # noqa: PLR0917 - options of a command line
     form: FormatOption = None,
     force: ReplaceOption = False,
     key: KeyOption = None,
+    even_so: EvenSoOption = False,
     seed: Annotated[
         int | None,
         typer.Option(
@@ -313,6 +317,7 @@ def decouple(  # noqa: PLR0917 - options of a command line
             format=form,
             force=force,
             key=signing_key(key),
+            even_so=even_so,
             seed=seed,
             progress=progress,
         )

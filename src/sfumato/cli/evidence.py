@@ -7,6 +7,7 @@ import typer
 
 from sfumato.cli.command import BROKEN, command
 from sfumato.cli.options import (
+    EvenSoOption,
     JsonOption,
     MadeWithOption,
     PeopleFileOption,
@@ -39,9 +40,7 @@ def sign(
     force: Annotated[
         bool, typer.Option("--force", help="Replace the signature of another key.")
     ] = False,
-    even_so: Annotated[
-        bool, typer.Option("--even-so", help="Sign it although the answer of verify is no.")
-    ] = False,
+    even_so: EvenSoOption = False,
     json: JsonOption = False,
 ) -> None:
     """Sign a release, after verifying it once more.

@@ -8,6 +8,7 @@ import typer
 from sfumato.cli.command import BROKEN, command
 from sfumato.cli.options import (
     DrawOption,
+    EvenSoOption,
     ForceOption,
     JsonOption,
     KeyOption,
@@ -177,6 +178,7 @@ def add(  # noqa: PLR0917 - options of a command line
     format: TablesOption = None,  # noqa: A002 - the word users know
     wait: WaitOption = 10.0,
     key: KeyOption = None,
+    even_so: EvenSoOption = False,
     head: HeadOption = None,
     json: JsonOption = False,
 ) -> None:
@@ -199,6 +201,7 @@ def add(  # noqa: PLR0917 - options of a command line
             format=format,
             wait=wait,
             key=signing_key(key),
+            even_so=even_so,
             head=head,
         )
     _show(done, json=json)
@@ -222,6 +225,7 @@ def remove(  # noqa: PLR0917 - options of a command line
     format: TablesOption = None,  # noqa: A002 - the word users know
     wait: WaitOption = 10.0,
     key: KeyOption = None,
+    even_so: EvenSoOption = False,
     head: HeadOption = None,
     json: JsonOption = False,
 ) -> None:
@@ -241,6 +245,7 @@ def remove(  # noqa: PLR0917 - options of a command line
             format=format,
             wait=wait,
             key=signing_key(key),
+            even_so=even_so,
             head=head,
         )
     _show(done, json=json)
@@ -267,6 +272,7 @@ def correct(  # noqa: PLR0917 - options of a command line
     format: TablesOption = None,  # noqa: A002 - the word users know
     wait: WaitOption = 10.0,
     key: KeyOption = None,
+    even_so: EvenSoOption = False,
     head: HeadOption = None,
     json: JsonOption = False,
 ) -> None:
@@ -281,6 +287,7 @@ def correct(  # noqa: PLR0917 - options of a command line
             format=format,
             wait=wait,
             key=signing_key(key),
+            even_so=even_so,
             head=head,
         )
     _show(done, json=json)
@@ -358,6 +365,7 @@ def stream(  # noqa: PLR0917 - options of a command line
     format: TablesOption = None,  # noqa: A002 - the word users know
     wait: WaitOption = 10.0,
     key: KeyOption = None,
+    even_so: EvenSoOption = False,
     head: HeadOption = None,
     json: JsonOption = False,
 ) -> None:
@@ -381,6 +389,7 @@ def stream(  # noqa: PLR0917 - options of a command line
             format=format,
             wait=wait,
             key=signing_key(key),
+            even_so=even_so,
             head=head,
         )
     _show(found, json=json)
@@ -403,6 +412,7 @@ def generalise(  # noqa: PLR0917 - options of a command line
     format: TablesOption = None,  # noqa: A002 - the word users know
     wait: WaitOption = 10.0,
     key: KeyOption = None,
+    even_so: EvenSoOption = False,
     head: HeadOption = None,
     json: JsonOption = False,
 ) -> None:
@@ -415,6 +425,7 @@ def generalise(  # noqa: PLR0917 - options of a command line
             format=format,
             wait=wait,
             key=signing_key(key),
+            even_so=even_so,
             head=head,
         )
     _show(done, json=json)

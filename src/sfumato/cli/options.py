@@ -148,6 +148,10 @@ KeyOption: TypeAlias = Annotated[
     typer.Option("--key", metavar="FILE", help="Sign it with this private key."),
 ]
 
+EvenSoOption: TypeAlias = Annotated[
+    bool, typer.Option("--even-so", help="Sign it although the answer of verify is no.")
+]
+
 OutsideOption: TypeAlias = Annotated[
     str | None, typer.Option(metavar="FILE", help="A list of people to link with it.")
 ]

@@ -8,6 +8,7 @@ import typer
 from sfumato.cli.command import BROKEN, command
 from sfumato.cli.options import (
     EarlierOption,
+    EvenSoOption,
     ForceOption,
     JsonOption,
     MadeWithOption,
@@ -80,6 +81,7 @@ def report(  # noqa: PLR0917 - options of a command line
             help="Your private key, if the report goes into a release that is signed.",
         ),
     ] = None,
+    even_so: EvenSoOption = False,
     force: ForceOption = False,
 ) -> None:
     """Write a report on a release: one page with the answer, then everything behind it.
@@ -93,6 +95,7 @@ def report(  # noqa: PLR0917 - options of a command line
     from sfumato.releases.release import is_stored
     from sfumato.reports.report import form_of
     from sfumato.reports.report import report as task
+    from sfumato.tasks.signing import answer_to_sign
 
     signer = signing_key(key)
     folder = None if is_stored(release) else Path(release)
@@ -120,7 +123,7 @@ def report(  # noqa: PLR0917 - options of a command line
     if output is None:
         put(text)
     elif folder is not None and inside:
-        enclose(folder, text, signer)
+        enclose(folder, text, signer, answer=lambda: answer_to_sign(folder, even_so=even_so))
     else:
         write_text(output, text, force=force, private="" if public else "the report")
     if output is not None:

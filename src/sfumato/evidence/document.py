@@ -472,6 +472,12 @@ def with_answer(evidence: Evidence, answer: Mapping[str, Any] | None) -> Evidenc
     return replace(evidence, claims=claims, signature=None)
 
 
+def answer_in(evidence: Evidence) -> Mapping[str, Any] | None:
+    """Return what the signer was told about publishing it; None if nothing was."""
+    told = evidence.claims.get(_ANSWER)
+    return told if isinstance(told, Mapping) else None
+
+
 def checks_of(verdict: Verdict) -> list[dict[str, Any]]:
     """List what the verifier found, check by check.
 
@@ -565,20 +571,27 @@ REPORT = "report.html"
 """The one file that may join a release after it was published."""
 
 
-def write_evidence(folder: Path, verdict: Verdict, key: SigningKey | None = None) -> Evidence:
+def write_evidence(
+    folder: Path,
+    verdict: Verdict,
+    key: SigningKey | None = None,
+    answer: Mapping[str, Any] | None = None,
+) -> Evidence:
     """Write `evidence.json` for all files of a folder, as the last of them.
 
     Args:
         folder: A release that is complete.
         verdict: What the verifier found in it.
         key: Signs it at once.
+        answer: Whether it may be published, and what that assumes, as the signer was told.
     """
     names, strange = files_in(folder)
     if strange:
         raise InputError(f"there is more than plain files in {str(folder)!r}: {some(strange)}")
     manifest = read_object(read_small(folder / MANIFEST, most=MOST_MANIFEST))
     files = tuple(hash_file(folder / name) for name in names if name != EVIDENCE)
-    return sign_evidence(folder, Evidence(files, claims_of(manifest, checks_of(verdict))), key)
+    told = Evidence(files, claims_of(manifest, checks_of(verdict)))
+    return sign_evidence(folder, told if answer is None else with_answer(told, answer), key)
 
 
 def sign_evidence(folder: Path, evidence: Evidence, key: SigningKey | None) -> Evidence:

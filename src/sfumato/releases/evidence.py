@@ -3,7 +3,6 @@
 import os
 from collections.abc import Callable, Mapping
 from contextlib import suppress
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -21,6 +20,7 @@ from sfumato.evidence import (
     PublicKey,
     SigningKey,
     StoredTable,
+    answer_in,
     check,
     check_stored,
     compare,
@@ -55,7 +55,11 @@ from sfumato.verifier.release import promises_in
 
 
 def attestation(
-    manifest: str, tables: Mapping[str, DatabaseTable], verdict: Verdict, key: SigningKey
+    manifest: str,
+    tables: Mapping[str, DatabaseTable],
+    verdict: Verdict,
+    key: SigningKey,
+    answer: Mapping[str, Any],
 ) -> str:
     """Return the evidence of tables that were just verified, signed.
 
@@ -64,9 +68,10 @@ def attestation(
         tables: By the names that it has for them, whatever they are called now.
         verdict: What the verifier found in them.
         key: Signs it.
+        answer: Whether it may be published, and what that assumes.
     """
     hashed = {name: _hashable(table) for name, table in tables.items()}
-    return signed_text(evidence_of_tables(manifest, hashed, verdict), key)
+    return signed_text(with_answer(evidence_of_tables(manifest, hashed, verdict), answer), key)
 
 
 def sign_tables(
@@ -77,6 +82,7 @@ def sign_tables(
     policy: Policy | None = None,
     population: object = None,
     people_file: object = None,
+    answer: Callable[[], Mapping[str, Any]],
 ) -> EvidenceVerdict:
     """Sign a release in a database, after verifying it once more; see `sf.sign`."""
     text = table.manifest()
@@ -89,13 +95,13 @@ def sign_tables(
     written = table.evidence()
     own = None if written is None else _require_unchanged(table, written, key, force=force)
     if own is not None and _vouches(own, key.public, verdict):
-        evidence = replace(own, signature=None)
+        evidence = own
     else:
         _require_checked(verdict)
         tables = tables_of(table, manifest)
         hashed = {name: _hashable(each) for name, each in tables.items()}
         evidence = evidence_of_tables(text, hashed, verdict)
-    table.store_evidence(signed_text(evidence, key))
+    table.store_evidence(signed_text(with_answer(evidence, answer()), key))
     return check_tables(table, key.public)
 
 
@@ -248,7 +254,7 @@ def sign_folder(
     population: object = None,
     people_file: object = None,
     make_report: Callable[[], str] | None = None,
-    answer: Mapping[str, Any] | None = None,
+    answer: Callable[[], Mapping[str, Any]],
 ) -> EvidenceVerdict:
     """Sign a release in a folder, after verifying it once more; see `sf.sign`.
 
@@ -260,7 +266,8 @@ def sign_folder(
         population: All people the data was drawn from.
         people_file: The people file of a release that counts people.
         make_report: Makes the report for all readers again, to compare it with one that is there.
-        answer: Whether it may be published, and what that assumes, as the signer was told.
+        answer: Asked when nothing else is in the way: whether it may be published, and what that
+            assumes. It raises if that is not signed.
     """
     if not (folder / MANIFEST).is_file():
         raise InputError(
@@ -279,13 +286,14 @@ def sign_folder(
     if not vouched:
         _require_checked(verdict)
     _require_accounted(folder, before, trusted, make_report)
+    given = answer()
     if trusted is not None and vouched:
         report = hash_file(folder / REPORT) if REPORT in files_in(folder)[0] else None
         told = with_report(trusted, report)
     else:
         # Claims that another person may have written are computed again.
         told = write_evidence(folder, verdict)
-    sign_evidence(folder, with_answer(told, answer), signer)
+    sign_evidence(folder, with_answer(told, given), signer)
     return check(folder, signer.public)
 
 
@@ -481,22 +489,40 @@ def _require_enclosable(folder: Path, path: Path, *, public: bool, key: SigningK
         )
 
 
-def enclose(folder: Path, text: str, key: SigningKey | None = None) -> Path:
+def enclose(
+    folder: Path,
+    text: str,
+    key: SigningKey | None = None,
+    *,
+    answer: Callable[[], Mapping[str, Any]],
+) -> Path:
     """Write the report into its release and take it into the evidence: both or neither.
 
     Args:
         folder: The release; it must be what was published.
         text: The report, as HTML.
         key: Signs the release, after it was verified once more.
+        answer: Asked if it is signed, and the owner of the key was not told the answer before:
+            whether it may be published. It raises if that is not signed.
     """
     path, data = folder / REPORT, text.encode("utf-8")
     _require_enclosable(folder, path, public=True, key=key)
     evidence = require_unchanged(folder) if os.path.lexists(folder / EVIDENCE) else None
     before = path.read_bytes() if path.exists() else None
+    signed = evidence is not None and key is not None and _signer_of(folder) == key.public
+    told = answer_in(read_evidence(folder)) if signed else None
+    if key is not None and told is None:
+        told = answer()
     write_whole(path, data)
     try:
         if key is not None:
-            sign_folder(folder, key, force=False, make_report=lambda: text)
+            sign_folder(
+                folder,
+                key,
+                force=False,
+                make_report=lambda: text,
+                answer=lambda: told or {},
+            )
         elif evidence is not None:
             sign_evidence(folder, with_report(evidence, FileHash.of(REPORT, data)), None)
     except BaseException:

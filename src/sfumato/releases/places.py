@@ -298,6 +298,23 @@ class UnpublishedRelease:
     members: Mapping[str, Mapping[str, Sequence[str]]] = field(default_factory=dict)
     """What labels of columns stand for, as far as it may be told, also those that no row has."""
 
+    answer: "Callable[[PlacedRelease], Mapping[str, Any]] | None" = None
+    """Asked before it is signed: whether it may be published. It raises if that is not signed."""
+
+    def answer_to(
+        self, key: SigningKey | None, placed: "PlacedRelease"
+    ) -> Mapping[str, Any] | None:
+        """Return what is signed of the answer; None if nothing is signed.
+
+        Args:
+            key: Signs the release, if there is one.
+            placed: The release, complete and verified, but for its evidence.
+        """
+        if key is None:
+            return None
+        assert self.answer is not None  # noqa: S101 - nothing is signed unasked
+        return self.answer(placed)
+
     def with_orders(self, manifest: Manifest, tables: Iterable[object]) -> Manifest:
         """Return the manifest with orders and members of published values, and of no others.
 
@@ -372,6 +389,9 @@ class Place(ABC):
     table: str | None
     """The table of a database that it is, if it is one."""
 
+    even_so: bool
+    """Whether it is signed, if there is a key, although the answer is *no*."""
+
     def form_of(self, source: Table) -> str:
         """Return the format of its files; refuse one that there is not."""
         return format_like(source.kind) if self.format is None else require_format(self.format).name
@@ -410,6 +430,7 @@ def place_for(
     format: str | None = None,  # noqa: A002 - the word users know
     force: bool = False,
     key: Key | None = None,
+    even_so: bool = False,
     whole_rows: bool = False,
 ) -> Place:
     """Find the place that an output names; refuse what cannot be written, before any work.
@@ -420,6 +441,7 @@ def place_for(
         format: The format of the files.
         force: Replace a release that is there.
         key: The private key to sign with, or its file.
+        even_so: Whether it is signed although the answer is *no*.
         whole_rows: Whether rows are published as they are: those of a database stay there.
     """
     if output is None and whole_rows and is_stored(data):
@@ -442,8 +464,8 @@ def place_for(
         return MemoryPlace(format)
     signer = None if key is None else signing_key(key)
     if table is not None:
-        return replace(table, key=signer, force=force)
-    return Folder(Path(output), format, signer, force)
+        return replace(table, key=signer, even_so=even_so, force=force)
+    return Folder(Path(output), format, signer, force, even_so)
 
 
 # Memory.
@@ -455,6 +477,7 @@ class MemoryPlace(Place):
 
     format: str | None = None
     table: None = None
+    even_so: bool = False
 
     def publish(self, release: UnpublishedRelease, source: Table) -> PlacedRelease:
         """Make the tables."""
@@ -489,6 +512,7 @@ class Folder(Place):
     format: str | None = None
     key: SigningKey | None = None
     force: bool = False
+    even_so: bool = False
     table: None = None
 
     def writes(self, source: Table) -> str:
@@ -557,9 +581,10 @@ def write_folder(
     verdict = release.require(
         verify_folder(folder, population=people, generalization=labels, people=release.people)
     )
-    write_evidence(folder, verdict, key)
     paths = {file.name: folder / file.name for file in files}
-    return PlacedRelease(manifest, verdict, paths, folder=folder, domains=domains)
+    placed = PlacedRelease(manifest, verdict, paths, folder=folder, domains=domains)
+    write_evidence(folder, verdict, key, release.answer_to(key, placed))
+    return placed
 
 
 def _hash_of(path: Path) -> str:
@@ -632,6 +657,7 @@ class DatabasePlace(Place):
 
     key: SigningKey | None = None
     force: bool = False
+    even_so: bool = False
     format: None = None
 
     def names(self, parts: Sequence[str]) -> list[str]:
@@ -720,8 +746,9 @@ def create_tables(
         claims = manifest.claims()
         verdict = verify_tables(relations, claims, promises_in(claims, people, labels))
     release.require(verdict)
-    if key is not None:
-        unfinished.store_evidence(attestation(text, made, verdict, key))
+    told = release.answer_to(key, PlacedRelease(manifest, verdict, made, address=names[0]))
+    if key is not None and told is not None:
+        unfinished.store_evidence(attestation(text, made, verdict, key, told))
     return manifest, verdict
 
 

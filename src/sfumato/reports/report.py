@@ -27,6 +27,7 @@ from sfumato.showing.content import (
     document_to_dict,
     document_to_markdown,
 )
+from sfumato.tasks.signing import answer_to_sign
 from sfumato.typing import Progress, silent
 
 
@@ -80,7 +81,9 @@ class Report(Showable):
             raise ParameterError("format", form, f"one of {', '.join(writers)}")
         return writers[form]()
 
-    def save(self, path: str | PathLike[str], *, key: Key | None = None) -> Path:
+    def save(
+        self, path: str | PathLike[str], *, key: Key | None = None, even_so: bool = False
+    ) -> Path:
         """Write it as .html, .md or .json; a file of the same name is replaced.
 
         A public report may also be written into its release, as `report.html`: it is taken into
@@ -89,12 +92,16 @@ class Report(Showable):
         Args:
             path: The file to write; its ending says in which form.
             key: The private key, or its file: for a report in a release that is signed.
+            even_so: Sign the release although the answer is *no*; who signed it before knows that.
         """
         target, text = Path(path), self.write(form_of(Path(path)))
         signer = None if key is None else signing_key(key)
         require_place(self.folder, target, public=self.document.public, key=signer)
         if self.folder is not None and is_inside(self.folder, target):
-            return enclose(self.folder, text, signer)
+            folder = self.folder
+            return enclose(
+                folder, text, signer, answer=lambda: answer_to_sign(folder, even_so=even_so)
+            )
         if key is not None:
             raise ParameterError("key", key, "left out unless the report goes into its release")
         write_file(target, text, private="" if self.document.public else "the report")

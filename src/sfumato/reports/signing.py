@@ -2,18 +2,15 @@
 
 from os import PathLike
 from pathlib import Path
-from typing import Any
 
-from sfumato.errors import InputError, SfumatoError
 from sfumato.evidence import EvidenceVerdict, Key
 from sfumato.evidence.keys import signing_key
 from sfumato.policy import GivenPolicy, policy_of
-from sfumato.releases.opening import Published, open_release
+from sfumato.releases.opening import open_release
 from sfumato.releases.release import DecoupledRelease, Release
 from sfumato.reports.report import report
-from sfumato.tasks.assessment import Assessment
 from sfumato.tasks.evidence import sign_release
-from sfumato.tasks.verify import verify
+from sfumato.tasks.signing import answer_to_sign
 
 
 def sign(
@@ -67,46 +64,16 @@ def sign(
     rules = own if policy is None else policy_of(policy)
     # Opened once: a file of a database that is open for reading cannot be opened for writing.
     opened = open_release(release, rules, people_file=people_file)
-    found = _judge(opened, population)
-    if found is not None and not even_so:
-        _require_answer(found)
     return sign_release(
         opened,
         signer,
         population=population,
         force=force,
         make_report=_public_report,
-        answer=None if found is None else _answer_of(found),
+        answer=lambda: answer_to_sign(
+            opened, opened.policy, population=population, even_so=even_so
+        ),
     )
-
-
-def _judge(opened: Published, population: object) -> Assessment | None:
-    """Return the answer; None if there is none: what is wrong is said where it is signed."""
-    try:
-        return verify(opened, opened.policy, population=population)
-    except SfumatoError:
-        return None
-
-
-def _require_answer(found: Assessment) -> None:
-    """Raise if people are at risk; broken promises are refused where a release is signed."""
-    broken = any(check.status == "broken" for check in found.checks)
-    if not broken and (found.succeeded or found.named):
-        raise InputError(
-            f"it was not signed, because the answer is no: {found.why[0]} Mend it, or sign it all "
-            "the same: --even-so (even_so=True)."
-        )
-
-
-def _answer_of(found: Assessment) -> dict[str, Any]:
-    """Return what is signed of an answer: how many people are at risk, and what is assumed."""
-    return {
-        "answer": found.answer,
-        "people_at_risk": found.at_risk,
-        "people": found.people,
-        "adversaries": [line.to_dict() for line in found.adversaries],
-        "assumptions": [each.to_dict() for each in found.assumptions],
-    }
 
 
 def _public_report(folder: Path) -> str:

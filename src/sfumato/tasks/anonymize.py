@@ -65,6 +65,7 @@ from sfumato.releases.subject import Subject
 from sfumato.tables import DatabaseTable, Table, open_table
 from sfumato.tables.capabilities import Sets
 from sfumato.tables.formats import FORMATS
+from sfumato.tasks.signing import answer_to_sign
 from sfumato.text import text_of
 from sfumato.typing import Progress, silent
 
@@ -87,6 +88,7 @@ def anonymize(  # noqa: PLR0913 - every one has a default and is named
     format: str | None = None,  # noqa: A002 - the word users know
     force: bool = False,
     key: Key | None = None,
+    even_so: bool = False,
     memory: str | int | None = None,
     people_file: str | PathLike[str] | None = None,
     seed: int | None = None,
@@ -132,7 +134,9 @@ def anonymize(  # noqa: PLR0913 - every one has a default and is named
             the manifest is in `released_manifest` beside it.
         format: csv, parquet, feather, sav, dta or xlsx; None takes the input's.
         force: Replace a release that is already in `output`.
-        key: The private key to sign it with, or its file; see `sf.evidence.keygen`.
+        key: The private key to sign it with, or its file; see `sf.evidence.keygen`. Where the
+            answer of `sf.verify` is *no*, nothing is signed and nothing is written.
+        even_so: Sign it although the answer is *no*.
         memory: How much memory it may take here, such as `2GB`; what a database takes is for its
             own settings. If the table has more combinations than fit, full-domain and regional
             recoding start from coarser levels and the release says from which. A local method
@@ -165,7 +169,9 @@ def anonymize(  # noqa: PLR0913 - every one has a default and is named
     report = progress or silent
     if seed is not None:
         require_int("seed", seed, at_least=0)
-    place = place_for(output, data, format=format, force=force, key=key, whole_rows=True)
+    place = place_for(
+        output, data, format=format, force=force, key=key, even_so=even_so, whole_rows=True
+    )
     budget = None if memory is None else MemoryBudget.of(memory)
     named = (quasi_identifiers, sensitive, plain, k)
     if policy is not None:
@@ -381,6 +387,9 @@ def make_release(
             people=people if people is None or people_file is None else people_file.path,
             orders=_orders_of(table, asked, columns),
             members=_members_of(asked, published),
+            answer=lambda placed: answer_to_sign(
+                replace(Release.of(placed, asked), people=people), even_so=place.even_so
+            ),
         )
         made = Release.of(place.publish(release, table), asked)
         gone = _measure_gone(subject, decision, counts.total, sets)

@@ -51,6 +51,7 @@ from sfumato.releases.release import DecoupledRelease
 from sfumato.tables import Table
 from sfumato.tables.base import require_calendar_days
 from sfumato.tables.derived import DerivedColumn, DerivedTable, derived_table
+from sfumato.tasks.signing import answer_to_sign
 from sfumato.typing import Progress, silent
 
 
@@ -65,6 +66,7 @@ def decouple(  # noqa: PLR0913 - all but two have a default and are named
     format: str | None = None,  # noqa: A002 - the word users know
     force: bool = False,
     key: Key | None = None,
+    even_so: bool = False,
     seed: int | None = None,
     progress: Progress | None = None,
 ) -> DecoupledRelease:
@@ -93,7 +95,9 @@ def decouple(  # noqa: PLR0913 - all but two have a default and are named
             if it is not given.
         format: csv, parquet, feather, sav, dta or xlsx; None takes the input's.
         force: Replace a release that is already in `output`.
-        key: The private key to sign it with, or its file; see `sf.evidence.keygen`.
+        key: The private key to sign it with, or its file; see `sf.evidence.keygen`. Where the
+            answer of `sf.verify` is *no*, nothing is signed and nothing is written.
+        even_so: Sign it although the answer is *no*.
         seed: Fixes all that is random, for tests and experiments. Such a release is marked as
             reproducible: it is not for publication.
         progress: Told how far each stage is.
@@ -111,7 +115,7 @@ def decouple(  # noqa: PLR0913 - all but two have a default and are named
     report = progress or silent
     if seed is not None:
         require_int("seed", seed, at_least=0)
-    place = place_for(output, data, format=format, force=force, key=key)
+    place = place_for(output, data, format=format, force=force, key=key, even_so=even_so)
     release = open_release(data, policy, quasi_identifiers=quasi_identifiers, sensitive=sensitive)
     _require_unchanged(release)
     decoupling = _of_policy(release.policy, method)
@@ -169,6 +173,11 @@ def decouple(  # noqa: PLR0913 - all but two have a default and are named
             report,
             _people(parts, counts.project(release.quasi_identifiers), rng),
             companions=lambda manifest: decoupling.companions(parts, manifest.to_dict()),
+            answer=lambda placed: answer_to_sign(
+                DecoupledRelease.of(placed, parts.grouped, ()),
+                _own_policy(release),
+                even_so=even_so,
+            ),
         ),
         table,
     )
@@ -239,7 +248,7 @@ def _in_buckets(
     secret = tuple(dict.fromkeys((*release.sensitive, name)))
     roles = (release.quasi_identifiers, secret)
     if decoupling.column is None:
-        policy = release.policy or getattr(release.given, "policy", None)
+        policy = _own_policy(release)
         labelled = not release.is_plain
         made = bucket_policy(policy, *roles, asked, decoupling.partition, labelled=labelled)
         formed = form_buckets(made, counts.project((*roles[0], *secret)), rng=rng, report=report)
@@ -248,10 +257,16 @@ def _in_buckets(
     return counts, measure_buckets(counts, release, bucket, asked)
 
 
+def _own_policy(release: PublishedTable) -> Policy | None:
+    """Return the policy of what is decoupled: what was given, else what it was made with."""
+    found = release.policy or getattr(release.given, "policy", None)
+    return found if isinstance(found, Policy) else None
+
+
 def _secrets(release: PublishedTable) -> tuple[dict[str, HierarchyBuilder], tuple[str, ...]]:
     """Return the hierarchies of the sensitive columns, and those whose spellings differ."""
-    policy = release.policy or getattr(release.given, "policy", None)
-    rules = policy.columns if isinstance(policy, Policy) else {}
+    policy = _own_policy(release)
+    rules = {} if policy is None else policy.columns
     builders = {name: rules[name].hierarchy for name in release.sensitive if name in rules}
     found = {name: builder for name, builder in builders.items() if builder is not None}
     return found, release.exact

@@ -25,7 +25,7 @@ def sign_release(
     population: object = None,
     force: bool = False,
     make_report: Callable[[Path], str] | None = None,
-    answer: Mapping[str, Any] | None = None,
+    answer: Callable[[], Mapping[str, Any]],
 ) -> EvidenceVerdict:
     """Sign a release that was written before; see `sf.sign`.
 
@@ -35,7 +35,8 @@ def sign_release(
         population: All people the data was drawn from; None takes the policy's.
         force: Replace the signature of another key.
         make_report: Makes the report for all readers of a folder.
-        answer: Whether it may be published, and what that assumes; it is signed with a folder.
+        answer: Asked when nothing else is in the way: whether it may be published, and what that
+            assumes. It raises if that is not signed.
     """
     if release.database is not None:
         return sign_tables(
@@ -45,6 +46,7 @@ def sign_release(
             policy=release.policy,
             population=population,
             people_file=release.people_file,
+            answer=answer,
         )
     folder = _folder_of(release)
     return sign_folder(

@@ -191,7 +191,12 @@ def choose(desk: Desk, asked: Fields) -> Answer:
         desk.seed = asked.integer("seed") if seed else None
         choices.save(desk)
     if asked.text("do", "") in ("publish", "replace"):
-        start(desk, asked.text("passphrase", ""), replace_it=asked.text("do") == "replace")
+        start(
+            desk,
+            asked.text("passphrase", ""),
+            replace_it=asked.text("do") == "replace",
+            even_so=asked.flag("even_so"),
+        )
     return None
 
 
@@ -210,7 +215,7 @@ def make_key(desk: Desk, asked: Fields) -> Answer:
     return None
 
 
-def start(desk: Desk, passphrase: str, *, replace_it: bool) -> None:
+def start(desk: Desk, passphrase: str, *, replace_it: bool, even_so: bool = False) -> None:
     """Begin to publish what is chosen; what can be refused is refused before any work."""
     choices = Choices.of(desk)
     target = desk.new_path(choices.name)
@@ -231,7 +236,12 @@ def start(desk: Desk, passphrase: str, *, replace_it: bool) -> None:
     if choices.key:
         key = SigningKey.load(_key_file(desk, choices.key), passphrase or None)
     wish = ReleaseWish(
-        desk.require_source().address, desk.task_policy, choices.format or None, desk.seed, key
+        desk.require_source().address,
+        desk.task_policy,
+        choices.format or None,
+        desk.seed,
+        key,
+        even_so=even_so,
     )
     desk.start(JOB, lambda report: _make(desk, wish, choices, target, report))
 
@@ -269,7 +279,7 @@ def _make(
         answer = ""
         if choices.public:
             found = describe(folder, public=True, progress=report)
-            found.save(folder / REPORT, key=wish.key)
+            found.save(folder / REPORT, key=wish.key, even_so=wish.even_so)
             answer = found.answer
         if choices.private:
             kept = people_file if people_file is not None and people_file.is_file() else None
@@ -424,11 +434,18 @@ def publish_increment(desk: Desk, asked: Fields) -> Answer:
         file = _key_file(desk, asked.text("key"))
         key = SigningKey.load(file, asked.text("passphrase", "") or None)
     form, whole = asked.text("format", "") or None, asked.flag("whole")
+    even_so = asked.flag("even_so")
 
     def work(report: Progress) -> Any:  # noqa: ANN401 - a publication
         report("publish", 0, None)
         return Ledger.open(path).publish(
-            rows, output=output, whole=whole, dry_run=dry, format=form, key=key
+            rows,
+            output=output,
+            whole=whole,
+            dry_run=dry,
+            format=form,
+            key=key,
+            even_so=even_so,
         )
 
     desk.start(LEDGER_JOB, work)

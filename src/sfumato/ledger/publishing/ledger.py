@@ -102,6 +102,7 @@ class PublishOptions(TypedDict, total=False):
     format: str | None
     wait: float
     key: Key | None
+    even_so: bool
     head: str | None
     seed: int | None
 
@@ -270,6 +271,7 @@ class Ledger:
         format: str | None = None,  # noqa: A002 - the word users know
         wait: float = WAIT,
         key: Key | None = None,
+        even_so: bool = False,
         head: str | None = None,
         seed: int | None = None,
     ) -> Publication:
@@ -291,6 +293,8 @@ class Ledger:
             format: csv, parquet, feather, sav, dta or xlsx; None takes csv.
             wait: Seconds to wait for another publish on the same ledger.
             key: The private key to sign the release with, or its file; see `sf.evidence.keygen`.
+                Where the answer of `sf.verify` is *no*, nothing is signed and nothing is published.
+            even_so: Sign it although the answer is *no*.
             head: The hash that the last publish showed, as you kept it elsewhere: an old copy of
                 the ledger, or a rewritten one, is refused by it.
             seed: Fixes all that is random, for tests; not for publication.
@@ -302,7 +306,7 @@ class Ledger:
                 f"{str(self.path)!r} is a ledger already, and {_describe(rows)} is a release, not "
                 "new rows. Give the rows to add, or another name for a new ledger."
             )
-        where = self._choose_output(output, tables, format, key)
+        where = self._choose_output(output, tables, format, key, even_so=even_so)
         job = IncrementJob(self.path, where, whole, again, at_once, dry_run, wait, seed, head)
         return job.run(rows, delete, correct, tables)
 
@@ -323,6 +327,7 @@ class Ledger:
         format: str | None = None,  # noqa: A002 - the word users know
         wait: float = WAIT,
         key: Key | None = None,
+        even_so: bool = False,
         head: str | None = None,
         seed: int | None = None,
     ) -> "StreamPublication":
@@ -353,6 +358,7 @@ class Ledger:
             format: As for `publish`.
             wait: As for `publish`.
             key: As for `publish`.
+            even_so: As for `publish`.
             head: As for `publish`.
             seed: As for `publish`.
         """
@@ -361,7 +367,7 @@ class Ledger:
         _require_options(seed, head, wait, format)
         job = StreamJob(
             self.path, since, stream, start, until, every, zone, late, output, whole, dry_run,
-            format, wait, key, head, seed,
+            format, wait, key, head, seed, even_so,
         )  # fmt: skip
         return job.run(source)
 
@@ -371,9 +377,11 @@ class Ledger:
         tables: GivenTables,
         form: str | None,
         key: Key | None,
+        *,
+        even_so: bool,
     ) -> IncrementOutput | None:
         """Return where a release goes; raise if the ledger would lie inside it."""
-        where = choose_output(output, tables, form, key)
+        where = choose_output(output, tables, form, key, even_so=even_so)
         refuse_inside_release(
             self.path, "the ledger", output=None if where is None else where.folder
         )
@@ -387,7 +395,7 @@ class Ledger:
         """Change rows: columns as they should be, `old_…` what was published; see `publish`."""
         return self.publish(correct=rows, **options)
 
-    def generalise(
+    def generalise(  # noqa: PLR0913 - all but one have a default and are named
         self,
         levels: Mapping[str, int],
         *,
@@ -396,6 +404,7 @@ class Ledger:
         format: str | None = None,  # noqa: A002 - the word users know
         wait: float = WAIT,
         key: Key | None = None,
+        even_so: bool = False,
         head: str | None = None,
         seed: int | None = None,
     ) -> Publication:
@@ -411,6 +420,7 @@ class Ledger:
             format: As for `publish`.
             wait: As for `publish`.
             key: As for `publish`.
+            even_so: As for `publish`.
             head: As for `publish`.
             seed: As for `publish`.
         """
@@ -418,7 +428,7 @@ class Ledger:
         if not levels:
             raise ParameterError("levels", levels, "the new level of a quasi-identifier")
         tables = GivenTables(None, None, None)
-        where = self._choose_output(output, tables, format, key)
+        where = self._choose_output(output, tables, format, key, even_so=even_so)
         job = IncrementJob(
             self.path,
             where,

@@ -43,9 +43,10 @@ from sfumato.releases.places import (
     place_for,
     write_folder,
 )
-from sfumato.releases.release import GivenTables
+from sfumato.releases.release import DecoupledRelease, GivenTables
 from sfumato.schema import Role
 from sfumato.tables import in_types_of
+from sfumato.tasks.signing import answer_to_sign
 
 if TYPE_CHECKING:
     from sfumato.tables import DatabaseTable
@@ -119,13 +120,21 @@ class Increment:
             count=self.parts.count,
         )
 
-    def with_tables(self, tables: Sequence[DecoupledTable]) -> UnpublishedRelease:
-        """Return the release with its tables, ready for a place."""
+    def with_tables(self, tables: Sequence[DecoupledTable], *, even_so: bool) -> UnpublishedRelease:
+        """Return the release with its tables, ready for a place.
+
+        Args:
+            tables: Its tables.
+            even_so: Whether it is signed, if there is a key, although the answer is *no*.
+        """
         return UnpublishedRelease(
             tables,
             self.manifest,
             companions=lambda manifest: BreakMerge().companions(self.parts, manifest.to_dict()),
             called="increment",
+            answer=lambda placed: answer_to_sign(
+                DecoupledRelease.of(placed, self.grouped, ()), even_so=even_so
+            ),
         )
 
 
@@ -151,7 +160,12 @@ class IncrementOutput(Protocol):
 
 
 def choose_output(
-    output: str | PathLike[str] | None, tables: GivenTables, form: str | None, key: Key | None
+    output: str | PathLike[str] | None,
+    tables: GivenTables,
+    form: str | None,
+    key: Key | None,
+    *,
+    even_so: bool,
 ) -> IncrementOutput | None:
     """Return where the release goes; raise before any work is done if it cannot be written."""
     if output is not None:
@@ -159,8 +173,10 @@ def choose_output(
     place = place_for(output, tables.first, format=form, key=key)
     if isinstance(place, DatabasePlace) and tables.database is not None:
         tables.database.staging("").require_unused(place.names(["", "manifest"]))
-        return TablesOutput(tables.database, place)
-    return FolderOutput(place.path, form or "csv", place.key) if isinstance(place, Folder) else None
+        return TablesOutput(tables.database, place, even_so)
+    if not isinstance(place, Folder):
+        return None
+    return FolderOutput(place.path, form or "csv", place.key, even_so)
 
 
 def _refuse_to_replace(folder: Path) -> None:
@@ -194,6 +210,9 @@ class FolderOutput:
     key: SigningKey | None = None
     """Signs the folder, if there is one."""
 
+    even_so: bool = False
+    """Whether it is signed although the answer is *no*."""
+
     place: None = None
     alone: bool = False
     """Whether the run has looked already at the releases that lie beside it."""
@@ -206,7 +225,9 @@ class FolderOutput:
         stage = pending.stage_for(
             self.folder,
             increment.owner,
-            lambda stage: write_tables(stage, increment, form=self.form, key=self.key),
+            lambda stage: write_tables(
+                stage, increment, form=self.form, key=self.key, even_so=self.even_so
+            ),
         )
         return pending.staged_folder(stage, self.folder)
 
@@ -252,7 +273,12 @@ def _refuse_later_releases(beside: Path, increment: Increment) -> None:
 
 
 def write_tables(
-    folder: Path, increment: Increment, *, form: str, key: SigningKey | None = None
+    folder: Path,
+    increment: Increment,
+    *,
+    form: str,
+    key: SigningKey | None = None,
+    even_so: bool = False,
 ) -> None:
     """Write tables as a decoupled release, and let the verifier read them again.
 
@@ -261,9 +287,10 @@ def write_tables(
         increment: What is written.
         form: csv, parquet or feather.
         key: Signs the folder, if there is one.
+        even_so: Whether it is signed although the answer is *no*.
     """
     parts = [DecoupledTable(part, {}) for part in increment.parts.tables]
-    write_folder(folder, increment.with_tables(parts), form, key=key)
+    write_folder(folder, increment.with_tables(parts, even_so=even_so), form, key=key)
 
 
 @dataclass(frozen=True)
@@ -274,6 +301,9 @@ class TablesOutput:
     """Any table of the database they will be in."""
 
     output: DatabasePlace
+
+    even_so: bool = False
+    """Whether it is signed, if there is a key, although the answer is *no*."""
 
     folder: None = None
 
@@ -296,7 +326,7 @@ class TablesOutput:
         keep = [waiting[0] for waiting in pending.waiting_tables(db)]
         staging = self.database.staging(increment.owner)
         with staging.stage(names[0], names[1:], signed=key is not None, keep=keep) as unfinished:
-            release = increment.with_tables(parts)
+            release = increment.with_tables(parts, even_so=self.even_so)
             manifest, _ = create_tables(self.database, unfinished, names, release, key=key)
         waiting = list(unfinished.names)
         if unfinished.evidence is not None:

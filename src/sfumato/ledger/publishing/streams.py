@@ -172,6 +172,7 @@ class StreamJob:
     key: Key | None = None
     head: str | None = None
     seed: int | None = None
+    even_so: bool = False
 
     def run(self, source: object) -> StreamPublication:
         """Publish what is new, window by window."""
@@ -216,7 +217,9 @@ class StreamJob:
     def _job(
         self, piece: NextIncrement, before: Intake | None, tables: GivenTables, *, first: bool
     ) -> IncrementJob:
-        where = choose_output(self._place(piece.taken.window), tables, self.form, self.key)
+        where = choose_output(
+            self._place(piece.taken.window), tables, self.form, self.key, even_so=self.even_so
+        )
         if isinstance(where, FolderOutput):
             # All increments of a run lie beside each other: the first one looks around.
             where = replace(where, alone=not first and where.folder.parent == self._parent)
