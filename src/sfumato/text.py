@@ -95,7 +95,12 @@ def format_integer(number: int) -> str:
     >>> format_integer(999), format_integer(30162)
     ('999', '30\u202f162')
     """
-    return f"{number:,}".replace(",", "\u202f")
+    return in_thousands(f"{number:,}")
+
+
+def in_thousands(written: str) -> str:
+    """Return a number that was written with commas between thousands as people read it."""
+    return written.replace(",", "\u202f")
 
 
 def percent(share: float, decimals: int = 0) -> str:

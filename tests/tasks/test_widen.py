@@ -135,9 +135,9 @@ def test_too_many_columns_are_refused_with_the_distribution():
     table = pa.table({"id": ids, "x": np.arange(len(ids)), "y": np.arange(len(ids))})
     with pytest.raises(
         InputError,
-        match=r"1,802 columns.*one person has 900 rows; half of the "
+        match=r"1\u202f802 columns.*one person has 900 rows; half of the "
         r"people have up to 1, .*99 % of the people have up to 1\. .*with most=1, "
-        r"899 of 1,899 rows are lost",
+        r"899 of 1\u202f899 rows are lost",
     ):
         sf.widen(table, person="id")
     assert sf.widen(table, person="id", most=2).table.num_columns == 6

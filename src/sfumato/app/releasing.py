@@ -20,6 +20,7 @@ from sfumato.releases.release import DecoupledRelease, Release
 from sfumato.tables import DatabaseTable, open_table
 from sfumato.tasks.anonymize import anonymize
 from sfumato.tasks.decouple import decouple
+from sfumato.text import format_integer
 from sfumato.typing import Progress
 
 WHOLE = "whole"
@@ -47,7 +48,8 @@ def rows_at_hand(source: str) -> object:
     rows = table.head(_MOST_FETCHED + 1)
     if len(rows) > _MOST_FETCHED:
         raise InputError(
-            f"the table has more than {_MOST_FETCHED:,} rows, and they are not brought here from a "
+            f"the table has more than {format_integer(_MOST_FETCHED)} rows, and they are not "
+            "brought here from a "
             "database. Publish the release first, and have it judged where it lies."
         )
     return rows

@@ -14,7 +14,7 @@ from functools import lru_cache
 from typing import NamedTuple, TypeAlias
 
 from sfumato.errors import ParameterError, some
-from sfumato.text import Value, text_of
+from sfumato.text import Value, format_integer, text_of
 
 DAY_FIRST, MONTH_FIRST, YEAR_FIRST = "day-first", "month-first", "year-first"
 
@@ -528,7 +528,7 @@ class Detection:
     def problem(self, column: str) -> str | None:
         """Return why the values cannot be read, and what to do; None if they can."""
         if self.wrong:
-            rows = f"{self.wrong_rows:,} {'row' if self.wrong_rows == 1 else 'rows'}"
+            rows = f"{format_integer(self.wrong_rows)} {'row' if self.wrong_rows == 1 else 'rows'}"
             how = "" if self.form.order == DETECT and self.form.format is None else (
                 f" that are written {self.form}"
             )  # fmt: skip
@@ -537,7 +537,7 @@ class Detection:
                 "unknown dates empty, or correct them."
             )
         if self.short:
-            rows = f"{self.short_rows:,} {'row' if self.short_rows == 1 else 'rows'}"
+            rows = f"{format_integer(self.short_rows)} {'row' if self.short_rows == 1 else 'rows'}"
             order = self.order or DAY_FIRST
             return (
                 f"{column!r} has years of two digits in {rows}, such as {self.short[0]!r}, and the "
@@ -548,7 +548,8 @@ class Detection:
             return None
         if self.unclear is None:
             only = [
-                f"{text!r} ({rows:,} {'row' if rows == 1 else 'rows'}) is a date only "
+                f"{text!r} ({format_integer(rows)} {'row' if rows == 1 else 'rows'}) is a date "
+                "only "
                 f"{order.replace('-', ' ')}"
                 for order, (text, rows) in self.telling.items()
             ]

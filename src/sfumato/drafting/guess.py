@@ -34,7 +34,7 @@ from sfumato.policy.meanings import (
 from sfumato.schema import Role
 from sfumato.tables import Domain, Table
 from sfumato.tables.variables import Variable
-from sfumato.text import number_of, percent, text_of
+from sfumato.text import format_integer, number_of, percent, text_of
 from sfumato.typing import Value
 
 _LOOKED_AT = 1000
@@ -808,7 +808,7 @@ class _Look:
             share = percent(self.alone / self.known)
             facts = f"unique for {share} of rows" if self.missing == 0 else f"{share} unique"
         else:
-            facts = f"{self.distinct:,} distinct value{'s' * (self.distinct != 1)}"
+            facts = f"{format_integer(self.distinct)} distinct value{'s' * (self.distinct != 1)}"
         if self.missing:
             facts += f", {percent(self.missing / (self.known + self.missing))} missing"
         return facts

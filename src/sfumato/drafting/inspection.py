@@ -48,7 +48,7 @@ from sfumato.showing.content import (
     Share,
     Showable,
 )
-from sfumato.text import number_of, percent
+from sfumato.text import format_integer, number_of, percent
 from sfumato.typing import FloatArray, IntArray
 
 # Which columns single people out: the uniqueness of small sets of columns.
@@ -513,8 +513,10 @@ class Inspection(Showable):
             )
         if (guess := self.estimated) is not None:
             texts.append(
-                f"Population, estimated by {_name(guess.weight)}: {round(guess.people):,} people; "
-                f"the smallest class stands for about {round(guess.smallest):,} of them. Risk by "
+                f"Population, estimated by {_name(guess.weight)}: "
+                f"{format_integer(round(guess.people))} people; "
+                f"the smallest class stands for about {format_integer(round(guess.smallest))} of "
+                "them. Risk by "
                 f"that estimate, which is no promise: at most {percent(guess.maximum)}, on average "
                 f"{percent(guess.average)}"
             )

@@ -32,7 +32,7 @@ from sfumato.releases.people import Repetition, find_repetition, keys_of
 from sfumato.schema import Role
 from sfumato.showing.content import Cell, Content, ContentTable, Share, Showable
 from sfumato.tables import Domain
-from sfumato.text import number_of, percent, text_of, visible
+from sfumato.text import format_integer, number_of, percent, text_of, visible
 from sfumato.typing import Value
 
 if TYPE_CHECKING:
@@ -451,7 +451,8 @@ def _person(repeated: Repetition) -> list[str]:
     lines = _with_comment(_line("person", repeated.column), why)
     if repeated.missing:
         lines += _comment(
-            f"{repeated.missing:,} rows have no {repeated.column!r}: fill it in, or leave these "
+            f"{format_integer(repeated.missing)} rows have no {repeated.column!r}: fill it in, or "
+            "leave these "
             "rows out, before anything is published."
         )
     return lines

@@ -171,7 +171,11 @@ class Price(Showable):
         if self.people_at_risk:
             parts.append(Listing(tuple(map(str, self.adversaries))))
         parts += [Sentence(text) for text in self.advice]
-        where = "" if self.rows == self.of_rows else f" (of {self.rows:,} of {self.of_rows:,} rows)"
+        where = (
+            ""
+            if self.rows == self.of_rows
+            else f" (of {format_integer(self.rows)} of {format_integer(self.of_rows)} rows)"
+        )
         return Content(f"Expected price{where}: {self.headline}.", tuple(parts))
 
     def to_dict(self) -> dict[str, Any]:

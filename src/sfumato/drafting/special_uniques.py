@@ -15,7 +15,7 @@ import numpy as np
 from sfumato.counts import FrequencySet, PackedKeys
 from sfumato.errors import require_int
 from sfumato.showing.content import ContentTable, Sentence, Share
-from sfumato.text import percent
+from sfumato.text import format_integer, percent
 from sfumato.typing import BoolArray, FloatArray, IntArray
 
 Subset = tuple[int, ...]
@@ -283,13 +283,14 @@ class SpecialUniques:
     def sentence(self) -> Sentence:
         """Return how many rows are special, by how few columns, and what was not looked at."""
         sizes = ", ".join(
-            f"{number:,} of {size} column{'s' if size > 1 else ''}"
+            f"{format_integer(number)} of {size} column{'s' if size > 1 else ''}"
             for size, number in enumerate(self.sets, start=1)
             if number
         )
         few = f"up to {self.largest} columns" if self.largest > 1 else "one column"
         found = (
-            f"Special uniques: {self.rows:,} rows are alone by {few}; minimal sets: {sizes}"
+            f"Special uniques: {format_integer(self.rows)} rows are alone by {few}; minimal sets: "
+            f"{sizes}"
             if self.rows
             else f"Special uniques: no row is alone by {few}"
         )

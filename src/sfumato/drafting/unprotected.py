@@ -34,7 +34,7 @@ from sfumato.releases.spellings import SPELLING_ADVICE, describe_spellings
 from sfumato.schema import Role
 from sfumato.showing.content import Badge, Cell, ContentTable, Heading
 from sfumato.tables import Domain
-from sfumato.text import STAR, has_line_break, in_order
+from sfumato.text import STAR, format_integer, has_line_break, in_order
 from sfumato.typing import BoolArray, IntArray, Value
 
 Kind = Literal[
@@ -198,12 +198,13 @@ class ColumnFinding:
     def _whom(self) -> str:
         more = "at least " * self.at_least
         people, alone, least = self.people or 0, self.alone or 0, self.least or 2
-        one = f"{more}{alone:,} of {self.of:,} people for certain"
+        one = f"{more}{format_integer(alone)} of {format_integer(self.of)} people for certain"
         if people <= alone:
             return one
         if not alone:
-            return f"{more}{people:,} of {self.of:,} people in groups of fewer than {least}"
-        return f"{one}, and {people:,} in groups of fewer than {least}"
+            of = format_integer(self.of)
+            return f"{more}{format_integer(people)} of {of} people in groups of fewer than {least}"
+        return f"{one}, and {format_integer(people)} in groups of fewer than {least}"
 
     def to_dict(self) -> dict[str, Any]:
         """Return it as plain values that JSON can hold."""
@@ -245,8 +246,8 @@ def _table_row(found: ColumnFinding) -> list[Cell]:
     return [
         ", ".join(found.columns[:12]) + ", …" * (len(found.columns) > 12),
         found.kind,
-        None if found.people is None else f"{more}{found.people:,}",
-        None if found.alone is None else f"{more}{found.alone:,}",
+        None if found.people is None else f"{more}{format_integer(found.people)}",
+        None if found.alone is None else f"{more}{format_integer(found.alone)}",
         found.k,
         Badge("accepted" if found.accepted else "told" if told_only else found.answer),
         why,
@@ -850,7 +851,7 @@ def _single_out(
     left = searched.left
     if left:
         n = len(known.names)
-        sets = " and ".join(f"{n:,} sets of {size}" for size, n in left.items())
+        sets = " and ".join(f"{format_integer(n)} sets of {size}" for size, n in left.items())
         reason = f"of {n} columns together, {sets} were not looked at: they are too many"
         found.append(ColumnFinding(known.names, "not looked at", reason, of=total))
     return found

@@ -23,6 +23,7 @@ from typing import Any, TypeVar, cast
 from sfumato.errors import InputError, OutputError, SfumatoError, reason_of
 from sfumato.files.confinement import require_inside
 from sfumato.files.private import refuse_inside_release, release_around
+from sfumato.text import format_integer
 
 T = TypeVar("T")
 
@@ -81,7 +82,10 @@ def read_small(
         # Not by its size: what the system makes up while it is read has none.
         data = file.read(most + 1)
     if len(data) > most:
-        raise error(f"{path}: the file is too large, {what} has at most {most:,} bytes. {hint}")
+        raise error(
+            f"{path}: the file is too large, {what} has at most {format_integer(most)} bytes. "
+            f"{hint}"
+        )
     return data
 
 

@@ -18,7 +18,7 @@ from sfumato.errors import InputError, reason_of
 from sfumato.files import read_small
 from sfumato.networks.network import Network
 from sfumato.networks.tables import ConditionalTable
-from sfumato.text import brief, is_missing, text_of
+from sfumato.text import brief, format_integer, is_missing, text_of
 from sfumato.typing import BoolArray, FloatArray, IntArray, Value
 
 MOST_NUMBERS = 10**6
@@ -89,7 +89,8 @@ def to_bif(
     text = "".join([f"network {to_bif_name(name)} {{\n}}\n", *variables, *shares])
     if len(text) > MOST_BYTES:
         raise InputError(
-            f"the file would have {len(text):,} bytes, and a BIF file may have {MOST_BYTES:,}. "
+            f"the file would have {format_integer(len(text))} bytes, and a BIF file may have "
+            f"{format_integer(MOST_BYTES)}. "
             "Generalise columns with long values or many of them, or take an edge out"
         )
     return text

@@ -13,6 +13,7 @@ from sfumato.counts import FrequencySet, Groups, group
 from sfumato.errors import InputError, ParameterError, UnknownColumnError
 from sfumato.networks.network import Network
 from sfumato.networks.tables import MOST_CELLS, ConditionalTable, Distribution, code_of, codes_of
+from sfumato.text import format_integer
 from sfumato.typing import FloatArray, IntArray, Value
 
 Scope: TypeAlias = tuple[int, ...]
@@ -458,8 +459,9 @@ class _Model:
             for v in way.widest
         ]
         return InputError(
-            f"this needs one array over {', '.join(names)} with {way.cells:,} cells "
-            f"({way.cells * 8 / 2**20:,.0f} MB), and at most {self.most_cells:,} are allowed. "
+            f"this needs one array over {', '.join(names)} with {format_integer(way.cells)} cells "
+            f"({format_integer(round(way.cells * 8 / 2**20))} MB), and at most "
+            f"{format_integer(self.most_cells)} are allowed. "
             "Add evidence on one of these columns, generalise one to fewer values, learn a "
             "network with fewer parents, ask about fewer columns, or raise most_cells"
         )

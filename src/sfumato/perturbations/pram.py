@@ -15,7 +15,7 @@ from sfumato.perturbations.base import (
     SeenColumn,
     join_names,
 )
-from sfumato.text import in_order, number_of, text_of
+from sfumato.text import format_integer, in_order, number_of, text_of
 from sfumato.typing import FloatArray, IntArray, Value
 
 _ROUNDING = 1e-9
@@ -136,8 +136,10 @@ class Pram(Perturbation):
         n = len(column.known)
         if n > _MOST_VALUES:
             raise InputError(
-                f"column {column.name!r} has {n:,} values, and pram changes categories: "
-                f"{_MOST_VALUES:,} at most. Perturb it by record-swapping or rank-swapping."
+                f"column {column.name!r} has {format_integer(n)} values, and pram changes "
+                "categories: "
+                f"{format_integer(_MOST_VALUES)} at most. Perturb it by record-swapping or "
+                "rank-swapping."
             )
         # Values keep their order, so that those of the matrix stand between those of the table.
         place = {text_of(value): at for at, value in enumerate(column.known)}

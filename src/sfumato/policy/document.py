@@ -20,7 +20,7 @@ import yaml
 
 from sfumato.errors import PolicyError, suggest
 from sfumato.files import read_small
-from sfumato.text import text_of, visible
+from sfumato.text import format_integer, text_of, visible
 
 KeyPath: TypeAlias = tuple[str | int, ...]
 """Where something stands: keys and positions from the top of the document."""
@@ -185,7 +185,10 @@ class _Reader:
         except UnicodeEncodeError as error:
             raise PolicyError(f"{self.origin}: not text: {error.reason}") from None
         if size > LARGEST:
-            raise PolicyError(f"{self.origin}: {size:,} bytes; a policy has at most {LARGEST:,}")
+            raise PolicyError(
+                f"{self.origin}: {format_integer(size)} bytes; a policy has at most "
+                f"{format_integer(LARGEST)}"
+            )
         loader = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
         try:
             events: Iterator[Event] = yaml.parse(text, Loader=loader)
@@ -219,7 +222,7 @@ class _Reader:
         if len(path) > DEEPEST:
             raise self._refusal(event, f"nested deeper than {DEEPEST} levels")
         if len(self.lines) > MOST:
-            raise self._refusal(event, f"more than {MOST:,} keys and values")
+            raise self._refusal(event, f"more than {format_integer(MOST)} keys and values")
         self.lines.setdefault(path, event.start_mark.line + 1)
         if isinstance(event, yaml.ScalarEvent):
             return Plain(event.value) if event.implicit[0] else str(event.value)

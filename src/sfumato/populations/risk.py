@@ -8,7 +8,7 @@ from sfumato.populations.estimators import ESTIMATORS
 from sfumato.populations.individual import individual_risk
 from sfumato.populations.unique_match import unique_match
 from sfumato.showing.content import ContentTable, FineShare, Sentence
-from sfumato.text import percent
+from sfumato.text import format_integer, in_thousands, percent
 from sfumato.typing import FloatArray, IntArray
 
 
@@ -106,16 +106,18 @@ class SampleRisk:
         unique = (
             "it could not be estimated who is unique in the population"
             if share is None
-            else f"{percent(share, 1)} of the population are unique, about {share * rows:,.0f} of "
+            else f"{percent(share, 1)} of the population are unique, about "
+            f"{format_integer(round(share * rows))} of "
             "them in the table, where an adversary who knows all people finds them"
         )
         return Sentence(
-            f"A sample of {percent(self.fraction, 1)} of about {round(self.people):,} people. "
+            f"A sample of {percent(self.fraction, 1)} of about "
+            f"{format_integer(round(self.people))} people. "
             f"Estimated, which is no promise: {unique}; a match with a row that is alone in the "
             f"table is right with a probability of {percent(self.unique_match)}; the individual "
             f"risks of rows, {percent(self.average, 1)} on average and {percent(self.maximum, 1)} "
-            f"at most, add up to {self.expected:,.1f} people found, which is too few where many "
-            "are unique"
+            f"at most, add up to {in_thousands(f'{self.expected:,.1f}')} people found, which is "
+            "too few where many are unique"
         )
 
     def table(self) -> ContentTable:

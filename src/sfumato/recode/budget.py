@@ -18,6 +18,7 @@ from sfumato.policy import Missing, Policy
 from sfumato.tables import Progress, Table
 from sfumato.tables.base import Survey
 from sfumato.tables.capabilities import limit_rows
+from sfumato.text import format_integer
 from sfumato.typing import CodeArray, Node
 
 # Choosing levels to start from, where a table has too many combinations to count them all.
@@ -358,7 +359,8 @@ def _too_little(
         "memory",
         budget.given,
         f"about {needed} or more",
-        why=f"the table has about {combinations:,.0f} combinations of quasi-identifiers and "
+        why=f"the table has about {format_integer(round(combinations))} combinations of "
+        "quasi-identifiers and "
         f"sensitive values{where}. Give more memory, {hint}"
         + ("can start from coarser levels" if hint else "or leave columns out"),
     )

@@ -42,7 +42,7 @@ from sfumato.tables import Table
 from sfumato.tables.arrow.publishing import Portions
 from sfumato.tables.arrow.sources import changed_error, from_numpy, from_texts, to_numpy
 from sfumato.tables.workers import Division, SolvedTables, Workers
-from sfumato.text import text_of
+from sfumato.text import format_integer, text_of
 from sfumato.typing import CodeArray, FloatArray, IntArray
 
 # What a worker of a cluster does: recode one fragment of a table by itself.
@@ -304,8 +304,10 @@ def _require_fragments(
             "memory",
             budget.given,
             "more",
-            why=f"a fragment of {largest:,} rows cannot be divided further at the levels that were "
-            f"counted, and {most:,} fit. With more memory finer levels can be counted",
+            why=f"a fragment of {format_integer(largest)} rows cannot be divided further at the "
+            "levels that were "
+            f"counted, and {format_integer(most)} fit. With more memory finer levels can be "
+            "counted",
         )
 
 

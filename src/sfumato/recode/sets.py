@@ -17,7 +17,7 @@ import numpy as np
 from sfumato.counts.baskets import Baskets, least_support, shares_enough, spread
 from sfumato.errors import InfeasibleError
 from sfumato.hierarchy import HierarchyBuilder, Suppress
-from sfumato.text import text_of
+from sfumato.text import format_integer, text_of
 from sfumato.typing import FloatArray, IntArray
 
 LEFT_OUT = -1
@@ -279,20 +279,22 @@ def require_countable(baskets: Baskets, most: int) -> None:
     >>> many = Baskets(np.array([0, 900]), np.arange(900, dtype=np.int32), ("",) * 900)
     >>> require_countable(many, 3)
     Traceback (most recent call last):
-    sfumato.errors.InfeasibleError: a row has 900 items, and so 121,500,750 sets of up to 3 of them:
+    sfumato.errors.InfeasibleError: a row has 900 items, and so 121 500 750 sets of up to 3 of them:
     too many to count. Choose a smaller m (km-anonymity), or leave such rows out.
     """
     sizes, rows = np.unique(baskets.sizes, return_counts=True)
     several = [sum(comb(size, n) for n in range(1, most + 1)) for size in sizes.tolist()]
     if several and several[-1] > _MOST_OF_A_ROW:
         raise InfeasibleError(
-            f"a row has {sizes[-1]} items, and so {several[-1]:,} sets of up to {most} of them: "
-            "too many to count. Choose a smaller m (km-anonymity), or leave such rows out."
+            f"a row has {sizes[-1]} items, and so {format_integer(several[-1])} sets of up to "
+            f"{most} of them: too many to count. Choose a smaller m (km-anonymity), or leave "
+            "such rows out."
         )
     total = sum(each * n for each, n in zip(several, rows.tolist(), strict=True))
     if total > _MOST_SETS:
         raise InfeasibleError(
-            f"rows have {total:,} sets of up to {most} items: too many to count. Choose a smaller "
+            f"rows have {format_integer(total)} sets of up to {most} items: too many to count. "
+            "Choose a smaller "
             "m (km-anonymity), or give fewer rows."
         )
 

@@ -12,7 +12,7 @@ from sfumato.counts import Column, FrequencySet
 from sfumato.decouplings.base import GroupedTables
 from sfumato.tables import Table
 from sfumato.tables.capabilities import OrderedRows
-from sfumato.text import has_line_break
+from sfumato.text import format_integer, has_line_break
 from sfumato.typing import IntArray
 
 
@@ -57,7 +57,7 @@ def describe_line_breaks(column: str, cells: int) -> str:
     >>> describe_line_breaks("ill", 2)
     "2 cells of 'ill' have line breaks in them: whole rows of other people may hide there"
     """
-    many = f"{cells:,} cells of {column!r} have line breaks in them"
+    many = f"{format_integer(cells)} cells of {column!r} have line breaks in them"
     one = f"a cell of {column!r} has line breaks in it"
     return f"{many if cells > 1 else one}: whole rows of other people may hide there"
 
@@ -80,7 +80,7 @@ def warn_of_lines(table: Table, *, told: bool) -> list[str]:
     beyond = table.lines_beyond if isinstance(table, OrderedRows) else 0
     if told or not beyond:
         return []
-    lines = "a line" if beyond == 1 else f"{beyond:,} lines"
+    lines = "a line" if beyond == 1 else f"{format_integer(beyond)} lines"
     text = (
         f"the file has {lines} more than rows: cells that are not published have line breaks in "
         f"them, and may have swallowed rows of other people. {ADVICE}"

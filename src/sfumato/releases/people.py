@@ -14,6 +14,7 @@ from sfumato.policy.meanings import Key, key_of_people
 from sfumato.releases.manifest import PUBLISHED
 from sfumato.schema import Role
 from sfumato.tables import Domain
+from sfumato.text import format_integer
 
 _CLEARLY = 0.05
 """The share of values with several rows from which on rows are not people. Fewer may be
@@ -61,9 +62,13 @@ class Repetition:
         whom = (
             "each with several"
             if self.several == self.people
-            else (f"{self.several:,} of whom {'have' if self.several > 1 else 'has'} several")
+            else (
+                f"{format_integer(self.several)} of whom {'have' if self.several > 1 else 'has'} "
+                "several"
+            )
         )
-        return f"{self.column!r} repeats: {self.rows:,} rows of {self.people:,} people, {whom}"
+        rows, people = format_integer(self.rows), format_integer(self.people)
+        return f"{self.column!r} repeats: {rows} rows of {people} people, {whom}"
 
 
 def find_repetition(domains: Mapping[str, Domain], keys: Mapping[str, Key]) -> Repetition | None:
@@ -188,8 +193,10 @@ def require_unlinked(table: TableOrRead, policy: Policy) -> None:
     found = Repetition.of(table.domains((name,))[name])
     if found.several:
         text = (
-            f"{name!r} says who lives together, and it is published: {found.several:,} of "
-            f"{found.people:,} households have several rows, which stay linked, so that an "
+            f"{name!r} says who lives together, and it is published: "
+            f"{format_integer(found.several)} of "
+            f"{format_integer(found.people)} households have several rows, which stay linked, so "
+            "that an "
             "adversary who knows one member finds the others. Make it an identifier or dropped."
         )
         raise policy.error_at("columns", name, text=text)

@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Sequence
 
 from sfumato.counts import Column
-from sfumato.text import brief
+from sfumato.text import brief, format_integer
 from sfumato.typing import Value
 
 SPELLING_ADVICE = (
@@ -24,7 +24,8 @@ def describe_spellings(column: str, spellings: Sequence[Sequence[Value]]) -> str
         one = f"a value of {column!r} is spelt in several ways ({shown}{more})"
         return f"{one}: they count as one value"
     return (
-        f"{len(spellings):,} values of {column!r} are spelt in several ways (as {shown}{more}): "
+        f"{format_integer(len(spellings))} values of {column!r} are spelt in several ways (as "
+        f"{shown}{more}): "
         "the spellings of each count as one value"
     )
 

@@ -29,7 +29,7 @@ from sfumato.showing.svg import (
     shorten_apart,
     width_of,
 )
-from sfumato.text import percent
+from sfumato.text import format_integer, percent
 
 MOST_BELIEFS, MOST_NUMBERS, MOST_SHARES = 25, 30, 12
 """How many rows of bars each chart draws."""
@@ -269,7 +269,7 @@ def histogram_svg(
     for text, n in zip(labels[:MOST_NUMBERS], numbers, strict=False):
         share = percent(n / total)
         # Thin spaces between thousands: a comma is a decimal sign to half of the readers.
-        bar = _Bar(n / most, f"{n:,}".replace(",", "\u202f") + f" ({share})", _LOOKS["now"])
+        bar = _Bar(n / most, format_integer(n) + f" ({share})", _LOOKS["now"])
         rows.append(
             _Row(text, [bar], f"{one_line(text)}: {n} {noun if n == 1 else nouns}, {share}")
         )

@@ -27,7 +27,7 @@ from sfumato.showing.svg import (
     shorten_apart,
     width_of,
 )
-from sfumato.text import percent
+from sfumato.text import format_integer, percent
 from sfumato.typing import BoolArray, FloatArray, IntArray
 
 MOST_ROWS = 30
@@ -339,7 +339,7 @@ def _support(cells: HeatmapCells, grid: _Grid) -> list[Markup]:
         return []
     x = grid.right + _SUPPORT - 4
     # Thin spaces between thousands: a comma is a decimal sign to half of the readers.
-    numbers = [f"{people:,}".replace(",", "\u202f") for people in cells.support.tolist()]
+    numbers = [format_integer(people) for people in cells.support.tolist()]
     return [
         label("rows", x, grid.top - 10, size=_SMALL, text_anchor="end", fill=FAINT),
         *(

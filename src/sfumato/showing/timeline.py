@@ -23,6 +23,7 @@ from sfumato.showing.svg import (
     rectangle,
     width_of,
 )
+from sfumato.text import in_thousands
 
 _WIDTH, _HEIGHT, _TOP = 600.0, 260.0, 12.0
 _SIZE = 11.0
@@ -96,7 +97,7 @@ def _plot(
     upwards: AxisScale,
     axis: str,
 ) -> DrawnPart:
-    ticks = [f"{tick:,.6g}".replace(",", "\u202f") for tick in upwards.ticks]
+    ticks = [in_thousands(f"{tick:,.6g}") for tick in upwards.ticks]
     left = max(width_of(text, _SIZE) for text in ticks) + 12
     # Every step is as wide as the others, and flat: between two releases nothing changes.
     step = _WIDTH / max(len(steps), 1)

@@ -224,8 +224,9 @@ class RemedyChain(Showable):
         first, last = self.first, self.last
         many = "remedy" if len(self.steps) == 1 else "remedies"
         return (
-            f"{len(self.steps)} {many}: {then(f'{first.people:,}', f'{last.people:,}')} people at "
-            f"risk, gone {then(percent(first.gone.share), percent(last.gone.share))}, answer "
+            f"{len(self.steps)} {many}: "
+            f"{then(format_integer(first.people), format_integer(last.people))} people at risk, "
+            f"gone {then(percent(first.gone.share), percent(last.gone.share))}, answer "
             f"{then(first.answer, last.answer)}"
         )
 

@@ -10,7 +10,7 @@ from sfumato.errors import ParameterError, names_in, require_int
 from sfumato.showing.content import Content, Sentence, Showable, plain_of
 from sfumato.tables import open_table
 from sfumato.tables.capabilities import OrderedRows, WideRows
-from sfumato.text import join_words
+from sfumato.text import format_integer, join_words
 from sfumato.typing import Progress, silent
 
 
@@ -56,15 +56,17 @@ class WideTable(WideRows, Showable):
         remarks = []
         if self.lost:
             remarks.append(
-                f"{self.lost:,} of {self.rows:,} rows were left out: their person has more than "
+                f"{format_integer(self.lost)} of {format_integer(self.rows)} rows were left out: "
+                "their person has more than "
                 f"{self.side_by_side}"
             )
         if self.ties:
             remarks.append(
-                f"{self.ties:,} people have rows with the same place in the order: those stay in "
+                f"{format_integer(self.ties)} people have rows with the same place in the order: "
+                "those stay in "
                 "the order in which they were given"
             )
-        headline = f"{self.people:,} people from {self.rows:,} rows"
+        headline = f"{format_integer(self.people)} people from {format_integer(self.rows)} rows"
         return Content(headline, tuple(parts), remarks=tuple(remarks))
 
     def __repr__(self) -> str:

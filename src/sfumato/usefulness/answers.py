@@ -13,7 +13,7 @@ from sfumato.errors import InputError
 from sfumato.hierarchy import Ladder
 from sfumato.hierarchy.labels import LabelReader, Stretch, day_of
 from sfumato.showing.content import Content, Showable, plain_of
-from sfumato.text import STAR, text_of, text_or_none
+from sfumato.text import STAR, format_integer, text_of, text_or_none
 from sfumato.typing import BoolArray, FloatArray, IntArray, Value
 
 # What a published label says to a question about raw values.
@@ -443,5 +443,5 @@ class Estimate(Showable):
     def _weighted(self) -> str:
         if self.people is None or self.population is None:
             return ""
-        of = f"{round(self.people):,} of {round(self.population):,}"
+        of = f"{format_integer(round(self.people))} of {format_integer(round(self.population))}"
         return f"; weighted, an estimated {of} people of the population"

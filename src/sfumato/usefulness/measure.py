@@ -28,7 +28,7 @@ from sfumato.showing.content import (
     Showable,
     plain_of,
 )
-from sfumato.text import number_of, percent, text_of
+from sfumato.text import format_integer, number_of, percent, text_of
 from sfumato.typing import FloatArray, IntArray
 from sfumato.usefulness.estimators import Estimator
 from sfumato.usefulness.numbers import (
@@ -347,8 +347,8 @@ class WeightedUtility:
         ]
         off = max((each.share_off for each in self.columns), default=0.0)
         first = (
-            f"weighted by {self.weight}: {self.people:,.0f} people estimated, "
-            f"{self.published:,.0f} of them by the release"
+            f"weighted by {self.weight}: {format_integer(round(self.people))} people estimated, "
+            f"{format_integer(round(self.published))} of them by the release"
         )
         shares = f"shares off by {percent(off, 1)} at most"
         return "; ".join([first, str(self.queries), *means, shares])
@@ -381,7 +381,7 @@ class Figure(NamedTuple):
     """What the recipes in the README of a release compute, from the original and from the release.
 
     >>> print(Figure("mean of age", 41.204, 41.5), "·", Figure("rows", 31254.2, 31200))
-    mean of age 41.2 became 41.5 · rows 31,254 became 31,200
+    mean of age 41.2 became 41.5 · rows 31 254 became 31 200
     """
 
     what: str
@@ -393,7 +393,7 @@ class Figure(NamedTuple):
 
     def __str__(self) -> str:
         texts = (
-            f"{each:,.0f}" if abs(each) >= 10_000 else f"{each:.4g}"
+            f"{format_integer(round(each))}" if abs(each) >= 10_000 else f"{each:.4g}"
             for each in (self.before, self.after)
         )
         return f"{self.what} {' became '.join(texts)}"

@@ -10,7 +10,7 @@ import numpy as np
 
 from sfumato.counts import add_up, group
 from sfumato.showing.content import plain_of
-from sfumato.text import join_words, percent
+from sfumato.text import in_thousands, join_words, percent
 from sfumato.typing import FloatArray, IntArray
 from sfumato.usefulness.cells import AnalystCells
 from sfumato.usefulness.estimators import EstimatedTable, draw_rows
@@ -103,7 +103,10 @@ class Propensity:
         beside = (
             ""
             if self.ratio is None
-            else (f", {self.ratio:,.3g} times that of another sample of the same population")
+            else (
+                f", {in_thousands(f'{self.ratio:,.3g}')} times that of another sample of the same "
+                "population"
+            )
         )
         without = f"; it does not look at {join_words(self.unseen)}" if self.unseen else ""
         return (

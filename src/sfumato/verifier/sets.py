@@ -9,7 +9,7 @@ from math import comb
 import pyarrow as pa
 
 from sfumato.errors import InputError, UnknownColumnError
-from sfumato.text import is_missing, text_of
+from sfumato.text import format_integer, is_missing, text_of
 from sfumato.verifier.counting import Countable, Source, normalise, python_values, readable
 
 Key = tuple[object, ...]
@@ -90,7 +90,8 @@ class ItemsByClass:
                 sets += rows * comb(size, chosen)
                 if sets > _MOST_SETS:
                     raise InputError(
-                        f"there are more than {_MOST_SETS:,} sets of up to {most} items: too many "
+                        f"there are more than {format_integer(_MOST_SETS)} sets of up to {most} "
+                        "items: too many "
                         "to count"
                     )
 

@@ -28,7 +28,7 @@ from sfumato.releases.people_file import tell_people_apart
 from sfumato.releases.perturbing import columns_to_perturb, perturb_counts
 from sfumato.releases.release import DecoupledRelease, Release
 from sfumato.schema import Role
-from sfumato.text import STAR, join_words, percent
+from sfumato.text import STAR, format_integer, join_words, percent
 from sfumato.typing import Progress, silent
 from sfumato.verifier import Verdict
 
@@ -235,9 +235,9 @@ class Trial:
     def estimate(self) -> str:
         """The worth of the figures, in a sentence; nothing if they are exact."""
         if self.sample is not None:
-            return f"Estimated on {self.sample:,} drawn rows, and too high."
+            return f"Estimated on {format_integer(self.sample)} drawn rows, and too high."
         if self.checked is not None:
-            return f"The best of {self.checked:,} generalisations so far."
+            return f"The best of {format_integer(self.checked)} generalisations so far."
         if self.untried:
             return f"Without {join_words(self.untried)}, so that more people may be at risk."
         return ""

@@ -19,7 +19,7 @@ from sfumato.showing.content import (
     Sentence,
     Share,
 )
-from sfumato.text import percent
+from sfumato.text import format_integer, percent
 from sfumato.usefulness import Utility, WeightedUtility
 from sfumato.usefulness.numbers import (
     MEANS,
@@ -97,7 +97,8 @@ def _weighted_table(found: WeightedUtility) -> ContentTable:
     rows: list[list[Cell]] = [
         [each.name, each.before, each.after, FineShare(each.share_off)] for each in found.columns
     ]
-    people = f"{found.people:,.0f} people estimated, {found.published:,.0f} of them by the release"
+    everyone, published = (format_integer(round(n)) for n in (found.people, found.published))
+    people = f"{everyone} people estimated, {published} of them by the release"
     return ContentTable.of(
         f"Weighted by {found.weight}: {people}; median error {percent(found.queries.median, 1)}",
         [

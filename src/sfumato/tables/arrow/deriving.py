@@ -29,7 +29,7 @@ from sfumato.tables.arrow.sources import (
     restore_types,
     to_numpy,
 )
-from sfumato.text import text_of, text_or_none
+from sfumato.text import format_integer, text_of, text_or_none
 from sfumato.typing import BoolArray, IntArray, Value
 
 _EPOCH = date(1970, 1, 1).toordinal()
@@ -431,7 +431,7 @@ class _StepSource(DerivingSource):
 
 
 def _rows(rows: int) -> str:
-    return f"{rows:,} {'row' if rows == 1 else 'rows'}"
+    return f"{format_integer(rows)} {'row' if rows == 1 else 'rows'}"
 
 
 class _BatchPeople:

@@ -21,7 +21,7 @@ from sfumato.tables.arrow.sources import (
     to_numpy,
 )
 from sfumato.tables.capabilities import WideRows
-from sfumato.text import number_of
+from sfumato.text import format_integer, number_of
 from sfumato.typing import BoolArray, IntArray
 
 MOST_COLUMNS = 1000
@@ -44,7 +44,8 @@ def widen_rows(
     missing = int((keys < 0).sum())
     if missing:
         raise InputError(
-            f"{source.where}: column {person!r} does not say whose row it is in {missing:,} "
+            f"{source.where}: column {person!r} does not say whose row it is in "
+            f"{format_integer(missing)} "
             f"{'row' if missing == 1 else 'rows'}. Fill it in, or take those rows out."
         )
     _, first, of_row = np.unique(keys, return_index=True, return_inverse=True)
@@ -170,10 +171,13 @@ def _require_few(where: str, wanted: int, sizes: IntArray, changing: int) -> Non
     fair = max(1, min((MOST_COLUMNS // 2) // changing, int(np.quantile(sizes, 0.99))))
     lost = int(np.maximum(sizes - fair, 0).sum())
     raise InputError(
-        f"{where}: one row per person would have {wanted:,} columns, and at most {MOST_COLUMNS:,} "
+        f"{where}: one row per person would have {format_integer(wanted)} columns, and at most "
+        f"{format_integer(MOST_COLUMNS)} "
         f"are made: {changing} columns change within a person, and one person has "
-        f"{int(sizes.max()):,} rows; {spread}. Name fewer columns, or keep the first rows of each "
-        f"person: with most={fair}, {lost:,} of {int(sizes.sum()):,} rows are lost."
+        f"{format_integer(int(sizes.max()))} rows; {spread}. Name fewer columns, or keep the "
+        "first rows of each "
+        f"person: with most={fair}, {format_integer(lost)} of {format_integer(int(sizes.sum()))} "
+        "rows are lost."
     )
 
 

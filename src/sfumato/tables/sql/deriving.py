@@ -24,6 +24,7 @@ from sfumato.files.reading import tell
 from sfumato.tables.arrow.sources import is_text
 from sfumato.tables.sql.counting import FetchedCounts
 from sfumato.tables.sql.database import Database, Field
+from sfumato.text import format_integer
 
 Rows: TypeAlias = Any
 """An expression of Ibis for the rows of a table, column i as `ci` and its key as `ki`."""
@@ -72,7 +73,7 @@ def _count(database: Database, condition: Callable[[Rows], Any]) -> int:
 
 
 def _rows(n: int) -> str:
-    return f"{n:,} {'row' if n == 1 else 'rows'}"
+    return f"{format_integer(n)} {'row' if n == 1 else 'rows'}"
 
 
 # Dates in one form.
@@ -104,7 +105,8 @@ def _read_dates(database: Database, name: str, preparation: Preparation) -> None
         return
     if len(values) > _MOST_TEXTS:
         raise InputError(
-            f"{database.where}: column {name!r} has more than {_MOST_TEXTS:,} different texts, too "
+            f"{database.where}: column {name!r} has more than {format_integer(_MOST_TEXTS)} "
+            "different texts, too "
             "many to find out how its dates are written. Give a column of dates."
         )
     found = Detection.of(values, form)
