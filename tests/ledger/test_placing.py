@@ -2,13 +2,14 @@
 
 from decimal import Decimal
 
+import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import sfumato as sf
 from sfumato.errors import InputError
-from sfumato.ledger.placing import ends_of, places_of
+from sfumato.ledger.placing import ends_of, find_places
 from sfumato.ledger.store import Settings, keys_of, writing
 from tests.ledger.releases import grouped_of
 
@@ -37,6 +38,19 @@ def policy():
         },
         models=[sf.models.KAnonymity(2)],
     )
+
+
+def places_of(db, settings, policy, rows):
+    """Return the key of the group of each row."""
+    columns = [tabulated([row[q] for row in rows]) for q in range(len(settings.quasi_identifiers))]
+    values, codes = zip(*columns, strict=True)
+    keys, of_row = find_places(db, settings, policy, values, np.array(codes, dtype=np.int64))
+    return [keys[each] for each in of_row.tolist()]
+
+
+def tabulated(column):
+    values = list(dict.fromkeys(column))
+    return values, [values.index(value) for value in column]
 
 
 def place(folder, policy, groups, rows, names=("town", "age")):

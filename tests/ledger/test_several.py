@@ -334,7 +334,7 @@ def test_a_row_that_is_given_again_is_recognised(tmp_path):
         ({"rows_per_person": "all"}, "a whole number from 1 to 1000, or 'any'"),
         ({"source": None}, "must know whose each is"),
         ({"policy": {**POLICY, "person": {"rows": "visits"}}}, "must know whose each is"),
-        ({"source": FIRST.slice(0, 4)}, "it is not known whose 5 of the 5 rows"),
+        ({"source": FIRST.slice(0, 4)}, "it is not known who 5 people of the first release are"),
         ({"alpha": 0.3}, "5 groups tell more|1 of 1 groups tell more than 16 %, which is alpha"),
         (
             {"policy": {**POLICY, "columns": {**POLICY["columns"], "visit": "dropped"}}},
@@ -396,13 +396,13 @@ def test_the_format_says_whether_people_have_several_rows(tmp_path):
     several, single = start(tmp_path).path, tmp_path / "one.ledger"
     grouped = sf.decouple(FIRST, quasi_identifiers=["age"], sensitive=["ill"])
     sf.Ledger.start(grouped, single, alpha=0.5, k=3)
-    for path, version in ((several, 3), (single, 4)):
+    for path, own, other in ((several, 6, 5), (single, 5, 6)):
         db = sqlite3.connect(path, isolation_level=None)
-        assert db.execute("PRAGMA user_version").fetchone() == (7 - version,)
+        assert db.execute("PRAGMA user_version").fetchone() == (own,)
         assert db.execute("SELECT COUNT(*) FROM meta WHERE key = 'rows_per_person'").fetchone() == (
-            version == 3,
+            own == 6,
         )
-        db.execute(f"PRAGMA user_version = {version}")
+        db.execute(f"PRAGMA user_version = {other}")
         db.close()
         with pytest.raises(sf.SfumatoError, match="settings"):
             sf.Ledger.open(path).publish(visits(["ann 9 flu"]))
@@ -415,7 +415,10 @@ def test_rows_that_were_moved_by_hand_are_found(tmp_path):
     db = sqlite3.connect(ledger.path, isolation_level=None)
     assert chain._person_faults(db) == []
     db.execute("UPDATE people SET cell_id = 1")
-    assert chain._person_faults(db) == ["4 people have two rows in one cell"]
+    assert chain._person_faults(db) == [
+        "cells with more people than rows: 1",
+        "4 people have two rows in one cell",
+    ]
     db.execute("UPDATE meta SET value = '2' WHERE key = 'rows_per_person'")
     db.execute("UPDATE people SET fingerprint = zeroblob(8) || substr(fingerprint, 9), left_it = 1")
     assert chain._person_faults(db) == [

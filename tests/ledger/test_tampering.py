@@ -31,6 +31,8 @@ STATEMENTS = [
     "DELETE FROM given",
     "DELETE FROM people",
     "UPDATE people SET left_it = 2",
+    "DELETE FROM likenesses",
+    "UPDATE likenesses SET person = likeness",
     "UPDATE cells SET parent = 1 WHERE id = 2",
     "UPDATE cells SET born = 2 WHERE id = 1",
     "UPDATE waiting SET person = '' WHERE kind = 'remove'",
@@ -77,7 +79,7 @@ def written(tmp_path_factory):
         models=[sf.models.KAnonymity(2)],
     )
     first = [(f"{label[0]}0-{label[0]}9", *row) for label, *row in START]
-    source = given([(row[0][:2], *row[1:]) for row in first], [f"n{i}" for i in range(8)])
+    source = given([(row[0][:2], *row[1:]) for row in first], [f"n{i}" for i in range(7)] + ["n-7"])
     sf.Ledger.start(grouped_of(first), path, alpha=0.5, policy=policy, source=source)
     ledger = sf.Ledger(path)
     ledger.generalise({"age": 1})

@@ -90,6 +90,13 @@ BLOCKS = {
         "GROUP BY 1 ORDER BY 1",
         _people_bounds,
     ),
+    "likenesses": Blocks(
+        "likeness",
+        "substr(hex({row}likeness), 1, 3)",
+        "SELECT substr(hex(likeness), 1, 3), hex(likeness), hex(person) FROM likenesses {where} "
+        "ORDER BY likeness, person",
+        _people_bounds,
+    ),
     "given": Blocks(
         "fingerprint",
         "substr({row}fingerprint, 1, 2)",
@@ -602,6 +609,10 @@ def _forms(settings: Settings) -> dict[str, str]:
         "given": f"typeof(fingerprint) = 'text' AND {_whole('sequence')} AND typeof(time) = 'text'",
         "people": f"typeof(fingerprint) = 'blob' AND length(fingerprint) = {FINGERPRINT} AND "
         f"{_whole('joined', 1)} AND {_whole('left_it')}",
+        "likenesses": " AND ".join(
+            f"typeof({name}) = 'blob' AND length({name}) = {FINGERPRINT}"
+            for name in ("likeness", "person")
+        ),
         "epochs": f"{_whole('sequence', 1)} AND {_plain_json('levels', 'array')} AND "
         f"json_array_length(levels) = {known} AND "
         + _none_of("levels", "each.type NOT IN ('integer', 'null') OR each.value < 0"),
@@ -696,6 +707,21 @@ def _sum_faults(db: sqlite3.Connection) -> list[str]:
 
 
 def _person_faults(db: sqlite3.Connection) -> list[str]:
+    """Compare the people who are known with the rows of their cells, and with who waits."""
+    [crowded] = db.execute(
+        "SELECT COUNT(*) FROM (SELECT cell_id, COUNT(*) AS n FROM people WHERE left_it = 0 "
+        "GROUP BY cell_id) p JOIN current c ON c.id = p.cell_id WHERE p.n > c.rows"
+    ).fetchone()
+    [gone] = db.execute(
+        "SELECT COUNT(*) FROM waiting w JOIN people p ON hex(p.fingerprint) = upper(w.person) "
+        "WHERE w.kind = 'add' OR p.left_it > 0"
+    ).fetchone()
+    found = [f"cells with more people than rows: {crowded}"] if crowded else []
+    found += [f"people who wait and left, or are published already: {gone}"] if gone else []
+    return [*found, *_row_faults(db)]
+
+
+def _row_faults(db: sqlite3.Connection) -> list[str]:
     """Count the rows of every person, where people may have several."""
     settings = Settings.load(db)
     if not settings.several:

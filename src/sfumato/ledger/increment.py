@@ -6,8 +6,7 @@ import sqlite3
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import cache
-from hashlib import blake2b, sha256
+from functools import cache, cached_property
 from typing import Literal, NamedTuple
 
 import numpy as np
@@ -33,7 +32,7 @@ from sfumato.ledger.chain import digest_text
 from sfumato.ledger.corrections import Wish, apply_corrections, choose_corrections
 from sfumato.ledger.counting import CellCounts
 from sfumato.ledger.records import CellState, Change, Codes, Harmless, cell_states, memory_of
-from sfumato.ledger.store import ANY, FINGERPRINT, OWNER, RowsPerPerson, split_keys
+from sfumato.ledger.store import ANY, OWNER, RowsPerPerson, split_keys
 from sfumato.models.base import PrivacyModel, TableModel
 from sfumato.policy import Policy
 from sfumato.text import in_order
@@ -184,6 +183,17 @@ class Refusal:
     row: tuple[str | None, ...]
     rows: int
     why: str
+    who: str = ""
+    """The person, as given now; empty if nothing says it."""
+
+    person: str = ""
+    """The fingerprint of the person, or the person's row."""
+
+    @classmethod
+    def of(cls, ask: Ask, rows: int, why: str) -> "Refusal":
+        """Describe an ask that is refused."""
+        labels, row = tuple(json.loads(ask.labels)), tuple(json.loads(ask.row))
+        return cls(labels, row, rows, why, person=ask.person)
 
 
 @dataclass(frozen=True)
@@ -275,7 +285,10 @@ class _Desk:
     """Whether people may have several rows."""
 
     def __init__(self, db: sqlite3.Connection, given: Counter[Ask], *, at_once: bool) -> None:
-        self.given = given
+        self.db, self.given = db, given
+        self.named: set[str] = set()
+        """The groups in which people are known by name, of those that are asked about."""
+
         names = {ask.person for ask in given if ask.person}
         self.people = people_in(db, names)
         self.homes = homes_of(db, {person.cell for person in self.people.values()})
@@ -317,7 +330,8 @@ class _Desk:
             self.total[Ask("add", ask.new_labels, ask.new_row)] += n
         # Who waits to leave, and is to leave at once now, is no other person.
         meant = min(rows - n, self.total[ask]) if (ask.labels, ask.row) in self.urgent else 0
-        self.total[ask] += rows - n - meant
+        if rows > n + meant:
+            self.total[ask] += self._take_strangers(ask, rows - n - meant)
 
     def _settle_person(self, ask: Ask, rows: int) -> None:
         if rows > 1:
@@ -346,7 +360,7 @@ class _Desk:
                         new_row="",
                     )
                 )
-        else:
+        elif known is not None or waiting is not None or self._take_strangers(ask, 1):
             self._change_person(self._at_home(ask, known), waiting)
 
     def _add_person(self, ask: Ask, known: Person | None, waiting: Ask | None) -> None:
@@ -389,8 +403,48 @@ class _Desk:
         self.of_person.pop(ask.person, None)
 
     def _refuse(self, ask: Ask, rows: int, why: str) -> None:
-        labels, row = tuple(json.loads(ask.labels)), tuple(json.loads(ask.row))
-        self.refused.append(Refusal(labels, row, rows, why))
+        self.refused.append(Refusal.of(ask, rows, why))
+
+    @cached_property
+    def _strangers(self) -> Counter[str]:
+        """How many published rows of each group are of nobody known, and not to leave already."""
+        groups = json.dumps(sorted({ask.labels for ask in self.given if ask.kind != "add"}))
+        asked = "WHERE labels IN (SELECT value FROM json_each(?))"
+        found = Counter(
+            dict(
+                self.db.execute(
+                    f"SELECT labels, SUM(rows) FROM current {asked} GROUP BY 1",  # noqa: S608
+                    (groups,),
+                ).fetchall()
+            )
+        )
+        for labels, known in self.db.execute(
+            "SELECT c.labels, COUNT(*) FROM people p JOIN cells c ON c.id = p.cell_id "  # noqa: S608
+            f"{asked} AND p.left_it = 0 GROUP BY 1",
+            (groups,),
+        ):
+            found[labels] -= known
+            self.named.add(labels)
+        for ask, waiting in self.before.items():
+            if ask.kind != "add" and ask.person not in self.people:
+                found[ask.labels] -= waiting.rows
+        return found
+
+    def _take_strangers(self, ask: Ask, rows: int) -> int:
+        """Return how many of some rows may be of people whom the ledger does not know by name."""
+        room = self._strangers[ask.labels]
+        if not ask.person and ask.labels not in self.named:
+            return rows  # Whether such rows were published at all is asked later.
+        n = max(min(rows, room), 0)
+        self._strangers[ask.labels] -= n
+        if n < rows:
+            why = (
+                "the ledger has no such person"
+                if ask.person
+                else "all who are published in this group are known: say who is meant"
+            )
+            self._refuse(ask, rows - n, why)
+        return n
 
 
 class _RowDesk(_Desk):
@@ -417,8 +471,8 @@ class _RowDesk(_Desk):
         at_once: bool,
     ) -> None:
         asks = list(given)
-        mixed = [asks[i] for i in rng.permutation(len(asks)).tolist()]
-        super().__init__(db, Counter({ask: given[ask] for ask in mixed}), at_once=at_once)
+        mixed = Counter({asks[i]: given[asks[i]] for i in rng.permutation(len(asks)).tolist()})
+        super().__init__(db, mixed, at_once=at_once)
         self.most = most
         limited = most != ANY
         self.rows_of = count_rows_of(db, {ask.owner for ask in asks} if limited else ())
@@ -486,6 +540,8 @@ class _Work:
         for ask, rows in self.desk.total.items():
             if ask.kind != "add" and ask not in self.desk.before:
                 known = self.desk.people.get(ask.person)
+                if known is not None and ask.kind == "remove" and ask.person in self.desk.urgent:
+                    continue  # In which cell the person is, is known; all of it can leave.
                 where: object = ask.labels if known is None else known.cell
                 for column, value in enumerate(split_keys(ask.row)):
                     wanted[where, column, value] += rows
@@ -638,12 +694,16 @@ class _Work:
         """Remove all who are left in a cell, so that one of them can leave."""
         leaving = [ask for ask in asks if ask.kind == "remove"]
         offers = self._held_by(cell, leaving, rest)
-        for ask, n in zip(leaving, offers.rows.tolist(), strict=True):
+        gone = 0
+        for ask, held in zip(leaving, offers.rows.tolist(), strict=True):
+            # Whoever is known to be in the cell leaves with it, whatever values were given.
+            n = self.left[ask] if ask.person in self.desk.people else held
             self._publish(ask, n)
+            gone += n
         for ask in asks:
             if ask.kind == "correct" and ask.person:
                 self.left[ask] = 0  # Who is gone has nothing to be corrected.
-        self.others += rest.size - offers.total
+        self.others += max(rest.size - gone, 0)
 
     def _correct(self, cell: CellState, asks: list[Ask]) -> None:
         """Correct the values of one column, as many as can be."""
@@ -896,35 +956,3 @@ def increment_fingerprint(salt: str, asks: Mapping[Ask, int]) -> str:
     # Labels and rows are written as JSON, which has no line breaks.
     rows = sorted("\n".join((*ask, str(n))) for ask, n in asks.items())
     return hmac.digest(salt.encode(), digest_text(rows).encode(), "sha256").hex()
-
-
-def row_fingerprints(salt: str, people: Iterable[str], rows: Iterable[str]) -> list[str]:
-    """Return a fingerprint of each row, whose first half is the person's.
-
-    Args:
-        salt: The ledger's own.
-        people: The key of each row's person.
-        rows: The key of all identifiers of each.
-
-    >>> one, two = row_fingerprints("s", ['["ann"]'] * 2, ['["ann", "1"]', '["ann", "2"]'])
-    >>> len(one), one[:16] == two[:16], one[16:] == two[16:]
-    (32, True, False)
-    """
-    owners, marks = person_fingerprints(salt, people), person_fingerprints(salt, rows)
-    half = 2 * OWNER
-    return [owner[:half] + mark[half:] for owner, mark in zip(owners, marks, strict=True)]
-
-
-def person_fingerprints(salt: str, identifiers: Iterable[str]) -> list[str]:
-    """Return a fingerprint of each person's identifiers, which are given as one key.
-
-    A thief of the ledger can still try out identifiers; that is why it is private.
-
-    >>> [len(each) for each in person_fingerprints("s", ['["ann"]', '["bob"]'])]
-    [32, 32]
-    """
-    key = sha256(f"person\n{salt}".encode()).digest()
-    return [
-        blake2b(each.encode("utf-8", "surrogatepass"), digest_size=FINGERPRINT, key=key).hexdigest()
-        for each in identifiers
-    ]

@@ -18,6 +18,7 @@ from itertools import product
 from typing import NamedTuple, Self
 
 import numpy as np
+from numpy.typing import NDArray
 
 from sfumato.counts import group
 from sfumato.errors import HierarchyError, InputError, some
@@ -31,6 +32,13 @@ from sfumato.typing import FloatArray, IntArray, Value
 
 _BETWEEN = 1_000_000
 """The level of an interval: no hierarchy is that high."""
+
+
+_AT_ONCE = 20_000
+"""Combinations of values that are held against all groups at once."""
+
+_BITS = np.unpackbits(np.arange(256, dtype=np.uint8)[:, None], axis=1).sum(axis=1, dtype=np.int64)
+"""How many bits each byte has."""
 
 
 class Rung(NamedTuple):
@@ -57,26 +65,6 @@ class Places(NamedTuple):
     keys: list[str]
     of_row: IntArray
     """The position of each row's key among them."""
-
-
-def places_of(
-    db: sqlite3.Connection,
-    settings: Settings,
-    policy: Policy | None,
-    rows: Sequence[Sequence[Value]],
-) -> list[str]:
-    """Return the key of the group of each row; see `find_places`."""
-    columns = [[row[q] for row in rows] for q in range(len(settings.quasi_identifiers))]
-    ranks = [{value: i for i, value in enumerate(dict.fromkeys(each))} for each in columns]
-    codes = [[rank[value] for value in each] for rank, each in zip(ranks, columns, strict=True)]
-    keys, of_row = find_places(
-        db,
-        settings,
-        policy,
-        [list(rank) for rank in ranks],
-        np.array(codes, dtype=np.int64).reshape(len(columns), len(rows)),
-    )
-    return [keys[place] for place in of_row.tolist()]
 
 
 def find_places(
@@ -120,6 +108,63 @@ def find_places(
         place[new] = len(keys) + groups.of_row
         keys += groups.keys
     return Places(keys, place)
+
+
+def find_sole_places(
+    db: sqlite3.Connection,
+    settings: Settings,
+    policy: Policy | None,
+    values: Sequence[Sequence[Value]],
+    codes: IntArray,
+) -> Places:
+    """Return the group of each row, if only one has labels that its values can have; else -1.
+
+    Where rows were generalised differently, a row may fit several groups, and nobody can say in
+    which of them it was published. Arguments as of `find_places`.
+    """
+    climbs = [
+        _climbs(db, settings, policy, column, list(each)) for column, each in enumerate(values)
+    ]
+    _remember(db, climbs)
+    keys = [key for [key] in db.execute("SELECT DISTINCT labels FROM cells ORDER BY labels")]
+    texts = [json.loads(key) for key in keys]
+    # One bit per group: does it have a label that the value can have?
+    fits = [
+        _fitting_groups(_all_existing(db, each), [text[each.column] for text in texts])
+        for each in climbs
+    ]
+    kinds = group(list(codes), [len(each) for each in values], n=codes.shape[1])
+    of_kind = np.full(kinds.n, -1, dtype=np.int64)
+    for start in range(0, kinds.n, _AT_ONCE):
+        first = kinds.first[start : start + _AT_ONCE]
+        fit = np.full((len(first), (len(keys) + 7) // 8), 255, dtype=np.uint8)
+        for table, code in zip(fits, codes, strict=True):
+            fit &= table[code[first]]
+        single = np.flatnonzero(_BITS[fit].sum(axis=1) == 1)
+        there = np.unpackbits(fit[single], axis=1, count=len(keys))
+        of_kind[start + single] = there.argmax(axis=1)
+    return Places(keys, of_kind[kinds.of_item])
+
+
+def _all_existing(db: sqlite3.Connection, climbs: Climbs) -> list[set[str | None]]:
+    """Return for each value all labels of groups that it can have."""
+    intervals = _around(climbs.values, _intervals(db, climbs.column))
+    return [
+        {rung.label for rung in (*rungs, *around)}
+        for rungs, around in zip(_existing(db, climbs), intervals, strict=True)
+    ]
+
+
+def _fitting_groups(
+    labels: Sequence[set[str | None]], of_group: Sequence[str | None]
+) -> NDArray[np.uint8]:
+    """Return for each value one bit per group: whether its label is one of the value's."""
+    names = {label: i for i, label in enumerate(dict.fromkeys(of_group))}
+    can = np.zeros((len(labels), len(names)), dtype=bool)
+    for value, mine in enumerate(labels):
+        can[value, [names[label] for label in mine if label in names]] = True
+    at = np.array([names[label] for label in of_group], dtype=np.int64)
+    return np.packbits(can[:, at], axis=1)
 
 
 def _look_up(tables: Sequence[IntArray], codes: IntArray) -> IntArray:

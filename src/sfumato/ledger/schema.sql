@@ -43,6 +43,11 @@ CREATE TABLE people (
     joined INTEGER NOT NULL,
     left_it INTEGER NOT NULL
 ) WITHOUT ROWID;
+CREATE TABLE likenesses (
+    likeness BLOB NOT NULL,
+    person BLOB NOT NULL,
+    PRIMARY KEY (likeness, person)
+) WITHOUT ROWID;
 CREATE TABLE waiting (
     id INTEGER PRIMARY KEY,
     kind TEXT NOT NULL,

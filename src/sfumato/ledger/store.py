@@ -31,10 +31,10 @@ from sfumato.typing import Value
 MARK = 0x53464C47
 """`SFLG`: by this a ledger is told from other databases."""
 
-FORMAT = 3
+FORMAT = 5
 """The version of the tables (`schema.sql`) and of their hashes; raised when they change."""
 
-FORMAT_OF_SEVERAL = 4
+FORMAT_OF_SEVERAL = 6
 """The version of ledgers in which people may have several rows. The tables are the same. But a
 fingerprint is that of a row, with the person's in its first half: who takes it for a person's
 admits too much."""
@@ -45,8 +45,18 @@ FINGERPRINT = 16
 OWNER = FINGERPRINT // 2
 """The bytes of a row's fingerprint that are the same in all rows of a person."""
 
-_BEATEN = (1, 2)
-"""Formats that kept one table for all people of a group."""
+_BEATEN = {
+    **dict.fromkeys(
+        (1, 2),
+        "It does not know who joined when, so its limit can be beaten by comparing its releases",
+    ),
+    **dict.fromkeys(
+        (3, 4),
+        "It recognises people letter by letter, and by all identifiers "
+        "together, so who comes again in another spelling is published twice",
+    ),
+}
+"""What is wrong with ledgers of earlier formats."""
 
 WAIT = 10.0
 """Seconds to wait for another publish to end."""
@@ -280,10 +290,9 @@ def _open_checked(file: Path) -> sqlite3.Connection:
     if version in _BEATEN:
         _close(db)
         raise InputError(
-            f"{str(file)!r} is a ledger of format {version}. It does not know who joined when, so "
-            "its limit can be beaten by comparing its releases, and nothing can be added to it. "
-            "Start a new ledger from its last release of all tables; what that ledger promises "
-            "holds for its own releases. Nothing was changed."
+            f"{str(file)!r} is a ledger of format {version}. {_BEATEN[version]}, and nothing can "
+            "be added to it. Start a new ledger from its last release of all tables; what that "
+            "ledger promises holds for its own releases. Nothing was changed."
         )
     if version not in (FORMAT, FORMAT_OF_SEVERAL):
         _close(db)

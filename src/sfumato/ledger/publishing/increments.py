@@ -4,7 +4,7 @@ import json
 import secrets
 import sqlite3
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
@@ -23,6 +23,13 @@ from sfumato.files.private import describe_access
 from sfumato.ledger import chain, pending
 from sfumato.ledger.admission import Rules
 from sfumato.ledger.epochs import coarsen
+from sfumato.ledger.identity import (
+    Identity,
+    Likenesses,
+    find_doubles,
+    has_person,
+    write_likenesses,
+)
 from sfumato.ledger.increment import (
     WISHES,
     Ask,
@@ -35,8 +42,6 @@ from sfumato.ledger.increment import (
     first_distribution,
     increment_fingerprint,
     people_in,
-    person_fingerprints,
-    row_fingerprints,
     write_waiting,
 )
 from sfumato.ledger.placing import Places, find_places, join_keys
@@ -44,7 +49,7 @@ from sfumato.ledger.publishing.judging import find_guilty, judge
 from sfumato.ledger.publishing.outputs import Increment, IncrementOutput, finish_tables
 from sfumato.ledger.records import Harmless, changed_cells, current, newcomers, write_changes
 from sfumato.ledger.repeats import GivenRows, Repeat, find_repeats, hash_rows
-from sfumato.ledger.store import OWNER, WAIT, Settings, key_of, keys_of, shown_of, writing
+from sfumato.ledger.store import OWNER, WAIT, Settings, key_of, shown_of, writing
 from sfumato.ledger.streams import Intake, require_position
 from sfumato.models import PrivacyModel
 from sfumato.policy import Policy
@@ -52,8 +57,8 @@ from sfumato.releases.line_breaks import count_line_breaks_of_groups, warn_of_li
 from sfumato.releases.preparing import open_prepared
 from sfumato.releases.release import GivenTables
 from sfumato.releases.subject import Subject
-from sfumato.schema import Role
 from sfumato.showing.content import (
+    Cell,
     Content,
     ContentTable,
     Part,
@@ -65,7 +70,7 @@ from sfumato.showing.content import (
 )
 from sfumato.tables import Table
 from sfumato.tasks.assessment import Assessment
-from sfumato.text import fold_spelling, number_of
+from sfumato.text import fold_spelling, number_of, text_of
 from sfumato.typing import IntArray, Value
 
 
@@ -175,6 +180,7 @@ class Publication(Showable):
             "group": list(refusal.labels),
             "values": dict(zip(self.columns, refusal.row, strict=True)),
             "rows": refusal.rows,
+            **({"who": refusal.who} if refusal.who else {}),
             "why": refusal.why,
         }
 
@@ -195,10 +201,17 @@ class Publication(Showable):
         parts: list[Part] = []
         if self.refused:
             refused: Counter[tuple[str, str]] = Counter()
+            who: dict[tuple[str, str], list[str]] = {}
             for each in self.refused:
                 refused[join_values(each.labels), each.why] += each.rows
-            rows = [(group, n, why) for (group, why), n in refused.most_common()]
-            parts.append(ContentTable.of("", ["refused in group", "rows", "why"], rows))
+                who.setdefault((join_values(each.labels), each.why), []).append(each.who)
+            named = any(each.who for each in self.refused)
+            rows: list[list[Cell]] = [
+                [group, n, *([some([each for each in who[group, why] if each])] * named), why]
+                for (group, why), n in refused.most_common()
+            ]
+            heads = ["refused in group", "rows", *(["who"] * named), "why"]
+            parts.append(ContentTable.of("", heads, rows))
         if self.held:
             waiting: Counter[tuple[str, str, str]] = Counter()
             for held in self.held:
@@ -236,8 +249,6 @@ class Publication(Showable):
         )
 
 
-Row = tuple[Value, ...]
-
 OLD = "old_"
 """The beginning of the names of columns that hold what was published, in corrections."""
 
@@ -253,7 +264,19 @@ class NewRows:
     db: sqlite3.Connection
     settings: Settings
     policy: Policy | None
+    again: bool = False
+    """Whether people who look like others are others."""
+
     asks: Counter[Ask] = field(default_factory=Counter)
+    refused: list[Refusal] = field(default_factory=list)
+    """Rows of people who are likely to be in the ledger in another spelling."""
+
+    given: dict[str, str] = field(default_factory=dict)
+    """Who somebody is, as it was given, by fingerprint: for the report and for nothing else."""
+
+    likenesses: Likenesses = field(default_factory=dict)
+    """What the people given look like."""
+
     shown: dict[tuple[int, str], str] = field(default_factory=dict)
     """How values are shown, by column and key."""
 
@@ -266,6 +289,9 @@ class NewRows:
     lasting: tuple[str, ...] = ()
     """Warnings of columns whose values stay the same from row to row of a person."""
 
+    _people: dict[str, Value] = field(default_factory=dict)
+    """Who is to join, by the fingerprint of the person."""
+
     _spelt: dict[int, dict[str, Value]] = field(default_factory=dict)
     """By column, the spelling that stands for all of a value, by what is left of it when folded."""
 
@@ -277,9 +303,10 @@ class NewRows:
         if self.policy is not None and kind == "add" and not late and not self.settings.several:
             alone = "a ledger that was started without --rows-per-person"
             Subject.of(table, self.policy, alone=alone, roleless=self._roleless)
-        who = identifiers_of(self.policy, table)
+        identity = self._identity(table)
+        who = () if identity is None else identity.columns
         counts = table.count((*who, *self.names))
-        people = self._read_people(counts, who)
+        people = None if identity is None else self._read_people(counts, identity, kind)
         values, codes = tabulate(counts, self.names)
         places, rows = self._generalise(values, codes)
         if people is None:
@@ -326,22 +353,57 @@ class NewRows:
                 "Late: rows of people whom the ledger has. They are not taken again"
             )
 
-    def _read_people(self, counts: FrequencySet, who: tuple[str, ...]) -> list[str] | None:
-        """Return who counted rows are of; None if nothing says it."""
-        if not who:
-            return None
-        values, codes = tabulate(counts, who)
+    def refuse_doubles(self) -> None:
+        """Take out who is likely to be known in another spelling, unless said to be another.
+
+        Only their spelling is known here, and not whom they look like.
+        """
+        if self.again or not self._people:
+            return
+        known = {person for person in self._people if has_person(self.db, person)}
+        doubles = find_doubles(self.db, self._people, self.likenesses, known)
+        owners = {person[: 2 * OWNER] for person in doubles}
+        why = (
+            "somebody in the ledger, or given now, differs only in signs, accents or leading "
+            "zeros: write the person as before, or say that it is another: --again (again=True)"
+        )
+        for ask in [ask for ask in self.asks if ask.kind == "add" and ask.owner in owners]:
+            self.refused.append(Refusal.of(ask, self.asks.pop(ask), why))
+        for person in doubles:
+            del self.likenesses[person]
+
+    def named(self, refused: Iterable[Refusal]) -> tuple[Refusal, ...]:
+        """Return refusals with what the people were called."""
+        return tuple(replace(each, who=self.given.get(each.person, "")) for each in refused)
+
+    def _identity(self, table: Table) -> Identity | None:
+        """Return how the people of a table are recognised; None if it does not say who they are."""
+        identity = Identity.of(self.settings, self.policy)
+        return identity if identity is not None and identity.is_in(table) else None
+
+    def _read_people(self, counts: FrequencySet, identity: Identity, kind: Kind) -> list[str]:
+        """Return who counted rows are of; keep what they are called, and what they look like."""
+        values, codes = tabulate(counts, identity.columns)
         columns = [
             [each[code] for code in at] for each, at in zip(values, codes.tolist(), strict=True)
         ]
-        marks = read_people(self.settings, self.policy, list(zip(*columns, strict=True)))
+        rows = list(zip(*columns, strict=True))
+        marks = identity.marks(rows)
         if self.settings.several and not all(marks):
             n = int(counts.rows[[not mark for mark in marks]].sum())
             raise InputError(
                 f"{n} rows do not say whose they are, or which row of the person: "
-                f"{some(who, most=20)} must not be missing where people may have several rows. "
-                "Nothing was changed."
+                f"{some(identity.columns, most=20)} must not be missing where people may have "
+                "several rows. Nothing was changed."
             )
+        people = identity.people(row[0] for row in rows)
+        looks = identity.likenesses(row[0] for row in rows)
+        for row, mark, person, like in zip(rows, marks, people, looks, strict=True):
+            if mark:
+                self.given[mark] = text_of(row[0])
+                self.likenesses[person] = like
+                if kind == "add":
+                    self._people[person] = row[0]
         return marks
 
     def correct(self, data: object) -> None:
@@ -355,9 +417,12 @@ class NewRows:
                 f"published, as {OLD}{self.names[-1]}; columns are {some(table.columns, most=20)}."
             )
         self._check([name for name in table.columns if name not in was])
-        who = identifiers_of(self.policy, table)
+        identity = self._identity(table)
+        who = () if identity is None else identity.columns
         counts = table.count((*who, *self.names, *olds.values()))
-        people = self._read_people(counts, who) or [""] * len(counts)
+        people = [""] * len(counts)
+        if identity is not None:
+            people = self._read_people(counts, identity, "correct")
         before, after = (
             [
                 (places.keys[place], rows.keys[row])
@@ -451,36 +516,6 @@ class NewRows:
         return bool(values) and all(isinstance(v, int | float) for v in values if v is not None)
 
 
-def identifiers_of(policy: Policy | None, table: Table) -> tuple[str, ...]:
-    """Return the columns by which people are recognised; none if a table does not have them all."""
-    names = () if policy is None else policy.with_role(Role.IDENTIFIER)
-    return tuple(names) if all(name in table.columns for name in names) else ()
-
-
-def read_people(settings: Settings, policy: Policy | None, identifiers: Sequence[Row]) -> list[str]:
-    """Return the fingerprint of each person; empty where no identifier is there.
-
-    Where people may have several rows it is that of each row; empty if it does not say whose it
-    is, or which.
-    """
-    if settings.several and policy is not None and policy.person is not None:
-        at = policy.with_role(Role.IDENTIFIER).index(str(policy.person.column))
-        rows = row_fingerprints(
-            settings.salt,
-            [keys_of([each[at]]) for each in identifiers],
-            map(keys_of, identifiers),
-        )
-        return [
-            "" if each[at] is None or sum(value is not None for value in each) == 1 else mark
-            for each, mark in zip(identifiers, rows, strict=True)
-        ]
-    marks = person_fingerprints(settings.salt, map(keys_of, identifiers))
-    return [
-        "" if all(value is None for value in each) else mark
-        for each, mark in zip(identifiers, marks, strict=True)
-    ]
-
-
 _LASTING = 0.5
 """The share of people with several rows from which on a note says that all theirs are alike."""
 
@@ -565,16 +600,6 @@ def _as_number(key: str) -> str:
     return shown_of(int(text) if text.isdecimal() else int(number))
 
 
-def distinct_rows(table: Table, names: Sequence[str]) -> tuple[list[Row], list[int]]:
-    """Return the distinct rows of a table, and how many there are of each."""
-    counts = table.count(names)
-    columns = [
-        [column.values[code] for code in codes.tolist()]
-        for column, codes in zip(counts.columns, counts.codes, strict=True)
-    ]
-    return list(zip(*columns, strict=True)), counts.rows.tolist()
-
-
 @dataclass(frozen=True, eq=False)
 class IncrementJob:
     """An increment on a ledger: how it is to be published, and where."""
@@ -613,13 +638,15 @@ class IncrementJob:
                 settings = Settings.load(db)
                 if self.levels is not None:
                     settings = coarsen(db, settings, self.levels)
-                rows = NewRows(db, settings, stored_policy(settings), taken=self.taken)
+                policy = stored_policy(settings)
+                rows = NewRows(db, settings, policy, again=self.again, taken=self.taken)
                 for source, kind in ((data, "add"), (delete, "remove")):
                     if source is not None:
                         rows.add(tables.open(source), kind)  # type: ignore[arg-type]
                 if correct is not None:
                     rows.correct(tables.open(correct))
                 self._follow(rows)
+                rows.refuse_doubles()
                 work = _IncrementSteps(self, rows, np.random.default_rng(self._seed))
                 repeated = work.find_repeated()
                 done = work.settle(work.require_news())
@@ -674,6 +701,9 @@ class _IncrementSteps:
 
     def require_news(self) -> str:
         """Raise if there is nothing to publish, or it was given before; return its fingerprint."""
+        if not self.rows.asks and self.rows.refused:
+            why = _describe_refused(self.rows.named(self.rows.refused))
+            raise InputError(f"nobody is left to publish: {why}. Nothing was changed.")
         if not self.rows.asks and self.job.levels is None:
             raise InputError(
                 "the increment has no rows: there is nothing to publish. Nothing was changed."
@@ -757,6 +787,7 @@ class _IncrementSteps:
         write_changes(db, self.sequence, result.changes, self.rows.as_published(), self.rng)
         write_waiting(db, result.before, result.after)
         self.rows.added.write(db, self.sequence)
+        write_likenesses(db, self.rows.likenesses)
         numbers = result.published
         [waiting, leaving] = db.execute(
             "SELECT COALESCE(SUM(rows), 0), COALESCE(SUM(rows * (kind <> 'add')), 0) FROM waiting"
@@ -766,12 +797,12 @@ class _IncrementSteps:
             self.sequence,
             settings.alpha,
             settings.sensitive,
-            sum(self.rows.asks.values()),
+            sum(self.rows.asks.values()) + sum(each.rows for each in self.rows.refused),
             numbers["add"],
             left=numbers["remove"],
             corrected=numbers["correct"],
             withdrawn=result.withdrawn,
-            refused=result.refused,
+            refused=self.rows.named([*self.rows.refused, *result.refused]),
             held=result.held,
             others=result.others,
             waiting=waiting,
@@ -798,14 +829,13 @@ class _IncrementSteps:
         return replace(done, tables=tables, assessment=assessment)
 
     def _warn_of_nameless(self) -> tuple[str, ...]:
-        policy = self.rows.policy
-        names = () if policy is None else policy.with_role(Role.IDENTIFIER)
+        identity = Identity.of(self.settings, self.rows.policy)
         rows = sum(n for ask, n in self.rows.asks.items() if ask.kind == "add" and not ask.person)
-        if not names or not rows:
+        if identity is None or not rows:
             return ()
         text = (
             f"{rows} rows have no identifier, so the ledger cannot recognise their people if they "
-            f"come again or leave: give {some(names, most=20)} with the rows"
+            f"come again or leave: give {some(identity.columns, most=20)} with the rows"
         )
         return (text,)
 
@@ -879,6 +909,16 @@ def _warn_of_line_breaks(done: Publication) -> list[str]:
     if done.tables is None:
         return []
     return warn_of_line_breaks(count_line_breaks_of_groups(done.tables))
+
+
+def _describe_refused(refused: Sequence[Refusal]) -> str:
+    """Return who was refused, and why, in a sentence."""
+    by_why: dict[str, list[Refusal]] = {}
+    for each in refused:
+        by_why.setdefault(each.why, []).append(each)
+    return "; ".join(
+        f"{some([each.who for each in found], most=5)}: {why}" for why, found in by_why.items()
+    )
 
 
 def _describe_repeat(repeat: Repeat) -> str:

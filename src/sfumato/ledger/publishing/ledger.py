@@ -3,7 +3,6 @@
 import json
 import secrets
 import sqlite3
-from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
@@ -11,7 +10,7 @@ from functools import cached_property
 from hashlib import sha256
 from os import PathLike
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal, TypedDict, Unpack
+from typing import TYPE_CHECKING, Any, Literal, NoReturn, TypedDict, Unpack
 
 import numpy as np
 
@@ -36,16 +35,19 @@ from sfumato.files.private import refuse_inside_release
 from sfumato.hierarchy import Ladder
 from sfumato.ledger import chain, pending, records
 from sfumato.ledger.admission import MISSING, SeenTogether, count_room
+from sfumato.ledger.identity import Identity, person_column, write_likenesses
 from sfumato.ledger.increment import count_owners, people_in, require_group_models
-from sfumato.ledger.placing import is_one_cut, places_of, record_ladder
+from sfumato.ledger.placing import (
+    find_places,
+    find_sole_places,
+    is_one_cut,
+    record_ladder,
+)
 from sfumato.ledger.publishing.increments import (
     IncrementJob,
     Publication,
-    distinct_rows,
-    identifiers_of,
     note_rows,
     now,
-    read_people,
     stored_policy,
     tabulate,
 )
@@ -122,8 +124,8 @@ class Ledger:
     (`rows_per_person`), the adversary knows how many the person has, and the limit is for the
     belief that any of them has a value; or, with "any", that one of them has it.
 
-    It holds if people are recognised: the policy names identifiers, and rows have them. Without
-    them it holds as long as no person is given twice, or returns, and for an adversary who does
+    It holds if people are recognised: the policy names a person's column, and rows have it. Without
+    it it holds as long as no person is given twice, or returns, and for an adversary who does
     not know who left. It says nothing against those who know the values of others in a group, who
     know whose value was corrected, or who reason about why a row waited; or who have the ledger
     itself. The ledger and the release are both written or neither is, whatever interrupts it: a
@@ -496,23 +498,23 @@ class Ledger:
         """Return where each of some people is: published, gone or waiting.
 
         Args:
-            people: Their identifiers; of several identifying columns a tuple each, in the order
-                of the policy.
+            people: The identifier of each. Where people may have several rows, a tuple for each
+                row: the person's first, then the others in the order of the policy.
         """
         with chain.reading(self.path) as db:
             settings = Settings.load(db)
-            policy = stored_policy(settings)
-            names = () if policy is None else policy.with_role(Role.IDENTIFIER)
-            if not names:
+            identity = Identity.of(settings, stored_policy(settings))
+            if identity is None:
                 raise InputError(
                     "the ledger recognises no person: its policy names no identifiers. Start one "
                     "with a policy that does, and give rows that have them."
                 )
             given = [each if isinstance(each, tuple) else (each,) for each in people]
-            wrong = [each for each in given if len(each) != len(names)]
+            wrong = [each for each in given if len(each) != len(identity.columns)]
             if wrong:
-                raise ParameterError("people", wrong[0], f"values of {some(names, most=20)}")
-            marks = read_people(settings, policy, given)
+                names = some(identity.columns, most=20)
+                raise ParameterError("people", wrong[0], f"values of {names}")
+            marks = identity.marks(given)
             known = people_in(db, dict.fromkeys(mark for mark in marks if mark))
             numbers = dict(db.execute("SELECT id, label FROM cells").fetchall())
             waits = dict(
@@ -686,6 +688,7 @@ def start_ledger(  # noqa: PLR0913 - all but three have a default
     several = _require_rows_per_person(rows_per_person, policy, source)
     grouped, manifest, origin = _open_decoupled(data)
     if policy is not None:
+        person_column(policy)
         _require_same_columns(policy, grouped)
         require_group_models(policy)
     exact = () if policy is None else policy.exact
@@ -943,10 +946,10 @@ def _record_source(
     for column, name in enumerate(settings.quasi_identifiers):
         if name in ladders:
             record_ladder(db, column, ladders[name])
-    who = identifiers_of(policy, table)
+    identity = Identity.of(settings, policy)
     names = (*settings.quasi_identifiers, *settings.sensitive)
-    if who:
-        _record_people(db, settings, policy, table, who)
+    if identity is not None and identity.is_in(table):
+        _record_people(db, settings, policy, table, identity)
     elif set(names) <= set(table.columns):
         added = GivenRows()
         counts = table.count(names)
@@ -982,36 +985,63 @@ def _record_people(
     settings: Settings,
     policy: Policy,
     table: Table,
-    who: tuple[str, ...],
+    identity: Identity,
 ) -> None:
-    """Write down in which cell of the first release each person is.
+    """Write down in which cell of the first release each person is; raise if that is not known.
 
     A group of which the table has more or fewer people than the release holds others, or some who
-    were suppressed; then it is not known who is in it. Nor is it where values were generalised to
-    different levels, because a person may then fit several groups.
+    were suppressed. And where values were generalised to different levels, a person may fit
+    several groups. Whoever is not recognised could be published again.
     """
-    rows, times = distinct_rows(table, (*who, *settings.quasi_identifiers))
-    marks = read_people(settings, policy, [row[: len(who)] for row in rows])
-    places = places_of(db, settings, policy, [row[len(who) :] for row in rows])
-    if not all(is_one_cut(db, column) for column in range(len(settings.quasi_identifiers))):
-        return
-    there = Counter[str]()
-    for place, n in zip(places, times, strict=True):
-        there[place] += n
-    cells = {
-        labels: number
-        for labels, number, n, size in db.execute(
-            "SELECT labels, MIN(id), COUNT(*), SUM(rows) FROM current GROUP BY labels"
+    counts = table.count((*identity.columns, *settings.quasi_identifiers))
+    who, at = tabulate(counts, identity.columns)
+    columns = [[known[i] for i in code] for known, code in zip(who, at.tolist(), strict=True)]
+    people = list(zip(*columns, strict=True))
+    marks = identity.marks(people)
+    one_cut = all(is_one_cut(db, column) for column in range(len(settings.quasi_identifiers)))
+    find = find_places if one_cut else find_sole_places
+    keys, place = find(db, settings, policy, *tabulate(counts, settings.quasi_identifiers))
+    there = np.bincount(place + 1, counts.rows, len(keys) + 1)[1:].astype(np.int64).tolist()
+    given = dict(zip(keys, there, strict=True))
+    cells, lost = {}, 0
+    for labels, number, size, n in db.execute(
+        "SELECT labels, MIN(id), SUM(rows), COUNT(*) FROM current GROUP BY labels"
+    ):
+        cells[labels] = number
+        lost += size if n > 1 or given.get(labels, 0) != size else 0
+    if lost:
+        _refuse_strangers(lost, one_cut=one_cut)
+    cell = np.array([cells.get(key, 0) for key in keys] + [0], dtype=np.int64)[place]
+    published = [i for i in np.flatnonzero(cell).tolist() if marks[i]]
+    found = {marks[i]: int(cell[i]) for i in published}
+    rows = int(counts.rows[published].sum())
+    if len(found) < rows and not settings.several:
+        raise InputError(
+            f"the first release has {rows} rows of {len(found)} people. Publish one row of each, "
+            "or start the ledger with --rows-per-person (rows_per_person=...)."
         )
-        if n == 1 and size == there[labels]
-    }
     db.executemany(
-        "INSERT OR IGNORE INTO people VALUES (?, ?, 1, 0)",
-        sorted(
-            (bytes.fromhex(mark), cells[place])
-            for mark, place in zip(marks, places, strict=True)
-            if mark and place in cells
-        ),
+        "INSERT INTO people VALUES (?, ?, 1, 0)",
+        sorted((bytes.fromhex(mark), number) for mark, number in found.items()),
+    )
+    names = [people[i][0] for i in published]
+    looks = dict(zip(identity.people(names), identity.likenesses(names), strict=True))
+    write_likenesses(db, looks)
+
+
+def _refuse_strangers(lost: int, *, one_cut: bool) -> NoReturn:
+    """Raise because it is not known who some people of the first release are."""
+    why = (
+        "the table of --data has more or fewer people in their groups than the release"
+        if one_cut
+        else "values were generalised to different levels, so that their rows fit several groups, "
+        "or rows were suppressed in them"
+    )
+    raise InputError(
+        f"it is not known who {lost} people of the first release are: {why}. They could be "
+        "published again. Give the table that the release was made of, without rows that were "
+        "suppressed (--data, source=...); recode it by a full-domain method; or, if nobody will "
+        "ever come again or leave, start with a policy without identifiers."
     )
 
 

@@ -1,0 +1,248 @@
+"""Who is a person: one column says it, however its values are spelt.
+
+A person is recognised by a keyed hash of the identifier, a *fingerprint*. What is hashed is what
+is left of the identifier when its spelling does not matter: `P01`, `p01 ` and `P01` in wide
+letters are one person, and so are 7, `0007` and `7.0`. Other identifiers look alike and may be of
+two people: `P-1` and `P01`. Of these a ledger keeps a second hash, of a *likeness*, so that whoever
+gives them can be asked before anything is published.
+"""
+
+import json
+import re
+import sqlite3
+import unicodedata
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from hashlib import blake2b, sha256
+
+from sfumato.errors import InputError, some
+from sfumato.ledger.store import FINGERPRINT, OWNER, Settings
+from sfumato.policy import Policy
+from sfumato.schema import Role
+from sfumato.tables import Table
+from sfumato.text import fold_spelling, text_of
+from sfumato.typing import Value
+
+Row = tuple[Value, ...]
+
+Likenesses = dict[str, str]
+"""By the fingerprint of a person, that of the likeness."""
+
+
+@dataclass(frozen=True)
+class Identity:
+    """The columns that say who somebody is.
+
+    Args:
+        columns: The person's column first. Where people may have several rows there are others,
+            which together say which row of the person it is.
+        salt: The ledger's own, so that fingerprints of two ledgers cannot be compared.
+        several: Whether people may have several rows.
+    """
+
+    columns: tuple[str, ...]
+    salt: str
+    several: bool = False
+
+    @classmethod
+    def of(cls, settings: Settings, policy: Policy | None) -> "Identity | None":
+        """Return how a ledger recognises people; None if its policy names no identifier."""
+        person = None if policy is None else person_column(policy)
+        if policy is None or person is None:
+            return None
+        names = policy.with_role(Role.IDENTIFIER) if settings.several else ()
+        others = tuple(name for name in names if name != person)
+        return cls((person, *others), settings.salt, settings.several)
+
+    def is_in(self, table: Table) -> bool:
+        """Return whether a table says who its rows are of."""
+        return all(name in table.columns for name in self.columns)
+
+    def marks(self, rows: Iterable[Row]) -> list[str]:
+        """Return the fingerprint of each row's person, or of the row where people have several.
+
+        It is empty where the row does not say whose it is, or which of the person's rows.
+
+        >>> marks = Identity(("patient",), "s").marks([("P01",), ("p01 ",), ("P02",), (" ",)])
+        >>> marks[0] == marks[1], marks[0] == marks[2], marks[3]
+        (True, False, '')
+        >>> each = Identity(("patient", "visit"), "s", several=True)
+        >>> one, other = each.marks([("ann", 1), ("Ann", "2.0")])
+        >>> one[: 2 * OWNER] == other[: 2 * OWNER], one == other
+        (True, False)
+        """
+        folded = [tuple(fold_identifier(value) for value in row) for row in rows]
+        owners = self._hash(_key(row[:1]) for row in folded)
+        if not self.several:
+            return [owner if row[0] else "" for owner, row in zip(owners, folded, strict=True)]
+        half = 2 * OWNER
+        return [
+            owner[:half] + mark[half:] if row[0] and any(row[1:]) else ""
+            for owner, mark, row in zip(owners, self._hash(map(_key, folded)), folded, strict=True)
+        ]
+
+    def people(self, values: Iterable[Value]) -> list[str]:
+        """Return the fingerprint of each person, whatever their number of rows."""
+        return self._hash(_key((fold_identifier(value),)) for value in values)
+
+    def likenesses(self, people: Iterable[Value]) -> list[str]:
+        """Return the fingerprint of each person's likeness.
+
+        It is the person's own fingerprint if the identifier has nothing that may be left out.
+
+        >>> identity = Identity(("patient",), "s")
+        >>> one, other, third = identity.likenesses(["P-007", "P7", "P8"])
+        >>> one == other, one == third, identity.marks([("p7",)]) == [one]
+        (True, False, True)
+        """
+        folded = (likeness_of(fold_identifier(value)) for value in people)
+        return self._hash(_key((each,)) for each in folded)
+
+    def _hash(self, keys: Iterable[str]) -> list[str]:
+        # A thief of the ledger can still try out identifiers; that is why it is private.
+        key = sha256(f"person\n{self.salt}".encode()).digest()
+        return [
+            blake2b(
+                each.encode("utf-8", "surrogatepass"), digest_size=FINGERPRINT, key=key
+            ).hexdigest()
+            for each in keys
+        ]
+
+
+def _key(parts: Sequence[str]) -> str:
+    return json.dumps(parts, ensure_ascii=False)
+
+
+def person_column(policy: Policy) -> str | None:
+    """Return the column that says who a person is; None if a policy has no identifier.
+
+    Raises:
+        InputError: It has several, and does not say which.
+    """
+    if policy.person is not None:
+        return str(policy.person.column)
+    names = policy.with_role(Role.IDENTIFIER)
+    if len(names) > 1:
+        raise InputError(
+            f"the policy has {len(names)} identifiers ({some(names, most=20)}) and does not say "
+            "which of them is a person's: a patient with a new visit would be a new person. Add "
+            f"person: {names[0]} (or another of them) to the policy."
+        )
+    return names[0] if names else None
+
+
+@lru_cache(maxsize=1 << 16)
+def _fold(text: str) -> str:
+    folded = fold_spelling(text)
+    return folded if likeness_of(folded) else ""
+
+
+def fold_identifier(value: Value) -> str:
+    """Return what is left of an identifier when its spelling does not matter; empty if nothing.
+
+    Signs alone identify nobody.
+
+    >>> {fold_identifier(each) for each in ("P01", "p01 ", " P 01", "\uff3001")}
+    {'p01'}
+    >>> {fold_identifier(each) for each in (7, 7.0, "7", "0007", "7.0", "+7")}
+    {'7'}
+    >>> fold_identifier(None), fold_identifier(" "), fold_identifier("--")
+    ('', '', '')
+    """
+    return "" if value is None else _fold(text_of(value))
+
+
+def likeness_of(folded: str) -> str:
+    """Return what two identifiers have in common that are likely to be of one person.
+
+    Signs, accents, leading zeros, and letters that look like others make no difference.
+
+    >>> {likeness_of(each) for each in ("p-007", "p7", "p/07", "#p007", "\u04407", "'p7'")}
+    {'p7'}
+    >>> likeness_of("1,007.50"), likeness_of("de-100-200"), likeness_of("m\u00fcller")
+    ('100750', 'de100200', 'muller')
+    """
+    if folded.isascii():
+        plain = folded
+    else:
+        plain = unicodedata.normalize("NFKD", folded).translate(_LOOKS_LIKE)
+    joined = "".join(c for c in plain if c.isalnum() and not unicodedata.combining(c))
+    return _LEADING_ZEROS.sub("", joined)
+
+
+_LEADING_ZEROS = re.compile(r"(?<!\d)0+(?=\d)")
+
+_LOOKS_LIKE = str.maketrans(
+    "\u0430\u0432\u0435\u043a\u043c\u043d\u043e\u0440\u0441\u0442\u0443\u0445\u0456\u0458\u0455"
+    "\u03b1\u03b2\u03b5\u03b9\u03ba\u03bd\u03bf\u03c1\u03c4\u03c5\u03c7",
+    "abekmhopctyxijsabeikvoptux",
+)
+"""Letters of other alphabets that look like Latin ones."""
+
+
+# People who look like others.
+
+
+def find_doubles(
+    db: sqlite3.Connection, people: Iterable[str], likenesses: Likenesses, known: set[str]
+) -> list[str]:
+    """Return who is likely to be a person whom the ledger has, or another one who is given.
+
+    Args:
+        db: The ledger.
+        people: The fingerprints of those who are to join.
+        likenesses: The likeness of each.
+        known: Whom the ledger has by that very fingerprint: they are no doubles of others.
+    """
+    people = list(people)
+    alike = Counter(likenesses[person] for person in people)
+    return [
+        person
+        for person in people
+        if person not in known
+        and (alike[likenesses[person]] > 1 or _has_like(db, person, likenesses[person]))
+    ]
+
+
+def _has_like(db: sqlite3.Connection, person: str, likeness: str) -> bool:
+    """Return whether the ledger has another person of a likeness."""
+    [published] = db.execute(
+        "SELECT EXISTS (SELECT 1 FROM likenesses WHERE likeness = ? AND person <> ?)",
+        (bytes.fromhex(likeness), bytes.fromhex(person)),
+    ).fetchone()
+    return bool(published) or (likeness != person and has_person(db, likeness))
+
+
+def has_person(db: sqlite3.Connection, person: str) -> bool:
+    """Return whether a person is, was or waits to be published, with one row or several."""
+    owner = person[: 2 * OWNER]
+    first, last = owner + "00" * OWNER, owner + "ff" * OWNER
+    [found] = db.execute(
+        "SELECT EXISTS (SELECT 1 FROM people WHERE fingerprint BETWEEN ? AND ?) OR "
+        "EXISTS (SELECT 1 FROM waiting WHERE person BETWEEN ? AND ?)",
+        (bytes.fromhex(first), bytes.fromhex(last), first, last),
+    ).fetchone()
+    return bool(found)
+
+
+def write_likenesses(db: sqlite3.Connection, likenesses: Likenesses) -> None:
+    """Write down what people look like, of those whom the ledger has, and forget the others.
+
+    Whose fingerprint is that of the likeness is found by it.
+    """
+    different = {person: like for person, like in likenesses.items() if person != like}
+    here = {person for person in different if has_person(db, person)}
+    db.executemany(
+        "INSERT OR IGNORE INTO likenesses VALUES (?, ?)",
+        sorted((bytes.fromhex(different[each]), bytes.fromhex(each)) for each in here),
+    )
+    db.executemany(
+        "DELETE FROM likenesses WHERE likeness = ? AND person = ?",
+        [
+            (bytes.fromhex(like), bytes.fromhex(person))
+            for person, like in different.items()
+            if person not in here
+        ],
+    )
