@@ -89,7 +89,7 @@ def machine() -> dict[str, str | int]:
 def load() -> dict[str, Any]:
     """Read what was measured before."""
     if not RESULTS.exists():
-        return {"machine": machine(), "benchmarks": {}}
+        return {"machines": {}, "benchmarks": {}}
     kept: dict[str, Any] = json.loads(RESULTS.read_text(encoding="utf-8"))
     return kept
 
@@ -102,18 +102,19 @@ def figures_of(results: dict[str, Any], name: str) -> list[Figure]:
 def save(measured: dict[str, list[Figure]], order: list[str]) -> None:
     """Replace the figures of some benchmarks, and rewrite the table.
 
-    Figures of other benchmarks stay if they come from the same kind of machine with the
-    same versions; else they would stand beside what they cannot be compared with.
+    Figures of other benchmarks stay as they are. What each was measured with stands beside it, for
+    figures of two machines or versions cannot be compared.
     """
     before, now = load(), machine()
-    kept = before["benchmarks"] if before["machine"] == now else {}
-    merged = kept | {
+    merged = before["benchmarks"] | {
         name: [{k: v for k, v in asdict(f).items() if v not in (None, "")} for f in figures]
         for name, figures in measured.items()
     }
+    machines = before["machines"] | dict.fromkeys(measured, now)
+    names = [name for name in order if name in merged]
     results = {
-        "machine": now,
-        "benchmarks": {name: merged[name] for name in order if name in merged},
+        "machines": {name: machines[name] for name in names},
+        "benchmarks": {name: merged[name] for name in names},
     }
     text = json.dumps(results, indent=1, ensure_ascii=False) + "\n"
     RESULTS.write_text(text, encoding="utf-8")
@@ -125,11 +126,11 @@ def with_table(page: str, results: dict[str, Any]) -> str:
     """Put the tables of these results between the markers of a page."""
     head, _, rest = page.partition(BEGIN)
     _, _, tail = rest.partition(END)
-    facts = ", ".join(f"{key} {value}" for key, value in results["machine"].items())
-    parts = [f"Measured with: {facts}.\n"]
+    parts = []
     for name in results["benchmarks"]:
+        facts = ", ".join(f"{key} {value}" for key, value in results["machines"][name].items())
         rows = [figure.cells() for figure in figures_of(results, name)]
         lines = ["| what | figure | target | others |", "|---|---|---|---|"]
         lines += ["| " + " | ".join(cells) + " |" for cells in rows]
-        parts.append(f"### {name}\n\n" + "\n".join(lines) + "\n")
+        parts.append(f"### {name}\n\nMeasured with: {facts}.\n\n" + "\n".join(lines) + "\n")
     return f"{head}{BEGIN}\n\n" + "\n".join(parts) + f"\n{END}{tail}"

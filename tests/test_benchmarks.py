@@ -157,9 +157,31 @@ def test_a_figure_says_whether_it_is_within_its_target():
 def test_kept_results_have_a_figure_for_every_benchmark():
     kept = results.load()
     assert list(kept["benchmarks"]) == list(BENCHMARKS)
-    assert set(kept["machine"]) == set(results.machine())
+    assert list(kept["machines"]) == list(BENCHMARKS)
+    for facts in kept["machines"].values():
+        assert set(facts) == set(results.machine())
     for name in kept["benchmarks"]:
         assert results.figures_of(kept, name)
+
+
+def test_a_run_of_one_benchmark_replaces_its_own_figures_alone(tmp_path, monkeypatch):
+    for name in ("RESULTS", "README"):
+        kept = getattr(results, name)
+        copy = tmp_path / kept.name
+        copy.write_bytes(kept.read_bytes())
+        monkeypatch.setattr(results, name, copy)
+    before = results.load()
+    # Another version, or another machine.
+    monkeypatch.setattr(results, "machine", lambda: before["machines"]["scale"] | {"numpy": "9"})
+    results.save({"scale": [Figure("count", 1.5, "CPU s")]}, list(BENCHMARKS))
+    after = results.load()
+    assert results.figures_of(after, "scale") == [Figure("count", 1.5, "CPU s")]
+    assert after["machines"]["scale"]["numpy"] == "9"
+    for part in ("machines", "benchmarks"):
+        assert after[part] | {"scale": before[part]["scale"]} == before[part]
+    page = results.README.read_text(encoding="utf-8")
+    assert page.count(", numpy 9, ") == 1
+    assert page.count("\nMeasured with: ") == len(BENCHMARKS)
 
 
 def test_the_page_shows_what_was_kept():
