@@ -6,8 +6,9 @@ seed. Where the same rows are published, everything in both release folders must
 differs tells of people who were left out.
 
 Which rows are suppressed may depend on all of them, so a pair in which that comes out otherwise is
-not compared, but counted: see `Traces.tally`. On rows that miss a quasi-identifier, where such rows
-are suppressed, not even that may depend: they are gone before anything is decided.
+not compared, but counted: see `Traces.tally`. Nor is one whose first releases publish other rows,
+and so have other findings, where findings are refined. On rows that miss a quasi-identifier, where
+such rows are suppressed, not even that may depend: they are gone before anything is decided.
 """
 
 import json
@@ -84,11 +85,6 @@ class Seen:
         for tag, item in self.dealt.items():
             places.setdefault(item, set()).add(self.labels.get(tag))
         return any(len(each) > 1 for each in places.values())
-
-
-def before_refining(case: Case) -> Case:
-    """Give the case of the release that findings are made of."""
-    return {**case, "then": "nothing"}
 
 
 def with_rows_told_apart(case: Case) -> Case:
@@ -192,26 +188,64 @@ class Traces(Guard):
                 raise Fault(f"other rows are published, {self.kind_of(case)}", f"{told}")
             return "other rows"
         if before.classes != after.classes:
-            if case["then"] == "refine" and self.publish(before_refining(case), one, folder).parted:
-                # Chance decided which secrets are in which class, and so what there was to refine.
-                return "others drawn"
+            if why := self.why_refined_otherwise(case, one, other, folder):
+                return why
             raise Fault(f"another decision, {self.kind_of(case)}", f"{told[0]} | {told[1]}")
-        parted = before.parted
-        if set(before.labels) != set(after.labels) or depends_on_chance(case, parted=parted):
+        return self.look_at_files(case, (one, other), (before, after), folder)
+
+    def look_at_files(
+        self, case: Case, tables: Sequence[Sequence[Any]], seen: Sequence[Seen], folder: Path
+    ) -> str:
+        """Compare what is written of two tables of which the same rows are published."""
+        one, other = tables
+        parted = seen[0].parted
+        if set(seen[0].labels) != set(seen[1].labels) or depends_on_chance(case, parted=parted):
             return "others drawn"
-        case = with_rows_told_apart(case) if parted else case
+        asked, case = case, with_rows_told_apart(case) if parted else case
         folders = [folder / name / "release" for name in ("one", "other")]
         releases = [
             self.make(case, rows, folder, output)
-            for rows, output in zip((one, other), folders, strict=True)
+            for rows, output in zip(tables, folders, strict=True)
         ]
         found = list(self.compare(case, releases, folders, numbers=len(one) != len(other)))
         if parted:
             # What else these rows hold may be in another class.
             found = [each for each in found if not _DEALT.match(each)]
         if found:
+            if why := self.why_refined_otherwise(asked, one, other, folder):
+                return why
             raise self.fault(case, found)
         return "compared in part" if parted else "compared"
+
+    def why_refined_otherwise(
+        self, case: Case, one: Sequence[Any], other: Sequence[Any], folder: Path
+    ) -> str | None:
+        """Return why releases were asked for different things; None if there is no reason.
+
+        What is refined is what was found in a first release, so it is a function of the rows
+        which that one publishes. They may be others than those of the refined release.
+        """
+        if case["then"] != "refine":
+            return None
+        first = {**case, "then": "nothing"}
+        asked = [self.asked_in_refining(first, rows, folder) for rows in (one, other)]
+        if asked[0] == asked[1]:
+            return None
+        seen = [self.publish(first, rows, folder) for rows in (one, other)]
+        if any(each.parted for each in seen):
+            # Chance decided which secrets are in which class, and so what there was to refine.
+            return "others drawn"
+        return None if seen[0].published == seen[1].published else "others found"
+
+    def asked_in_refining(self, first: Case, rows: Sequence[Any], folder: Path) -> list[Any]:
+        """Return what the findings of a first release ask for, with the numbers or without."""
+        found = []
+        for tagged in (True, False):
+            policy = sf.Policy(**policy_of(first, folder, tagged=tagged))
+            source = self.give(table_of(first, rows, tagged=tagged), first, folder)
+            findings = sf.detect(self.release(first, source, policy), support=2)
+            found.append((findings.alpha, findings.advice().generalise))
+        return found
 
     # Releasing.
 

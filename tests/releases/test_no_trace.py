@@ -4,6 +4,7 @@ Each test releases two tables that differ in suppressed rows alone, with the sam
 and compares everything in both folders but the random order of rows: see `tests/fuzz/traces.py`.
 """
 
+import json
 import random
 import zipfile
 from itertools import product
@@ -22,7 +23,7 @@ from sfumato.perturbations import PERTURBATIONS
 from sfumato.tables.formats import written_formats
 from tests.fuzz import pairs, traces
 from tests.fuzz.alike import differences, facts_of_data
-from tests.fuzz.guards import Fault, try_case
+from tests.fuzz.guards import CORPUS, Fault, try_case
 from tests.fuzz.traces import Traces
 
 pytestmark = pytest.mark.usefixtures("warm")
@@ -351,3 +352,16 @@ def test_a_planted_trace_is_found(monkeypatch, tmp_path):
     found = try_case(Traces(), case)
     assert isinstance(found, Fault)
     assert "README.md" in found.kind
+
+
+@pytest.mark.usefixtures("patience")
+def test_releases_that_refine_other_findings_are_told_from_those_that_decide_otherwise(monkeypatch):
+    """One first release leaves out a row more than the other, and so finds something else."""
+    case = json.loads((CORPUS / "traces" / "dfcae502e6de.json").read_text(encoding="utf-8"))
+    guard = Traces()
+    assert try_case(guard, case) is None
+    assert guard.tally == {"others found": 1}
+    monkeypatch.setattr(Traces, "asked_in_refining", lambda *_: "the same")
+    found = try_case(Traces(), case)
+    assert isinstance(found, Fault)
+    assert found.kind.startswith("another decision")

@@ -678,7 +678,9 @@ def decide(
             decision = decide_on(part.counts, _with_limit(asked, _room(asked, counts, part.counts)))
     if decision is first:
         return first
-    if _is_same(first, decision, part.counts):
+    # Between the two, more rows may have been suppressed, which the first one would publish.
+    alone = part.counts.total == counts.total - first.suppressed
+    if alone and _is_same(first, decision, part.counts):
         # What is measured is that of the published rows; what it took is that of all.
         return replace(
             first,
