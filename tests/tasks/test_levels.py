@@ -8,8 +8,11 @@ import pyarrow.parquet as pq
 import pytest
 
 import sfumato as sf
+from sfumato.errors import VerificationError
 from sfumato.hierarchy import BUILDERS, EXAMPLE_FOLDER, Dates, Intervals, Masking
 from sfumato.partition import PARTITIONERS
+from sfumato.recode import deciding
+from sfumato.recoding import Lattice
 from sfumato.releases.levels import find_places
 from sfumato.text import text_of
 
@@ -109,6 +112,18 @@ def test_decoupled_tables_are_held_to_levels_too(kind):
     for release, seen in ((coarse, False), (fine, True)):
         parts = sf.decouple(release, decoupling.get(kind, kind))
         assert ("finer than level 1" in check_of(parts, policy([1, 2])).detail) is seen
+
+
+@pytest.mark.parametrize("place", ["memory", "folder"])
+def test_the_maker_publishes_nothing_at_a_level_that_is_not_allowed(tmp_path, monkeypatch, place):
+    def every_node(_policy, ladders):
+        return Lattice((0,) * len(ladders), tuple(ladder.height for ladder in ladders))
+
+    monkeypatch.setattr(deciding, "lattice_of", every_node)
+    output = tmp_path / "r" if place == "folder" else None
+    with pytest.raises(VerificationError, match=r"not at the levels of the policy: .*finer than"):
+        sf.anonymize(table(), policy([1, 3]), output=output)
+    assert not list(tmp_path.iterdir())
 
 
 @pytest.mark.parametrize("method", ["full-domain", "regional", *PARTITIONERS])
