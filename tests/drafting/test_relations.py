@@ -82,7 +82,7 @@ def test_a_number_of_rows_or_people_tells_nothing():
     found = roles(columns)
     assert found["row"].role is found["Patient-Nr"].role is Role.IDENTIFIER
     assert found["sex"].role is Role.QUASI_IDENTIFIER
-    assert (found["x"].role, found["x"].of) == (Role.SENSITIVE, None)
+    assert (found["x"].role, found["x"].of) == (Role.QUASI_IDENTIFIER, None)
 
 
 AGES = RNG.integers(18, 90, N)
@@ -167,7 +167,7 @@ def test_one_date_and_the_times_between_stand_for_the_other_dates(form):
 
 def test_a_scale_with_few_values_is_no_number_of_people():
     found = roles({"uid": RNG.permutation(N), "pid7na": RNG.integers(1, 8, N)})
-    assert (found["uid"].role, found["pid7na"].role) == (Role.IDENTIFIER, Role.SENSITIVE)
+    assert (found["uid"].role, found["pid7na"].role) == (Role.IDENTIFIER, Role.QUASI_IDENTIFIER)
 
 
 def test_values_gainsay_names():

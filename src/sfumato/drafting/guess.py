@@ -12,8 +12,11 @@ from typing import NamedTuple
 
 import numpy as np
 
+from sfumato.counts import Column
 from sfumato.derivations.dates import look_like_dates, read_text
-from sfumato.drafting.relations import Relation, Relations, find_relations
+from sfumato.drafting.day_numbers import date_numbers
+from sfumato.drafting.persons import PersonKey, Traits, find_person
+from sfumato.drafting.relations import ROWS, Relation, Relations, relations_in
 from sfumato.lists import read_lists
 from sfumato.policy.meanings import (
     FOR_NAMES,
@@ -26,16 +29,20 @@ from sfumato.policy.meanings import (
     hint_of,
     is_bare_number,
     is_numbering,
+    is_occasion,
     is_of_a_person,
+    is_of_birth,
     key_of_people,
     meaning_of,
     words,
 )
+from sfumato.releases.people import Repetition
 from sfumato.schema import Role
 from sfumato.tables import Domain, Table
+from sfumato.tables.capabilities import draw_rows
 from sfumato.tables.variables import Variable
 from sfumato.text import format_integer, number_of, percent, text_of
-from sfumato.typing import Value
+from sfumato.typing import CodeArray, IntArray, Value
 
 _LOOKED_AT = 1000
 """Values that are looked at to see of what kind they are."""
@@ -104,12 +111,18 @@ class Guess(NamedTuple):
     missing: tuple[Value, ...] = ()
     """Values that look like codes of a missing one, as in -9 or 999."""
 
+    person: bool = False
+    """Whether the data show that it tells people apart who have several rows."""
+
+    known: bool | None = None
+    """Whether others may know a sensitive column without the release; None if its kind says so."""
+
 
 def guess(domain: Domain, variable: Variable | None = None) -> Guess:
     """Guess the role of a column by itself; `guess_table` goes by other columns too.
 
-    A column without known words is sensitive rather than published as it is or generalised:
-    that keeps its values, and both models and attacks look at what they tell of people.
+    A column that is not understood is a quasi-identifier if others could know it: few values, or
+    whole numbers. Published as it is, it would single people out.
 
     Args:
         domain: Its name and its values.
@@ -246,12 +259,143 @@ def guess_table(
         ('dropped', 'age')
     """
     guesses = guess_all(table.columns, domains, lists, variables=table.variables)
-    looked = [name for name, domain in domains.items() if _may_be_told(guesses[name], domain)]
-    telling = [name for name in looked if not _is_own(domains[name])]
     total = next((domain.total for domain in domains.values()), 0)
-    relations = find_relations(table, looked, total, telling=telling)
+    keys = _may_be_keys(guesses, domains)
+    looked = [n for n, d in domains.items() if n in keys or _may_be_told(guesses[n], d)]
+    if len(looked) < 2:
+        return guesses
+    drawn = draw_rows(table, looked, min(1.0, ROWS / max(1, total)))
+    columns: Sequence[Column] = drawn[0]
+    codes, rows = drawn[1:]
+    if keys:
+        columns, codes, rows, person = _one_row_each(table, guesses, keys, (columns, codes, rows))
+        guesses = _with_person(guesses, person, columns, codes)
+    kept = [at for at, c in enumerate(columns) if _may_be_told(guesses[c.name], domains[c.name])]
+    telling = [n for n in looked if not _is_own(domains[n])]
+    relations = Relations.none()
+    if len(kept) > 1:
+        relations = relations_in([columns[at] for at in kept], codes[kept], rows, telling)
     flags = {name for name, domain in domains.items() if len(domain.rows) <= 2}
     return with_few_known(with_relations(guesses, relations), relations, flags)
+
+
+def _may_be_keys(guesses: Mapping[str, Guess], domains: Mapping[str, Domain]) -> dict[str, float]:
+    """Return the columns that may tell people apart, with how many rows a value has on average."""
+    found = {}
+    for name, domain in domains.items():
+        each, meaning = guesses[name], meaning_of(name)
+        named = key_of_people(name, identifier=True) is not Key.NONE
+        named = named and each.role is Role.IDENTIFIER
+        unnamed = each.kind is ColumnKind.UNKNOWN or (
+            each.kind is ColumnKind.IDENTIFIER and meaning is None
+        )
+        if not (named or unnamed) or each.role not in _MAY_COUNT or not Repetition.of(domain).clear:
+            continue
+        values = domain.values(_LOOKED_AT)
+        numbers = [number_of(value) for value in values]
+        whole = all(number is not None and number.is_integer() for number in numbers)
+        if named or whole or (None in numbers and not _Look(domain).are_names()):
+            found[name] = int(domain.rows.sum()) / len(domain.rows)
+    return found
+
+
+_MAY_COUNT = (Role.IDENTIFIER, Role.QUASI_IDENTIFIER, Role.SENSITIVE)
+
+
+def _one_row_each(
+    table: Table,
+    guesses: Mapping[str, Guess],
+    keys: Mapping[str, float],
+    drawn: tuple[Sequence[Column], CodeArray, IntArray],
+) -> tuple[Sequence[Column], CodeArray, IntArray, PersonKey | None]:
+    """Return the key of people, and one row of each: what tells what shows among people.
+
+    Of a hundred people with fifty rows each, all that does not change of a person would tell all
+    else that does not.
+    """
+    columns, codes, rows = drawn
+    single = np.repeat(codes, np.minimum(rows, 3), axis=1)
+    person = find_person(columns, single, keys, _traits(guesses))
+    if person is None or not _is_confirmed(table, person):
+        return columns, codes, rows, None
+    at = next(i for i, column in enumerate(columns) if column.name == person.column)
+    order = np.random.default_rng(0).permutation(codes.shape[1])
+    first = order[np.unique(codes[at, order], return_index=True)[1]]
+    return columns, codes[:, first], np.ones(len(first), dtype=np.int64), person
+
+
+def _is_confirmed(table: Table, person: PersonKey) -> bool:
+    """Return whether traits stay the same for a person in all rows, not only in some of them."""
+    for name in person.steady[:2]:
+        counts = table.count((person.column, name))
+        known = np.ones(len(counts), dtype=bool)
+        for column in counts.columns:
+            known &= counts.codes_of(column.name) != column.missing
+        who = counts.codes_of(person.column)[known]
+        if not who.size or len(who) > _SAME_FOR_MOST * len(np.unique(who)):
+            return False
+    return True
+
+
+_SAME_FOR_MOST = 1.1
+"""At most a tenth of people may have a second value of what stays the same, by mistake."""
+
+
+def _traits(guesses: Mapping[str, Guess]) -> Traits:
+    """Return what columns say of a person by their names and values."""
+    kinds: dict[ColumnKind, list[str]] = {}
+    for name, each in guesses.items():
+        kinds.setdefault(each.kind, []).append(name)
+    births = [n for n in kinds.get(ColumnKind.DATE, []) if is_of_birth(n)]
+    sexes = kinds.get(ColumnKind.SEX, [])
+    times = [n for n in kinds.get(ColumnKind.DATE, []) if n not in births]
+    times += [n for n, e in guesses.items() if e.kind is ColumnKind.TECHNICAL or is_occasion(n)]
+    shared = [*kinds.get(ColumnKind.PLACE, []), *kinds.get(ColumnKind.TECHNICAL, [])]
+    return Traits(
+        fixed=[*sexes, *births, *kinds.get(ColumnKind.ORIGIN, [])],
+        deciding=[*sexes, *births],
+        ages=kinds.get(ColumnKind.AGE, []),
+        times=times,
+        shared=[*shared, *times],
+    )
+
+
+def _with_person(
+    guesses: Mapping[str, Guess],
+    person: PersonKey | None,
+    columns: Sequence[Column],
+    codes: CodeArray,
+) -> dict[str, Guess]:
+    """Return guesses in which the key of people, and other spellings of it, are identifiers."""
+    found = dict(guesses)
+    if person is None:
+        return found
+    at = next(i for i, column in enumerate(columns) if column.name == person.column)
+    people = codes[at] != columns[at].missing
+    n = int(people.sum())
+    for column, code in zip(columns, codes, strict=True):
+        name = column.name
+        if name == person.column or guesses[name].kind is not ColumnKind.UNKNOWN:
+            continue
+        # One row of each person is left: a copy is different in all of them.
+        if n >= _MANY and len(np.unique(code[people])) >= 0.98 * n and _is_numbered_alike(column):
+            reason = f"different for nearly every {person.column!r}: another number of a person"
+            found[name] = Guess(Role.IDENTIFIER, reason, kind=ColumnKind.IDENTIFIER)
+    mine = guesses[person.column]
+    found[person.column] = Guess(
+        Role.IDENTIFIER,
+        f"{mine.reason.split(', ')[0].split(': ')[0]}, {person.reason}",
+        certain=True,
+        kind=ColumnKind.IDENTIFIER,
+        person=True,
+    )
+    return found
+
+
+def _is_numbered_alike(column: Column) -> bool:
+    """Return whether values are whole numbers or codes rather than measurements."""
+    numbers = [number_of(value) for value in column.known[:_LOOKED_AT]]
+    return all(number is None or number.is_integer() for number in numbers)
 
 
 def _may_be_told(found: Guess, domain: Domain) -> bool:
@@ -324,9 +468,14 @@ def with_few_known(
         if name in sure or thing in things or len(things) < _MOST_KNOWN:
             things.add(thing)
             continue
-        reason = each.reason.removesuffix(f": {_OTHERS_MAY_KNOW}")
+        reason = each.reason.removesuffix(f": {_OTHERS_MAY_KNOW}").removesuffix(
+            f": to be safe, {_OTHERS_MAY_KNOW}"
+        )
         reason += ", but others are known better, and more are too many to protect together"
-        found[name] = each._replace(role=Role.SENSITIVE, reason=reason, certain=False)
+        known_too = True if each.kind is ColumnKind.UNKNOWN else None
+        found[name] = each._replace(
+            role=Role.SENSITIVE, reason=reason, certain=False, known=known_too
+        )
     return found
 
 
@@ -637,8 +786,15 @@ def _by_values(look: "_Look") -> Guess:  # noqa: PLR0911 - one for each thing th
     if look.are_names() or (look.kind == "text" and look.nearly_unique):
         what = "the values look like names of people" if look.are_names() else _LIKE_IDENTIFIER
         return Guess(Role.IDENTIFIER, f"{facts}: {what}", kind=ColumnKind.IDENTIFIER)
+    dated = date_numbers(look.numbers)
+    if dated is not None:
+        reason = f"{facts}, {dated} by its values: {_OTHERS_MAY_KNOW}"
+        return Guess(Role.QUASI_IDENTIFIER, reason, kind=ColumnKind.DATE)
     if look.is_long_number() and look.nearly_unique_for_sure:
         reason = f"{facts}, long numbers of one length: looks like an identifier"
+        return Guess(Role.IDENTIFIER, reason, kind=ColumnKind.IDENTIFIER)
+    if look.nearly_unique_for_sure and look.are_telephone_numbers():
+        reason = f"{facts}, whole numbers as long as telephone numbers are: {_LIKE_IDENTIFIER}"
         return Guess(Role.IDENTIFIER, reason, kind=ColumnKind.IDENTIFIER)
     if look.kind == "date":
         return Guess(
@@ -650,13 +806,30 @@ def _by_values(look: "_Look") -> Guess:  # noqa: PLR0911 - one for each thing th
         why = _OTHERS_MAY_KNOW if known else _NOT_TO_LEARN
         role = Role.QUASI_IDENTIFIER if known else Role.SENSITIVE
         return Guess(role, f"{facts}, looks like {kind.value} by its values: {why}", kind=kind)
-    if look.kind in ("number", "decimals") and look.nearly_unique_for_sure:
+    return _not_understood(look)
+
+
+def _not_understood(look: "_Look") -> Guess:
+    """Return the guess for a column of which neither its name nor its values say what it is.
+
+    What few values have, or whole numbers, others may have seen or counted: published as it is,
+    it would single people out. Only who measured a figure with decimals knows it so exactly.
+    """
+    facts = look.facts()
+    if look.nearly_unique_for_sure and look.known >= _MANY and look.are_given_out():
+        reason = f"{facts}, whole numbers spread evenly: {_LIKE_IDENTIFIER}"
+        return Guess(Role.IDENTIFIER, reason, kind=ColumnKind.IDENTIFIER)
+    if look.may_be_ages():
+        reason = f"{facts}, may be ages with decimals: to be safe, {_OTHERS_MAY_KNOW}"
+        return Guess(Role.QUASI_IDENTIFIER, reason)
+    if look.are_measured():
         reason = f"{facts}, a measurement: {_NOT_TO_LEARN}"
         return Guess(Role.SENSITIVE, reason, kind=ColumnKind.MEASUREMENT)
     if look.are_many_names():
         reason = f"{facts}, codes or names of many things: to be safe, {_OTHERS_MAY_KNOW}"
         return Guess(Role.QUASI_IDENTIFIER, reason)
-    return Guess(Role.SENSITIVE, f"{facts}, meaning unknown: to be safe, {_NOT_TO_LEARN}")
+    reason = f"{facts}, meaning unknown: to be safe, {_OTHERS_MAY_KNOW}"
+    return Guess(Role.QUASI_IDENTIFIER, reason)
 
 
 # What finds a person by itself if it is published as it is.
@@ -883,6 +1056,48 @@ class _Look:
         tail = len(numbers) // 20
         middle = numbers[tail : len(numbers) - tail]
         return 25 <= middle[0] <= middle[-1] <= 400 and 0.05 <= pstdev(middle) / fmean(middle) < 0.4
+
+    def are_telephone_numbers(self) -> bool:
+        """Return whether whole numbers are as long as those of telephones or accounts.
+
+        Stored as numbers, they have lost the zero or the plus in front.
+        """
+        numbers = self.numbers
+        return bool(numbers) and self.is_whole() and 1e7 <= numbers[len(numbers) // 20] <= 1e16
+
+    def are_given_out(self) -> bool:
+        """Return whether whole numbers are spread as evenly as those that are given out are.
+
+        Amounts crowd at the low end: their middle is far below the middle of their range.
+        """
+        numbers = self.numbers
+        if not numbers or not self.is_whole():
+            return False
+        tail = len(numbers) // 50
+        low, middle, high = numbers[tail], numbers[len(numbers) // 2], numbers[-1 - tail]
+        if high <= low or numbers[0] < 0:
+            return False
+        return 0.3 <= (middle - low) / (high - low) <= 0.7 and not self._are_round()
+
+    def _are_round(self) -> bool:
+        """Return whether most whole numbers end with 0, as amounts and measurements do."""
+        ends = [number % 10 == 0 for number in self.numbers]
+        return 3 * sum(ends) > len(ends)
+
+    def are_measured(self) -> bool:
+        """Return whether there are many different numbers, and decimals among them."""
+        if self.kind not in ("number", "decimals") or (self.kind == "number" and self.is_whole()):
+            return False
+        return self.distinct > _FEW and self.distinct > 0.02 * self.known
+
+    def may_be_ages(self) -> bool:
+        """Return whether numbers with decimals are spread as widely as ages of people are."""
+        numbers = self.numbers
+        if len(numbers) < _ENOUGH or self.kind != "number" or self.is_whole():
+            return False
+        tail = len(numbers) // 50
+        middle = numbers[tail : len(numbers) - tail]
+        return middle[0] >= 0 and 50 <= middle[-1] <= 105 and 8 <= pstdev(middle) <= 30
 
     def are_many_names(self) -> bool:
         """Return whether values are names or codes of more things than are told apart by ranks."""

@@ -26,7 +26,7 @@ from sfumato.models import (
 from sfumato.policy import ColumnRule, InputRule, Policy, SearchRule
 from sfumato.policy.document import to_text
 from sfumato.policy.editing import edit_text
-from sfumato.policy.meanings import ColumnKind
+from sfumato.policy.meanings import ColumnKind, Key
 from sfumato.policy.parts import member_settings
 from sfumato.releases.people import Repetition, find_repetition, keys_of
 from sfumato.schema import Role
@@ -219,7 +219,12 @@ def _repetition(
     if given.person is not None:
         return Repetition.of(domains[given.person])
     roles = {name: column.rule.role for name, column in columns.items()}
-    found = find_repetition(domains, keys_of(roles))
+    keys = keys_of(roles)
+    shown = [name for name, column in columns.items() if name in keys and column.guess.person]
+    if shown:
+        # What the data show goes before what names say.
+        keys = dict.fromkeys(shown, Key.SURELY)
+    found = find_repetition(domains, keys)
     return found if found is not None and found.clear else None
 
 
@@ -320,7 +325,9 @@ def draft_column(found: Guess, domain: Domain | None) -> DraftedColumn:
             role=found.role,
             secret=secrecy.secret,
             harmless=secrecy.harmless,
-            known=found.kind in _SEEN_BY_OTHERS and any(number_of(v) is None for v in values),
+            known=found.known
+            if found.known is not None
+            else found.kind in _SEEN_BY_OTHERS and any(number_of(v) is None for v in values),
             **form,
         )
         reason = ". ".join(filter(None, [found.reason, secrecy.reason]))

@@ -17,7 +17,7 @@ from sfumato.tables.capabilities import draw_rows
 from sfumato.text import date_of, number_of
 from sfumato.typing import BoolArray, CodeArray, FloatArray, IntArray, Value
 
-_ROWS = 20_000
+ROWS = 20_000
 """Rows that are looked at, of many."""
 
 _WORK = 4_000_000_000
@@ -111,7 +111,7 @@ def find_relations(
     """
     if len(columns) < 2:
         return Relations.none()
-    given, codes, rows = draw_rows(table, columns, min(1.0, _ROWS / max(1, total)))
+    given, codes, rows = draw_rows(table, columns, min(1.0, ROWS / max(1, total)))
     return relations_in(given, codes, rows, telling)
 
 
@@ -122,7 +122,7 @@ def relations_in(
     telling: Collection[str] | None = None,
 ) -> Relations:
     """Find the columns that others tell in counted combinations; see `find_relations`."""
-    most = max(_LEAST, min(_ROWS, _WORK // len(columns) ** 2))
+    most = max(_LEAST, min(ROWS, _WORK // len(columns) ** 2))
     # Combinations come in the order of their values, and the first few shall be like all.
     kept = np.random.default_rng(0).permutation(codes.shape[1])[:most]
     codes, rows = codes[:, kept], rows[kept]

@@ -174,6 +174,32 @@ def meaning_of(name: str) -> WordMeaning | None:
     return None
 
 
+def is_of_birth(name: str) -> bool:
+    """Return whether a name says that something is about a birth.
+
+    >>> [is_of_birth(name) for name in ("birth_yr", "Geb.-Datum", "gebjahr", "dateofbirth", "day")]
+    [True, True, True, True, False]
+    """
+    known = _word_set("births")
+    return any(
+        word in known or word.startswith(_BIRTH_BEGINS) or word.endswith(_BIRTH_ENDS)
+        for word in words(name)
+    )
+
+
+_BIRTH_BEGINS = ("birth", "gebdat", "gebjahr", "geburt", "naiss", "nacim", "nascit", "geboort")
+_BIRTH_ENDS = ("birth", "brth", "geburt", "naissance", "nacimiento", "nascita", "geboorte")
+
+
+def is_occasion(name: str) -> bool:
+    """Return whether a name says which of several times of a person a row is about.
+
+    >>> is_occasion("visit"), is_occasion("Welle"), is_occasion("t"), is_occasion("income")
+    (True, True, True, False)
+    """
+    return has_word(name, "occasions")
+
+
 def counts_up(name: str) -> bool:
     """Return whether a name is that of a running number or key, if its values are one.
 
