@@ -69,8 +69,8 @@ def draft(  # noqa: PLR0913 - all but one have a default and are named
     """Guess what each column is and write a policy that says why, to be read and corrected.
 
     Promises: `anonymize` succeeds with the policy on this table, unless an identifier repeats:
-    then it asks what a person is, and so does the draft. A column of which nothing is known is
-    sensitive: its values stay, and models and attacks look at what they tell of people.
+    then it asks what a person is, and so does the draft. A column that is not
+    understood is a quasi-identifier if it has few values or whole numbers: others may know those.
     Does not promise that the guesses are right. Only you know who will see the release
     and what they know already; a policy is yours once you have read every line.
 
