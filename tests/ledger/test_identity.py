@@ -1,7 +1,9 @@
 """The same person, however the identifier is spelt; and nobody who is not there."""
 
 import random
+import sqlite3
 import unicodedata
+from contextlib import closing
 from decimal import Decimal
 
 import pyarrow as pa
@@ -305,3 +307,20 @@ def test_a_local_release_knows_its_people_or_starts_no_ledger(tmp_path, method):
         low, _, high = groups[each.group][0].partition(" to ")
         assert int(low) <= ages[who] <= int((high or low).removeprefix("under "))
     assert ledger.verify() == []
+
+
+# What stays in the file of a person who was erased.
+
+
+def test_no_hash_confirms_the_values_of_a_person(tmp_path):
+    """An increment of one row was hashed: whoever had the file could try out values."""
+    ledger = start(tmp_path, TWELVE, alpha=0.5)
+    one = table([("zorro", 51, "hiv")])
+    ledger.publish(one)
+    ledger.delete(one)
+    with closing(sqlite3.connect(ledger.path)) as db:
+        assert db.execute("SELECT COUNT(*) FROM given").fetchone() == (0,)
+        assert db.execute("SELECT COUNT(*) FROM sketches").fetchone() == (0,)
+        assert db.execute("SELECT COUNT(*) FROM waiting").fetchone() == (0,)
+    assert b"hiv" not in ledger.path.read_bytes()
+    assert ledger.find(["zorro"])[0].waits is None

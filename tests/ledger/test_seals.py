@@ -140,6 +140,9 @@ def test_blocks_are_hashed_as_if_all_were_hashed_again(tmp_path):
         assert ledger.verify() == []
         ledger.delete(table_of(rows[:8], names))
         assert ledger.verify() == []
+        # Only of rows without a name is it noted that they were given.
+        ledger.publish(table_of([(None, *row[1:]) for row in rows[:8]], names))
+        assert ledger.verify() == []
     with store.reading(ledger.path) as db:
         blocks = dict(db.execute("SELECT name, COUNT(*) FROM seals GROUP BY name").fetchall())
         marks = {mark[:2] for [mark] in db.execute("SELECT fingerprint FROM given")}

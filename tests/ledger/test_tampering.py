@@ -192,7 +192,7 @@ def test_edited_settings_are_found_after_a_release_was_added_on_them(ledger):
     edit(ledger, "UPDATE meta SET value = '1.0' WHERE key = 'alpha'")
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(chain, "require_sound", lambda *_: None)
-        sf.Ledger(ledger).publish(given([("24", "flu", "low"), ("25", "flu", "low")]))
+        sf.Ledger(ledger).publish(given([("24", "flu", "low")] * 3))
     assert sf.Ledger(ledger).verify() == ["the settings are not those the ledger was started with"]
 
 

@@ -639,7 +639,9 @@ class IncrementJob:
                 if self.levels is not None:
                     settings = coarsen(db, settings, self.levels)
                 policy = stored_policy(settings)
-                rows = NewRows(db, settings, policy, again=self.again, taken=self.taken)
+                # Of a stream nothing says who is another: those who may not be are left out.
+                others = self.again and self.taken is None
+                rows = NewRows(db, settings, policy, again=others, taken=self.taken)
                 for source, kind in ((data, "add"), (delete, "remove")):
                     if source is not None:
                         rows.add(tables.open(source), kind)  # type: ignore[arg-type]
@@ -700,7 +702,11 @@ class _IncrementSteps:
         """Whether all tables are published: those of newcomers cannot show who left."""
 
     def require_news(self) -> str:
-        """Raise if there is nothing to publish, or it was given before; return its fingerprint."""
+        """Raise if there is nothing to publish, or it was given before; return its fingerprint.
+
+        People with identifiers are known if they come again, so it is that of the others, and empty
+        if there are none: of a row of one person it would confirm a guess of its values.
+        """
         if not self.rows.asks and self.rows.refused:
             why = _describe_refused(self.rows.named(self.rows.refused))
             raise InputError(f"nobody is left to publish: {why}. Nothing was changed.")
@@ -708,11 +714,14 @@ class _IncrementSteps:
             raise InputError(
                 "the increment has no rows: there is nothing to publish. Nothing was changed."
             )
-        mark = increment_fingerprint(self.settings.salt, self.rows.asks)
+        nameless = {ask: n for ask, n in self.rows.asks.items() if not ask.person}
+        if not nameless:
+            return ""
+        mark = increment_fingerprint(self.settings.salt, nameless)
         before = self.db.execute(
             "SELECT sequence, time FROM given WHERE fingerprint = ?", (mark,)
         ).fetchone()
-        may_repeat = self.job.again or self.job.at_once or not self.rows.asks
+        may_repeat = self.job.again or self.job.at_once
         if before is not None and not may_repeat:
             raise InputError(
                 f"these very rows were given before, as increment {before[0]} on {before[1]}. "
@@ -777,8 +786,9 @@ class _IncrementSteps:
             promises=promises,
             harmless=Harmless.of(policy, settings.sensitive),
         )
-        row = (mark, self.sequence, now())
-        self.db.execute("INSERT OR IGNORE INTO given VALUES (?, ?, ?)", row)
+        if mark:
+            row = (mark, self.sequence, now())
+            self.db.execute("INSERT OR IGNORE INTO given VALUES (?, ?, ?)", row)
         return result
 
     def write(self, result: IncrementResult) -> Publication:
