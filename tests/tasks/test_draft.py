@@ -190,10 +190,14 @@ def test_a_price_is_what_the_release_costs():
     assert {each.name for each in drafted.price.columns} == {"age", "sex"}
 
 
-def test_a_tree_too_long_to_read_stays_automatic():
-    towns = [f"town {a}{b}" for a in "abcdefghij" for b in "klmnopqrst"] * 3
-    drafted = sf.draft(pa.table({"city": towns}))
-    assert drafted.policy.columns["city"].hierarchy == Automatic()
+def test_hierarchies_are_written_down_and_name_no_value_of_few_rows():
+    towns = [f"town {a}{b}" for a in "abcdefghij" for b in "klmnopqrst"]
+    drafted = sf.draft(pa.table({"city": towns * 3}))
+    assert drafted.policy.columns["city"].hierarchy == Suppress()
+    drafted = sf.draft(pa.table({"city": towns * 6 + ["hamlet"] * 4}))
+    named = drafted.policy.columns["city"].hierarchy.keep[0]
+    assert {*named} < {*towns}
+    assert "kind: auto" not in drafted.text
     released(pa.table({"city": towns}), drafted)
 
 

@@ -5,13 +5,23 @@ from dataclasses import dataclass, replace
 from textwrap import wrap
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from sfumato.derivations.dates import ORDERS, DateForm, Detection, iso_of, look_like_dates
 from sfumato.drafting.given import Given
 from sfumato.drafting.guess import Guess, separator_in
 from sfumato.drafting.inspection import Inspection
 from sfumato.drafting.secrecy import guess_secrecy
-from sfumato.errors import ParameterError, names_in
-from sfumato.hierarchy import Automatic, Dates, HierarchyBuilder, Intervals, Suppress
+from sfumato.errors import ParameterError, SfumatoError, names_in
+from sfumato.hierarchy import (
+    Automatic,
+    Dates,
+    Frequent,
+    HierarchyBuilder,
+    Intervals,
+    KnownTree,
+    Suppress,
+)
 from sfumato.hierarchy.dates import likely_days
 from sfumato.models import (
     AlphaKAnonymity,
@@ -41,7 +51,7 @@ if TYPE_CHECKING:
 NOTHING_SAID = Given()
 
 _MOST_DESCRIBED = 10_000
-"""Columns with more distinct values keep the automatic hierarchy: looking at all takes long."""
+"""Of columns with more distinct values so many are looked at, evenly spread."""
 
 _METHOD = "mondrian"
 """Of the local methods the one that is fast whatever is promised, and among those that lose least
@@ -396,28 +406,72 @@ def _with_quasi_identifier(
 
 
 def _choose_hierarchy(domain: Domain) -> HierarchyBuilder:
-    """Choose a hierarchy, written out where it can be read in one line."""
+    """Choose a hierarchy and write it out: the same labels for the same values in each later file.
+
+    A policy may be shown with the release, so nothing in it comes from a single row: ends of ranges
+    are round and the outermost are open, and only values of several rows are named.
+    """
     if not len(domain.rows):
         return Suppress()
-    days = likely_days(domain.values(_MOST_DESCRIBED))
-    if days is not None:
-        # In one form, whatever form they have: which it is may still have to be said.
-        explicit = Automatic().describe(domain.column, list(dict.fromkeys(days)))
-    elif len(domain.rows) > _MOST_DESCRIBED:
+    at = np.arange(len(domain.rows))
+    if len(at) > _MOST_DESCRIBED:
+        at = at[:_MOST_DESCRIBED] * len(at) // _MOST_DESCRIBED
+    values = domain.take(at)
+    days = likely_days(values)
+    # Dates in one form, whatever form they have: which it is may still have to be said.
+    described = values if days is None else list(dict.fromkeys(days))
+    counts = domain.rows[at].tolist() if days is None else None
+    found = Automatic().describe(
+        domain.column, described, counts, hide_single=True, order=domain.order
+    )
+    if isinstance(found, Intervals) and days is None:
+        found = replace(_with_single_numbers(found, described), join=True)
+    if isinstance(found, Frequent):
+        found = _named_by_many(found, dict(zip(map(text_of, values), counts or (), strict=False)))
+    if len(at) < len(domain.rows) and not _fits_all(found, domain, values):
         return Automatic()
-    else:
-        explicit = Automatic().describe(
-            domain.column, domain.values(), domain.rows.tolist(), order=domain.order
-        )
-    if isinstance(explicit, Intervals):
-        # Neighbouring ranges may be joined then, so that less is hidden.
-        return Automatic()
-    short = _line(domain.column, ColumnRule(role=_KNOWN, hierarchy=explicit).to_plain())
-    kept = len(short) == 1 or isinstance(explicit, Dates) or domain.order
-    return explicit if kept else Automatic()
+    return found
 
 
-_KNOWN = Role.QUASI_IDENTIFIER
+_MOST_SINGLE = 150
+"""In so many numbers at most each is a range of its own, where enough people have it."""
+
+_NAMED = 5
+"""The fewest rows of a value that a draft names: rarer ones are among the others."""
+
+
+def _with_single_numbers(found: Intervals, values: Sequence[Value]) -> Intervals:
+    """Return even ranges of whole numbers with each number by itself below them."""
+    whole = all(isinstance(width, int) and width > 1 for width in found.widths or (0.5,))
+    points = [number_of(value) for value in values] if whole else []
+    few = bool(points) and len({*points}) <= _MOST_SINGLE
+    if not few or any(point is None or point != int(point) for point in points):
+        return found
+    return replace(found, widths=[1, *(found.widths or ())])
+
+
+def _named_by_many(found: Frequent, rows: Mapping[str, int]) -> HierarchyBuilder:
+    """Return a hierarchy of frequent values that names none of a few rows."""
+    levels: list[list[str]] = []
+    for level in found.keep:
+        kept = [name for name in level if rows.get(name, 0) >= _NAMED]
+        if kept and (not levels or len(kept) < len(levels[-1])):
+            levels.append(kept)
+    return Frequent(levels) if levels else Suppress()
+
+
+def _fits_all(found: HierarchyBuilder, domain: Domain, looked_at: Sequence[Value]) -> bool:
+    """Return whether a hierarchy that was drafted from some values has a place for all of them."""
+    if isinstance(found, Suppress | Frequent | KnownTree):
+        return True
+    if isinstance(found, Intervals | Dates) and not any(isinstance(v, str) for v in looked_at):
+        # Values of one type: if some are numbers or dates, all are.
+        return True
+    try:
+        found.build(domain.column, domain.values())
+    except SfumatoError:
+        return False
+    return True
 
 
 def policy_text(

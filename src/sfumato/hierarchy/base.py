@@ -3,6 +3,7 @@
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, fields
+from decimal import Decimal
 from pathlib import Path
 from typing import Any, ClassVar, Self
 
@@ -291,6 +292,14 @@ class HierarchyBuilder(Member, ABC):
     def suggests(self) -> bool:
         """Whether its ranges are a suggestion: who cuts rows may join neighbouring ones."""
         return False
+
+    def ends_around(self, values: Sequence[Value]) -> tuple[Decimal, ...] | None:
+        """Return the only places where joined ranges may begin or end; None if any will do.
+
+        Args:
+            values: The values that ranges are to hold.
+        """
+        return None
 
     @property
     def fixed_height(self) -> int | None:

@@ -73,7 +73,7 @@ class CutPoints:
     @property
     def height(self) -> int:
         """The top level."""
-        return self.intervals.fixed_height
+        return self.intervals.height
 
     @cached_property
     def cuts(self) -> tuple[tuple[Decimal, ...], ...]:
@@ -221,7 +221,9 @@ class CutPoints:
         """
         ends = (self.intervals.lower, self.intervals.upper) if self.is_even else (None, None)
         return self._with_intervals(
-            Intervals(widths=widths, start=start, lower=ends[0], upper=ends[1])
+            Intervals(
+                widths=widths, start=start, lower=ends[0], upper=ends[1], join=self.intervals.join
+            )
         )
 
     def set_ends(self, *, lower: Mark | None = None, upper: Mark | None = None) -> Self:
@@ -282,7 +284,7 @@ class CutPoints:
                 "choose another kind of hierarchy, such as star."
             )
         bounds = [[mark_of(self.scale, cut) for cut in cuts] for cuts in kept]
-        return self._with_intervals(Intervals(bounds=bounds))
+        return self._with_intervals(Intervals(bounds=bounds, join=self.intervals.join))
 
     def _wider(self, above: int) -> list[Mark] | None:
         """Return the widths with one more; None if there is none between two."""

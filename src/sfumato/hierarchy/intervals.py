@@ -231,6 +231,9 @@ class Intervals(HierarchyBuilder):
             Monday 1970-01-05, so that 7d are weeks.
         lower: With `widths`, everything below it is one open-ended range at every level.
         upper: With `widths`, likewise everything from it on.
+        join: Whether local methods may join any neighbouring ranges of the finest level, so that
+            less is hidden. Published ranges then overlap, and still begin and end only where one of
+            the finest level does.
 
     Example:
         >>> h = Intervals(widths=[5, 10], upper=90).build("age", [23, 27, "90", 104])
@@ -247,8 +250,11 @@ class Intervals(HierarchyBuilder):
     start: Mark | None = None
     lower: Mark | None = None
     upper: Mark | None = None
+    join: bool = False
 
     def __post_init__(self) -> None:
+        if not isinstance(self.join, bool):
+            raise ParameterError("join", self.join, "true or false")
         for field in fields(self):
             object.__setattr__(self, field.name, _freeze(getattr(self, field.name)))
         if (self.widths is None) == (self.bounds is None):
@@ -263,8 +269,29 @@ class Intervals(HierarchyBuilder):
         self._levels(self._scale())
 
     @property
-    def fixed_height(self) -> int:
+    def fixed_height(self) -> int | None:
+        # What is joined is at no level.
+        return None if self.join else self.height
+
+    @property
+    def height(self) -> int:
+        """The number of levels above the raw values."""
         return len(self._levels(self._scale())) + 1
+
+    @property
+    def suggests(self) -> bool:
+        return self.join
+
+    def ends_around(self, values: Sequence[Value]) -> tuple[Decimal, ...]:
+        """Return where ranges of the finest level that hold some of the values begin or end.
+
+        Example:
+            >>> [str(end) for end in Intervals(widths=[5], upper=80).ends_around([31, 34, 90])]
+            ['30', '35', '80']
+        """
+        points = [point for value in values if (point := self._scale().read(value)) is not None]
+        found = self.ranges(points)[0]
+        return tuple(sorted({end for ends in found for end in ends if end is not None}))
 
     @property
     def scale(self) -> Scale:

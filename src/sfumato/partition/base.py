@@ -3,6 +3,7 @@
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
+from decimal import Decimal
 from functools import cached_property
 from secrets import randbits
 from typing import Self, TypeAlias
@@ -522,6 +523,10 @@ class Problem:
     sensitive: Mapping[str, SensitiveColumn]
     free: tuple[bool, ...] = ()
     """Which quasi-identifiers were given no hierarchy; none if left out."""
+
+    ends: tuple[tuple[Decimal, ...] | None, ...] = ()
+    """For each quasi-identifier, the only places where its intervals may begin or end; None if any
+    place will do."""
 
     whole: FrequencySet | None = None
     """The table that classes are compared with, if these are only some of its rows."""

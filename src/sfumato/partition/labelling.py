@@ -5,6 +5,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from datetime import date, timedelta
 from decimal import Decimal
+from functools import partial
 from itertools import takewhile
 
 import numpy as np
@@ -175,7 +176,9 @@ def _intervals(problem: Problem, partition: Partition, a: int, *, exact: bool) -
         ]
     else:
         cuts = None if partition.cuts is None else partition.cuts[:, a]
-        found, of_class, low, high = _Ruler(values, np.unique(raw)).label(low, high, cuts)
+        ends = problem.ends[a] if problem.ends else None
+        kind = _Ruler if ends is None else partial(_WrittenRuler, ends)
+        found, of_class, low, high = kind(values, np.unique(raw)).label(low, high, cuts)
     names, number = _by_text(found)
     low, high = low[partition.classes], high[partition.classes]
     star = (high == n - 1) & (low < high) & (values[-1] is None)
@@ -270,8 +273,8 @@ class _Ruler:
         width = len(above) + 1
         key = np.where(state == 0, (lower * width + upper) * 3, state)
         _, first, of_class = np.unique(key, return_index=True, return_inverse=True)
-        starts = np.array([bisect_left(self._points, mark) for mark in below], dtype=np.int64)
-        ends = np.array([bisect_left(self._points, mark) - 1 for mark in above], dtype=np.int64)
+        starts = np.array([self._first_from(mark) for mark in below], dtype=np.int64)
+        ends = np.array([self._first_from(mark, above=True) - 1 for mark in above], dtype=np.int64)
         from_, to = starts[lower], ends[upper]
         if ((low < from_) | (high > to))[state == 0].any():
             raise RuntimeError("an interval does not cover the values of its class")
@@ -281,14 +284,20 @@ class _Ruler:
             found.append((self._by_text.get(text, text), None, STAR)[state[i]])
         return found, of_class, np.where(state == 0, from_, low), np.where(state == 0, to, high)
 
+    def _first_from(self, mark: Decimal | None, *, above: bool = False) -> int:
+        """Return the code of the first value that is not below a place; None is an open end."""
+        if mark is None:
+            return len(self._points) if above else 0
+        return bisect_left(self._points, mark)
+
     def _places(
-        self, keys: IntArray, place: Callable[[int], Decimal]
-    ) -> tuple[list[Decimal], IntArray]:
+        self, keys: IntArray, place: Callable[[int], Decimal | None]
+    ) -> tuple[list[Decimal | None], IntArray]:
         """Find the place of each key, each once."""
         used, number = np.unique(keys, return_inverse=True)
         return [place(key) for key in used.tolist()], number
 
-    def _cut_below(self, key: int) -> Decimal:
+    def _cut_below(self, key: int) -> Decimal | None:
         """Return the place at which the upper half of a cut begins."""
         if key < 0:
             return self._down(self._different[0])
@@ -299,7 +308,7 @@ class _Ruler:
         at = bisect_left(self._different, right)
         return self._roundest(self._different[at - 1], right) if at else self._down(right)
 
-    def _cut_above(self, key: int) -> Decimal:
+    def _cut_above(self, key: int) -> Decimal | None:
         """Return the place before which the lower half of a cut ends."""
         if key < 0:
             return self._up(self._different[-1])
@@ -318,10 +327,10 @@ class _Ruler:
         last = len(self._different) - 1
         return self._different[max(below, 0)], self._different[min(above, last)]
 
-    def _round_down(self, code: int) -> Decimal:
+    def _round_down(self, code: int) -> Decimal | None:
         return self._down(self._points[min(code, len(self._points) - 1)])
 
-    def _round_up(self, code: int) -> Decimal:
+    def _round_up(self, code: int) -> Decimal | None:
         return self._up(self._points[min(code, len(self._points) - 1)])
 
     def _down(self, point: Decimal) -> Decimal:
@@ -356,6 +365,46 @@ class _Ruler:
             if start.toordinal() > above:
                 return Decimal(start.toordinal())
         return up_to
+
+
+class _WrittenRuler(_Ruler):
+    """A ruler whose only places are the ends that a policy writes down, the outermost ones open.
+
+    Each place is the end of a range that holds a published value, whatever other values there are.
+
+    Args:
+        ends: The places.
+        values: The values that codes stand for, in their order; a missing one is the last.
+        used: The codes of those that some class has.
+    """
+
+    def __init__(self, ends: Sequence[Decimal], values: Sequence[Value], used: IntArray) -> None:
+        super().__init__(values, used)
+        self._ends = list(ends)
+        if isinstance(self._scale, WholeNumbers) and not all(map(is_whole, ends)):
+            self._scale = Numbers()
+
+    def _round_down(self, code: int) -> Decimal | None:
+        return self._end_at(self._points[min(code, len(self._points) - 1)])
+
+    def _round_up(self, code: int) -> Decimal | None:
+        return self._end_above(self._points[min(code, len(self._points) - 1)])
+
+    def _cut_below(self, key: int) -> Decimal | None:
+        return self._end_at(self._different[0] if key < 0 else self._beside(key)[1])
+
+    def _cut_above(self, key: int) -> Decimal | None:
+        return self._end_above(self._different[-1] if key < 0 else self._beside(key)[0])
+
+    def _end_at(self, point: Decimal) -> Decimal | None:
+        """Return the last end that is not above a point; None if the range has none below."""
+        at = bisect_right(self._ends, point)
+        return self._ends[at - 1] if at else None
+
+    def _end_above(self, point: Decimal) -> Decimal | None:
+        """Return the first end above a point; None if the range has none above."""
+        at = bisect_right(self._ends, point)
+        return self._ends[at] if at < len(self._ends) else None
 
 
 def _by_text(labels: Sequence[Value]) -> tuple[tuple[Value, ...], IntArray]:

@@ -226,6 +226,9 @@ class Interval(Line):
         ]
         """The place of each value as far as ranges tell, if it has ranges; narrow ones first."""
 
+        self.finest = int(bool(self.steps and problem.ends and problem.ends[attribute] is not None))
+        """The narrowest ranges that are told apart: 0 for values themselves."""
+
     def look(self, boxes: Boxes) -> BoxView:
         return _IntervalView(self, boxes)
 
@@ -245,13 +248,15 @@ class _IntervalView(BoxView):
         self._lacking = (high == line.missing) & (low < high)
         self.widths = np.where(self._lacking, line.weight, line.scale[high] - line.scale[low])
         _widen(self.widths, low < high)
+        if line.finest:
+            self.widths[line.steps[0][low] == line.steps[0][high]] = 0
         # The widest ranges that tell rows of a box apart: cuts are at ends that are rounder.
-        self._level = np.zeros(boxes.n, dtype=np.int64)
+        self._level = np.full(boxes.n, line.finest, dtype=np.int64)
         for level, step in enumerate(line.steps, 1):
             self._level[step[low] < step[high]] = level
         if closer:
             before = self._level
-            self._level = np.maximum(before - closer, 0)
+            self._level = np.maximum(before - closer, line.finest)
             self.widths[self._lacking | (before == self._level)] = 0
 
     def positions(self, at: IntArray) -> IntArray:

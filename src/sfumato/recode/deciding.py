@@ -246,6 +246,12 @@ def make_problem(policy: Policy, ready: PreparedTable) -> Problem:
     """Build what a partitioner needs."""
     lattice = lattice_of(policy, ready.ladders)
     rules = [policy.columns[ladder.column] for ladder in ready.ladders]
+    free = tuple(
+        # A column whose levels are limited is meant to be published at those levels.
+        rule.levels is None
+        and (rule.hierarchy is None or (rule.hierarchy.suggests and has_ranges(ladder)))
+        for rule, ladder in zip(rules, ready.ladders, strict=True)
+    )
     return Problem(
         ready.counts,
         ready.attributes,
@@ -253,11 +259,10 @@ def make_problem(policy: Policy, ready: PreparedTable) -> Problem:
         lattice.highest,
         policy.models,
         ready.sensitive,
-        # A column whose levels are limited is meant to be published at those levels.
-        free=tuple(
-            rule.levels is None
-            and (rule.hierarchy is None or (rule.hierarchy.suggests and has_ranges(ladder)))
-            for rule, ladder in zip(rules, ready.ladders, strict=True)
+        free=free,
+        ends=tuple(
+            rule.hierarchy.ends_around(ladder.values) if any_place and rule.hierarchy else None
+            for rule, ladder, any_place in zip(rules, ready.ladders, free, strict=True)
         ),
         limit=ready.limit,
         person=policy.counted_person,
