@@ -314,7 +314,8 @@ def widths_of(values):
         ([1, 2, 3, 4, 5] * 20, []),
         ([0, 1] * 50, []),
         ([7, 7], []),
-        ([*range(100), "many"], []),
+        # One word among numbers stops nobody.
+        ([*range(100), "many"], [8, 27]),
         ([None], []),
         ([-1.7e308, *range(101), 1.7e308], [8.2, 27]),
     ],
@@ -336,7 +337,9 @@ def ends_of(values):
         ([*range(100), 10**9], [("9", "91")]),
         # One value is told as the value it is; what most people have is at no end.
         ([1, *range(2, 60), *[60] * 6], [("6", None)]),
-        ([0] * 900 + [*range(1, 101)], [(None, "91")]),
+        # To have something, where most have nothing, and to owe are statements, too.
+        ([0] * 900 + [*range(1, 101)], [(None, "91"), (None, "1")]),
+        ([*range(-50, 50)], [("-41", "40"), ("-1", "1")]),
         ([1, 2, 3, 4, 5] * 20, []),
         (["2020-01-01", "many"], []),
     ],

@@ -1,6 +1,5 @@
 """The similarity attack: a class whose values differ, but not in what matters."""
 
-import re
 from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
@@ -9,6 +8,7 @@ from typing import ClassVar, NamedTuple, Self
 
 import numpy as np
 
+from sfumato.attacks.amounts import amounts_of
 from sfumato.attacks.base import (
     Beliefs,
     Case,
@@ -21,6 +21,7 @@ from sfumato.attacks.base import (
     share_below,
     strongest,
 )
+from sfumato.attacks.common_parts import is_branch, items_of, parts_of
 from sfumato.attacks.overlap import number_items
 from sfumato.attacks.target import Holders, Target
 from sfumato.classes import EquivalenceClasses, SensitiveColumn, ValueCounts
@@ -34,7 +35,7 @@ from sfumato.models.categories import read_categories
 from sfumato.models.category_share import label_codes, listed_codes
 from sfumato.models.number_line import NumberLine, line_of, require_line
 from sfumato.policy.remedies import PromiseMore, Remedy
-from sfumato.text import fold_spelling, text_of
+from sfumato.text import text_of
 from sfumato.typing import BoolArray, FloatArray, IntArray, Value
 
 # Values that differ and are alike: in a category, close together, or under one label.
@@ -266,8 +267,9 @@ def by_category(column: SensitiveColumn, categories: tuple[tuple[Value, ...], ..
 
 def by_distance(column: SensitiveColumn, within: float) -> Likeness:
     """Treat numbers, or days, as alike that are no further apart than `within`."""
-    line = require_line(column, "similarity within a range")
-    reach = line.reach(Decimal(text_of(within)))
+    line = amounts_of(column) or require_line(column, "similarity within a range")
+    # What is no amount stands at a last place, from which likeness does not reach anywhere.
+    reach = np.append(line.reach(Decimal(text_of(within))), -1)
 
     def describe(low: int, high: int) -> str:
         if low == high:
@@ -284,7 +286,7 @@ def by_extremes(column: SensitiveColumn, ends: tuple[Value, ...]) -> Likeness:
     >>> found.place.tolist(), found.reach.tolist(), found.said(1, 1)
     ([0, 2, 1, 1], [0, 1, -1], 'is at least 8')
     """
-    line = require_line(column, "similarity outside a range")
+    line = amounts_of(column) or require_line(column, "similarity outside a range")
     low, high = (None if end is None else line.scale.read(end) for end in ends)
     if [low is None, high is None] != [end is None for end in ends]:
         raise ParameterError("outside", ends, f"values like those of {column.name!r}")
@@ -292,7 +294,8 @@ def by_extremes(column: SensitiveColumn, ends: tuple[Value, ...]) -> Likeness:
     if low is not None:
         place[line.place < bisect_right(line.points, low)] = 0
     if high is not None:
-        place[line.place >= bisect_left(line.points, high)] = 1
+        above = line.place >= bisect_left(line.points, high)
+        place[above & (line.place < len(line.points))] = 1
     words = ("at most", "at least")
     if isinstance(line.scale, Days):
         words = ("no later than", "no earlier than")
@@ -422,7 +425,9 @@ class Similarity(ClassAttack):
     Where it is not said what is alike, these are tried: the categories of a promised model; the
     values that a policy calls secret; every level of a sensitive column's hierarchy between
     the values and the top; all values but those that a policy calls harmless or that three quarters
-    of all people have; of cells that are lists (`I10; E11`) the values that share an item; and for
+    of all people have; of cells that are lists (`I10; E11`) the values that share an item; codes of
+    one branch of a known classification (ICD, ATC); values that one class spells in several ways;
+    below and above what half of all people have, or below and above zero; and for
     a column of six different numbers or days or more the `width` that a policy gives it, or else a
     tenth and a third of the range between the tenth and the ninetieth of a hundred people in their
     order. That all of a class are within a tenth is a fact; that most are, or all within a third,
@@ -580,6 +585,11 @@ class Similarity(ClassAttack):
     def _advice(self, counts: ValueCounts, likeness: Likeness, worst: Case | None) -> str:
         """Return what to do about the worst case: limit what is alike there, or spread it."""
         column = counts.column
+        if (self.outside is not None or self.within is not None) and not line_of(column):
+            return (
+                "Write it as numbers or days without words and units, and limit the share of each "
+                "range, or leave {column} out."
+            )
         if self.outside is not None or (self.within is not None and counts.people is not None):
             # A range is promised of people with one value each, and wherever it begins.
             return (
@@ -612,7 +622,7 @@ class Similarity(ClassAttack):
         if not 0 < share < 1:
             return ()
         if self.within is not None or self.outside is not None:
-            if counts.people is not None or self.within is None:
+            if counts.people is not None or self.within is None or line_of(counts.column) is None:
                 # It takes a hierarchy of intervals, which is made by hand.
                 return ()
             return (PromiseMore((RangeShare(self.column, _built_in(self.within), share),)),)
@@ -726,9 +736,6 @@ def _categories(
             yield name, (_texts_of(every, which),)
 
 
-_BETWEEN_ITEMS = re.compile(r"[;|\n]|(?<!\d),|,(?!\d)")
-"""What stands between the items of a list; not the comma of a number."""
-
 _LISTS = 0.1
 """The share of people whose cells are lists from which on a column is one of lists."""
 
@@ -736,19 +743,13 @@ _MOST_ITEMS = 20
 """The most items of a column of lists that are looked for."""
 
 
-def _items_of(column: SensitiveColumn) -> list[set[str]]:
-    """Return the items of each value: of `E11; I10` the two."""
-    return [
-        {fold_spelling(item) for item in _BETWEEN_ITEMS.split(text_of(value))} - {""}
-        for value in column.values
-    ]
-
-
 def _sharing_items(counts: ValueCounts) -> list[BoolArray]:
-    """Return the values that share an item, for each of the most telling items of lists.
+    """Return the values that share an item, for each of the most telling items.
 
-    Cells that list several illnesses differ, and still all of a class may list the same one. Items
-    that most people of some class share come first, then those that most people have.
+    Cells that list several illnesses differ, and still all of a class may list the same one. They
+    may also be of one branch of a classification, or be one value in several spellings. Items that
+    most people of some class share come first, then those that most people have; spellings that no
+    class shares say nothing.
 
     >>> rows = [("A", "hiv; flu"), ("A", "gout; hiv"), ("B", "flu; gout"), ("B", "flu")]
     >>> [each.tolist() for each in _sharing_items(classes_of(rows, column="ill").counts_of("ill"))]
@@ -757,29 +758,71 @@ def _sharing_items(counts: ValueCounts) -> list[BoolArray]:
     column, reference = counts.column, counts.reference[:-1]
     if not any(isinstance(value, str) for value in column.values):
         return []
-    items = column.memoize("items", _items_of)
-    several = np.array([len(each) > 1 for each in items])
-    if reference[several].sum() < _LISTS * reference.sum():
-        return []
-    number = {item: at for at, item in enumerate(sorted({each for some in items for each in some}))}
-    has = [np.array([number[item] for item in each], dtype=np.int64) for each in items]
+    found = column.memoize("items", _items_of)
+    has, number = found.has, len(found.names)
     sizes = np.array([len(each) for each in has])
     of_value, item = np.repeat(np.arange(len(has)), sizes), np.concatenate(has)
-    shared = np.bincount(item, minlength=len(number))
+    shared = np.bincount(item, minlength=number)
     # Each entry of a class once for each of its items.
     known = counts.known
     entry, within = number_items(sizes[known.value])
     where = item[(np.cumsum(sizes) - sizes)[known.value[entry]] + within]
-    found = number_keys(known.class_id[entry] * len(number) + where, len(known) * len(number))
-    rows = np.bincount(found.of_item, weights=known.rows[entry], minlength=found.n)
-    share = np.zeros(len(number))
-    np.maximum.at(share, found.keys % len(number), rows / known.totals[found.keys // len(number)])
-    prior = np.bincount(item, weights=reference[of_value]) / reference.sum()
+    cells = number_keys(known.class_id[entry] * number + where, len(known) * number)
+    rows = np.bincount(cells.of_item, weights=known.rows[entry], minlength=cells.n)
+    # What one value alone says is no item of several.
+    rows[np.bincount(cells.of_item, minlength=cells.n) < 2] = 0
+    share = np.zeros(number)
+    np.maximum.at(share, cells.keys % number, rows / known.totals[cells.keys // number])
+    prior = np.bincount(item, weights=reference[of_value], minlength=number) / reference.sum()
     least = HarmRule().very_high
     telling = (share >= least) & (prior < least)
-    some = np.flatnonzero((shared > 1) & (shared < len(has)))
+    lists = reference[found.several].sum() >= _LISTS * reference.sum()
+    named = found.branch | (found.listed & lists)
+    some = np.flatnonzero((shared > 1) & (shared < len(has)) & (telling | named))
     some = some[np.lexsort((some, -prior[some], ~telling[some]))][:_MOST_ITEMS]
-    return [np.isin(np.arange(len(has)), of_value[item == each]) for each in some.tolist()]
+    alike = [np.isin(np.arange(len(has)), of_value[item == each]) for each in some.tolist()]
+    return [*{each.tobytes(): each for each in alike}.values()]
+
+
+class _Items(NamedTuple):
+    """The items of each value of a column."""
+
+    names: tuple[str, ...]
+    has: list[IntArray]
+    several: BoolArray
+    """The values that are lists."""
+
+    listed: BoolArray
+    """The items that stand in lists."""
+
+    branch: BoolArray
+    """The items that are branches of a classification."""
+
+
+def _items_of(column: SensitiveColumn) -> _Items:
+    texts = [text_of(value) for value in column.values]
+    listed = [items_of(text) for text in texts]
+    parts: list[set[str]] = [set()] * len(texts)
+    if len(texts) <= _MOST_TEXTS and amounts_of(column) is None:
+        parts = [parts_of(text) for text in texts]
+    names = tuple(sorted({each for some in (*listed, *parts) for each in some}))
+    at = {name: i for i, name in enumerate(names)}
+    has = [
+        np.array(sorted(at[each] for each in one | other), dtype=np.int64)
+        for one, other in zip(listed, parts, strict=True)
+    ]
+    in_lists = {each for some in listed for each in some}
+    return _Items(
+        names,
+        has,
+        np.array([len(each) > 1 for each in listed]),
+        np.array([name in in_lists for name in names]),
+        np.array([is_branch(name) for name in names]),
+    )
+
+
+_MOST_TEXTS = 50_000
+"""The most values of a column whose spellings are looked at."""
 
 
 def _texts_of(texts: Sequence[str], which: BoolArray) -> tuple[str, ...]:
@@ -822,7 +865,7 @@ def groups_of_values(target: Target, counts: ValueCounts) -> list[ValueGroups]:
 
 def _ranges(column: SensitiveColumn, width: float) -> Iterator[ValueGroups]:
     """Yield the ranges of a width, begun at each half of it."""
-    line = require_line(column, "similarity within a range")
+    line = amounts_of(column) or require_line(column, "similarity within a range")
     numbers = np.array([float(point) for point in line.points])
     for start in (0.0, width / 2):
         part = np.floor((numbers - numbers.min() + start) / width).astype(np.int64)
@@ -835,7 +878,7 @@ def _ranges(column: SensitiveColumn, width: float) -> Iterator[ValueGroups]:
         place = np.cumsum(changes(part)) - 1
         # A range of one value says no more than the value.
         several = ends > firsts
-        of_value = np.where(several[place], place, -1)[line.place]
+        of_value = np.append(np.where(several[place], place, -1), -1)[line.place]
         if several.any():
             yield ValueGroups(of_value, texts, certain=column.width is None)
 
@@ -879,7 +922,7 @@ def widths(counts: ValueCounts) -> tuple[float, ...]:
     (2.7,)
     """
     column = counts.column
-    line = line_of(column)
+    line = amounts_of(column)
     if line is not None and column.width:
         return (column.width,)
     shares = _shares_below(counts, line)
@@ -892,14 +935,17 @@ def widths(counts: ValueCounts) -> tuple[float, ...]:
         within = _round(central / parts, line)
         reach = alike_within(column, within).reach
         # Something must be alike that is not the same, and not everything.
+        last = len(reach) - 2
         some_are = bool((reach > np.arange(len(reach))).any())
-        if some_are and reach[0] < len(reach) - 1:
+        if some_are and reach[0] < last:
             found.append(within)
     return tuple(dict.fromkeys(found))
 
 
 def extremes(counts: ValueCounts) -> tuple[tuple[Value, ...], ...]:
     """Return from where on numbers are extreme, below and above: at each end those of a tenth.
+
+    Where half of all people have one number, or some are below zero, also what is below and above.
 
     An end at which there are no two values is None: one is told as the value that it is. Nothing
     for a column of something else, or if both ends are.
@@ -908,21 +954,56 @@ def extremes(counts: ValueCounts) -> tuple[tuple[Value, ...], ...]:
     >>> extremes(classes_of(rows, column="pay").counts_of("pay"))
     (('102', '127'),)
     """
-    line = line_of(counts.column)
+    line = amounts_of(counts.column)
     shares = _shares_below(counts, line)
     if line is None or shares is None:
         return ()
     low, high = int((shares <= _EXTREME).sum()) - 1, int((shares < 1 - _EXTREME).sum()) + 1
     rows = counts.reference[:-1]
 
-    def end(at: int, which: BoolArray) -> str | None:
+    def end(at: int, which: BoolArray, most: float) -> str | None:
         several = len({*line.place[which].tolist()}) > 1
         # What most people have was left out, and may stand there.
-        few = rows[which].sum() <= _EXTREME * rows.sum()
+        few = rows[which].sum() <= most * rows.sum()
         return line.text(at) if several and few else None
 
-    ends = end(low, line.place <= low), end(high, line.place >= high)
-    return (ends,) if any(ends) else ()
+    known = line.place < len(line.points)
+    tenths = (
+        end(low, line.place <= low, _EXTREME),
+        end(high, (line.place >= high) & known, _EXTREME),
+    )
+    found = [tenths] if any(tenths) else []
+    middle = _middle(counts, line)
+    if middle is not None:
+        below, above = line.place < middle.first, (line.place > middle.last) & known
+        sides = end(middle.first - 1, below, 0.5), end(middle.last + 1, above, 0.5)
+        if any(sides) and sides != tenths:
+            found.append(sides)
+    return tuple(found)
+
+
+class _Middle(NamedTuple):
+    """The points of a line that are neither below nor above what most people have."""
+
+    first: int
+    last: int
+
+
+def _middle(counts: ValueCounts, line: NumberLine) -> _Middle | None:
+    """Return what numbers are below or above of: what half of all people have, or else zero.
+
+    To have some debt, where most have none, and to owe where others own, are statements.
+    """
+    rows = np.bincount(line.place, weights=counts.reference[:-1], minlength=len(line.points) + 1)[
+        : len(line.points)
+    ]
+    commonest = int(rows.argmax())
+    if 2 * rows[commonest] >= rows.sum():
+        return _Middle(commonest, commonest)
+    if isinstance(line.scale, Days) or not line.points[0] < 0 < line.points[-1]:
+        return None
+    zero = Decimal(0)
+    return _Middle(bisect_left(line.points, zero), bisect_right(line.points, zero) - 1)
 
 
 _EXTREME = 0.1 + 1e-9
@@ -937,7 +1018,8 @@ def _shares_below(counts: ValueCounts, line: NumberLine | None) -> FloatArray | 
     """
     if line is None or not len(line.points) or counts.column.width == 0:
         return None
-    rows = np.bincount(line.place, weights=counts.reference[:-1], minlength=len(line.points))
+    every = np.bincount(line.place, weights=counts.reference[:-1], minlength=len(line.points))
+    rows = every[: len(line.points)]
     commonest = int(rows.argmax())
     if 2 * rows[commonest] >= rows.sum():
         rows[commonest] = 0

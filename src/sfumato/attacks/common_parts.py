@@ -1,0 +1,81 @@
+"""What different values have in common: items of lists, words, spellings, codes of one branch."""
+
+import re
+import unicodedata
+from functools import lru_cache
+
+from sfumato.attacks.amounts import readings_of
+from sfumato.text import fold_spelling
+
+_BETWEEN_ITEMS = re.compile(r"[;|\n/]| \+ | & |(?<!\d),|,(?!\d)")
+"""What stands between the items of a list; not the comma of a number."""
+
+_IDLE = re.compile(
+    r"""[\s_;:"'«»„“”‘’()\[\]{}]|(?<!\d)[.,]|[.,](?!\d)|(?<=[^\W_])-(?=[^\W\d_])|(?<=[^\W\d_])-(?=[^\W_])"""
+)
+"""Signs that make no other value of a text: all but those by which A+ is not A-, nor <5 5."""
+
+_DASHES = re.compile("[\u2010-\u2015\u2212]")
+
+_CODES = (
+    # The International Classification of Diseases: F20.1 is one of F20, and that one of F.
+    (re.compile(r"[A-Z]\d[0-9A-Z](?:\.?[0-9A-Z]{1,4})?"), (3, 1)),
+    # The classification of drugs: N06AB03 is one of N06AB, N06A, N06 and N.
+    (re.compile(r"[A-Z]\d{2}[A-Z]{2}\d{2}"), (5, 4, 3, 1)),
+)
+
+_LOOKS = str.maketrans(
+    "авекмнорстухѕіјԁԛԝαβεικνορτυχ",
+    "abekmhopctyxsijdqwabeikvoptux",
+)
+"""Letters of other alphabets that look like Latin ones."""
+
+
+def items_of(text: str) -> set[str]:
+    """Return the items of a list: of `E11; I10` the two.
+
+    >>> sorted(items_of("gout; Flu"))
+    ['flu', 'gout']
+    """
+    return {fold_spelling(item) for item in _BETWEEN_ITEMS.split(text)} - {""}
+
+
+def parts_of(text: str) -> set[str]:
+    """Return what a value may have in common with others that are written differently.
+
+    >>> sorted(parts_of("F20.1")), sorted(parts_of("1,5 mg"))
+    (['F20…', 'F…', 'f20.1'], ['1,5mg', '= 1.5 mg'])
+    """
+    found = {bare_spelling(text)} | readings_of(text)
+    bare = text.strip()
+    for pattern, lengths in _CODES:
+        if pattern.fullmatch(bare):
+            found |= {f"{bare[:n]}…" for n in lengths if n < len(bare)}
+    return found - {""}
+
+
+def is_branch(part: str) -> bool:
+    """Return whether a part is the beginning of codes of one branch."""
+    return part.endswith("…")
+
+
+def bare_spelling(text: str) -> str:
+    """Return a text as it looks, without accents and the signs that make no other value of it.
+
+    >>> {bare_spelling(t) for t in ("HIV-1", "hiv 1", "«HIV_1»", "НIV1", "H.I.V. 1")}
+    {'hiv1'}
+    >>> [bare_spelling(t) for t in ("A+", "A-", "<5", "1-2", "Ménière")]
+    ['a+', 'a-', '<5', '1-2', 'meniere']
+    """
+    return _IDLE.sub("", _DASHES.sub("-", _plain(text)))
+
+
+@lru_cache(maxsize=65_536)
+def _plain(text: str) -> str:
+    if text.isascii():
+        return text.lower()
+    split = unicodedata.normalize("NFKD", unicodedata.normalize("NFKC", text).casefold())
+    seen = "".join(c for c in split if not unicodedata.category(c).startswith(("M", "Cf")))
+    # A word is in one alphabet; what looks Latin beside Latin letters is meant to be.
+    mixed = any("a" <= c <= "z" for c in seen)
+    return seen.translate(_LOOKS) if mixed else seen

@@ -1,0 +1,94 @@
+"""People whose values are written differently and come to the same are exposed all the same."""
+
+import random
+
+import pyarrow as pa
+import pytest
+
+import sfumato as sf
+
+HOSPITAL = ["flu", "gout", "asthma", "eczema", "angina", "mumps"]
+
+
+def table_of(usual, odd, size=10, classes=60, seed=3):
+    """Return a table in which one class has the odd values, and the others draw from the usual."""
+    rng = random.Random(seed)
+    ill = [odd[i % len(odd)] for i in range(size)]
+    ill += [usual(rng) for _ in range(size * (classes - 1))]
+    zone = [f"z{i // size}" for i in range(size * classes)]
+    return pa.table({"zone": zone, "ill": ill})
+
+
+def verdict(table):
+    return sf.verify(table, quasi_identifiers=["zone"], sensitive=["ill"])
+
+
+SPELLINGS = {
+    "accents": ["ménière", "menière", "Meniere"],
+    "dashes": ["HIV-1", "HIV\u20101", "HIV 1"],
+    "other alphabets": ["HIV", "\u041dIV", "H\u0399V"],
+    "quotes and brackets": ["(HIV)", "'HIV'", "HIV", "H.I.V."],
+    "underscores": ["lung_cancer", "Lung Cancer", "lung-cancer"],
+    "thousands": ["1,000", "1000", "1 000", "1.000"],
+    "decimal commas": ["5,5 mg", "5.5mg", "5.50 mg"],
+    "orders of a day": ["2020-01-02", "02.01.2020", "2020/1/2"],
+}
+
+
+@pytest.mark.parametrize("forms", SPELLINGS.values(), ids=SPELLINGS)
+def test_one_value_in_several_spellings_is_one_value(forms):
+    table = table_of(lambda rng: rng.choice(HOSPITAL), forms)
+    found = verdict(table)
+    assert (found.answer, found.at_risk >= 10) == ("no", True)
+
+
+@pytest.mark.parametrize(
+    "values", [["A+", "A-"], ["<5", ">5"], ["C", "C#"], ["1-2", "12"]], ids=str
+)
+def test_signs_that_make_another_value_count(values):
+    table = table_of(lambda rng: rng.choice(HOSPITAL), values)
+    assert verdict(table).at_risk == 0
+
+
+NUMBERS = {
+    "euros": lambda n: f"{n} €",
+    "thousands apart": lambda n: f"{n:,}",
+    "as in German": lambda n: f"{n:,}".replace(",", ".") + ",00",
+    "times": lambda n: f"{n // 7 % 1440 // 60:02d}:{n // 7 % 60:02d}",
+    "one of them unknown": lambda n: str(n) if n % 50 else "unknown",
+}
+
+
+@pytest.mark.parametrize("write", NUMBERS.values(), ids=NUMBERS)
+def test_amounts_close_together_are_told_however_they_are_written(write):
+    close = [write(5001 + i) for i in range(7)]
+    table = table_of(lambda rng: write(rng.randrange(1000, 9000)), close)
+    assert verdict(table).answer == "no"
+    even = [write(1000 + 777 * i) for i in range(10)]
+    spread = table_of(lambda rng: write(rng.randrange(1000, 9000)), even)
+    assert verdict(spread).at_risk == 0
+
+
+def test_who_has_some_where_most_have_nothing_is_found():
+    pays = [100 * i * i for i in range(1, 11)]
+    table = table_of(lambda rng: rng.choice([0] * 15 + pays), pays)
+    assert verdict(table).answer == "no"
+
+
+def test_who_owes_where_others_own_is_found():
+    debts = [-(7**i) for i in range(1, 11)]
+    table = table_of(lambda rng: rng.choice([*debts, *(-2 * d for d in debts)]), debts)
+    assert verdict(table).answer == "no"
+
+
+def test_codes_of_one_branch_are_of_a_kind():
+    usual = [f"{letter}{n}.{d}" for letter in "AEIJK" for n in (10, 45) for d in range(3)]
+    for odd in (["F20.0", "F20.1", "F20.4"], ["F20.0", "F31", "F41.2"]):
+        table = table_of(lambda rng: rng.choice(usual), odd)
+        found = verdict(table)
+        assert (found.answer, found.at_risk >= 10) == ("no", True)
+
+
+def test_a_list_in_one_class_only_is_one_of_items():
+    odd = ["hiv; flu", "gout; hiv", "hiv/asthma"]
+    assert verdict(table_of(lambda rng: rng.choice(HOSPITAL), odd)).answer == "no"
