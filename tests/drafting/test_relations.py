@@ -140,12 +140,37 @@ def test_a_secret_that_others_can_compute_is_treated_as_known():
 
 
 def test_few_columns_are_known_to_others():
-    columns = {f"educ{'abcdefghijkl'[i]}": RNG.integers(0, 9, N) for i in range(12)}
-    found = roles({"age": AGES, "sex": RNG.integers(0, 2, N), **columns})
+    columns = {f"x{i}": RNG.integers(0, 3 + i, N) for i in range(30)}
+    found = roles({**columns, "age": AGES, "sex": RNG.integers(0, 2, N), "educ": SCHOOL})
     known = [name for name, each in found.items() if each.role is Role.QUASI_IDENTIFIER]
-    assert known[:2] == ["age", "sex"]
-    assert len(known) == 8
-    assert found["educl"].role is Role.SENSITIVE
+    assert known[-3:] == ["age", "sex", "educ"]
+    assert len(known) == 20
+    assert found["x29"].role is Role.SENSITIVE
+    assert "too many to protect together" in found["x29"].reason
+
+
+def test_the_same_answers_in_several_columns_are_items_of_a_questionnaire():
+    found = roles({f"x{i}": RNG.integers(0, 11, N) for i in range(5)})
+    assert {each.role for each in found.values()} == {Role.SENSITIVE}
+    assert {each.kind for each in found.values()} == {ColumnKind.BELIEF}
+
+
+SURVEYS = {
+    "agea": ColumnKind.AGE,
+    "gndr": ColumnKind.SEX,
+    "RIDAGEYR": ColumnKind.AGE,
+    "RIAGENDR": ColumnKind.SEX,
+    "x001": ColumnKind.SEX,
+    "X003": ColumnKind.AGE,
+    "s003": ColumnKind.PLACE,
+    "gebjahr": ColumnKind.DATE,
+    "d11101": ColumnKind.AGE,
+}
+
+
+def test_names_in_surveys_are_known():
+    rows = {name: RNG.integers(1, 80, N) + RNG.integers(0, 5, N) for name in SURVEYS}
+    assert {name: each.kind for name, each in roles(rows).items()} == SURVEYS
 
 
 @pytest.mark.usefixtures("patience")

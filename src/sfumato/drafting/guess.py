@@ -24,9 +24,11 @@ from sfumato.policy.meanings import (
     ColumnKind,
     Key,
     WordMeaning,
+    codes_of,
     counts_up,
     has_word,
     hint_of,
+    is_attitude,
     is_bare_number,
     is_numbering,
     is_occasion,
@@ -118,7 +120,9 @@ class Guess(NamedTuple):
     """Whether others may know a sensitive column without the release; None if its kind says so."""
 
 
-def guess(domain: Domain, variable: Variable | None = None) -> Guess:
+def guess(
+    domain: Domain, variable: Variable | None = None, coded: WordMeaning | None = None
+) -> Guess:
     """Guess the role of a column by itself; `guess_table` goes by other columns too.
 
     A column that is not understood is a quasi-identifier if others could know it: few values, or
@@ -127,9 +131,10 @@ def guess(domain: Domain, variable: Variable | None = None) -> Guess:
     Args:
         domain: Its name and its values.
         variable: What the dictionary of a file says about it.
+        coded: What its name stands for in a survey that has it and other columns.
     """
-    look = _Look(domain)
-    found = _guess(domain, look, variable)
+    look = _Look(domain, variable)
+    found = _guess(domain, look, variable, coded)
     codes = look.codes_of_missing({} if variable is None else variable.labels)
     if codes and found.role not in (Role.IDENTIFIER, Role.DROPPED):
         shown = " and ".join(text_of(code) for code in codes)
@@ -139,7 +144,9 @@ def guess(domain: Domain, variable: Variable | None = None) -> Guess:
     return found
 
 
-def _guess(domain: Domain, look: "_Look", variable: Variable | None) -> Guess:
+def _guess(
+    domain: Domain, look: "_Look", variable: Variable | None, coded: WordMeaning | None
+) -> Guess:
     facts = look.facts()
     if not domain.rows.size:
         reason = "every cell is missing: there is nothing to publish"
@@ -159,7 +166,11 @@ def _guess(domain: Domain, look: "_Look", variable: Variable | None) -> Guess:
     if constant is not None:
         return constant
     label = "" if variable is None or variable.label is None else " ".join(variable.label.split())
-    found = _by_name(domain.column, look) or (_by_label(label, look) if label else None)
+    found = None
+    if coded is not None:
+        found = _guess_meaning(coded, domain.column, look, "name in a survey", certain=True)
+    found = found or _by_name(domain.column, look)
+    found = found or (_by_label(label, look) if label else None)
     found = found or _by_values(look)
     return found._replace(reason=f"{label[:80]}: {found.reason}") if label else found
 
@@ -227,8 +238,9 @@ def guess_all(
     reason = "has no single value per row, so it cannot be protected"
     nested = Guess(Role.DROPPED, reason, certain=True, kind=ColumnKind.NOTHING)
     several = Guess(Role.SET, f"lists of items{_SOME_KNOWN}", certain=True, kind=ColumnKind.SET)
+    coded = codes_of(columns)
     return {
-        name: guess(domains[name], variables.get(name))
+        name: guess(domains[name], variables.get(name), coded.get(name))
         if name in domains
         else (several if name in lists else nested)
         for name in columns
@@ -259,6 +271,7 @@ def guess_table(
         ('dropped', 'age')
     """
     guesses = guess_all(table.columns, domains, lists, variables=table.variables)
+    guesses = _with_batteries(guesses, domains)
     total = next((domain.total for domain in domains.values()), 0)
     keys = _may_be_keys(guesses, domains)
     looked = [n for n, d in domains.items() if n in keys or _may_be_told(guesses[n], d)]
@@ -279,6 +292,30 @@ def guess_table(
     return with_few_known(with_relations(guesses, relations), relations, flags)
 
 
+def _with_batteries(
+    guesses: Mapping[str, Guess], domains: Mapping[str, Domain]
+) -> dict[str, Guess]:
+    """Return guesses in which columns with the same few answers are items of a questionnaire."""
+    found, alike = dict(guesses), dict[tuple[Value, ...], list[str]]()
+    for name, each in guesses.items():
+        if each.kind is ColumnKind.UNKNOWN and each.role is Role.QUASI_IDENTIFIER:
+            domain = domains[name]
+            if _FEWEST_ANSWERS <= len(domain.rows) <= _MOST_ANSWERS:
+                answers = tuple(sorted(map(text_of, domain.values())))
+                alike.setdefault(answers, []).append(name)
+    for answers, names in alike.items():
+        if len(names) >= _FEWEST_ITEMS:
+            for name in names:
+                facts = found[name].reason.split(", meaning")[0]
+                reason = f"{facts}, the same {len(answers)} answers as {len(names) - 1} other "
+                reason += f"columns: items of a questionnaire. {_NOT_TO_LEARN.capitalize()}"
+                found[name] = Guess(Role.SENSITIVE, reason, kind=ColumnKind.BELIEF)
+    return found
+
+
+_FEWEST_ANSWERS, _MOST_ANSWERS, _FEWEST_ITEMS = 4, 11, 4
+
+
 def _may_be_keys(guesses: Mapping[str, Guess], domains: Mapping[str, Domain]) -> dict[str, float]:
     """Return the columns that may tell people apart, with how many rows a value has on average."""
     found = {}
@@ -287,7 +324,9 @@ def _may_be_keys(guesses: Mapping[str, Guess], domains: Mapping[str, Domain]) ->
         named = key_of_people(name, identifier=True) is not Key.NONE
         named = named and each.role is Role.IDENTIFIER
         unnamed = each.kind is ColumnKind.UNKNOWN or (
-            each.kind is ColumnKind.IDENTIFIER and meaning is None
+            each.kind in (ColumnKind.IDENTIFIER, ColumnKind.MEASUREMENT)
+            and meaning is None
+            and hint_of(name) is None
         )
         if not (named or unnamed) or each.role not in _MAY_COUNT or not Repetition.of(domain).clear:
             continue
@@ -299,6 +338,7 @@ def _may_be_keys(guesses: Mapping[str, Guess], domains: Mapping[str, Domain]) ->
     return found
 
 
+_UNTOLD = (ColumnKind.UNKNOWN, ColumnKind.MEASUREMENT)
 _MAY_COUNT = (Role.IDENTIFIER, Role.QUASI_IDENTIFIER, Role.SENSITIVE)
 
 
@@ -375,7 +415,7 @@ def _with_person(
     n = int(people.sum())
     for column, code in zip(columns, codes, strict=True):
         name = column.name
-        if name == person.column or guesses[name].kind is not ColumnKind.UNKNOWN:
+        if name == person.column or guesses[name].kind not in _UNTOLD:
             continue
         # One row of each person is left: a copy is different in all of them.
         if n >= _MANY and len(np.unique(code[people])) >= 0.98 * n and _is_numbered_alike(column):
@@ -447,39 +487,41 @@ def with_few_known(
 ) -> dict[str, Guess]:
     """Return guesses with no more quasi-identifiers than can be protected together.
 
-    The more there are, the less of each is left. Those whose names say most plainly what others
-    know stay; of the rest no person should learn anything.
+    The more there are, the less of each is left. Those of which it is known what they are stay; of
+    very many that are not understood, the last ones are taken for what nobody else knows.
 
     Args:
         guesses: The guesses.
         relations: What tells what. A column that a quasi-identifier tells stays one.
         flags: The columns that have two values. Those of one kind, as of origin, count as one.
     """
-    known = [n for n, each in guesses.items() if each.role is Role.QUASI_IDENTIFIER]
-    told = {n for n in known if _known_telling(guesses, relations.of.get(n, ())) is not None}
-    sure = [n for n in known if n in told or _is_plainly_known(n, guesses[n])]
-    unsure = [n for n in known if n not in sure]
-    unsure.sort(key=lambda name: _ORDER.index(guesses[name].kind))
     found = dict(guesses)
     things: set[str] = set()
-    for name in (*sure, *unsure):
+    unsure = []
+    for name, each in guesses.items():
+        if each.role is not Role.QUASI_IDENTIFIER:
+            continue
+        if each.kind in _KNOWN_KINDS or _known_telling(guesses, relations.of.get(name, ())):
+            things.add(each.kind.value if name in flags else f"column {name}")
+        else:
+            unsure.append(name)
+    unsure.sort(key=lambda name: _ORDER.index(guesses[name].kind))
+    for name in unsure:
         each = guesses[name]
-        thing = each.kind.value if name in flags else f"column {name}"
-        if name in sure or thing in things or len(things) < _MOST_KNOWN:
+        thing = each.kind.value if name in flags and each.kind not in _VAGUE else f"column {name}"
+        if thing in things or len(things) < _MOST_KNOWN:
             things.add(thing)
             continue
         reason = each.reason.removesuffix(f": {_OTHERS_MAY_KNOW}").removesuffix(
             f": to be safe, {_OTHERS_MAY_KNOW}"
         )
         reason += ", but others are known better, and more are too many to protect together"
-        known_too = True if each.kind is ColumnKind.UNKNOWN else None
-        found[name] = each._replace(
-            role=Role.SENSITIVE, reason=reason, certain=False, known=known_too
-        )
+        found[name] = each._replace(role=Role.SENSITIVE, reason=reason, certain=False)
     return found
 
 
-_MOST_KNOWN = 8
+_MOST_KNOWN = 20
+_VAGUE = (ColumnKind.UNKNOWN,)
 _WIDELY_KNOWN = ("AGE", "SEX", "DATE", "ORIGIN", "PLACE", "FAMILY", "WORK", "BODY")
 _ORDER = (
     *(ColumnKind[name] for name in _WIDELY_KNOWN),
@@ -487,11 +529,7 @@ _ORDER = (
 )
 """Kinds of columns by how many people know them."""
 
-
-def _is_plainly_known(name: str, found: Guess) -> bool:
-    """Return whether whole words of a name, or dates, say that others know a column."""
-    meaning = meaning_of(name)
-    return found.kind is ColumnKind.DATE or (meaning is not None and meaning.kind is found.kind)
+_KNOWN_KINDS = frozenset(ColumnKind[name] for name in _WIDELY_KNOWN)
 
 
 def _known_telling(guesses: Mapping[str, Guess], told: Sequence[Relation]) -> str | None:
@@ -570,7 +608,9 @@ def _likeness(name: str, relation: Relation, guesses: Mapping[str, Guess]) -> tu
     return (start, not relation.nearly, guesses[of].kind is guesses[name].kind)
 
 
-def _by_name(column: str, look: "_Look") -> Guess | None:
+def _by_name(  # noqa: PLR0911 - one for each thing that a name says
+    column: str, look: "_Look"
+) -> Guess | None:
     """Return the guess that a column's name leads to; None if it says nothing that is borne out."""
     meaning, facts = meaning_of(column), look.facts()
     named = meaning is not None and meaning.role is Role.IDENTIFIER
@@ -580,6 +620,12 @@ def _by_name(column: str, look: "_Look") -> Guess | None:
     if has_word(column, "coordinates") and look.are_coordinates():
         reason = f"{facts}, looks like coordinates by its name: {_OTHERS_MAY_KNOW}"
         return Guess(Role.QUASI_IDENTIFIER, reason, certain=True, kind=ColumnKind.PLACE)
+    if is_attitude(column) and look.distinct <= _FEW:
+        reason = f"{facts}, looks like an opinion by its name: {_NOT_TO_LEARN}"
+        return Guess(Role.SENSITIVE, reason, certain=True, kind=ColumnKind.BELIEF)
+    if named and has_word(column, "things") and not look.nearly_unique:
+        reason = f"{facts}, called like the name or number of what several people share: "
+        return Guess(Role.QUASI_IDENTIFIER, reason + _OTHERS_MAY_KNOW, kind=ColumnKind.PLACE)
     found = None if meaning is None else _guess_meaning(meaning, column, look, "name", certain=True)
     if found is not None:
         return found
@@ -630,7 +676,9 @@ def _guess_meaning(  # noqa: C901, PLR0911 - one for each way in which values co
         return Guess(role, reason, certain, kind)
 
     if role in (Role.IDENTIFIER, Role.DROPPED):
-        if look.is_flag() or (meaning is NAMING and not look.may_name_rows()):
+        of_one = is_of_a_person(name) or not FOR_NAMES.isdisjoint(words(name))
+        named = look.kind == "text" and of_one
+        if look.is_flag() or (meaning is NAMING and not (named or look.may_name_rows())):
             # It says whether there is one, or is a scale: pid is a party too.
             return None
         return found(role, reason + ": it can name people" * (role is Role.DROPPED))
@@ -681,6 +729,9 @@ _BIRTHS = frozenset({
     "birth", "born", "geburt", "geboren", "naissance", "nacimiento", "dob", "birthday",
 })  # fmt: skip
 _EVENTS = _DEATHS | _STAYS | _BIRTHS
+_AMOUNTS_TO = 200
+"""Larger numbers are no ages, no years of schooling and no hours of a week."""
+
 _FIRST_DAY = 1000
 """Numbers of days since 1900, 1960 or 1970 are larger than this."""
 
@@ -957,7 +1008,8 @@ def _signs_of_one_each(look: "_Look", *, named: bool) -> dict[str, bool]:
 class _Look:
     """What a few values, and how often each occurs, show."""
 
-    def __init__(self, domain: Domain) -> None:
+    def __init__(self, domain: Domain, variable: Variable | None = None) -> None:
+        self._labels = {} if variable is None or variable.category else variable.labels
         self.distinct = len(domain.rows)
         self.known = int(domain.rows.sum())
         """Rows with a value."""
@@ -1005,7 +1057,7 @@ class _Look:
     @cached_property
     def _spelt(self) -> tuple[str, ...]:
         """Some of the values as people say them: small letters, and blanks between words."""
-        return tuple(" ".join(_LETTERS.findall(_plain(text))) for text in self._texts)
+        return tuple(map(_spell, self._texts))
 
     def is_flag(self) -> bool:
         """Return whether the values say yes or no."""
@@ -1035,13 +1087,19 @@ class _Look:
 
     def may_name_rows(self) -> bool:
         """Return whether there are enough different values to be numbers of people or things."""
-        return self.kind == "text" or self.distinct >= min(_ENOUGH, max(2, self.known // 2))
+        least = min(_ENOUGH, max(2, self.known // 2))
+        return self.distinct >= least or (self.kind == "text" and self.are_names())
 
     def are_years(self) -> bool:
         """Return whether the values are years, written in four digits."""
         numbers = self.numbers
         whole = bool(numbers) and all(number.is_integer() for number in numbers)
         return whole and self.distinct > 2 and 1850 <= numbers[0] <= numbers[-1] <= 2100
+
+    def are_parts_of_years(self) -> bool:
+        """Return whether the values are quarters or months of years, such as 1977 Q1 or 3/2001."""
+        hits = sum(_PART_OF_YEAR.fullmatch(text.strip()) is not None for text in self._texts)
+        return self.distinct > 2 and hits >= _NEARLY_ALL * len(self._texts)
 
     def are_day_numbers(self) -> bool:
         """Return whether whole numbers may count the days since some day long ago."""
@@ -1086,9 +1144,22 @@ class _Look:
 
     def are_measured(self) -> bool:
         """Return whether there are many different numbers, and decimals among them."""
-        if self.kind not in ("number", "decimals") or (self.kind == "number" and self.is_whole()):
+        if self.kind not in ("number", "decimals"):
             return False
+        if self.kind == "number" and self.is_whole():
+            return self._are_amounts()
         return self.distinct > _FEW and self.distinct > 0.02 * self.known
+
+    def _are_amounts(self) -> bool:
+        """Return whether whole numbers begin near 0 and are many: days until something, figures.
+
+        Nobody else knows them exactly. Days of a calendar begin far from 0, and ages end early.
+        """
+        numbers = self.numbers
+        if len(numbers) < 2 or not numbers[-1] > _AMOUNTS_TO:
+            return False
+        many = self.distinct > min(_MANY, 0.4 * self.known)
+        return many and abs(numbers[0]) <= 0.05 * numbers[-1] and not self.is_long_number()
 
     def may_be_ages(self) -> bool:
         """Return whether numbers with decimals are spread as widely as ages of people are."""
@@ -1107,20 +1178,22 @@ class _Look:
 
     def said_by_values(self) -> ColumnKind | None:
         """Return what the values themselves say that they are; None if they do not."""
-        if self.are_years():
+        if self.are_years() or self.are_parts_of_years():
             return ColumnKind.DATE
-        if self.kind != "text":
+        labelled = tuple(_spell(self._labels[t]) for t in self._texts if t in self._labels)
+        if self.kind != "text" and 2 * len(labelled) < len(self._texts):
             return None
+        spelt = self._spelt if self.kind == "text" else labelled
         for kind, form in _SAID.items():
-            hits = sum(form.search(text) is not None for text in self._spelt)
-            if hits >= max(2, 0.6 * len(self._spelt)):
+            hits = sum(form.search(text) is not None for text in spelt)
+            if hits >= max(2, 0.6 * len(spelt)):
                 return kind
         codes = [_ICD.fullmatch(text.strip()) for text in self._texts]
         letters = {found[0][0] for found in codes if found}
         if len(letters) >= 2 and sum(map(bool, codes)) >= max(3, 0.8 * len(codes)):
             return ColumnKind.HEALTH
-        places = sum(text in _frequent_places() for text in self._spelt)
-        return ColumnKind.PLACE if places >= max(2, 0.6 * len(self._spelt)) else None
+        places = sum(text in _frequent_places() for text in spelt)
+        return ColumnKind.PLACE if places >= max(2, 0.6 * len(spelt)) else None
 
     def codes_of_missing(self, labels: Mapping[str, str]) -> tuple[Value, ...]:
         """Return numbers that stand for a missing value: their labels say so, or a wide gap.
@@ -1277,6 +1350,11 @@ _NO_ANSWER = re.compile(
     r"asked)|unknown|inapplicable|keine angabe|weiss nicht|verweigert|trifft nicht zu|fehlend|"
     r"sans reponse|ne sait pas|non reponse|no sabe|no contesta|no aplica|^n ?/? ?a$"
 )
+_PART_OF_YEAR = re.compile(
+    r"(18|19|20)\d\d ?[-/ ]?[QTVqtv][1-4]|[QTVqtv][1-4] ?[-/ ]?(18|19|20)\d\d|"
+    r"(0?[1-9]|1[0-2])[./-](18|19|20)\d\d|(18|19|20)\d\d[-/ ]?[KWkw]+\d\d?|"
+    r"[^\W\d]{3,10}\.?[ -/](18|19|20)\d\d"
+)
 _FLAGS = frozenset({
     "0", "1", "0.0", "1.0", "yes", "no", "y", "n", "true", "false", "ja", "nein", "j", "oui", "non",
     "o", "si", "sí", "s", "t", "f",
@@ -1324,6 +1402,11 @@ def _frequent_names() -> frozenset[str]:
 def _frequent_places() -> frozenset[str]:
     """Return places that many tables have, as `_Look` spells them."""
     return frozenset(map(str.strip, read_lists(_WORDS)["places"].split(",")))
+
+
+def _spell(text: str) -> str:
+    """Return a text as people say it: small letters, and blanks between words."""
+    return " ".join(_LETTERS.findall(_plain(text)))
 
 
 def _plain(text: str) -> str:

@@ -120,6 +120,60 @@ _ENDS = ("nummer", "nr", "kennung", "schluessel", "schlussel", "kennzeichen")
 """Ends of German words for something that is numbered."""
 
 
+def codes_of(names: Sequence[str]) -> dict[str, WordMeaning]:
+    """Return what names stand for that are variables of a survey many people use.
+
+    Short names are believed if at least two of them are of one survey.
+
+    >>> codes_of(["RIDAGEYR", "x001"])["RIDAGEYR"].what, "x001" in codes_of(["x001", "year"])
+    ('an age', False)
+    >>> codes_of(["x001", "x003"])["x001"].what
+    'sex or gender'
+    """
+    exact, begins = _codes()
+    hits: dict[str, list[tuple[str, WordMeaning]]] = {}
+    for name in names:
+        plain = name.strip().casefold()
+        for survey, meaning in exact.get(plain, ()):
+            hits.setdefault(survey, []).append((name, meaning))
+        for stem, survey, meaning in begins:
+            if plain.startswith(stem) and plain != stem:
+                hits.setdefault(survey, []).append((name, meaning))
+    # The survey of which most names are known goes first.
+    found: dict[str, WordMeaning] = {}
+    for each in sorted(hits.values(), key=len, reverse=True):
+        known = {name for name, _ in each}
+        if len(known) > 1 or any(len(name.strip()) >= _LONG for name in known):
+            for name, meaning in each:
+                found.setdefault(name, meaning)
+    return found
+
+
+_LONG = 6
+
+
+@cache
+def _codes() -> tuple[
+    Mapping[str, Sequence[tuple[str, WordMeaning]]], Sequence[tuple[str, str, WordMeaning]]
+]:
+    """Return the names of variables, and how names begin, each with its survey and meaning."""
+    meanings = {meaning.what: meaning for meaning, _ in _meanings("meanings.txt")}
+    household = "a number given to one household"
+    meanings[household] = WordMeaning(Role.IDENTIFIER, household)
+    technical = "how the data was collected"
+    meanings[technical] = WordMeaning(Role.PLAIN, technical, ColumnKind.TECHNICAL)
+    exact: dict[str, list[tuple[str, WordMeaning]]] = {}
+    begins = []
+    for heading, listed in read_lists(_FOLDER / "codes.txt").items():
+        survey, what = heading.split(" | ")
+        for name in listed.split():
+            if name.endswith("*"):
+                begins.append((name[:-1], survey, meanings[what]))
+            else:
+                exact.setdefault(name, []).append((survey, meanings[what]))
+    return exact, begins
+
+
 class _Phrases(NamedTuple):
     """The words that are known, and which meaning goes before which."""
 
@@ -189,6 +243,15 @@ def is_of_birth(name: str) -> bool:
 
 _BIRTH_BEGINS = ("birth", "gebdat", "gebjahr", "geburt", "naiss", "nacim", "nascit", "geboort")
 _BIRTH_ENDS = ("birth", "brth", "geburt", "naissance", "nacimiento", "nascita", "geboorte")
+
+
+def is_attitude(name: str) -> bool:
+    """Return whether a name says what people think of something, whatever that is.
+
+    >>> is_attitude("JobSatisfaction"), is_attitude("Arbeitszufriedenheit"), is_attitude("job")
+    (True, True, False)
+    """
+    return any(part in word for word in words(name) for part in _word_set("attitudes"))
 
 
 def is_occasion(name: str) -> bool:
