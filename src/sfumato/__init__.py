@@ -6,7 +6,8 @@
     print(release)
 
 `sf.widen` makes one row per person of several. `sf.draft` writes a first policy for a table,
-`sf.inspect` shows its risk as it is, `sf.compare` weighs several policies. `sf.anonymize`
+`sf.check_policy` says what next month's file would change, `sf.inspect` shows its risk as it is,
+`sf.compare` weighs several policies. `sf.anonymize`
 generalises the table until the privacy models hold, `sf.detect` finds what the release still gives
 away, `sf.protect` mends it, `sf.decouple` publishes sensitive columns apart and `sf.breach`
 measures what they leave to guess.
@@ -54,6 +55,7 @@ if TYPE_CHECKING:
     from sfumato.reports.signing import sign as sign
     from sfumato.tasks.anonymize import anonymize as anonymize
     from sfumato.tasks.breach import breach as breach
+    from sfumato.tasks.check_policy import check_policy as check_policy
     from sfumato.tasks.decouple import decouple as decouple
     from sfumato.tasks.detect import detect as detect
     from sfumato.tasks.draft import draft as draft
@@ -77,6 +79,7 @@ _HOMES = {
     "anonymize": "sfumato.tasks.anonymize",
     "breach": "sfumato.tasks.breach",
     "check_evidence": "sfumato.tasks.evidence",
+    "check_policy": "sfumato.tasks.check_policy",
     "compare": "sfumato.comparison.compare",
     "decouple": "sfumato.tasks.decouple",
     "detect": "sfumato.tasks.detect",

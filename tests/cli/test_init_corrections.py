@@ -174,3 +174,21 @@ def test_where_nothing_can_be_written_is_said_before_any_work(patients, run, mon
     assert (made.exit_code, "nothing can be written" in made.stderr) == (2, True)
     made = run("init", "patients.csv")
     assert (made.exit_code, "--force" in made.stderr) == (2, True)
+
+
+def test_check_policy_says_what_is_new_and_ends_with_its_answer(patients, run):
+    done = run("check-policy", "policy.yaml", "patients.csv", "--before", "patients.csv")
+    assert done.exit_code == 0, done.stderr
+    assert "The policy fits, and nothing is new in 4 rows." in done.stdout
+    (patients / "june.csv").write_text(
+        (patients / "patients.csv").read_text("utf-8").replace("21", "unknown"), encoding="utf-8"
+    )
+    done = run("check-policy", "policy.yaml", "june.csv")
+    assert done.exit_code == 1
+    assert "settle first" in done.stdout
+    # It is no terminal, so others may read it.
+    assert "unknown" not in done.stdout
+    done = run("check-policy", "policy.yaml", "june.csv", "--json")
+    assert (done.exit_code, '"fits": false' in done.stdout) == (1, True)
+    done = run("check-policy", "policy.yaml", "july.csv")
+    assert (done.exit_code, "july.csv" in done.stderr) == (2, True)

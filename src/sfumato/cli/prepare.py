@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from sfumato.cli.command import command
+from sfumato.cli.command import BROKEN, command
 from sfumato.cli.options import (
     DataArgument,
     ForceOption,
@@ -246,6 +246,46 @@ def _require_place(target: Path) -> None:
             f"nothing can be written in the folder {str(folder)!r}. Change its permissions, or "
             "choose another."
         )
+
+
+# `sfumato check-policy`: what a new file would change.
+
+
+@command(
+    examples="sfumato check-policy policy.yaml june.csv\n"
+    "sfumato check-policy policy.yaml june.csv --before may.csv",
+    python='found = sf.check_policy("policy.yaml", "june.csv", before="may.csv")\n'
+    "print(found)\nassert found.fits",
+)
+def check_policy(
+    policy: Annotated[Path, typer.Argument(metavar="POLICY", help="The policy file.")],
+    data: DataArgument,
+    before: Annotated[
+        str | None,
+        typer.Option(
+            metavar="FILE",
+            help="The file that the policy was written for: what it did not have is told, too.",
+        ),
+    ] = None,
+    json: JsonOption = False,
+) -> None:
+    """Say what a new file would change under a policy that was written for an earlier one.
+
+    New and missing columns, values without a place, types, keys of people that repeat, promises
+    that cannot be kept. Values are counted, and named in a terminal only. The exit code is 1 if
+    something must be settled before the file is published.
+    """
+    from sfumato.tasks.check_policy import check_policy as task
+
+    with progress_bar(quiet=json) as progress:
+        found = task(policy, data, before=before, progress=progress)
+    if json:
+        write_json(found.to_dict())
+    else:
+        # A log is read by more people than the owner.
+        show(found.content(names=sys.stdout.isatty()))
+    if not found.fits:
+        raise typer.Exit(BROKEN)
 
 
 # `sfumato widen`: one row per person.
