@@ -6,13 +6,17 @@ project, and whatever of these is missing there is a failure. A test is in the f
 a fixture it asks for, so nobody can forget to say so: `patience` if it takes more than 0.3 seconds,
 so that the fast lane takes minutes. The lane `rest` is what the fast one leaves
 out: CI runs both, one after the other. Tests that draw examples draw a tenth of them in the fast
-lane, and others, a fifth of all, in `rest`, so that nothing is tried twice; `full` draws all.
+lane, and as many others in `rest`, so that nothing is tried twice; `full` draws all. What only
+repeats is left to `full`, which runs every night: tests that ask for `thorough`, and of tests with
+several parameters the combinations beyond those that try each value of each parameter. A test
+marked `each_combination` is about how parameters work together, and has all of them in `rest` too.
 """
 
 import gc
 import os
 import re
-from collections import Counter
+import zlib
+from collections import Counter, defaultdict
 
 import numpy as np
 import pytest
@@ -40,6 +44,12 @@ FULL = {
 
 _NOT_HERE = re.compile(r"^(?:from|import) (?:pyspark|py4j|playwright)\b", re.MULTILINE)
 """What a module says that cannot be imported in the fast lane."""
+
+_NIGHTLY = "thorough"
+"""The fixture of tests that only the full lane has: a cheaper test does the same on less."""
+
+_SERVERS = ("spark", "pyspark", "postgres")
+"""Fixtures of tests of which every combination is tried: each engine has its own SQL."""
 
 _ADDED = pytest.StashKey[Counter]()
 
@@ -100,6 +110,7 @@ def is_full(config) -> bool:
 def pytest_configure(config):
     for name, what in FULL.items():
         config.addinivalue_line("markers", f"{name}: in the full lane only, because of {what}")
+    config.addinivalue_line("markers", "each_combination: of its parameters is tried in `rest`")
     config.stash[_ADDED] = Counter()
     lane = config.getoption("--lane")
     profile = os.environ.get("HYPOTHESIS_PROFILE", "default" if lane == "full" else lane)
@@ -135,9 +146,9 @@ def pytest_itemcollected(item):
 def pytest_collection_modifyitems(config, items):
     """Keep the tests of the lane, and count the others by the first reason there is."""
     if config.getoption("--lane") == "rest":
-        done = [item for item in items if not _does_more(item)]
-        items[:] = [item for item in items if _does_more(item)]
-        config.hook.pytest_deselected(items=done)
+        kept = set(_cover([item for item in items if _does_more(item)]))
+        config.hook.pytest_deselected(items=[item for item in items if item not in kept])
+        items[:] = [item for item in items if item in kept]
     if is_full(config):
         return
     kept, left = [], []
@@ -150,10 +161,26 @@ def pytest_collection_modifyitems(config, items):
 
 
 def _does_more(item) -> bool:
-    """Return whether the full lane does more of a test than the fast one."""
+    """Return whether `rest` has a test: the full lane does more of it than the fast one."""
+    if item.get_closest_marker(_NIGHTLY):
+        return False
     tried = getattr(getattr(item, "function", None), "is_hypothesis_test", False)
     named = getattr(item, "fixturenames", ())
     return bool(tried or "some" in named or any(map(item.get_closest_marker, FULL)))
+
+
+def _cover(items):
+    """Leave out combinations of parameters whose values others of the same test have, too."""
+    tried = defaultdict(set)
+    # In an order that has nothing to do with that of the parameters, and is always the same.
+    for item in sorted(items, key=lambda each: zlib.crc32(each.nodeid.encode())):
+        values = getattr(getattr(item, "callspec", None), "params", {})
+        pairs = {(name, id(value)) for name, value in values.items()}
+        whole = any(map(item.get_closest_marker, ("each_combination", *_SERVERS)))
+        known = tried[item.nodeid.partition("[")[0]]
+        if whole or len(pairs) < 2 or not pairs <= known:
+            yield item
+        known |= pairs
 
 
 def _try_fewer_examples(function, lane):
@@ -164,7 +191,7 @@ def _try_fewer_examples(function, lane):
     if lane == "full" or given is None or hasattr(function, "all_examples"):
         return
     function.all_examples = given.max_examples
-    tried = max(1, given.max_examples // (10 if lane == "fast" else 5))
+    tried = max(1, given.max_examples // 10)
     setattr(function, where, settings(given, max_examples=tried))
 
 

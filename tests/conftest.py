@@ -123,7 +123,7 @@ def public_tables():
 
 @pytest.fixture(scope="session")
 def thorough():
-    """More of what a cheaper test does already."""
+    """More of what a cheaper test does already: the full lane alone has it."""
 
 
 @pytest.fixture(scope="session")
@@ -133,12 +133,12 @@ def patience():
 
 @pytest.fixture(scope="session")
 def some(request):
-    """How many to try: a few in the fast lane, a fifth of the others in the rest, all in full."""
+    """How many to try: a few in the fast lane, a tenth of the others in the rest, all in full."""
     lane = request.config.getoption("--lane")
 
     def choose(few, *, of):
         if lane == "rest" and isinstance(of, int):
-            return few + round((of - few) / 5)
+            return few + round((of - few) / 10)
         return few if lane == "fast" else of
 
     return choose

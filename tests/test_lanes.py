@@ -1,6 +1,7 @@
 """Nobody can forget to say that a test belongs to the full lane."""
 
 import os
+import re
 import subprocess
 import sys
 
@@ -72,7 +73,37 @@ def test_four(n): pass
 @pytest.mark.usefixtures("patience")
 def test_the_rest_is_what_the_fast_lane_leaves_out_or_does_less_of(tmp_path):
     said = run_tests(tmp_path, RUNNING, "--lane", "rest")
-    assert "3 passed, 1 deselected" in said
+    assert "2 passed, 2 deselected" in said
+
+
+COMBINING = """
+import pytest
+
+pytestmark = pytest.mark.usefixtures("patience")
+
+@pytest.fixture
+def patience(): pass
+
+@pytest.mark.parametrize("one", "abcd")
+@pytest.mark.parametrize("other", range(3))
+def test_five(one, other): print(f"tried {one} {other} once")
+
+@pytest.mark.each_combination
+@pytest.mark.parametrize("one", "ab")
+@pytest.mark.parametrize("other", range(3))
+def test_six(one, other): print(f"all of {one} {other}")
+"""
+
+
+@pytest.mark.usefixtures("patience")
+def test_the_rest_tries_each_value_and_the_full_lane_each_combination(tmp_path):
+    said = run_tests(tmp_path, COMBINING, "--lane", "rest", "-rP")
+    assert len(re.findall(r"^all of ", said, re.MULTILINE)) == 6
+    tried = re.findall(r"^tried (.) (.) once", said, re.MULTILINE)
+    assert {one for one, _ in tried} == set("abcd")
+    assert {other for _, other in tried} == set("012")
+    assert len(tried) < 12
+    assert "18 passed" in run_tests(tmp_path, COMBINING, "--lane", "full")
 
 
 @pytest.fixture

@@ -6,6 +6,7 @@ iterate, so a new member appears everywhere. Packages outside register through a
 entry point in the group of the family, for example `sfumato.models`.
 """
 
+import inspect
 import threading
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import fields
@@ -22,6 +23,17 @@ class Member:
     name: ClassVar[str]
     """What policies and the command line call it."""
 
+    title: ClassVar[str] = ""
+    """What the app calls it; its name, with blanks, if it does not say."""
+
+    in_words: ClassVar[str] = ""
+    """What it does, in a sentence without words of the trade; the app shows and translates it."""
+
+    @classmethod
+    def describe_kind(cls) -> str:
+        """Return what it does in words: its own, or the first sentence of its docstring."""
+        return cls.in_words or first_sentence(cls)
+
     def params(self) -> dict[str, Any]:
         """Return its settings as plain values, as a policy writes them."""
         return {field.name: getattr(self, field.name) for field in fields(self)}  # type: ignore[arg-type]
@@ -33,6 +45,12 @@ class Member:
         If it has a sensitive column, that is `disease`.
         """
         return cls()
+
+
+def first_sentence(kind: type) -> str:
+    """Return the first sentence of a class, without the marks of code."""
+    text = (inspect.getdoc(kind) or "").partition("\n\n")[0]
+    return " ".join(text.replace("`", "").split())
 
 
 class Registry(Mapping[str, type[T]], Generic[T]):

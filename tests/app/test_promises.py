@@ -65,7 +65,7 @@ def test_every_model_has_a_sentence_in_every_language(name):
 @pytest.mark.parametrize("name", list(MODELS))
 def test_what_the_fields_of_a_model_hold_makes_the_same_model(name):
     example = MODELS[name].example()
-    fields = {knob.name: knob.text for knob in wording.knobs_of(type(example), name, example)}
+    fields = {knob.name: knob.text for knob in wording.knobs_of(type(example), example)}
     given = {"model": name, **wording.read_knobs(type(example), fields)}
     made = choose(MODELS, "model", given)
     assert [str(made), *made.columns] == [str(example), *example.columns] or made == example
@@ -82,7 +82,7 @@ def test_every_model_is_offered(client):
 
 @pytest.mark.parametrize("name", list(MODELS))
 def test_a_slider_has_its_value_on_it(name):
-    for knob in wording.knobs_of(MODELS[name], name, None):
+    for knob in wording.knobs_of(MODELS[name], None):
         if knob.scale is not None:
             low, high, step = knob.scale
             assert low <= float(knob.text) <= high

@@ -26,7 +26,7 @@ def test_the_page_has_every_table():
     assert [name for name in TABLES if f"| {name} |" not in text] == []
 
 
-def test_drafts_of_small_tables_keep_the_aims(thorough):
+def test_drafts_of_small_tables_keep_the_aims(patience):
     found = study(SMALL)
     assert all(each.hidden <= MOST_HIDDEN and each.loss <= MOST_LOST for each in found)
     assert share_agreed(found) >= LEAST_AGREED

@@ -56,7 +56,7 @@ def test_every_part_of_a_history_is_within_alpha_and_nobody_is_lost(heirs):
     assert bool(cells.inherited) == (heirs is not None)
 
 
-def test_the_ledger_loses_nobody_either(thorough):
+def test_the_ledger_loses_nobody_either(patience):
     refused = 0
     for record in publish_history(SHORT, 0.5):
         refused += record["returns refused"]

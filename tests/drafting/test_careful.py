@@ -37,7 +37,7 @@ def read_tables() -> dict[str, pa.Table]:
 
 
 @pytest.mark.parametrize("tables", ["known", "new"])
-def test_guesses_agree_with_a_careful_person(tables, thorough):
+def test_guesses_agree_with_a_careful_person(tables, patience):
     agreed, wrong = 0, []
     for name, said in CAREFUL[tables].items():
         rows = read_tables()[name]

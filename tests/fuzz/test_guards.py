@@ -67,7 +67,7 @@ HERE = [kind for kind in GUARDS.values() if kind.needs is None and not issubclas
 
 
 @pytest.mark.parametrize("kind", HERE, ids=lambda kind: kind.name)
-def test_nothing_slips_past(kind, tmp_path, some, thorough):
+def test_nothing_slips_past(kind, tmp_path, some, patience):
     nothing_found(kind(), tmp_path, some)
 
 

@@ -18,12 +18,12 @@ from sfumato.hierarchy import (
     Suppress,
     Taxonomy,
 )
+from sfumato.hierarchy.automatic import intervals_for
 from sfumato.hierarchy.editing import (
     CutPoints,
     GroupTree,
     edit,
     edit_csv,
-    intervals_for,
     preview,
 )
 from sfumato.policy import Policy

@@ -43,7 +43,7 @@ def read_panel() -> pa.Table:
 
 
 @pytest.fixture
-def panel(thorough) -> pa.Table:
+def panel(patience) -> pa.Table:
     return read_panel()
 
 

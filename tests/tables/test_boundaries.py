@@ -226,7 +226,7 @@ def test_decoupled_tables_in_many_pieces_are_the_tables_in_one(tmp_path, cut):
     "form", [form for form in written_formats() if not FORMATS[form].needs_office]
 )
 @pytest.mark.parametrize("n", SIZES)
-def test_no_number_of_rows_shows_in_a_release(thorough, tmp_path, cut, form, n):
+def test_no_number_of_rows_shows_in_a_release(patience, tmp_path, cut, form, n):
     for method in METHODS:
         check_rows(tmp_path, cut, method, form, n)
     for method in DECOUPLINGS:
@@ -234,7 +234,7 @@ def test_no_number_of_rows_shows_in_a_release(thorough, tmp_path, cut, form, n):
 
 
 @pytest.mark.parametrize("form", [form for form in written_formats() if FORMATS[form].needs_office])
-def test_nor_does_it_in_files_of_offices(thorough, tmp_path, cut, form):
+def test_nor_does_it_in_files_of_offices(patience, tmp_path, cut, form):
     # They are read in processes of their own, which takes long.
     check_rows(tmp_path, cut, METHODS[0], form, 2 * SIZE)
     check_tables(tmp_path, cut, DECOUPLINGS[0], form, 2 * SIZE)

@@ -532,7 +532,7 @@ print([point.possible for point in found.points])
         assert done.stderr == ""
 
     @pytest.mark.skipif(sys.platform == "win32", reason="signals are those of POSIX")
-    @pytest.mark.usefixtures("thorough")
+    @pytest.mark.usefixtures("patience")
     def test_an_interrupt_ends_it_with_all_its_workers(self, tmp_path):
         file = tmp_path / "script.py"
         file.write_text(self.SCRIPT, encoding="utf-8")

@@ -21,6 +21,7 @@ from sfumato.files.confinement import Confinement
 from sfumato.files.private import is_release
 from sfumato.policy import Policy
 from sfumato.policy.editing import edit_text
+from sfumato.tables.formats import data_endings
 from sfumato.text import visible
 from sfumato.typing import Progress
 
@@ -34,12 +35,6 @@ _WHAT = "the state of the app"
 _POLICY = "policy.yaml"
 _STATE = ("settings", "seed", "reasons", "uncertain", "source", "release", "policy_file", "written")
 _LARGEST = 16 << 20
-
-DATA_ENDINGS = (
-    ".csv", ".tsv", ".txt", ".parquet", ".feather", ".arrow", ".sav", ".zsav", ".por", ".dta",
-    ".sas7bdat", ".xpt", ".xlsx", ".xls", ".xlsb", ".ods", ".csv.gz", ".tsv.gz",
-)  # fmt: skip
-"""How the names of files end that are offered as data."""
 
 DATABASE_ENDINGS = (".duckdb", ".db", ".ddb")
 
@@ -535,7 +530,7 @@ class Desk:
             path
             for path in self.folder.iterdir()
             if not path.name.startswith(".")
-            and path.name.lower().endswith((*DATA_ENDINGS, *DATABASE_ENDINGS))
+            and path.name.lower().endswith((*data_endings(), *DATABASE_ENDINGS))
             and path.is_file()
             and self.leads_inside(path)
         ]

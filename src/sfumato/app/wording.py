@@ -1,7 +1,7 @@
 """Promises, methods and losses in plain words, and where their sliders begin and end.
 
-Nothing here decides anything: the classes themselves say what they take, and refuse the rest.
-A member that has no words here, such as one of a plug-in, is told by the first line of its class.
+Nothing here decides anything: the classes themselves say what they do and take, and refuse the
+rest.
 """
 
 import csv
@@ -21,62 +21,8 @@ from sfumato.models import MODELS, PrivacyModel
 from sfumato.models.t_closeness import CATEGORY, DISTANCES
 from sfumato.partition import PARTITIONERS
 from sfumato.policy.parts import default_of, descriptions, every_method, is_required, parameters
+from sfumato.registry import first_sentence
 from sfumato.text import percent
-
-SENTENCES: Mapping[str, str] = {
-    "k-anonymity": "No person can be narrowed down to fewer than {k} people: who knows a person's "
-    "details picks the right row with a chance of {k_chance} at most.",
-    "k-map": "Each row could be any of at least {k} people of the population.",
-    "estimated-k-map": "Each row could, most likely, be any of at least {k} people of the "
-    "population, of which a share of {fraction} is in the table.",
-    "weighted-k-map": "Each row could, most likely, be any of at least {k} people of the "
-    "population, as many as {column} says it stands for.",
-    "km-anonymity": "Who knows a person's details and up to {m} of their items still finds at "
-    "least {k} people.",
-    "distinct-l-diversity": "Who finds a person's group still faces at least {l} different values "
-    "of {column}.",
-    "probabilistic-l-diversity": "Who finds a person's group guesses {column} with a chance of "
-    "{l_chance} at most.",
-    "entropy-l-diversity": "In every group, {column} is on average as hard to guess as {l} equally "
-    "likely values.",
-    "recursive-cl-diversity": "In every group, the commonest value of {column} has fewer than {c} "
-    "times the people of all values from place {l} on.",
-    "t-closeness": "Every group looks like the whole table in {column}, up to {t_percent}: who "
-    "finds a person's group learns little that the table does not say anyway.",
-    "alpha-k-anonymity": "No person can be narrowed down to fewer than {k} people, and no value of "
-    "{column} has more than {alpha_percent} of a group.",
-    "alpha-k-anonymity, protected": "No person can be narrowed down to fewer than {k} people, and "
-    "none of {n} named values of {column} has more than {alpha_percent} of a group.",
-    "alpha-k-anonymity, one protected": "No person can be narrowed down to fewer than {k} people, "
-    "and a named value of {column} has at most {alpha_percent} of a group.",
-    "p-sensitive-k-anonymity": "Every group has at least {k} people and at least {p} different "
-    "values of {column}.",
-    "p-alpha-sensitive-k-anonymity": "Every group has at least {k} people, at least {p} different "
-    "values of {column}, and not only the most secret ones (weight {alpha} or more).",
-    "enhanced-p-alpha-sensitive-k-anonymity": "Every group has at least {k} people and values of "
-    "{column} from at least {p} categories (weight {alpha} or more).",
-    "category-share": "Who finds a person's group guesses the category of {column} with a chance "
-    "of {share_percent} at most.",
-    "k-e-anonymity": "Every group has at least {k} different numbers of {column}, spread over {e} "
-    "or more.",
-    "range-share": "In every group, at most {share_percent} of the numbers of {column} are within "
-    "{within} of each other.",
-    "basic-beta-likeness": "Finding a person's group makes no value of {column} more than "
-    "{beta_times} times as likely as in the whole table.",
-    "enhanced-beta-likeness": "Finding a person's group makes no value of {column} more than "
-    "{beta_times} times as likely as in the whole table, and none certain.",
-    "delta-disclosure": "Finding a person's group makes no value of {column} more than "
-    "{delta_factor} times as likely, or as unlikely, as in the whole table.",
-    "delta-presence": "Who knows a person of the population believes with {minimum_percent} to "
-    "{maximum_percent} that they are in the data.",
-    "maximum-risk": "Who knows a person's details picks the right row with a chance of "
-    "{risk_percent} at most.",
-    "average-risk": "A person's row is picked with a chance of {risk_percent} at most, on average "
-    "over all people; a single one may be found more easily.",
-    "sample-uniqueness": "At most {share_percent} of the people are the only ones with their "
-    "details.",
-}
-"""What each model promises, with its own numbers; another one where it names values."""
 
 AGAINST: Mapping[str, str] = {
     "finding": "Against finding a person",
@@ -85,38 +31,6 @@ AGAINST: Mapping[str, str] = {
     "presence": "Against learning who is in the data",
 }
 """What promises are against, in the order in which they are offered."""
-
-METHODS: Mapping[str, str] = {
-    "full-domain": "Every value of a column is made equally coarse. Easy to explain and to "
-    "analyse; loses most.",
-    "regional": "Rare values are made coarser than common ones, the same in all rows. Easy to "
-    "analyse; loses less.",
-    "top-down": "Each group of people becomes only as coarse as it must be. The same value may "
-    "look different in different rows.",
-    "mondrian": "People are parted at the middle again and again, so numbers become ranges made to "
-    "measure. Loses least with numbers.",
-    "bottom-up": "Groups that are large enough leave early with fine values; only the rest becomes "
-    "coarser.",
-    "mdav": "Each person far out is grouped with the nearest others. Made for numbers, which can "
-    "stay numbers: the mean or median of the group.",
-}
-
-MEASURES: Mapping[str, str] = {
-    "normalized-loss": "How much of a column's range a published value stands for. Fits most uses.",
-    "distortion-ratio": "How many levels values were raised, of all there are.",
-    "entropy": "How hard it is to guess the true value from the published one.",
-    "discernibility": "How many people look alike; large groups cost most.",
-    "average-class-size": "How large a group is on average.",
-    "precision": "How high values were raised in their hierarchies.",
-    "height": "The sum of all levels; a simple count.",
-}
-
-TEXTS: Sequence[str] = (
-    *SENTENCES.values(),
-    *AGAINST.values(),
-    *METHODS.values(),
-    *MEASURES.values(),
-)
 
 Scale = tuple[float, float, float]
 """Where a slider begins and ends, and its step."""
@@ -138,13 +52,6 @@ _SCALES: Mapping[str, Scale] = {
     "rounds": (0, 100, 1),
     "fraction": (0.001, 1, 0.001),
     "confidence": (0.5, 0.999, 0.001),
-}
-_WIDER: Mapping[tuple[str, str], Scale] = {
-    ("probabilistic-l-diversity", "l"): (1.1, 12, 0.1),
-    ("entropy-l-diversity", "l"): (1.1, 12, 0.1),
-    ("p-alpha-sensitive-k-anonymity", "alpha"): (0, 10, 0.5),
-    ("enhanced-p-alpha-sensitive-k-anonymity", "alpha"): (0, 10, 0.5),
-    ("alpha-k-anonymity", "k"): (1, 50, 1),
 }
 
 _STARTS: Mapping[str, float] = {
@@ -189,25 +96,25 @@ class Knob:
         return self.text == "yes"
 
 
-def knobs_of(kind: type, name: str, made: object | None, columns: Sequence[str] = ()) -> list[Knob]:
+def knobs_of(kind: type, made: object | None, columns: Sequence[str] = ()) -> list[Knob]:
     """Return the parameters of a member of a family, with the values of one that is made.
 
     Args:
         kind: The class.
-        name: What it is called in policies.
         made: One whose values are shown; None shows what it begins with.
         columns: What `column` may be.
 
     >>> from sfumato.models import KAnonymity
-    >>> [(knob.name, knob.text, knob.scale) for knob in knobs_of(KAnonymity, "", KAnonymity(7))]
+    >>> [(knob.name, knob.text, knob.scale) for knob in knobs_of(KAnonymity, KAnonymity(7))]
     [('k', '7', (2, 50, 1))]
     """
     found = []
     known, means = _declared_parameters(kind)
+    sliders: Mapping[str, Scale] = getattr(kind, "sliders", {})
     for each, (field, hint) in known.items():
         value = _start(each, None if is_required(field) else default_of(field))
         value = value if made is None else getattr(made, each)
-        found.append(_knob(name, each, hint, value, means.get(each, each), columns))
+        found.append(_knob(sliders, each, hint, value, means.get(each, each), columns))
     return found
 
 
@@ -222,7 +129,7 @@ def _start(name: str, default: object) -> object:
 
 
 def _knob(
-    model: str,
+    sliders: Mapping[str, Scale],
     name: str,
     hint: Any,  # noqa: ANN401 - a type
     value: object,
@@ -239,7 +146,7 @@ def _knob(
     if choices:
         return Knob(name, means, "choice", str(value), choices=choices)
     if int in options or float in options:
-        scale = _WIDER.get((model, name), _SCALES.get(name))
+        scale = sliders.get(name, _SCALES.get(name))
         text = "" if value is None else show(value)
         return Knob(name, means, "number", text, _around(scale, value), int in options)
     if any(get_origin(each) is tuple for each in options):
@@ -291,7 +198,7 @@ def read_knobs(kind: type, given: Mapping[str, str]) -> dict[str, object]:
     ({'k': 7}, {'k': 'many'})
     """
     found: dict[str, object] = {}
-    for knob in knobs_of(kind, "", None):
+    for knob in knobs_of(kind, None):
         text = given.get(knob.name, "").strip()
         if knob.kind == "tick":
             found[knob.name] = bool(text)
@@ -332,16 +239,11 @@ def sentence_of(t: Translator, kind: type[PrivacyModel], values: Mapping[str, ob
     >>> sentence_of(lambda text, **names: text.format(**names), MaximumRisk, {"risk": 0.2})
     "Who knows a person's details picks the right row with a chance of 20 % at most."
     """
-    text = SENTENCES.get(kind.name)
-    if text is None:
-        return first_line(kind)
+    text = kind.promise_in_words(values)
+    if not kind.in_words:
+        return text
     named = values.get("protected")
-    names: dict[str, object] = {}
-    if isinstance(named, tuple) and named:
-        text = SENTENCES.get(f"{kind.name}, protected", text)
-        if len(named) == 1:
-            text = SENTENCES.get(f"{kind.name}, one protected", text)
-        names["n"] = len(named)
+    names: dict[str, object] = {"n": len(named)} if isinstance(named, tuple) else {}
     for name, value in values.items():
         names[name] = show(value)
         if isinstance(value, int | float) and not isinstance(value, bool):
@@ -353,12 +255,6 @@ def sentence_of(t: Translator, kind: type[PrivacyModel], values: Mapping[str, ob
                 f"{name}_factor": f"{math.exp(min(value, 50)):.3g}",
             }
     return t(text, **names)
-
-
-def first_line(kind: type) -> str:
-    """Return the first sentence of a class, without the marks of code."""
-    text = (inspect.getdoc(kind) or "").partition("\n\n")[0]
-    return " ".join(text.replace("`", "").split())
 
 
 @cache
@@ -386,12 +282,23 @@ def against(kind: type[PrivacyModel]) -> str:
 def method_words() -> dict[str, str]:
     """Return every method there is, each with what it does."""
     found = every_method(PARTITIONERS)
-    return {name: METHODS.get(name, first_line(kind)) for name, kind in found.items()}
+    return {name: kind.in_words or first_sentence(kind) for name, kind in found.items()}
 
 
 def measure_words() -> dict[str, str]:
     """Return every loss there is, each with what it measures."""
-    return {name: MEASURES.get(name, first_line(kind)) for name, kind in LOSSES.items()}
+    return {name: kind.describe_kind() for name, kind in LOSSES.items()}
+
+
+def words() -> list[str]:
+    """Return what the families say of themselves, for the catalogues."""
+    promises = [
+        text
+        for kind in MODELS.values()
+        for name, text in vars(kind).items()
+        if name.startswith("in_words")
+    ]
+    return [*promises, *AGAINST.values(), *method_words().values(), *measure_words().values()]
 
 
 def meanings() -> list[str]:

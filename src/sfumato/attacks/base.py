@@ -415,13 +415,14 @@ class Attack(Member, ABC):
     docstring what is found and what is not. It sees counts only.
     """
 
-    """What it is called in the registry, in reports and on the command line."""
-
     how: ClassVar[str]
     """What the adversary does, in one sentence for people."""
 
     advice: ClassVar[str] = ""
     """What to do if it succeeds: one command, or a line of a policy."""
+
+    leaves_open: ClassVar[str] = ""
+    """What nobody has looked at where it was not tried, if a reader should be told."""
 
     def remedies(self, outcome: "Outcome", rule: HarmRule) -> tuple[Remedy, ...]:
         """Return the advice as changes of a policy; none if a policy can do nothing."""

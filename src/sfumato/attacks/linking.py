@@ -11,15 +11,13 @@ from sfumato.attacks.target import Target
 from sfumato.counts import add_up
 from sfumato.errors import ParameterError, suggest
 from sfumato.harm import HarmRule, Level
-from sfumato.models import KAnonymity
+from sfumato.models import MODELS, KAnonymity
 from sfumato.policy.remedies import PromiseMore, Remedy
 from sfumato.text import percent
 from sfumato.typing import FloatArray, IntArray
 
 PROSECUTOR, JOURNALIST = "prosecutor", "journalist"
 _VIEWS = (PROSECUTOR, JOURNALIST)
-_UNKNOWN = frozenset({"k-map", "estimated-k-map", "weighted-k-map", "delta-presence"})
-"""Promises to people of whom no adversary knows that they are in the data."""
 
 
 @dataclass(frozen=True)
@@ -146,7 +144,7 @@ class Linking(Attack):
 
     def _note(self, target: Target) -> str:
         if self._is_excused(target):
-            promises = " and ".join(sorted(_UNKNOWN & {*target.promised}))
+            promises = " and ".join(sorted(_to_unknown(target)))
             return (
                 f"told and not judged: {promises} protects people of whom no adversary knows that "
                 f"they are in the data; {self._risks(target)}"
@@ -155,11 +153,16 @@ class Linking(Attack):
 
     def _is_excused(self, target: Target) -> bool:
         """Return whether a release is not made for those who know who is in the data."""
-        return self.view == PROSECUTOR and not _UNKNOWN.isdisjoint(target.promised)
+        return self.view == PROSECUTOR and bool(_to_unknown(target))
 
     def _risks(self, target: Target) -> str:
         told = [f"{name.partition('_')[0]} {percent(risk)}" for name, risk in views(target).items()]
         return f"in the eyes of a {self.view}; largest risk by view: {', '.join(told)} on average"
+
+
+def _to_unknown(target: Target) -> set[str]:
+    """Return the promises to people of whom no adversary knows that they are in the data."""
+    return {name for name in target.promised if name in MODELS and MODELS[name].of_population}
 
 
 def views(target: Target) -> dict[str, float]:

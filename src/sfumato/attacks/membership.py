@@ -14,6 +14,7 @@ from sfumato.counts import FrequencySet, group
 from sfumato.counts.people import ClassPeople
 from sfumato.errors import ParameterError, require_int, require_number
 from sfumato.harm import HarmRule, Level
+from sfumato.models import MODELS
 from sfumato.showing.content import Content, Showable, plain_of
 from sfumato.text import percent
 from sfumato.typing import BoolArray, CodeArray, FloatArray
@@ -98,7 +99,6 @@ class Presence(Showable):
         return f"membership: {real}; {out} of {of} match none and can be ruled out"
 
 
-_PROMISE = "delta-presence"
 _PRIOR = 0.5
 """Before anything is published a person is as likely in the data as not."""
 
@@ -136,6 +136,7 @@ and can be ruled out
     """
 
     name: ClassVar[str] = "membership"
+    leaves_open: ClassVar[str] = "who is in the data at all"
     how: ClassVar[str] = (
         "Looks whether any group fits the person, and takes those for members whom one fits."
     )
@@ -187,7 +188,7 @@ and can be ruled out
             threshold=rule.very_high,
             worst=(case,),
             how=self.how,
-            judged=_PROMISE in target.promised,
+            judged=any(name in MODELS and MODELS[name].counts_presence for name in target.promised),
             note=_note(found),
             advice=self.advice.format(),
             interval=None if ends is None else (found.belief(ends[0]), found.belief(ends[1])),

@@ -472,8 +472,8 @@ def usual_variations(policy: Policy) -> dict[str, list[object]]:
     if sizes:
         k = max(sizes)
         found["k"] = [*sorted({max(2, k // 2), max(2, 2 * k // 3), k, 2 * k, 4 * k})]
-    methods = [policy.method.name, FULL_DOMAIN, "mondrian", "top-down"]
-    found["method"] = [*sorted({*methods})]
+    usual = {name for name, kind in PARTITIONERS.items() if kind.usual}
+    found["method"] = [*sorted({policy.method.name, FULL_DOMAIN, *usual})]
     return found
 
 

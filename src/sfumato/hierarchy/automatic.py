@@ -1,7 +1,7 @@
 """Automatic hierarchies: a first draft from the values themselves."""
 
 import re
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass
 from decimal import Decimal
@@ -9,12 +9,12 @@ from itertools import takewhile
 from math import ceil, log2
 from typing import ClassVar
 
-from sfumato.errors import require_int
+from sfumato.errors import HierarchyError, require_int
 from sfumato.hierarchy.base import Hierarchy, HierarchyBuilder, Suppress
 from sfumato.hierarchy.by_counts import even_ranges, nested_cuts
 from sfumato.hierarchy.dates import UNITS, Dates, likely_days
 from sfumato.hierarchy.frequent import frequent_of
-from sfumato.hierarchy.intervals import Intervals, Numbers, mark_of, number_point
+from sfumato.hierarchy.intervals import Days, Intervals, Numbers, Scale, mark_of, number_point
 from sfumato.hierarchy.known import KnownTree, tree_of
 from sfumato.hierarchy.masking import Masking
 from sfumato.hierarchy.ordered import OrderedCategories, is_no_answer, order_of
@@ -60,6 +60,9 @@ class Automatic(HierarchyBuilder):
     """
 
     name: ClassVar[str] = "auto"
+    title: ClassVar[str] = "Automatic"
+    in_words: ClassVar[str] = "Sfumato looks at the values and chooses for each table by itself."
+    of_dates: ClassVar[bool | None] = None
 
     levels: int | None = None
 
@@ -218,3 +221,45 @@ def _are_codes(column: str, texts: Sequence[str], *, numeric: bool) -> bool:
         and with_digits >= 0.8 * len(texts)
         and all(_CODE.fullmatch(text) for text in texts)
     )
+
+
+def intervals_for(
+    column: str, values: Sequence[Value], counts: Sequence[int] | None = None
+) -> Intervals:
+    """Return intervals to start from, for a column of numbers or of dates in ISO 8601.
+
+    Args:
+        column: The column's name.
+        values: The column's distinct values.
+        counts: How many rows have each; without it, one each.
+
+    Example:
+        >>> intervals_for("age", [*range(18, 91)]).params()
+        {'widths': [5, 10, 20, 40], 'upper': 80}
+        >>> intervals_for("day", ["2020-01-01", "2020-02-01", "2020-06-01"]).params()
+        {'bounds': [['2020-01-26']]}
+    """
+    texts = [text_of(value) for value in values]
+    rows = dict(zip(texts, counts or [1] * len(texts), strict=True))
+    scales: tuple[Scale, ...] = (Numbers(), Days())
+    fits = [scale for scale in scales if all(scale.read(text) is not None for text in texts)]
+    if not fits or not texts:
+        raise HierarchyError(
+            f"{column!r} cannot be put into intervals: not all of its values are numbers, or dates "
+            "as in 2020-02-29. Choose another hierarchy."
+        )
+    scale = fits[0]
+    if isinstance(scale, Numbers):
+        found = Automatic().describe(column, texts, list(rows.values()), hide_single=True)
+        if isinstance(found, Intervals):
+            return found
+    weights: Counter[Decimal] = Counter()
+    for text, number in rows.items():
+        weights[scale.read(text) or Decimal(0)] += max(number, 1)
+    levels = nested_cuts(weights, min(4, max(1, len(weights).bit_length() - 1)), hide_single=True)
+    if not levels:
+        raise HierarchyError(
+            f"{column!r} cannot be put into intervals: all of its values are the same. Choose "
+            "another hierarchy."
+        )
+    return Intervals(bounds=[[mark_of(scale, cut) for cut in level] for level in levels])

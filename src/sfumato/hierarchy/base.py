@@ -5,11 +5,11 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, fields
 from decimal import Decimal
 from pathlib import Path
-from typing import Any, ClassVar, Self
+from typing import Any, ClassVar, Literal, Self
 
 import numpy as np
 
-from sfumato.errors import HierarchyError, some
+from sfumato.errors import HierarchyError, SfumatoError, some
 from sfumato.files import in_folder
 from sfumato.registry import Member
 from sfumato.text import STAR, is_missing, text_of
@@ -273,6 +273,13 @@ class HierarchyBuilder(Member, ABC):
     a `name` for policies and an `example` for the docs and the contract tests.
     """
 
+    begins_with: ClassVar[Literal["values", "groups", "file"]] = "values"
+    """What one is made from where people choose a kind: the values of a column, the groups it has
+    at present, or a file."""
+
+    of_dates: ClassVar[bool | None] = False
+    """Whether it reads values as dates; None if the values decide."""
+
     is_common: ClassVar[bool] = False
     """Whether what its labels stand for is common knowledge, and told by no table."""
 
@@ -347,6 +354,33 @@ class HierarchyBuilder(Member, ABC):
         known_counts = None if counts is None else [int(counts[i]) for i in at]
         return self.build(column, known, known_counts).bind(column, values)
 
+    @classmethod
+    def begin(
+        cls,
+        column: str,  # noqa: ARG003 - others need it
+        values: Sequence[Value],  # noqa: ARG003 - as above
+        counts: Sequence[int],  # noqa: ARG003 - as above
+    ) -> "HierarchyBuilder":
+        """Return one to begin with for the known values of a column, to be edited then.
+
+        Args:
+            column: The column's name, for messages.
+            values: Its distinct values.
+            counts: How many rows have each.
+        """
+        return cls()
+
+    @classmethod
+    def fits(cls, column: str, values: Sequence[Value]) -> bool:
+        """Return whether one can be made of these values."""
+        if cls.begins_with != "values":
+            return cls.begins_with == "groups"
+        try:
+            cls.begin(column, values, [1] * len(values)).build(column, values)
+        except SfumatoError:
+            return False
+        return True
+
     def relative_to(self, folder: str | Path) -> Self:
         """Read files from this folder, usually the policy's."""
         return in_folder(self, self.names_files, folder)
@@ -391,6 +425,8 @@ class Suppress(HierarchyBuilder):
     """
 
     name: ClassVar[str] = "star"
+    title: ClassVar[str] = "All or nothing"
+    in_words: ClassVar[str] = "The value as it is, or a star."
 
     @property
     def fixed_height(self) -> int:

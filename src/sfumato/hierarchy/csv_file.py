@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from io import StringIO
 from pathlib import Path
-from typing import ClassVar, NamedTuple, Self
+from typing import ClassVar, Literal, NamedTuple, Self
 
 from sfumato.errors import HierarchyError, ParameterError, require_text, suggest
 from sfumato.files import read_small
@@ -94,6 +94,9 @@ class CsvHierarchy(HierarchyBuilder):
     """
 
     name: ClassVar[str] = "csv"
+    title: ClassVar[str] = "File"
+    in_words: ClassVar[str] = "A file of the folder, as ARX writes hierarchies."
+    begins_with: ClassVar[Literal["values", "groups", "file"]] = "file"
     names_files: ClassVar[tuple[str, ...]] = ("file",)
 
     file: str

@@ -97,6 +97,9 @@ class Dates(HierarchyBuilder):
     """
 
     name: ClassVar[str] = "dates"
+    title: ClassVar[str] = "Calendar"
+    in_words: ClassVar[str] = "Days become months, quarters, years, decades."
+    of_dates: ClassVar[bool | None] = True
 
     levels: Sequence[str] | None = None
 

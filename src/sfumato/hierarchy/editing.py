@@ -5,27 +5,23 @@ a `GroupTree` for everything else. `builder()` of a form is what a policy can ho
 are exactly those of the form. `preview` says what each level does to the rows.
 """
 
-from collections import Counter
 from collections.abc import Sequence
-from decimal import Decimal
 from typing import NamedTuple, TypeAlias
 
 import numpy as np
 
-from sfumato.errors import HierarchyError
 from sfumato.hierarchy.automatic import Automatic
 from sfumato.hierarchy.base import HierarchyBuilder
-from sfumato.hierarchy.by_counts import nested_cuts
 from sfumato.hierarchy.csv_file import hierarchy_of_text
 from sfumato.hierarchy.cut_points import CutPoints
 from sfumato.hierarchy.group_tree import GroupTree, rows_of
-from sfumato.hierarchy.intervals import Days, Intervals, Numbers, Scale, mark_of
+from sfumato.hierarchy.intervals import Intervals
 from sfumato.text import is_missing, text_of
 from sfumato.typing import Value
 
 __all__ = [
     "CutPoints", "Form", "GroupTree", "LabelRows", "LevelPreview", "edit", "edit_csv",
-    "intervals_for", "preview",
+    "preview",
 ]  # fmt: skip
 
 Form: TypeAlias = GroupTree | CutPoints
@@ -95,48 +91,6 @@ def edit_csv(
     """
     hierarchy = hierarchy_of_text(text, column, delimiter, origin=origin)
     return GroupTree.of(hierarchy, column, values, counts)
-
-
-def intervals_for(
-    column: str, values: Sequence[Value], counts: Sequence[int] | None = None
-) -> Intervals:
-    """Return intervals to start from, for a column of numbers or of dates in ISO 8601.
-
-    Args:
-        column: The column's name.
-        values: The column's values; missing ones are passed by.
-        counts: How many rows have each; without it, one each.
-
-    Example:
-        >>> intervals_for("age", [*range(18, 91)]).params()
-        {'widths': [5, 10, 20, 40], 'upper': 80}
-        >>> intervals_for("day", ["2020-01-01", "2020-02-01", "2020-06-01"]).params()
-        {'bounds': [['2020-01-26']]}
-    """
-    rows, _ = rows_of(values, counts)
-    texts = list(rows)
-    scales: tuple[Scale, ...] = (Numbers(), Days())
-    fits = [scale for scale in scales if all(scale.read(text) is not None for text in texts)]
-    if not fits or not texts:
-        raise HierarchyError(
-            f"{column!r} cannot be put into intervals: not all of its values are numbers, or dates "
-            "as in 2020-02-29. Choose another hierarchy."
-        )
-    scale = fits[0]
-    if isinstance(scale, Numbers):
-        found = Automatic().describe(column, texts, list(rows.values()), hide_single=True)
-        if isinstance(found, Intervals):
-            return found
-    weights: Counter[Decimal] = Counter()
-    for text, number in rows.items():
-        weights[scale.read(text) or Decimal(0)] += max(number, 1)
-    levels = nested_cuts(weights, min(4, max(1, len(weights).bit_length() - 1)), hide_single=True)
-    if not levels:
-        raise HierarchyError(
-            f"{column!r} cannot be put into intervals: all of its values are the same. Choose "
-            "another hierarchy."
-        )
-    return Intervals(bounds=[[mark_of(scale, cut) for cut in level] for level in levels])
 
 
 class LabelRows(NamedTuple):

@@ -6,7 +6,7 @@ from itertools import accumulate, pairwise
 from typing import ClassVar, Self
 
 from sfumato.errors import ParameterError
-from sfumato.hierarchy.base import Hierarchy, HierarchyBuilder
+from sfumato.hierarchy.base import Hierarchy, HierarchyBuilder, Suppress
 from sfumato.text import STAR, text_of
 from sfumato.typing import Value
 
@@ -46,6 +46,8 @@ class Frequent(HierarchyBuilder):
     """
 
     name: ClassVar[str] = "frequent"
+    title: ClassVar[str] = "Frequent values"
+    in_words: ClassVar[str] = "What many have keeps its name, all else is other."
 
     keep: Sequence[Sequence[str]] | Sequence[str]
 
@@ -85,6 +87,19 @@ class Frequent(HierarchyBuilder):
             return (*stays, STAR)
 
         return Hierarchy.from_function(column, values, path)
+
+    @classmethod
+    def begin(
+        cls,
+        column: str,  # noqa: ARG003 - of any column
+        values: Sequence[Value],
+        counts: Sequence[int],
+    ) -> HierarchyBuilder:
+        return frequent_of([text_of(value) for value in values], counts, 4) or Suppress()
+
+    @classmethod
+    def fits(cls, column: str, values: Sequence[Value]) -> bool:  # noqa: ARG003 - any column
+        return len(values) > 2
 
     @classmethod
     def example(cls) -> Self:

@@ -244,6 +244,8 @@ class Intervals(HierarchyBuilder):
     """
 
     name: ClassVar[str] = "intervals"
+    title: ClassVar[str] = "Intervals"
+    in_words: ClassVar[str] = "Numbers or days become ranges, and ranges become wider ranges."
 
     widths: Sequence[Mark] | None = None
     bounds: Sequence[Sequence[Mark]] | Sequence[Mark] | None = None
@@ -405,6 +407,12 @@ class Intervals(HierarchyBuilder):
                 raise ParameterError("bounds", list(bounds), expected, why=why)
             levels.append(_CutLevel(cuts))
         return levels
+
+    @classmethod
+    def begin(cls, column: str, values: Sequence[Value], counts: Sequence[int]) -> HierarchyBuilder:
+        from sfumato.hierarchy.automatic import intervals_for
+
+        return intervals_for(column, values, counts)
 
     @classmethod
     def example(cls) -> Self:

@@ -52,6 +52,8 @@ class KnownTree(HierarchyBuilder):
     """
 
     name: ClassVar[str] = "known"
+    title: ClassVar[str] = "Known tree"
+    in_words: ClassVar[str] = "Names that are grouped alike by all: states, countries, diagnoses."
     is_common: ClassVar[bool] = True
 
     tree: str
@@ -102,12 +104,30 @@ class KnownTree(HierarchyBuilder):
         return Hierarchy.from_function(column, values, path)
 
     @classmethod
+    def begin(cls, column: str, values: Sequence[Value], counts: Sequence[int]) -> HierarchyBuilder:
+        tree = tree_of(column, [text_of(value) for value in values], counts)
+        return cls(tree or next((each for each in TREES if _holds(each, column, values)), TREES[0]))
+
+    @classmethod
+    def fits(cls, column: str, values: Sequence[Value]) -> bool:
+        return any(_holds(each, column, values) for each in TREES)
+
+    @classmethod
     def example(cls) -> Self:
         return cls("us-states")
 
     @classmethod
     def example_values(cls) -> list[Value]:
         return ["Alaska", "Hawaii", "Texas", "Maine", "Atlantis"]
+
+
+def _holds(tree: str, column: str, values: Sequence[Value]) -> bool:
+    """Return whether a tree has any of the values."""
+    try:
+        KnownTree(tree).build(column, values)
+    except HierarchyError:
+        return False
+    return True
 
 
 _LEAST_KNOWN = 0.8

@@ -41,6 +41,8 @@ class Masking(HierarchyBuilder):
     """
 
     name: ClassVar[str] = "masking"
+    title: ClassVar[str] = "Masked codes"
+    in_words: ClassVar[str] = "Codes lose their last characters one after the other."
     labels_show_level: ClassVar[bool] = True
 
     levels: int | None = None

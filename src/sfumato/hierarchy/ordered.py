@@ -15,6 +15,9 @@ from sfumato.lists import read_lists
 from sfumato.text import STAR, number_of, text_of
 from sfumato.typing import Value
 
+_MOST_ORDERED = 60
+"""Values beyond which nobody puts them in order by hand."""
+
 
 @dataclass(frozen=True)
 class OrderedCategories(HierarchyBuilder):
@@ -38,6 +41,8 @@ class OrderedCategories(HierarchyBuilder):
     """
 
     name: ClassVar[str] = "ordered"
+    title: ClassVar[str] = "Ordered categories"
+    in_words: ClassVar[str] = "Neighbours in an order become one group."
 
     order: Sequence[str] | None = None
     apart: Sequence[str] = ()
@@ -98,6 +103,21 @@ class OrderedCategories(HierarchyBuilder):
             return (*(text if text in apart else level[place[text]] for level in named), STAR)
 
         return Hierarchy.from_function(column, values, path)
+
+    @classmethod
+    def begin(
+        cls,
+        column: str,  # noqa: ARG003 - of any column
+        values: Sequence[Value],
+        counts: Sequence[int],  # noqa: ARG003 - each counts once
+    ) -> HierarchyBuilder:
+        texts = [text_of(value) for value in values]
+        order = order_of(texts)
+        return cls(*order) if order else cls(texts)
+
+    @classmethod
+    def fits(cls, column: str, values: Sequence[Value]) -> bool:  # noqa: ARG003 - any column
+        return 2 <= len(values) <= _MOST_ORDERED
 
     @classmethod
     def example(cls) -> Self:

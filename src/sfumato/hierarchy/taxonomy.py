@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Mapping, Sequence
 from copy import deepcopy
 from dataclasses import dataclass, field
-from typing import Any, ClassVar, NamedTuple, Self
+from typing import Any, ClassVar, Literal, NamedTuple, Self
 
 import yaml
 
@@ -51,6 +51,9 @@ class Taxonomy(HierarchyBuilder):
     """
 
     name: ClassVar[str] = "taxonomy"
+    title: ClassVar[str] = "Groups by hand"
+    in_words: ClassVar[str] = "A tree of groups that you name and fill."
+    begins_with: ClassVar[Literal["values", "groups", "file"]] = "groups"
     names_files: ClassVar[tuple[str, ...]] = ("file",)
 
     tree: Any = field(default=None, hash=False)

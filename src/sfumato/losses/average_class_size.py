@@ -19,6 +19,7 @@ class AverageClassSize(ClassLoss):
     """
 
     name: ClassVar[str] = "average-class-size"
+    in_words: ClassVar[str] = "How large a group is on average."
 
     def of_sizes(self, kept: IntArray, suppressed: int, everything: IntArray) -> float:
         classes = len(kept) + (suppressed > 0)

@@ -26,6 +26,7 @@ class Discernibility(ClassLoss):
     """
 
     name: ClassVar[str] = "discernibility"
+    in_words: ClassVar[str] = "How many people look alike; large groups cost most."
 
     ignore_suppression: bool = False
 

@@ -20,6 +20,7 @@ class DistortionRatio(Precision):
     """
 
     name: ClassVar[str] = "distortion-ratio"
+    in_words: ClassVar[str] = "How many levels values were raised, of all there are."
 
     def weight(self, attribute: Attribute) -> float:
         return attribute.weight * max(attribute.ladder.height, 1)

@@ -34,6 +34,7 @@ class Entropy(CellLoss):
     """
 
     name: ClassVar[str] = "entropy"
+    in_words: ClassVar[str] = "How hard it is to guess the true value from the published one."
 
     aggregate: str = "sum"
     ignore_suppression: bool = False

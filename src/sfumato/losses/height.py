@@ -27,6 +27,7 @@ class Height(CellLoss):
     """
 
     name: ClassVar[str] = "height"
+    in_words: ClassVar[str] = "The sum of all levels; a simple count."
 
     aggregate: str = "sum"
 

@@ -29,6 +29,9 @@ class NormalizedLoss(CellLoss):
     """
 
     name: ClassVar[str] = "normalized-loss"
+    in_words: ClassVar[str] = (
+        "How much of a column's range a published value stands for. Fits most uses."
+    )
 
     aggregate: str = "geometric-mean"
 

@@ -32,6 +32,7 @@ class Precision(CellLoss):
     """
 
     name: ClassVar[str] = "precision"
+    in_words: ClassVar[str] = "How high values were raised in their hierarchies."
 
     aggregate: str = "arithmetic-mean"
     ignore_suppression: bool = False

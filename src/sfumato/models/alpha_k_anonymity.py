@@ -51,7 +51,20 @@ class AlphaKAnonymity(PrivacyModel):
     """
 
     name: ClassVar[str] = "alpha-k-anonymity"
+    in_words: ClassVar[str] = (
+        "No person can be narrowed down to fewer than {k} people, and no value of {column} has "
+        "more than {alpha_percent} of a group."
+    )
+    in_words_of_some: ClassVar[str] = (
+        "No person can be narrowed down to fewer than {k} people, and none of {n} named values of "
+        "{column} has more than {alpha_percent} of a group."
+    )
+    in_words_of_one: ClassVar[str] = (
+        "No person can be narrowed down to fewer than {k} people, and a named value of {column} "
+        "has at most {alpha_percent} of a group."
+    )
     stricter: ClassVar[Mapping[str, int]] = {"alpha": -1, "k": 1}
+    sliders: ClassVar[Mapping[str, tuple[float, float, float]]] = {"k": (1, 50, 1)}
     merging: ClassVar[Merging] = CLOSED
 
     column: str
@@ -70,6 +83,13 @@ class AlphaKAnonymity(PrivacyModel):
         object.__setattr__(self, "protected", tuple(self.protected))
         if any(is_missing(value) for value in self.protected):
             raise ParameterError("protected", self.protected, "known values, not missing ones")
+
+    @classmethod
+    def promise_in_words(cls, values: Mapping[str, object]) -> str:
+        named = values.get("protected")
+        if not isinstance(named, tuple) or not named:
+            return cls.in_words
+        return cls.in_words_of_one if len(named) == 1 else cls.in_words_of_some
 
     def passes(self, classes: EquivalenceClasses) -> BoolArray:
         verdicts: BoolArray = (classes.sizes >= self.k) & at_most(self._shares(classes), self.alpha)

@@ -37,6 +37,10 @@ class AverageRisk(TableModel):
     """
 
     name: ClassVar[str] = "average-risk"
+    in_words: ClassVar[str] = (
+        "A person's row is picked with a chance of {risk_percent} at most, on average over all "
+        "people; a single one may be found more easily."
+    )
     stricter: ClassVar[Mapping[str, int]] = {"risk": -1}
 
     risk: float

@@ -38,8 +38,6 @@ class PrivacyModel(Member, ABC):
     what it does not. It sees counts only.
     """
 
-    """Its name in policies."""
-
     merging: ClassVar[Merging]
     compares_with_table: ClassVar[bool] = False
     """Whether classes are compared with the distribution of the whole table."""
@@ -55,6 +53,12 @@ class PrivacyModel(Member, ABC):
 
     counts_presence: ClassVar[bool] = False
     """Whether it says how likely a person of the population is in the table."""
+
+    of_population: ClassVar[bool] = False
+    """Whether it is promised to people of whom no adversary knows that they are in the table."""
+
+    sliders: ClassVar[Mapping[str, tuple[float, float, float]]] = {}
+    """Where sliders of its parameters begin and end, and their steps, if not where others do."""
 
     protects_sets: ClassVar[bool] = False
     """Whether it is about columns with the role set. Its classes alone say only a part of it."""
@@ -78,6 +82,11 @@ class PrivacyModel(Member, ABC):
     The inequality of their definition is strict, so there is no strictest value, only a
     limit: "c > 8" is the truth, "c = 8" is not.
     """
+
+    @classmethod
+    def promise_in_words(cls, values: Mapping[str, object]) -> str:  # noqa: ARG003 - others do
+        """Return what it promises with these parameters; `{k}` stands for the number itself."""
+        return cls.describe_kind()
 
     @abstractmethod
     def passes(self, classes: EquivalenceClasses) -> BoolArray:

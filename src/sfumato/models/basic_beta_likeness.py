@@ -37,6 +37,10 @@ class BasicBetaLikeness(BetaLikeness):
     """
 
     name: ClassVar[str] = "basic-beta-likeness"
+    in_words: ClassVar[str] = (
+        "Finding a person's group makes no value of {column} more than {beta_times} times as "
+        "likely as in the whole table."
+    )
 
     def passes(self, classes: EquivalenceClasses) -> BoolArray:
         return at_most(self._worst(classes), self.beta)

@@ -54,6 +54,10 @@ class CategoryShare(PrivacyModel):
     """
 
     name: ClassVar[str] = "category-share"
+    in_words: ClassVar[str] = (
+        "Who finds a person's group guesses the category of {column} with a chance of "
+        "{share_percent} at most."
+    )
     stricter: ClassVar[Mapping[str, int]] = {"share": -1}
     merging: ClassVar[Merging] = CLOSED
 

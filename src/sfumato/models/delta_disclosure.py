@@ -47,6 +47,10 @@ class DeltaDisclosure(PrivacyModel):
     """
 
     name: ClassVar[str] = "delta-disclosure"
+    in_words: ClassVar[str] = (
+        "Finding a person's group makes no value of {column} more than {delta_factor} times as "
+        "likely, or as unlikely, as in the whole table."
+    )
     stricter: ClassVar[Mapping[str, int]] = {"delta": -1}
     merging: ClassVar[Merging] = CLOSED
     compares_with_table: ClassVar[bool] = True

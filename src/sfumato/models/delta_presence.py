@@ -51,6 +51,11 @@ class DeltaPresence(PrivacyModel):
     """
 
     name: ClassVar[str] = "delta-presence"
+    in_words: ClassVar[str] = (
+        "Who knows a person of the population believes with {minimum_percent} to {maximum_percent} "
+        "that they are in the data."
+    )
+    of_population: ClassVar[bool] = True
     stricter: ClassVar[Mapping[str, int]] = {"minimum": 1, "maximum": -1}
     merging: ClassVar[Merging] = CLOSED
     needs_population: ClassVar[bool] = True

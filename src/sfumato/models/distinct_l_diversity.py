@@ -35,6 +35,9 @@ class DistinctLDiversity(PrivacyModel):
     """
 
     name: ClassVar[str] = "distinct-l-diversity"
+    in_words: ClassVar[str] = (
+        "Who finds a person's group still faces at least {l} different values of {column}."
+    )
     stricter: ClassVar[Mapping[str, int]] = {"l": 1}
     merging: ClassVar[Merging] = ABSORBING
 

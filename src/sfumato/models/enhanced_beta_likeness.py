@@ -39,6 +39,10 @@ class EnhancedBetaLikeness(BetaLikeness):
     """
 
     name: ClassVar[str] = "enhanced-beta-likeness"
+    in_words: ClassVar[str] = (
+        "Finding a person's group makes no value of {column} more than {beta_times} times as "
+        "likely as in the whole table, and none certain."
+    )
 
     def passes(self, classes: EquivalenceClasses) -> BoolArray:
         gain, table = gains(classes, self.column)

@@ -1,5 +1,6 @@
 """Enhanced (p,α)-sensitive k-anonymity: p categories of secrecy in every class."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import ClassVar, Self
 
@@ -43,6 +44,11 @@ class EnhancedPAlphaSensitiveKAnonymity(CategoryModel):
     """
 
     name: ClassVar[str] = "enhanced-p-alpha-sensitive-k-anonymity"
+    in_words: ClassVar[str] = (
+        "Every group has at least {k} people and values of {column} from at least {p} categories "
+        "(weight {alpha} or more)."
+    )
+    sliders: ClassVar[Mapping[str, tuple[float, float, float]]] = {"alpha": (0, 10, 0.5)}
 
     def __post_init__(self) -> None:
         super().__post_init__()

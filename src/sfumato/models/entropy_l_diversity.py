@@ -1,6 +1,7 @@
 """Entropy l-diversity: sensitive values are as uncertain as l equally likely ones."""
 
 import math
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import ClassVar
 
@@ -37,6 +38,10 @@ class EntropyLDiversity(FinerLDiversity):
     """
 
     name: ClassVar[str] = "entropy-l-diversity"
+    in_words: ClassVar[str] = (
+        "In every group, {column} is on average as hard to guess as {l} equally likely values."
+    )
+    sliders: ClassVar[Mapping[str, tuple[float, float, float]]] = {"l": (1.1, 12, 0.1)}
 
     def passes(self, classes: EquivalenceClasses) -> BoolArray:
         return self.keeps(classes.counts_of(self.column).known)

@@ -50,6 +50,11 @@ class EstimatedKMap(PrivacyModel):
     """
 
     name: ClassVar[str] = "estimated-k-map"
+    in_words: ClassVar[str] = (
+        "Each row could, most likely, be any of at least {k} people of the population, of which a "
+        "share of {fraction} is in the table."
+    )
+    of_population: ClassVar[bool] = True
     stricter: ClassVar[Mapping[str, int]] = {"k": 1, "fraction": 1, "confidence": 1}
     merging: ClassVar[Merging] = ABSORBING
     merging_of_people: ClassVar[Merging] = ABSORBING

@@ -34,6 +34,10 @@ class KAnonymity(PrivacyModel):
     """
 
     name: ClassVar[str] = "k-anonymity"
+    in_words: ClassVar[str] = (
+        "No person can be narrowed down to fewer than {k} people: who knows a person's details "
+        "picks the right row with a chance of {k_chance} at most."
+    )
     stricter: ClassVar[Mapping[str, int]] = {"k": 1}
     merging: ClassVar[Merging] = ABSORBING
     merging_of_people: ClassVar[Merging] = ABSORBING

@@ -49,6 +49,9 @@ class KEAnonymity(PrivacyModel):
     """
 
     name: ClassVar[str] = "k-e-anonymity"
+    in_words: ClassVar[str] = (
+        "Every group has at least {k} different numbers of {column}, spread over {e} or more."
+    )
     stricter: ClassVar[Mapping[str, int]] = {"k": 1, "e": 1}
     merging: ClassVar[Merging] = ABSORBING
     counts_people: ClassVar[bool] = False

@@ -32,6 +32,8 @@ class KMap(PrivacyModel):
     """
 
     name: ClassVar[str] = "k-map"
+    in_words: ClassVar[str] = "Each row could be any of at least {k} people of the population."
+    of_population: ClassVar[bool] = True
     stricter: ClassVar[Mapping[str, int]] = {"k": 1}
     merging: ClassVar[Merging] = ABSORBING
     merging_of_people: ClassVar[Merging] = ABSORBING

@@ -42,6 +42,9 @@ class KmAnonymity(PrivacyModel):
     """
 
     name: ClassVar[str] = "km-anonymity"
+    in_words: ClassVar[str] = (
+        "Who knows a person's details and up to {m} of their items still finds at least {k} people."
+    )
     stricter: ClassVar[Mapping[str, int]] = {"k": 1, "m": 1}
     merging: ClassVar[Merging] = ABSORBING
     protects_sets: ClassVar[bool] = True

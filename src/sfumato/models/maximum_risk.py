@@ -35,6 +35,9 @@ class MaximumRisk(PrivacyModel):
     """
 
     name: ClassVar[str] = "maximum-risk"
+    in_words: ClassVar[str] = (
+        "Who knows a person's details picks the right row with a chance of {risk_percent} at most."
+    )
     stricter: ClassVar[Mapping[str, int]] = {"risk": -1}
     merging: ClassVar[Merging] = ABSORBING
     merging_of_people: ClassVar[Merging] = ABSORBING

@@ -1,5 +1,6 @@
 """(p,α)-sensitive k-anonymity: p sensitive values, and not too secret a class in total."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import ClassVar, Self
 
@@ -43,6 +44,11 @@ class PAlphaSensitiveKAnonymity(CategoryModel):
     """
 
     name: ClassVar[str] = "p-alpha-sensitive-k-anonymity"
+    in_words: ClassVar[str] = (
+        "Every group has at least {k} people, at least {p} different values of {column}, and not "
+        "only the most secret ones (weight {alpha} or more)."
+    )
+    sliders: ClassVar[Mapping[str, tuple[float, float, float]]] = {"alpha": (0, 10, 0.5)}
 
     def variety(self, known: KnownCounts, category: IntArray) -> IntArray:
         return known.distinct

@@ -35,6 +35,9 @@ class PSensitiveKAnonymity(PrivacyModel):
     """
 
     name: ClassVar[str] = "p-sensitive-k-anonymity"
+    in_words: ClassVar[str] = (
+        "Every group has at least {k} people and at least {p} different values of {column}."
+    )
     stricter: ClassVar[Mapping[str, int]] = {"p": 1, "k": 1}
     merging: ClassVar[Merging] = ABSORBING
 

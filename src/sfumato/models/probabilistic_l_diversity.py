@@ -1,5 +1,6 @@
 """Probabilistic l-diversity: no sensitive value is likelier than 1/l in its class."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import ClassVar
 
@@ -39,6 +40,10 @@ class ProbabilisticLDiversity(FinerLDiversity):
     """
 
     name: ClassVar[str] = "probabilistic-l-diversity"
+    in_words: ClassVar[str] = (
+        "Who finds a person's group guesses {column} with a chance of {l_chance} at most."
+    )
+    sliders: ClassVar[Mapping[str, tuple[float, float, float]]] = {"l": (1.1, 12, 0.1)}
 
     def passes(self, classes: EquivalenceClasses) -> BoolArray:
         return self.keeps(classes.counts_of(self.column).known)

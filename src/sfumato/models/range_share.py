@@ -47,6 +47,10 @@ class RangeShare(PrivacyModel):
     """
 
     name: ClassVar[str] = "range-share"
+    in_words: ClassVar[str] = (
+        "In every group, at most {share_percent} of the numbers of {column} are within {within} of "
+        "each other."
+    )
     stricter: ClassVar[Mapping[str, int]] = {"share": -1, "within": 1}
     merging: ClassVar[Merging] = CLOSED
     counts_people: ClassVar[bool] = False

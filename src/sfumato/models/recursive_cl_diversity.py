@@ -49,6 +49,10 @@ class RecursiveCLDiversity(PrivacyModel):
     """
 
     name: ClassVar[str] = "recursive-cl-diversity"
+    in_words: ClassVar[str] = (
+        "In every group, the commonest value of {column} has fewer than {c} times the people of "
+        "all values from place {l} on."
+    )
     stricter: ClassVar[Mapping[str, int]] = {"c": -1, "l": 1}
     merging: ClassVar[Merging] = CLOSED
     exceeds: ClassVar[tuple[str, ...]] = ("c",)

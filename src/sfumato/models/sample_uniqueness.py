@@ -44,6 +44,9 @@ class SampleUniqueness(TableModel):
     """
 
     name: ClassVar[str] = "sample-uniqueness"
+    in_words: ClassVar[str] = (
+        "At most {share_percent} of the people are the only ones with their details."
+    )
     stricter: ClassVar[Mapping[str, int]] = {"share": -1}
     # Classes of two and more always stay, and merging never makes anyone unique.
     merging: ClassVar[Merging] = ABSORBING

@@ -66,6 +66,10 @@ class TCloseness(PrivacyModel):
     """
 
     name: ClassVar[str] = "t-closeness"
+    in_words: ClassVar[str] = (
+        "Every group looks like the whole table in {column}, up to {t_percent}: who finds a "
+        "person's group learns little that the table does not say anyway."
+    )
     stricter: ClassVar[Mapping[str, int]] = {"t": -1}
     merging: ClassVar[Merging] = CLOSED
     compares_with_table: ClassVar[bool] = True

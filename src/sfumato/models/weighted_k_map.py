@@ -58,6 +58,11 @@ class WeightedKMap(PrivacyModel):
     """
 
     name: ClassVar[str] = "weighted-k-map"
+    in_words: ClassVar[str] = (
+        "Each row could, most likely, be any of at least {k} people of the population, as many as "
+        "{column} says it stands for."
+    )
+    of_population: ClassVar[bool] = True
     stricter: ClassVar[Mapping[str, int]] = {"k": 1, "confidence": 1}
     # A class that passes has more than k - 1 people by its weights. More weight makes the share
     # smaller that was drawn. More rows make it larger, and still k - 1 people hardly show them: a

@@ -6,7 +6,7 @@ from dataclasses import dataclass, fields, replace
 from decimal import Decimal
 from functools import cached_property
 from secrets import randbits
-from typing import Self, TypeAlias
+from typing import ClassVar, Self, TypeAlias
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -38,6 +38,9 @@ class Partitioner(Member, ABC):
     A member of the family is a frozen dataclass whose fields are its settings, with a
     `name` for policies and an `example` for the docs and the contract tests.
     """
+
+    usual: ClassVar[bool] = False
+    """Whether comparisons try it without being asked."""
 
     exact_bounds: bool = True
     """Whether intervals go from the smallest to the largest value of a class, if there are any."""

@@ -222,6 +222,9 @@ class BottomUp(Partitioner):
     """
 
     name: ClassVar[str] = "bottom-up"
+    in_words: ClassVar[str] = (
+        "Groups that are large enough leave early with fine values; only the rest becomes coarser."
+    )
 
     nodes: int = 20_000
 

@@ -55,6 +55,10 @@ class Mdav(Partitioner):
     """
 
     name: ClassVar[str] = "mdav"
+    in_words: ClassVar[str] = (
+        "Each person far out is grouped with the nearest others. Made for numbers, which can stay "
+        "numbers: the mean or median of the group."
+    )
 
     size: int | None = None
     block: int = _BLOCK

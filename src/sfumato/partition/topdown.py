@@ -504,6 +504,11 @@ class TopDown(Partitioner):
     """
 
     name: ClassVar[str] = "top-down"
+    in_words: ClassVar[str] = (
+        "Each group of people becomes only as coarse as it must be. The same value may look "
+        "different in different rows."
+    )
+    usual: ClassVar[bool] = True
 
     best: Criterion = "rows"
 

@@ -1175,6 +1175,10 @@ class FullDomain:
     """One level per column for the whole table; `search` says how they are found."""
 
     name: ClassVar[str] = FULL_DOMAIN
+    in_words: ClassVar[str] = (
+        "Every value of a column is made equally coarse. Easy to explain and to analyse; loses "
+        "most."
+    )
 
 
 @dataclass(frozen=True)
@@ -1195,6 +1199,10 @@ class Regional:
     """
 
     name: ClassVar[str] = REGIONAL
+    in_words: ClassVar[str] = (
+        "Rare values are made coarser than common ones, the same in all rows. Easy to analyse; "
+        "loses less."
+    )
 
     rounds: int = 30
 

@@ -13,7 +13,6 @@ from sfumato.derivations.dates import DateForm
 from sfumato.errors import ParameterError, PolicyError, SfumatoError, some, suggest
 from sfumato.files import is_address
 from sfumato.files.reading import Reading, TextFile
-from sfumato.hierarchy import Automatic, Dates
 from sfumato.losses import LOSSES, Loss, NormalizedLoss
 from sfumato.models import MODELS, PrivacyModel
 from sfumato.perturbations import Perturbation
@@ -155,7 +154,7 @@ def _perturbation_faults(policy: "Policy") -> Faults:
             )
             faults.append((("models", position), text))
         known = [name for name in drawn if policy.columns[name].role is Role.QUASI_IDENTIFIER]
-        if known and (model.needs_population or model.name in _OF_PEOPLE):
+        if known and model.of_population and not model.of_weights:
             text = (
                 f"{model.name} compares with people outside the data by true values, and chance "
                 f"changes those of {known[0]!r} ({_kind(policy, known[0])}). Remove one of the two."
@@ -181,9 +180,6 @@ def _perturbation_faults(policy: "Policy") -> Faults:
             text = "values are exchanged within levels of other columns, not of its own."
             faults.append((("columns", name, "perturb"), text))
     return faults
-
-
-_OF_PEOPLE = ("estimated-k-map",)
 
 
 def _kind(policy: "Policy", name: str) -> str:
@@ -1103,9 +1099,9 @@ class Policy(Part):
                 dates[name] = rule.dates
             elif name in made or name in dates:
                 continue
-            elif isinstance(rule.hierarchy, Dates):
+            elif rule.hierarchy is not None and rule.hierarchy.of_dates:
                 dates[name] = DateForm()
-            elif isinstance(rule.hierarchy, Automatic):
+            elif rule.hierarchy is not None and rule.hierarchy.of_dates is None:
                 likely.append(name)
         return Preparation(dates, tuple(likely), steps)
 

@@ -25,6 +25,9 @@ class FileFormat:
     endings: ClassVar[tuple[str, ...]]
     """What names of such files end in, the usual one first; if it is written, of those that are."""
 
+    also_read: ClassVar[tuple[str, ...]] = ()
+    """What names of other files end in that are read as this."""
+
     is_written: ClassVar[bool] = True
     """Whether releases can be written in it; others are only read."""
 
@@ -72,6 +75,7 @@ class Csv(FileFormat):
 
     name = "csv"
     endings = (".csv",)
+    also_read = (".tsv", ".txt", ".csv.gz", ".tsv.gz")
     is_text = True
     keeps_types = False
 
@@ -99,6 +103,7 @@ class Spss(FileFormat):
 
     name = "sav"
     endings = (".sav",)
+    also_read = (".zsav",)
     tells_missing = needs_office = True
     pandas = 'pd.read_spss("{file}")'
 
@@ -147,6 +152,7 @@ class Spreadsheet(FileFormat):
 
     name = "xlsx"
     endings = (".xlsx",)
+    also_read = (".xls", ".xlsb", ".ods")
     needs_office = True
     keeps_types = False
     pandas = 'pd.read_excel("{file}", dtype=str)'
@@ -165,6 +171,15 @@ def written_formats() -> tuple[str, ...]:
     ('csv', 'parquet', 'feather', 'sav', 'dta', 'xlsx')
     """
     return tuple(name for name, form in FORMATS.items() if form.is_written)
+
+
+def data_endings() -> tuple[str, ...]:
+    """Return how the names of files end that tables are read from.
+
+    >>> {".csv", ".txt", ".sav"} <= set(data_endings())
+    True
+    """
+    return tuple(each for form in FORMATS.values() for each in (*form.endings, *form.also_read))
 
 
 def require_format(name: str) -> type[FileFormat]:

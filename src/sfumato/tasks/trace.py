@@ -75,4 +75,4 @@ def _top_down(policy: Policy) -> tuple[Policy, TopDown]:
     found = policy.make_method(PARTITIONERS)
     if isinstance(found, TopDown):
         return policy, found
-    return policy.with_method("top-down"), TopDown()
+    return policy.with_method(TopDown.name), TopDown()

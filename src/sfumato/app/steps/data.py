@@ -3,11 +3,12 @@
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from sfumato.app.desk import DATA_ENDINGS, DATABASE_ENDINGS, Desk, TableSource
+from sfumato.app.desk import DATABASE_ENDINGS, Desk, TableSource
 from sfumato.app.fields import Fields
 from sfumato.app.steps import ALL, Answer, Context
 from sfumato.errors import InputError, hide_passwords
 from sfumato.files import refuse_special
+from sfumato.tables.formats import data_endings
 from sfumato.text import date_of, number_of
 
 if TYPE_CHECKING:
@@ -44,7 +45,7 @@ def show(desk: Desk, asked: Fields) -> Context:
 
 def _strange_ending(source: TableSource | None) -> str:
     """Return how the name of a file ends that is of no kind which is read; else nothing."""
-    if source is None or source.kind == "database" or source.name.lower().endswith(DATA_ENDINGS):
+    if source is None or source.kind == "database" or source.name.lower().endswith(data_endings()):
         return ""
     return Path(source.name).suffix
 

@@ -1,6 +1,5 @@
 """Decouple: what is parted, what stays together, and what is left to guess then."""
 
-import inspect
 import tempfile
 import types
 from collections.abc import Mapping, Sequence
@@ -24,6 +23,7 @@ from sfumato.policy.parts import (
     member_settings,
     parameters,
 )
+from sfumato.registry import first_sentence
 from sfumato.releases.release import DecoupledRelease
 from sfumato.schema import Role
 from sfumato.showing.content import Content
@@ -47,15 +47,8 @@ TEXTS = (
     "Slicing in which an attribute may stand in several slices, beside all that goes with it.",
     "in one piece",
     "overlapping slicing",
-    "break merge",
-    "anatomy",
-    "bucketization",
-    "slicing",
-    "association hiding",
-    *(
-        str(inspect.getdoc(DECOUPLINGS[name])).partition("\n")[0]
-        for name in ("break-merge", "anatomy", "bucketization", "slicing", "association-hiding")
-    ),
+    *(name.replace("-", " ") for name in DECOUPLINGS),
+    *(first_sentence(kind) for kind in DECOUPLINGS.values()),
 )
 
 
@@ -75,11 +68,15 @@ def methods() -> list[Method]:
     """Return all ways to part a table, none of them first."""
     found = [Method(NONE, "in one piece", TEXTS[0])]
     for name, kind in DECOUPLINGS.items():
-        sentence = str(inspect.getdoc(kind)).partition("\n")[0]
-        found.append(Method(name, name.replace("-", " "), sentence))
-        if name == "slicing":
+        found.append(Method(name, name.replace("-", " "), first_sentence(kind)))
+        if "overlap" in parameters(kind):
             found.append(Method(OVERLAPPING, "overlapping slicing", TEXTS[1]))
     return found
+
+
+def _overlapping() -> type[Decoupling]:
+    """Return the way in which a column may stand in several tables."""
+    return next(kind for kind in DECOUPLINGS.values() if "overlap" in parameters(kind))
 
 
 def name_chosen(decoupling: Decoupling | None) -> str:
@@ -466,7 +463,7 @@ def set_method(desk: Desk, asked: Fields) -> Answer:
         if name == NONE:
             desk.change(policy.replace(decouple=None), "decouple", "in one piece")
             return None
-        kind = DECOUPLINGS["slicing" if name == OVERLAPPING else name]
+        kind = _overlapping() if name == OVERLAPPING else DECOUPLINGS[name]
         kept = {} if before is None else member_settings(before, "method")
         # How the slices are laid out is another question for each of the two.
         known = [each for each in parameters(kind) if each not in ("columns", "overlap")]

@@ -104,7 +104,7 @@ def _varied_numbers(policy: Policy) -> list[dict[str, str]]:
     """Return the numbers of the promises that can be varied, with what is offered for each."""
     found: dict[str, tuple[Knob, set[float]]] = {}
     for model in policy.models:
-        for knob in knobs_of(type(model), model.name, model):
+        for knob in knobs_of(type(model), model):
             value = getattr(model, knob.name)
             if knob.kind != "number" or value is None:
                 continue

@@ -16,8 +16,9 @@ from sfumato.app.fields import Fields
 from sfumato.app.jobs import Job
 from sfumato.app.steps import ALL, Action, Answer, Context
 from sfumato.app.texts import translator
-from sfumato.errors import HierarchyError, InputError, SfumatoError, UnknownColumnError, suggest
+from sfumato.errors import HierarchyError, InputError, SfumatoError, UnknownColumnError
 from sfumato.hierarchy import (
+    BUILDERS,
     Automatic,
     CsvHierarchy,
     Dates,
@@ -28,7 +29,7 @@ from sfumato.hierarchy import (
     OrderedCategories,
     Suppress,
 )
-from sfumato.hierarchy.dates import UNITS, days_of
+from sfumato.hierarchy.dates import UNITS
 from sfumato.hierarchy.editing import (
     CutPoints,
     Form,
@@ -36,12 +37,9 @@ from sfumato.hierarchy.editing import (
     LevelPreview,
     edit,
     edit_csv,
-    intervals_for,
     preview,
 )
-from sfumato.hierarchy.frequent import frequent_of
-from sfumato.hierarchy.known import TREES, tree_of
-from sfumato.hierarchy.ordered import order_of
+from sfumato.hierarchy.known import TREES
 from sfumato.policy import Policy
 from sfumato.tasks.hierarchies import ColumnValues, column_values
 from sfumato.text import text_of
@@ -49,21 +47,6 @@ from sfumato.typing import Value
 
 step = ALL["hierarchies"]
 
-KINDS = {
-    "auto": ("Automatic", "Sfumato looks at the values and chooses for each table by itself."),
-    "intervals": ("Intervals", "Numbers or days become ranges, and ranges become wider ranges."),
-    "taxonomy": ("Groups by hand", "A tree of groups that you name and fill."),
-    "ordered": ("Ordered categories", "Neighbours in an order become one group."),
-    "dates": ("Calendar", "Days become months, quarters, years, decades."),
-    "masking": ("Masked codes", "Codes lose their last characters one after the other."),
-    "known": ("Known tree", "Names that are grouped alike by all: states, countries, diagnoses."),
-    "frequent": ("Frequent values", "What many have keeps its name, all else is other."),
-    "csv": ("File", "A file of the folder, as ARX writes hierarchies."),
-    "star": ("All or nothing", "The value as it is, or a star."),
-}
-"""The kinds to choose from: what they are called, and what they do."""
-
-_MOST_ORDERED = 60
 _STATE = ("column", "level", "search", "page")
 
 
@@ -93,10 +76,7 @@ def show(desk: Desk, asked: Fields) -> Context:
 
 def _overview(policy: Policy, names: Sequence[str]) -> list[tuple[str, str]]:
     kinds = [policy.columns[name].hierarchy or Suppress() for name in names]
-    return [
-        (name, KINDS.get(kind.name, (kind.name,))[0])
-        for name, kind in zip(names, kinds, strict=True)
-    ]
+    return [(name, _title(kind)) for name, kind in zip(names, kinds, strict=True)]
 
 
 def _describe(desk: Desk, name: str, found: ColumnValues, asked: Fields) -> Context:
@@ -184,7 +164,7 @@ def _suggest(name: str, found: ColumnValues) -> tuple[str, str]:
     """Return the kind that fits best, and its settings in a few words."""
     values, counts = _known_values(found)
     if not values:
-        return "star", ""
+        return Suppress.name, ""
     best = Automatic().describe(name, values, counts, hide_single=True)
     plain = {key: each for key, each in best.params().items() if key in ("widths", "upper", "tree")}
     told = [
@@ -194,48 +174,34 @@ def _suggest(name: str, found: ColumnValues) -> tuple[str, str]:
     return best.name, "; ".join(told)
 
 
+def _title(kind: HierarchyBuilder | type[HierarchyBuilder]) -> str:
+    return kind.title or kind.name
+
+
 def _offers(name: str, found: ColumnValues, builder: HierarchyBuilder) -> list[dict[str, Any]]:
     """Return all kinds, and whether each can be made of these values."""
     offers = []
-    for kind, (title, words) in KINDS.items():
-        if kind == "csv" and builder.name != "csv":
+    for name_of_kind, kind in BUILDERS.items():
+        chosen = name_of_kind == builder.name
+        if kind.begins_with == "file" and not chosen:
             continue
-        fits = kind == builder.name or kind in _fitting(name, found)
-        offers.append({"kind": kind, "title": title, "words": words, "fits": fits})
+        offers.append(
+            {
+                "kind": name_of_kind,
+                "title": _title(kind),
+                "words": kind.describe_kind(),
+                "fits": chosen or name_of_kind in _fitting(name, found),
+            }
+        )
     return offers
 
 
 @lru_cache(maxsize=32)
 def _fitting(name: str, found: ColumnValues) -> frozenset[str]:
-    """Return the kinds that can be made of the values."""
+    """Return the kinds that can be made of the values, or of some of them where there are many."""
     values, _ = _known_values(found)
-    return frozenset(kind for kind in KINDS if values and _fits(kind, name, values))
-
-
-def _fits(kind: str, name: str, values: Sequence[Value]) -> bool:
     few = values[:: max(len(values) // 500, 1)]
-    try:
-        if kind == "intervals":
-            intervals_for(name, few)
-        elif kind == "dates":
-            days_of(name, few)
-        elif kind == "known":
-            return any(_builds(KnownTree(tree), name, few) for tree in TREES)
-        elif kind == "ordered":
-            return 2 <= len(values) <= _MOST_ORDERED
-        elif kind == "frequent":
-            return len(values) > 2
-    except SfumatoError:
-        return False
-    return True
-
-
-def _builds(builder: HierarchyBuilder, name: str, values: Sequence[Value]) -> bool:
-    try:
-        builder.build(name, values)
-    except SfumatoError:
-        return False
-    return True
+    return frozenset(each for each, kind in BUILDERS.items() if values and kind.fits(name, few))
 
 
 def _units_of(builder: HierarchyBuilder) -> Sequence[str]:
@@ -327,7 +293,7 @@ def _put(
         height = builder.relative_to(desk.folder).fixed_height
         if height is not None and rule.levels[1] > height:
             changes["levels"] = None
-    stays = rule.dates is not None or isinstance(builder, Dates | Automatic)
+    stays = rule.dates is not None or builder.of_dates is not False
     # The labels are made of dates as they are written after they were read as such.
     if not stays and _is_of_dates(desk, policy, name):
         changes["dates"] = "detect"
@@ -341,7 +307,7 @@ def _is_of_dates(desk: Desk, policy: Policy, name: str) -> bool:
     if isinstance(builder, Automatic):
         values, counts = _known_values(_values(desk, name))
         builder = builder.describe(name, values, counts) if values else builder
-    return isinstance(builder, Dates)
+    return builder is not None and bool(builder.of_dates)
 
 
 def _form(desk: Desk, name: str) -> Form:
@@ -355,39 +321,23 @@ def set_kind(desk: Desk, asked: Fields) -> Answer:
     """Change the kind of a hierarchy, with settings to start from."""
     name, kind = asked.text("column"), asked.text("kind")
     found = _values(desk, name)
-    _put(desk, name, _start(desk, name, kind, found), KINDS[kind][0].lower())
+    _put(desk, name, _start(desk, name, BUILDERS[kind], found), _title(BUILDERS[kind]).lower())
     return "1"
 
 
-def _start(desk: Desk, name: str, kind: str, found: ColumnValues) -> HierarchyBuilder:
-    values, counts = _known_values(found)
-    if kind not in KINDS:
-        raise HierarchyError(f"no kind of hierarchy {kind!r}. {suggest(kind, list(KINDS))}")
-    if kind == "intervals":
-        return intervals_for(name, values, counts)
-    if kind == "ordered":
-        texts = [text_of(value) for value in values]
-        order = order_of(texts)
-        return OrderedCategories(*order) if order else OrderedCategories(texts)
-    if kind == "known":
-        tree = tree_of(name, [text_of(value) for value in values], counts)
-        fitting = [each for each in TREES if _builds(KnownTree(each), name, values)]
-        return KnownTree(tree or next(iter(fitting), next(iter(TREES))))
-    if kind == "frequent":
-        return frequent_of([text_of(value) for value in values], counts, 4) or Suppress()
-    if kind == "taxonomy":
+def _start(
+    desk: Desk, name: str, kind: type[HierarchyBuilder], found: ColumnValues
+) -> HierarchyBuilder:
+    if kind.begins_with == "file":
+        raise HierarchyError("choose the file below, under import")
+    if kind.begins_with == "groups":
         try:
             form = _form(desk, name)
         except SfumatoError:
             form = edit(Suppress(), name, found.values, found.counts)
         tree_form = form.as_tree() if isinstance(form, CutPoints) else form
         return (tree_form.add_level(0) if tree_form.height == 1 else _unbound(tree_form)).builder()
-    simple: dict[str, HierarchyBuilder] = {
-        "auto": Automatic(), "dates": Dates(), "masking": Masking(), "star": Suppress(),
-    }  # fmt: skip
-    if kind not in simple:
-        raise HierarchyError("choose the file below, under import")
-    return simple[kind]
+    return kind.begin(name, *_known_values(found))
 
 
 def _unbound(tree: GroupTree) -> GroupTree:
@@ -606,7 +556,7 @@ def export(desk: Desk, asked: Fields) -> Response:
 
 
 TEXTS = (
-    *(text for texts in KINDS.values() for text in texts),
+    *(text for kind in BUILDERS.values() for text in (_title(kind), kind.describe_kind())),
     *(says for _, says in _EDITS.values()),
     *UNITS,
 )

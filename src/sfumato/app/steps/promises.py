@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 step = ALL["promises"]
 
-TEXTS = (*wording.TEXTS, *wording.meanings())
+TEXTS = (*wording.words(), *wording.meanings())
 
 _PATIENCE = 30.0
 _MOST_PERCENT = 20.0
@@ -63,7 +63,7 @@ def show(desk: Desk, asked: Fields) -> Context:
                 "name": model.name,
                 "sentence": wording.sentence_of(t, type(model), model.params()),
                 "limits": wording.limits_of(type(model)),
-                "knobs": wording.knobs_of(type(model), model.name, model, _choices(policy, model)),
+                "knobs": wording.knobs_of(type(model), model, _choices(policy, model)),
             }
             for model in policy.models
         ],
@@ -76,7 +76,7 @@ def show(desk: Desk, asked: Fields) -> Context:
             for name, words in wording.method_words().items()
         ],
         "measures": wording.measure_words(),
-        "loss_knobs": wording.knobs_of(type(policy.loss), policy.loss.name, policy.loss),
+        "loss_knobs": wording.knobs_of(type(policy.loss), policy.loss),
         "policy": policy,
     }
 
@@ -95,7 +95,7 @@ def _offers(desk: Desk, asked: Fields) -> list[dict[str, object]]:
     groups: dict[str, list[dict[str, object]]] = {key: [] for key in wording.AGAINST}
     for name, kind in MODELS.items():
         choices = _choices(policy, kind)
-        knobs = wording.knobs_of(kind, name, None, choices)
+        knobs = wording.knobs_of(kind, None, choices)
         values: dict[str, object] = {knob.name: wording.read_number(knob.text) for knob in knobs}
         values["column"] = "…" if len(choices) != 1 else choices[0]
         groups[wording.against(kind)].append(
@@ -148,7 +148,7 @@ def _method_knobs(policy: Policy, name: str) -> list[Knob]:
     kind = every_method(PARTITIONERS)[name]
     made = policy.method.make(PARTITIONERS) if policy.method.name == name else None
     made = made or (policy.make_regional() if policy.method.name == name else None)
-    return wording.knobs_of(kind, name, made)
+    return wording.knobs_of(kind, made)
 
 
 @step.part("costs")
@@ -200,7 +200,7 @@ def add_promise(desk: Desk, asked: Fields) -> Answer:
     with desk.lock:
         policy, name = desk.require_policy(), asked.text("model")
         kind = MODELS[name]
-        begins = {knob.name: knob.text for knob in wording.knobs_of(kind, name, None)}
+        begins = {knob.name: knob.text for knob in wording.knobs_of(kind, None)}
         given = {"model": name, **wording.read_knobs(kind, {**begins, **_fields(asked)})}
         models = [*(member_settings(model, "model") for model in policy.models), given]
         desk.change(policy.replace(models=models), "promises", f"added {name}")

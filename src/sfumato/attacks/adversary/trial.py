@@ -16,7 +16,6 @@ from sfumato.errors import InfeasibleError
 from sfumato.files.reading import TextFile
 from sfumato.harm import HarmRule
 from sfumato.losses import NormalizedLoss
-from sfumato.models import KmAnonymity
 from sfumato.policy import Policy
 from sfumato.recode.deciding import Decision, Maker, counted_columns, decide
 from sfumato.recode.gone import DataGone, hidden_in
@@ -559,5 +558,5 @@ def without_sets(policy: Policy) -> Policy:
         name: Role.DROPPED.value if name in policy.sets else rule
         for name, rule in policy.columns.items()
     }
-    models = [model for model in policy.models if not isinstance(model, KmAnonymity)]
+    models = [model for model in policy.models if not model.protects_sets]
     return policy.replace(columns=columns, models=models)

@@ -33,6 +33,7 @@ from sfumato.releases.release import GivenTables
 from sfumato.showing.content import Cell, Content, ContentTable, Part, Sentence, Showable
 from sfumato.tables import DatabaseTable, Extent, JoinedFiles, Table, Window
 from sfumato.tables.capabilities import Windows, into_memory
+from sfumato.tables.formats import data_endings
 from sfumato.typing import Value
 
 # What comes back.
@@ -510,11 +511,6 @@ def _find_form(since: str, table: Table, last: Intake | None) -> ValueForm:
 # A folder that grows by files.
 
 
-_SUFFIXES = {".csv", ".tsv", ".txt", ".parquet", ".pq", ".feather", ".arrow", ".ipc"} | {
-    *(".sav", ".zsav", ".por", ".dta", ".sas7bdat", ".xpt", ".xlsx", ".xls", ".ods")
-}
-
-
 def _folder_of(source: object) -> Path | None:
     """Return the folder that was given; None if it is something else."""
     if not isinstance(source, str | PathLike):
@@ -574,7 +570,7 @@ class GrowingFolder(Growth):
             for path in folder.iterdir()
             if path.is_file() and not path.name.startswith(".")
         )
-        tables = [name for name in found if _SUFFIXES & {*Path(name.lower()).suffixes[-2:]}]
+        tables = [name for name in found if {*Path(name.lower()).suffixes[-2:]} & {*data_endings()}]
         others = [name for name in found if name not in tables]
         if others:
             self.notes.append(f"No table: {some(others)}, by the names")

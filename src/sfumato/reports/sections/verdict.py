@@ -8,7 +8,7 @@ import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
-from sfumato.attacks import Outcome
+from sfumato.attacks import ATTACKS, Outcome
 from sfumato.counts import FrequencySet
 from sfumato.decouplings import kind_of
 from sfumato.errors import SfumatoError
@@ -188,9 +188,12 @@ def _for_whom(dossier: Dossier) -> list[Part]:
 def _not_covered(dossier: Dossier) -> list[str]:
     tried = {each.attack for each in dossier.assessment.attacks if each.tried}
     return [
-        *(["earlier releases of the same people"] * ("composition" not in tried)),
+        *(
+            kind.leaves_open
+            for kind in ATTACKS.values()
+            if kind.leaves_open and kind.name not in tried
+        ),
         *(["lists of people that others have"] * (not dossier.has_list)),
-        *(["who is in the data at all"] * ("membership" not in tried)),
         "whether the roles below are right",
     ]
 
