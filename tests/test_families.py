@@ -69,6 +69,7 @@ NAMES = {
     "recode/lattice.py": ("a column of a table about this search", {"incognito"}),
     "releases/decoupling.py": (PROMISED, {"k-anonymity"}),
     "releases/people_file.py": ("a private file, whose forms are two", {"parquet"}),
+    "tasks/draft.py": ("asks for a delimiter where text has one column", {"csv"}),
     "tasks/priced_verdict.py": (DEFAULTS, {"break-merge"}),
     "tasks/protect.py": (DEFAULTS, {"break-merge"}),
 }

@@ -1,14 +1,17 @@
 """A file format and a decoupling that no file of the project knows work everywhere."""
 
+import json
 import os
 import subprocess
 import sys
 
 import pyarrow as pa
 import pytest
+from typer.testing import CliRunner
 
 import sfumato as sf
 from sfumato.app.desk import Desk, TableSource
+from sfumato.cli.app import app
 from tests.app.asking import Client
 
 POLICY = """
@@ -77,32 +80,54 @@ def test_a_decoupling_goes_all_the_way(work):
     assert {"dependencies", "breaches"} <= ids
 
 
-def test_the_command_line_knows_both(work, installed):
-    """In a process of its own, which finds the package as it finds any."""
+def test_the_command_line_knows_both(work, installed, monkeypatch):
+    """The first in a process of its own, which finds the package as it finds any."""
     paths = os.pathsep.join([str(installed), *filter(None, [os.environ.get("PYTHONPATH")])])
+    command = [sys.executable, "-c", "from sfumato.cli import main; main()", "anonymize"]
+    made = subprocess.run(
+        [*command, "people.rows", "-p", "policy.yaml", "-o", "out"],
+        cwd=work, env={**os.environ, "PYTHONPATH": paths}, capture_output=True, text=True,
+        check=False,
+    )  # fmt: skip
+    assert made.returncode == 0, made.stderr
+    assert (work / "out" / "data.rows").exists()
+    monkeypatch.chdir(work)
 
     def run(*words):
-        command = [sys.executable, "-c", "from sfumato.cli import main; main()", *words]
-        environment = {**os.environ, "PYTHONPATH": paths}
-        return subprocess.run(
-            command, cwd=work, env=environment, capture_output=True, text=True, check=False
-        )
+        return CliRunner().invoke(app, [*words])
 
-    made = run("anonymize", "people.rows", "-p", "policy.yaml", "-o", "out")
-    assert made.returncode == 0, made.stderr
-    made = run("decouple", "out", "--method", "teams", "-o", "apart")
-    assert made.returncode == 0, made.stderr
-    assert (work / "apart" / "manifest.json").exists()
-    assert run("verify", "apart").returncode in (0, 1)
+    made = run("decouple", "out", "--method", "teams", "-o", "apart", "--format", "rows")
+    assert made.exit_code == 0, made.output
+    assert len(list((work / "apart").glob("*.rows"))) > 1
+    for made in ("out", "apart"):
+        told = json.loads(run("verify", made, "--json").stdout)
+        assert told["answer"] in ("yes", "with care", "no")
+        assert told["checks"]
+        assert {check["status"] for check in told["checks"]} == {"holds"}
+        measured = run("utility", "people.rows", made, "--queries", "20")
+        assert measured.exit_code == 0, measured.output
+        assert run("report", made, "-o", f"{made}.html").exit_code in (0, 1)
+        page = (work / f"{made}.html").read_text(encoding="utf-8")
+        assert ("teams" in page) == (made == "apart")
 
 
-def test_the_app_offers_both(work):
+def test_the_app_offers_both_and_publishes_with_them(work):
     desk = Desk(work)
     try:
         desk.open_source(TableSource(str(work / "people.rows"), "people.rows"))
         desk.change(POLICY, "data", "given")
         client = Client(desk)
+        assert "people.rows" in [path.name for path in desk.data_files()]
         assert "teams" in client.get("decouple").text
+        client.post("decouple/method", method="teams")
+        assert desk.policy.decouple.name == "teams"
         assert ">rows<" in client.get("publish").text
+        client.post("publish/set", do="publish", name="apart", seed="7", format="rows")
+        job = desk.jobs.get("publish")
+        assert job.wait(120)
+        assert job.error is None
+        assert sf.verify(work / "apart").verdict.holds
+        assert {path.suffix for path in (work / "apart").glob("*.rows")} == {".rows"}
+        assert json.loads((work / "apart" / "manifest.json").read_text())["kind"] == "teams"
     finally:
         desk.end()
