@@ -287,16 +287,17 @@ def guess_table(
     telling = [n for n in looked if not _is_own(domains[n])]
     relations = Relations.none()
     if len(kept) > 1:
-        relations = relations_in([columns[at] for at in kept], codes[kept], rows, telling)
-    flags = {name for name, domain in domains.items() if len(domain.rows) <= 2}
-    return with_few_known(with_relations(guesses, relations), relations, flags)
+        known = [n for n, each in guesses.items() if each.role is Role.QUASI_IDENTIFIER]
+        relations = relations_in([columns[at] for at in kept], codes[kept], rows, telling, known)
+    values = {name: len(domain.rows) for name, domain in domains.items()}
+    return with_few_known(with_relations(guesses, relations), relations, values)
 
 
 def _with_batteries(
     guesses: Mapping[str, Guess], domains: Mapping[str, Domain]
 ) -> dict[str, Guess]:
     """Return guesses in which columns with the same few answers are items of a questionnaire."""
-    found, alike = dict(guesses), dict[tuple[Value, ...], list[str]]()
+    found, alike = dict(guesses), dict[tuple[str, ...], list[str]]()
     for name, each in guesses.items():
         if each.kind is ColumnKind.UNKNOWN and each.role is Role.QUASI_IDENTIFIER:
             domain = domains[name]
@@ -476,24 +477,72 @@ def with_relations(guesses: Mapping[str, Guess], relations: Relations) -> dict[s
             if of is not None and meaning_of(name) is None:
                 reason = f"a function of {of!r}, which tells it"
                 found[name] = Guess(Role.DROPPED, reason, kind=ColumnKind.FUNCTION, of=of)
-            elif of is not None:
-                reason = f"{each.reason}. But {of!r} tells it, and {_OTHERS_MAY_KNOW}"
-                found[name] = each._replace(role=Role.QUASI_IDENTIFIER, reason=reason, of=of)
+    return _treated_alike(found, relations)
+
+
+def _treated_alike(guesses: Mapping[str, Guess], relations: Relations) -> dict[str, Guess]:
+    """Return guesses in which whatever tells a quasi-identifier, or is told by one, is one too.
+
+    Published exactly, it would undo what is done to the quasi-identifier, whatever it is itself.
+    """
+    found = dict(guesses)
+    changed = True
+    while changed:
+        changed = False
+        for name, told in relations.of.items():
+            for relation in told:
+                if relation.by_gap:
+                    continue
+                one = _exposed(found, (name, *relation.of))
+                if one is None:
+                    continue
+                others = [n for n in (name, *relation.of) if found[n].role is Role.QUASI_IDENTIFIER]
+                of, nearly = others[0], " nearly" * relation.nearly
+                tells = "tells" if one == name else "is told by"
+                with_it = " with others" * (len(relation.of) > 1)
+                reason = f"{found[one].reason}. But {of!r}{nearly} {tells} it{with_it}"
+                if one != name:
+                    reason = f"{found[one].reason}. But it{nearly} tells {of!r}{with_it}"
+                reason += f", and {_OTHERS_MAY_KNOW}"
+                found[one] = found[one]._replace(
+                    role=Role.QUASI_IDENTIFIER, reason=reason, of=of, known=None
+                )
+                changed = True
     return found
 
 
+def _exposed(guesses: Mapping[str, Guess], names: Sequence[str]) -> str | None:
+    """Return the column that would be published exactly and undo a quasi-identifier's labels.
+
+    Of two columns of which one tells the other, or of three of which two tell the third, one alone
+    may be known to no more than its label.
+    """
+    roles = [guesses[name].role for name in names]
+    if any(role not in _SHOWN for role in roles):
+        # What is not published leaves nothing to compute from.
+        return None
+    if roles.count(Role.QUASI_IDENTIFIER) != 1:
+        return None
+    exact = [name for name in names if guesses[name].role is not Role.QUASI_IDENTIFIER]
+    return min(exact, key=lambda name: (_ORDER.index(guesses[name].kind), name not in names[:1]))
+
+
+_SHOWN = (Role.QUASI_IDENTIFIER, Role.PLAIN, Role.SENSITIVE)
+
+
 def with_few_known(
-    guesses: Mapping[str, Guess], relations: Relations, flags: Collection[str] = ()
+    guesses: Mapping[str, Guess], relations: Relations, values: Mapping[str, int]
 ) -> dict[str, Guess]:
     """Return guesses with no more quasi-identifiers than can be protected together.
 
-    The more there are, the less of each is left. Those of which it is known what they are stay; of
-    very many that are not understood, the last ones are taken for what nobody else knows.
+    The more there are, the less of each is left. Those of which it is known what they are stay. Of
+    very many that are not understood, those with fewest values stay; published as they are, the
+    others would single people out, so they are left out until someone says what they are.
 
     Args:
         guesses: The guesses.
         relations: What tells what. A column that a quasi-identifier tells stays one.
-        flags: The columns that have two values. Those of one kind, as of origin, count as one.
+        values: How many values the columns have. Those with two, of one kind, count as one.
     """
     found = dict(guesses)
     things: set[str] = set()
@@ -502,25 +551,26 @@ def with_few_known(
         if each.role is not Role.QUASI_IDENTIFIER:
             continue
         if each.kind in _KNOWN_KINDS or _known_telling(guesses, relations.of.get(name, ())):
-            things.add(each.kind.value if name in flags else f"column {name}")
+            things.add(each.kind.value if values.get(name, 0) <= 2 else f"column {name}")
         else:
             unsure.append(name)
-    unsure.sort(key=lambda name: _ORDER.index(guesses[name].kind))
+    unsure.sort(key=lambda name: (_ORDER.index(guesses[name].kind), values.get(name, 0)))
     for name in unsure:
-        each = guesses[name]
-        thing = each.kind.value if name in flags and each.kind not in _VAGUE else f"column {name}"
+        each, flag = guesses[name], values.get(name, 0) <= 2
+        thing = each.kind.value if flag and each.kind not in _VAGUE else f"column {name}"
         if thing in things or len(things) < _MOST_KNOWN:
             things.add(thing)
             continue
         reason = each.reason.removesuffix(f": {_OTHERS_MAY_KNOW}").removesuffix(
             f": to be safe, {_OTHERS_MAY_KNOW}"
         )
-        reason += ", but others are known better, and more are too many to protect together"
-        found[name] = each._replace(role=Role.SENSITIVE, reason=reason, certain=False)
+        reason += ", and too many columns are not understood to protect them together: say what it "
+        reason += "is to keep it"
+        found[name] = Guess(Role.DROPPED, reason)
     return found
 
 
-_MOST_KNOWN = 20
+_MOST_KNOWN = 40
 _VAGUE = (ColumnKind.UNKNOWN,)
 _WIDELY_KNOWN = ("AGE", "SEX", "DATE", "ORIGIN", "PLACE", "FAMILY", "WORK", "BODY")
 _ORDER = (
@@ -547,7 +597,7 @@ def _known_telling(guesses: Mapping[str, Guess], told: Sequence[Relation]) -> st
 def _told_by(relation: Relation) -> str:
     if len(relation.of) > 1:
         return f"a sum or difference of {relation.of[0]!r} and {relation.of[1]!r}, which tell it"
-    if relation.nearly:
+    if relation.nearly and relation.both:
         return f"nearly a copy of {relation.of[0]!r}: it would undo what is done to that"
     if relation.both:
         return f"a copy of {relation.of[0]!r} in other figures or words"
@@ -559,7 +609,7 @@ def _rank(found: Guess, place: int) -> tuple[bool, bool, int]:
     return (found.kind is ColumnKind.UNKNOWN, not found.certain, place)
 
 
-def _makes_needless(
+def _makes_needless(  # noqa: PLR0911 - one for each kind of relation
     guesses: Mapping[str, Guess],
     ranks: Mapping[str, tuple[bool, bool, int]],
     name: str,
@@ -569,12 +619,16 @@ def _makes_needless(
     mine, others = guesses[name], [guesses[other] for other in relation.of]
     if len(others) > 1 and mine.kind is ColumnKind.DATE:
         return _is_told_date(guesses, ranks, name, relation)
+    if len(others) > 1 and relation.nearly:
+        return False
     if len(others) > 1:
         # Any of the three is told by the other two: the one goes that means least.
         return ranks[name] > max(ranks[other] for other in relation.of) and (
             mine.kind is ColumnKind.UNKNOWN or all(each.kind is mine.kind for each in others)
         )
     alike = mine.kind is others[0].kind
+    if relation.nearly and not relation.both:
+        return False
     if relation.both:
         return ranks[name] > ranks[relation.of[0]] and (alike or mine.kind is ColumnKind.UNKNOWN)
     if mine.role is Role.QUASI_IDENTIFIER and mine.kind is ColumnKind.PLACE:

@@ -5,7 +5,7 @@ What is told by a quasi-identifier undoes what was generalised of it, if it is p
 
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
-from math import log, sqrt
+from math import exp, log, sqrt
 from typing import NamedTuple
 
 import numpy as np
@@ -15,7 +15,7 @@ from sfumato.derivations.dates import read_text
 from sfumato.tables import Table
 from sfumato.tables.capabilities import draw_rows
 from sfumato.text import date_of, number_of
-from sfumato.typing import BoolArray, CodeArray, FloatArray, IntArray, Value
+from sfumato.typing import CodeArray, FloatArray, IntArray, Value
 
 ROWS = 20_000
 """Rows that are looked at, of many."""
@@ -40,6 +40,9 @@ _ALIKE = 0.99
 """The rank correlation of two numbers from which on one is nearly a copy of the other."""
 
 _EXACT = 1 - 1e-7
+_NEARLY_EXACT, _ALONE = 0.998, 10
+"""What two factors explain of a rounded product, and how much less one of them must explain."""
+
 _FEWEST = 30
 """Rows that numbers are compared in at least."""
 
@@ -62,7 +65,8 @@ class Relation(NamedTuple):
     """Whether it tells that column too."""
 
     nearly: bool = False
-    """Whether it is only nearly so: numbers in the same order, as ages in two years are."""
+    """Whether it is only nearly so: numbers in the same order, as ages in two years are, or a
+    category that is another one but for few rows."""
 
     by_gap: bool = False
     """Whether it tells no more than where the other one is missing, as death does of a date."""
@@ -120,8 +124,17 @@ def relations_in(
     codes: CodeArray,
     rows: IntArray,
     telling: Collection[str] | None = None,
+    known: Collection[str] = (),
 ) -> Relations:
-    """Find the columns that others tell in counted combinations; see `find_relations`."""
+    """Find the columns that others tell in counted combinations; see `find_relations`.
+
+    Args:
+        columns: The columns.
+        codes: `codes[c, i]`, the value of column c in the i-th combination.
+        rows: How many rows have each combination.
+        telling: Those that may tell others; None for all.
+        known: Those that others know: of them and the rest it is also found what tells them nearly.
+    """
     most = max(_LEAST, min(ROWS, _WORK // len(columns) ** 2))
     # Combinations come in the order of their values, and the first few shall be like all.
     kept = np.random.default_rng(0).permutation(codes.shape[1])[:most]
@@ -130,24 +143,46 @@ def relations_in(
         _ColumnRows.of(column, code, rows) for column, code in zip(columns, codes, strict=True)
     ]
     tells = [each for each in looked if telling is None or each.name in telling]
+    found = _told_by_one(looked, tells, rows, known)
+    numbers = _ColumnNumbers.of([each for each in tells if each.distinct >= _FEW_VALUES], rows)
+    for name, relation in numbers.copies():
+        if all(name_of not in relation.of for r in found.get(name, ()) for name_of in r.of):
+            found.setdefault(name, []).append(relation)
+    for name, relation in (*numbers.sums(), *numbers.products()):
+        if name not in found:
+            found[name] = [relation]
+    return Relations({each.name: tuple(found[each.name]) for each in looked if each.name in found})
+
+
+def _told_by_one(
+    looked: Sequence["_ColumnRows"],
+    tells: Sequence["_ColumnRows"],
+    rows: IntArray,
+    known: Collection[str],
+) -> dict[str, list[Relation]]:
+    """Return for each column the others that tell it alone, exactly or nearly."""
     dense = np.array([each.codes for each in looked])
     gaps = np.array([[each.missing] for each in looked])
+    unlike = np.array([1 - exp(each.agree) for each in looked])
     found: dict[str, list[Relation]] = {}
     for other in tells:
-        for at in np.flatnonzero(_may_be_told(dense, gaps, other)).tolist():
+        alike = _share_alike(dense, gaps, other)
+        exact: set[int] = set()
+        for at in np.flatnonzero(alike == 1).tolist():
             each = looked[at]
             if each is not other and _is_told(each, other, rows):
                 both = _is_told(other, each, rows)
                 relation = Relation((other.name,), both, by_gap=_tells_gap(each, other))
                 found.setdefault(each.name, []).append(relation)
-    numbers = _ColumnNumbers.of([each for each in tells if each.distinct >= _FEW_VALUES], rows)
-    for name, relation in numbers.copies():
-        if all(name_of not in relation.of for r in found.get(name, ()) for name_of in r.of):
-            found.setdefault(name, []).append(relation)
-    for name, relation in numbers.sums():
-        if name not in found:
-            found[name] = [relation]
-    return Relations({each.name: tuple(found[each.name]) for each in looked if each.name in found})
+                exact.add(at)
+        for at in np.flatnonzero(1 - alike <= _STRAYING * unlike).tolist():
+            each = looked[at]
+            # Between two that others know, both are generalised anyway.
+            apart = (each.name in known) != (other.name in known)
+            if apart and at not in exact and _is_nearly_told(each, other, rows):
+                both = _is_nearly_told(other, each, rows)
+                found.setdefault(each.name, []).append(Relation((other.name,), both, nearly=True))
+    return found
 
 
 @dataclass(frozen=True, eq=False)
@@ -216,17 +251,48 @@ def _number(value: Value) -> float | None:
     return None if day is None else float(day.toordinal())
 
 
-def _may_be_told(codes: CodeArray, gaps: IntArray, other: _ColumnRows) -> BoolArray:
-    """Return which columns are equal in some pairs of rows that are equal in another column.
+def _share_alike(codes: CodeArray, gaps: IntArray, other: _ColumnRows) -> FloatArray:
+    """Return how often columns are equal in some pairs of rows that are equal in another column.
 
     All columns at once: of a thousand columns a million pairs need not be looked at one by one.
     """
     order = np.argsort(other.codes, kind="stable")
     pairs = np.flatnonzero(other.codes[order[:-1]] == other.codes[order[1:]])
     pairs = pairs[:: max(1, len(pairs) // _PAIRS)]
+    if not pairs.size:
+        return np.ones(len(codes))
     one, two = codes[:, order[pairs]], codes[:, order[pairs + 1]]
     equal = (one == two) | (one == gaps) | (two == gaps)
-    return np.asarray(equal.all(axis=1))
+    return np.asarray(equal.mean(axis=1))
+
+
+def _is_nearly_told(each: _ColumnRows, other: _ColumnRows, rows: IntArray) -> bool:
+    """Return whether one column is that of the other in nearly all rows, and no constant.
+
+    Only where the other's values have several rows each; else they would seem to tell everything.
+    """
+    known = (each.codes != each.missing) & (other.codes != other.missing)
+    total = float(rows[known].sum())
+    if each.distinct < _FEWEST_NEARLY[0] or other.distinct < _FEWEST_NEARLY[1]:
+        return False
+    if total < _FEWEST or other.distinct * _FINE > total:
+        return False
+    width = int(each.codes.max()) + 1
+    pairs, at = np.unique(
+        other.codes[known].astype(np.int64) * width + each.codes[known], return_inverse=True
+    )
+    sizes = np.bincount(at, weights=rows[known])
+    first = np.flatnonzero(np.diff(pairs // width, prepend=-1))
+    missed = total - float(np.maximum.reduceat(sizes, first).sum())
+    alone = total - float(np.bincount(each.codes[known], weights=rows[known]).max())
+    return missed <= min(_STRAYING * alone, _STRAYING * total) and alone - missed >= _FEWEST
+
+
+_STRAYING = 0.1
+"""The share of the rows that differ from the most frequent value which may still differ."""
+
+_FEWEST_NEARLY = (2, 3)
+"""Values of a column that is nearly told, and of the one that tells it."""
 
 
 def _is_told(each: _ColumnRows, other: _ColumnRows, rows: IntArray) -> bool:
@@ -307,18 +373,35 @@ class _ColumnNumbers(NamedTuple):
 
     def sums(self) -> list[tuple[str, Relation]]:
         """Return the columns that are a sum or difference of two others, with any factors."""
+        return self._pairs(self.values, _EXACT, nearly=False)
+
+    def products(self) -> list[tuple[str, Relation]]:
+        """Return the columns that are a product of two others, with any powers, but for rounding.
+
+        A body mass index and a weight tell a height.
+        """
+        with np.errstate(invalid="ignore", divide="ignore"):
+            logs = np.where(self.values > 0, np.log(self.values), np.nan)
+        # Where some are 0 or less, none is a product.
+        logs[(self.values <= 0).any(axis=1)] = np.nan
+        return self._pairs(logs, _NEARLY_EXACT, nearly=True)
+
+    def _pairs(
+        self, given: FloatArray, least: float, *, nearly: bool
+    ) -> list[tuple[str, Relation]]:
         names = self.names[:_MOST_SUMMED]
-        complete = ~np.isnan(self.values[: len(names)])
+        complete = ~np.isnan(given[: len(names)])
         found = []
         for i, name in enumerate(names):
             rows = complete[i]
             others = [j for j in range(len(names)) if j != i and complete[j][rows].all()]
             if rows.sum() < _FEWEST or len(others) < 2:
                 continue
-            values = self.values[[i, *others]][:, np.flatnonzero(rows)[:_SUMMED]]
-            pair = _best_pair(values)
+            values = given[[i, *others]][:, np.flatnonzero(rows)[:_SUMMED]]
+            pair = _best_pair(values, least)
             if pair is not None:
-                found.append((name, Relation(tuple(names[others[at]] for at in pair))))
+                of = tuple(names[others[at]] for at in pair)
+                found.append((name, Relation(of, nearly=nearly)))
         return found
 
 
@@ -340,8 +423,13 @@ def _rank_correlation(a: FloatArray, b: FloatArray) -> float:
     return float(one @ two) / sqrt(spread) if spread else 0.0
 
 
-def _best_pair(values: FloatArray) -> tuple[int, int] | None:
-    """Return which two of the other rows of numbers give the first one by a linear rule."""
+def _best_pair(values: FloatArray, least: float) -> tuple[int, int] | None:
+    """Return which two of the other rows of numbers give the first one by a linear rule.
+
+    Args:
+        values: The numbers.
+        least: The share of the first one's variance that they must explain.
+    """
     centred: FloatArray = values - values.mean(axis=1, keepdims=True)
     norms: FloatArray = np.sqrt(np.square(centred).sum(axis=1))
     if norms[0] == 0:
@@ -354,7 +442,11 @@ def _best_pair(values: FloatArray) -> tuple[int, int] | None:
     explained = np.square(with_first)[:, None] + np.square(with_first)[None, :]
     explained -= 2 * among * np.outer(with_first, with_first)
     share: FloatArray = np.where(apart > 1e-6, explained / np.maximum(apart, 1e-6), 0.0)
-    if not share.size or share.max() < _EXACT:
+    if least < _EXACT:
+        # One of two that explains nearly all by itself is no factor.
+        alone = np.square(with_first) > 1 - (1 - least) * _ALONE
+        share[alone] = share[:, alone] = 0.0
+    if not share.size or share.max() < least:
         return None
     one, two = divmod(int(share.argmax()), len(usable))
     return int(usable[one]), int(usable[two])
