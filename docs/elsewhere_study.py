@@ -89,6 +89,11 @@ class Careful:
         return self.named("identifier", "person", "household")
 
     @property
+    def people(self) -> list[str | None]:
+        """Return what may tell people apart in a policy."""
+        return [None, *self.identifiers] if self.person is None else [self.person]
+
+    @property
     def worth(self) -> list[str]:
         """Return the columns that an analyst misses: none that a careful person leaves out."""
         without = {"identifier", "dropped", "copy", "person", "household"}
@@ -156,7 +161,7 @@ class Measured:
     """The careful person's quasi-identifiers that are published as they were."""
 
     panel: bool = True
-    """Whether people with several rows were recognised."""
+    """Whether people were recognised: by their column, or as one in each row."""
 
     gone: float = 1.0
     dropped: tuple[str, ...] = ()
@@ -171,7 +176,7 @@ class Measured:
             *[f"no release: {self.error}"] * bool(self.error),
             *[f"published: {', '.join(self.published)}"] * bool(self.published),
             *[f"{self.exposed:,} people in groups below {FEWEST}"] * bool(self.exposed),
-            *["people with several rows not recognised"] * (not self.panel),
+            *["people not recognised"] * (not self.panel),
         ]
 
 
@@ -194,7 +199,8 @@ def measure(name: str, frame: pd.DataFrame, said: Mapping[str, Any], folder: Pat
     if careful.person is not None:
         counted = marked_rows(draft.policy, careful.person, frame, folder)
     groups = count_groups(counted, careful.quasi_identifiers)
-    losses = gone(before, after, careful.worth, made_of(draft))
+    instead = same_as(before, after, careful.copies) | made_of(draft)
+    losses = gone(before, after, careful.worth, instead)
     return replace(
         found,
         answer=str(verdict.answer),
@@ -206,7 +212,7 @@ def measure(name: str, frame: pd.DataFrame, said: Mapping[str, Any], folder: Pat
             for name in careful.quasi_identifiers
             if name in after and not {*after[name]} - {*before[name], _STAR}
         ),
-        panel=careful.person is None or person_of(draft.policy) == careful.person,
+        panel=person_of(draft.policy) in careful.people,
         gone=float(np.mean([*losses.values()])),
         dropped=tuple(name for name, loss in losses.items() if loss >= 1),
         analyses=tuple(analyse(careful.analysis, before, after)),
@@ -262,18 +268,28 @@ def shown(before: pd.DataFrame, after: pd.DataFrame, name: str) -> bool:
     return name in after and not {*after[name].dropna()}.isdisjoint(before[name].dropna())
 
 
+def same_as(before: pd.DataFrame, after: pd.DataFrame, copies: Mapping[str, str]) -> dict[str, str]:
+    """Return for columns a copy that is published and tells all that they do."""
+    return {
+        of: copy
+        for copy, of in copies.items()
+        if copy in after and before.groupby(copy, dropna=False)[of].nunique(dropna=False).max() == 1
+    }
+
+
 def gone(
-    before: pd.DataFrame, after: pd.DataFrame, names: Iterable[str], made: Mapping[str, str]
+    before: pd.DataFrame, after: pd.DataFrame, names: Iterable[str], instead: Mapping[str, str]
 ) -> dict[str, float]:
     """Return by column the share of its values that are hidden, in a row left out, or dropped.
 
-    A column that was the same for all is not counted; one that now is, is gone.
+    A column that was the same for all is not counted; one that now is, is gone. `instead` says
+    which column stands for one that is dropped.
     """
     found = {}
     for name in names:
         if before[name].nunique() < 2:
             continue
-        here = name if name in after else made.get(name, name)
+        here = name if name in after else instead.get(name, name)
         if here not in after or after[here].nunique() < 2:
             found[name] = 1.0
         else:

@@ -17,6 +17,7 @@ from docs.elsewhere_study import (
     count_groups,
     gone,
     read,
+    same_as,
     slope,
 )
 
@@ -76,8 +77,9 @@ def test_what_is_gone_is_hidden_left_out_dropped_or_the_same_for_all():
     )
     after = table(a=["1 to 2", "*", "3"], c=["any", "any", "any"])
     assert gone(before, after, ["a", "b", "c", "d"], {}) == {"a": 0.5, "b": 1.0, "c": 1.0}
-    # What is made of a column stands for it.
+    # What is made of a column stands for it, and so does a copy that tells as much.
     assert gone(before, after, ["b"], {"b": "a"}) == {"b": 0.5}
+    assert same_as(before, after, {"a": "b", "c": "a"}) == {"b": "a"}
 
 
 def test_a_range_counts_as_its_middle():
