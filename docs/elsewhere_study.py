@@ -299,19 +299,26 @@ def gone(
 
 
 _NUMBER = re.compile(r"(?<![\w.])-?\d+(?:[.,]\d+)?")
+_DOWN = re.compile("under|less|up to|below|<|≤|unter|moins|meno|minder|hasta|fino", re.IGNORECASE)
 
 
 def as_numbers(column: pd.Series) -> "pd.Series[float]":
-    """Return numbers, for a range the middle of those it is written with.
+    """Return numbers, for a range the middle of its ends.
 
-    >>> as_numbers(pd.Series(["7", "20 to 29", "*"])).tolist()
-    [7.0, 24.5, nan]
+    An open range ends where the outermost of all labels does, as an analyst would have it.
+
+    >>> as_numbers(pd.Series(["7", "20 to 29", "19 or more", "under 9", "*"])).tolist()
+    [7.0, 24.5, 24.0, 8.0, nan]
     """
     whole = pd.to_numeric(column, errors="coerce").astype(float)
     written = {
         label: [float(n.replace(",", ".")) for n in _NUMBER.findall(label)]
         for label in column[whole.isna()].dropna().unique()
     }
+    every = [*whole.dropna(), *(number for numbers in written.values() for number in numbers)]
+    for label, numbers in written.items():
+        if len(numbers) == 1:
+            numbers.append(min(every) if _DOWN.search(label) else max(every))
     middles = {label: float(np.mean(ns)) for label, ns in written.items() if ns}
     return whole.fillna(column.map(middles).astype(float))
 

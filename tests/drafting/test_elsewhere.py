@@ -84,7 +84,7 @@ def test_what_is_gone_is_hidden_left_out_dropped_or_the_same_for_all():
 
 def test_a_range_counts_as_its_middle():
     column = pd.Series(["7", "20 to 29", "60 or more", "*", None], dtype="string")
-    assert as_numbers(column).tolist()[:3] == [7, 24.5, 60]
+    assert as_numbers(column).tolist()[:3] == [7, 24.5, 60]  # no label goes beyond 60
     assert as_numbers(column).isna().tolist()[3:] == [True, True]
 
 
