@@ -23,7 +23,7 @@ def test_init_writes_a_policy_that_can_be_used_at_once(patients, run):
 
 @pytest.mark.usefixtures("patience")
 def test_init_shows_what_it_guessed_and_who_is_singled_out(patients, run):
-    result = run("init", "patients.csv", "-o", "new.yaml")
+    result = run("init", "patients.csv", "-o", "new.yaml", "--all")
     lines = result.stdout.splitlines()
     assert any("name" in line and "identifier" in line for line in lines)
     # Every age occurs once, so age alone singles everybody out.
@@ -34,11 +34,33 @@ def test_init_shows_what_it_guessed_and_who_is_singled_out(patients, run):
 
 
 @pytest.mark.usefixtures("patience")
+def test_init_fits_one_screen_and_shows_columns_in_doubt_first(folder, run):
+    sizes = {15: 30, 60: 50}
+    for columns, most in sizes.items():
+        names = ["age", "sex", *(f"v{i}" for i in range(columns - 2))]
+        rows = [
+            ",".join(
+                [str(20 + n % 50), "fm"[n % 2], *(f"a{(n * i) % 7}" for i in range(columns - 2))]
+            )
+            for n in range(300)
+        ]
+        (folder / "wide.csv").write_text("\n".join([",".join(names), *rows]), encoding="utf-8")
+        result = run("init", "wide.csv", "--force")
+        assert result.exit_code == 0, result.stderr
+        assert len((result.stdout + result.stderr).splitlines()) <= most
+        assert len((folder / "policy.yaml").read_text("utf-8").splitlines()) <= 2 * columns
+        table = result.stdout.splitlines()[2:]
+        doubtful = [i for i, line in enumerate(table) if " ? " in line]
+        assert columns < 60 or doubtful == list(range(len(doubtful)))
+        assert columns < 60 or " more columns: " in result.stdout
+
+
+@pytest.mark.usefixtures("patience")
 def test_init_to_stdout_gives_yaml_and_nothing_else(patients, run):
     result = run("init", "patients.csv", "-o", "-")
     assert result.exit_code == 0
     assert result.stdout == sf.draft("patients.csv").text
-    assert "role guessed" in result.stderr
+    assert "what happens" in result.stderr
     assert everything_in(patients) == {"patients.csv", "policy.yaml"}
 
 

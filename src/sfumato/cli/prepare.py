@@ -28,6 +28,7 @@ from sfumato.errors import ParameterError, UnknownNameError
 if TYPE_CHECKING:
     from sfumato.comparison.frontier import Comparison
     from sfumato.drafting.policy import Draft
+    from sfumato.showing.content import Content
 
 
 @command(
@@ -89,6 +90,14 @@ def init(  # noqa: PLR0917 - options of a command line
             "--ask", help="Ask about the columns whose meaning is in doubt; Enter takes the guess."
         ),
     ] = False,
+    every: Annotated[
+        bool,
+        typer.Option(
+            "--all",
+            help="Show all columns with the whole reason, what singles people out, and what each "
+            "quasi-identifier costs.",
+        ),
+    ] = False,
     force: ForceOption = False,
 ) -> None:
     """Draft a policy for a table.
@@ -106,6 +115,7 @@ def init(  # noqa: PLR0917 - options of a command line
     if ask:
         _require_terminal()
     from sfumato.releases.release import public_name
+    from sfumato.showing.content import Content
     from sfumato.tasks.draft import draft as task
     from sfumato.tasks.draft import inspect
 
@@ -130,7 +140,11 @@ def init(  # noqa: PLR0917 - options of a command line
     if not to_stdout:
         # Before anything is shown: a reader of the first lines alone closes the pipe.
         write_text(target, draft.text, force=force, private=_DRAFT)
-    show(draft.content(inspection), inspection.short_content(), *price, err=to_stdout)
+    if every:
+        show(draft.content(inspection), inspection.short_content(), *price, err=to_stdout)
+    else:
+        risk = Content(f"{inspection.headline}.")
+        show(draft.content(every=False), risk, *map(_without_costs, price), err=to_stdout)
     if to_stdout:
         put(draft.text)
         return
@@ -139,6 +153,18 @@ def init(  # noqa: PLR0917 - options of a command line
         f"  sfumato anonymize {quote(clean(public_name(data)))} -p {quote(clean(target))}"
         " -o release"
     )
+
+
+def _without_costs(price: "Content") -> "Content":
+    """Return a price without the table of what each quasi-identifier costs."""
+    from sfumato.showing.content import ContentTable
+
+    parts = [
+        part
+        for part in price.parts
+        if not (isinstance(part, ContentTable) and part.headings[0].name == "quasi-identifier")
+    ]
+    return replace(price, parts=tuple(parts))
 
 
 _ANSWERS = {

@@ -10,6 +10,7 @@ import numpy as np
 from sfumato.derivations.dates import ORDERS, DateForm, Detection, iso_of, look_like_dates
 from sfumato.drafting.given import Given
 from sfumato.drafting.guess import Guess, separator_in
+from sfumato.drafting.in_short import cut_short, say_what_happens, shorten_reason
 from sfumato.drafting.inspection import Inspection
 from sfumato.drafting.secrecy import guess_secrecy
 from sfumato.errors import ParameterError, SfumatoError, names_in
@@ -40,7 +41,15 @@ from sfumato.policy.meanings import ColumnKind, Key
 from sfumato.policy.parts import member_settings
 from sfumato.releases.people import Repetition, find_repetition, keys_of
 from sfumato.schema import Role
-from sfumato.showing.content import Cell, Content, ContentTable, Share, Showable
+from sfumato.showing.content import (
+    Cell,
+    Content,
+    ContentTable,
+    Part,
+    Sentence,
+    Share,
+    Showable,
+)
 from sfumato.tables import Domain
 from sfumato.text import format_integer, number_of, percent, text_of, visible
 from sfumato.typing import Value
@@ -68,7 +77,11 @@ _HEAD = """\
 #   known: false: without the release others do not know it, so that it tells them nothing else
 """
 
-_WIDEST = 99
+_WIDEST = 119
+_MOST_SHOWN = 30
+_FEWEST_SHOWN = 15
+"""Of more columns than the first number those in doubt are shown, or so many at least."""
+
 """The longest line of a policy, with its comment."""
 
 
@@ -97,8 +110,16 @@ class Draft(Showable):
         """The role of each column."""
         return {name: rule.role for name, rule in self.policy.columns.items()}
 
-    def content(self, inspection: Inspection | None = None) -> Content:
-        """Return the role of each column and why, with what an inspection measured of it."""
+    def content(self, inspection: Inspection | None = None, *, every: bool = True) -> Content:
+        """Return the role of each column and why, with what an inspection measured of it.
+
+        Args:
+            inspection: What was measured.
+            every: Whether all columns are shown with the whole reason; else what happens to each in
+                a few words, and of many columns those in doubt.
+        """
+        if not every:
+            return self._short_content()
         measured = {} if inspection is None else {c.name: c for c in inspection.columns}
         rows: list[list[Cell]] = []
         for name, role in self.roles.items():
@@ -107,6 +128,38 @@ class Draft(Showable):
             rows.append([name, role.value, *figures, self.reasons[name]])
         heads = ["column", "role guessed", "distinct", "unique alone", "why"]
         return Content("", (ContentTable.of("", heads, rows, most=None),))
+
+    def _short_content(self) -> Content:
+        """Return what happens to each column, a line for each; of many those in doubt first."""
+        meanings = {model: _meaning(model, 2) for model in self.policy.models}
+        hidden = {} if self.price is None else {c.name: c.hidden for c in self.price.columns}
+        names = list(self.policy.columns)
+        doubtful = [name for name in names if name in self.uncertain]
+        shown = names
+        if len(names) > _MOST_SHOWN:
+            shown = [*doubtful, *(name for name in names if name not in self.uncertain)]
+            shown = shown[: max(_FEWEST_SHOWN, min(len(doubtful), _MOST_SHOWN))]
+        rows: list[list[Cell]] = []
+        for name in shown:
+            rule = self.policy.columns[name]
+            what = say_what_happens(name, rule, self.policy.models, meanings, hidden.get(name))
+            why = shorten_reason(self.reasons[name])
+            doubt = "? " if name in self.uncertain else ""
+            rows.append(
+                [
+                    cut_short(name, 24),
+                    rule.role.value,
+                    cut_short(what, 36),
+                    f"{doubt}{cut_short(why, 40)}",
+                ]
+            )
+        parts: list[Part] = []
+        heads = ["column", "role", "what happens", "why (?: in doubt)"]
+        parts.append(ContentTable.of("", heads, rows, most=None))
+        if rest := [self.policy.columns[name].role for name in names if name not in shown]:
+            counted = [f"{rest.count(role)} {role.value}" for role in dict.fromkeys(rest)]
+            parts.append(Sentence(f"{len(rest)} more columns: {', '.join(counted)}."))
+        return Content("", tuple(parts))
 
     def to_dict(self) -> dict[str, Any]:
         """Return everything as plain values that JSON can hold."""
@@ -138,7 +191,7 @@ class DraftedColumn:
     @property
     def comment(self) -> str:
         """The words that stand beside it in a policy."""
-        return self.guess.reason
+        return shorten_reason(self.guess.reason)
 
 
 def draft_columns(
@@ -491,8 +544,12 @@ def policy_text(
     for name, column in columns.items():
         lines += _indent(_with_comment(_line(name, column.rule.to_plain()), column.comment))
     lines += ["models:"]
+    explained: set[str] = set()
     for model in models:
-        lines += _with_comment(_item(model), _meaning(model, rows))
+        # What a kind of model promises is said once: its numbers stand beside it.
+        meaning = "" if model.name in explained else _meaning(model, rows)
+        explained.add(model.name)
+        lines += _with_comment(_item(model), meaning)
     left = "one row has no other to hide among, and is left out"
     if rows != 1:
         left = "at most this share of the rows is left out, those hardest to hide"
@@ -541,13 +598,26 @@ def _meaning(model: PrivacyModel, rows: int) -> str:  # noqa: PLR0911 - one per 
 def _item(model: PrivacyModel) -> list[str]:
     settings = member_settings(model, "model")
     short = to_text({"a": settings}, flow=True)[4:-2]
-    return [f"- {short}"] if _fits(short) else _yaml({"models": [settings]})[1:]
+    if _fits(short):
+        return [f"- {short}"]
+    return [f"- {line}" if i == 0 else f"  {line}" for i, line in enumerate(_wrap(settings))]
+
+
+def _wrap(settings: dict[str, object]) -> list[str]:
+    """Write settings in braces, in lines that are not too long."""
+    return to_text(settings, flow=True, width=_WIDEST - 12).rstrip("\n").split("\n")
 
 
 def _line(key: str, value: object) -> list[str]:
     """Write a setting in one line if it fits, else in several."""
     short = to_text({key: value}, flow=True)[1:-2]
-    return [short] if _fits(short) and not short.startswith("?") else _entry(key, value)
+    if short.startswith("?"):
+        return _entry(key, value)
+    if _fits(short):
+        return [short]
+    # Without the outer braces.
+    lines = _wrap({key: value})
+    return [lines[0][1:], *lines[1:-1], lines[-1][:-1]]
 
 
 def _fits(text: str) -> bool:
@@ -578,7 +648,11 @@ def _yaml(settings: dict[str, object]) -> list[str]:
 def _comment(text: str) -> list[str]:
     # A value may hold what YAML takes for the end of the comment.
     return wrap(
-        visible(text), 96, initial_indent="# ", subsequent_indent="# ", break_on_hyphens=False
+        visible(text),
+        _WIDEST - 3,
+        initial_indent="# ",
+        subsequent_indent="# ",
+        break_on_hyphens=False,
     )
 
 

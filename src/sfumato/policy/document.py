@@ -352,12 +352,13 @@ _Dumper.add_representer(bool, _word)
 _Dumper.add_representer(type(None), _word)
 
 
-def to_text(settings: dict[str, object], *, flow: bool = False) -> str:
+def to_text(settings: dict[str, object], *, flow: bool = False, width: int = 2**20) -> str:
     """Write settings in their order.
 
     Args:
         settings: What to write.
         flow: Whether all of it goes into one line, in braces.
+        width: The most characters of such a line; what is longer goes into several.
 
     >>> print(to_text({"version": 1, "columns": {"zip": "plain"}, "other": "1e5"}), end="")
     version: 1
@@ -368,7 +369,7 @@ def to_text(settings: dict[str, object], *, flow: bool = False) -> str:
     """
     text: str = yaml.dump(
         settings, Dumper=_Dumper, sort_keys=False, allow_unicode=True,
-        default_flow_style=flow or None, width=2**20 if flow else 100,
+        default_flow_style=flow or None, width=width if flow else 100,
     )  # fmt: skip
     # Names that turn a line around stand in double quotes, where they can be escaped.
     return visible(text, keep="\n")
