@@ -105,6 +105,8 @@ INTERVALS = (
     {"kind": "intervals", "widths": [5, 10, 20]},
     {"kind": "intervals", "widths": [10, 50], "lower": 20, "upper": 60},
     {"kind": "intervals", "bounds": [[20, 30, 40, 50, 60], [30, 50]]},
+    {"kind": "intervals", "widths": [5, 10, 20], "join": True},
+    {"kind": "intervals", "bounds": [[25, 35, 45]], "join": True},
 )
 MASKINGS = (
     {"kind": "masking"},
@@ -191,7 +193,11 @@ MAKES: dict[str, Make] = {
         pa.date32(),
         day(2015, 2021),
         choice("1900-01-01", "2099-12-31", "1000-05-05", "2014-12-31", "2022-01-01"),
-        (None, "auto", *DATES, {"kind": "intervals", "widths": ["7d", "28d"]}),
+        (
+            None, "auto", *DATES,
+            {"kind": "intervals", "widths": ["7d", "28d"]},
+            {"kind": "intervals", "widths": ["28d"], "join": True},
+        ),
         ("text", "bounds", "midpoint"),
     ),
     "moment": Make(

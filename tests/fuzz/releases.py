@@ -113,6 +113,7 @@ BUILT = [
     {"kind": "masking", "side": "left"},
     {"kind": "intervals", "widths": [10]},
     {"kind": "intervals", "bounds": [[20, 50]]},
+    {"kind": "intervals", "widths": [10], "join": True},
 ]
 """Hierarchies that are built for the values that there are."""
 
