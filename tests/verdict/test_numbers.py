@@ -107,3 +107,27 @@ def test_numbers_that_have_nothing_to_do_with_anything_are_a_yes(spread):
     }[spread]
     columns = {"hand": rng.choice(["left", "right"], n).tolist(), "pay": pay.tolist()}
     assert answer(given(hand=PLAIN, pay="sensitive"), **columns).answer == "yes"
+
+
+def test_a_decoupled_release_of_its_maker_is_held_to_its_own_policy(tmp_path):
+    table = pa.table(
+        {
+            "zone": [f"z{i // 60}" for i in range(600)],
+            "ill": ["hiv" if i // 60 == 3 and i % 5 < 3 else f"i{i % 4}" for i in range(600)],
+            "drug": [f"d{i // 4 % 3}" for i in range(600)],
+        }
+    )
+    columns = {"zone": "quasi-identifier", "ill": "sensitive", "drug": "sensitive"}
+    models = [{"model": "k-anonymity", "k": 5}]
+    secret = {"role": "sensitive", "secret": ["hiv"]}
+    for policy, answer in (
+        ({"columns": columns, "models": models}, "with care"),
+        ({"columns": {**columns, "ill": secret}, "models": models}, "no"),
+    ):
+        folder = tmp_path / answer
+        made = sf.decouple(table, policy=policy)
+        stored = sf.decouple(table, policy=policy, output=folder)
+        told = sf.verify(made, policy)
+        assert told.answer == sf.verify(made).answer == sf.verify(stored).answer == answer
+        assert told.at_risk == sf.verify(made).at_risk
+        assert sf.verify(folder).answer == "with care"

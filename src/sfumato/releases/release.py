@@ -356,6 +356,9 @@ class DecoupledRelease(Showable):
     private_notes: tuple[str, ...] = ()
     """What deserves a second look and depends on more than is published: it stands in no file."""
 
+    policy: Policy | None = field(default=None, repr=False, compare=False)
+    """The policy it was made with, as long as it is not opened again; it is not published."""
+
     @classmethod
     def of(
         cls,
@@ -363,11 +366,12 @@ class DecoupledRelease(Showable):
         grouped: GroupedTables,
         left_out: tuple[str, ...],
         private_notes: tuple[str, ...] = (),
+        policy: Policy | None = None,
     ) -> Self:
         """Return the release that is in a place."""
         tables = placed.tables if placed.folder is None else None
         found = cls(placed.manifest, placed.verdict, grouped, placed.folder, tables, left_out)
-        return replace(found, place=placed.address, private_notes=private_notes)
+        return replace(found, place=placed.address, private_notes=private_notes, policy=policy)
 
     @property
     def method(self) -> str:

@@ -60,7 +60,7 @@ def sign(
         True
     """
     signer = signing_key(key)
-    own = release.policy if isinstance(release, Release) else None
+    own = release.policy if isinstance(release, Release | DecoupledRelease) else None
     rules = own if policy is None else policy_of(policy)
     # Opened once: a file of a database that is open for reading cannot be opened for writing.
     opened = open_release(release, rules, people_file=people_file)

@@ -182,7 +182,9 @@ def decouple(  # noqa: PLR0913 - all but two have a default and are named
         table,
     )
     left_out = columns_left_out(release, (*needs, *plain))
-    made = DecoupledRelease.of(placed, parts.grouped, left_out, parts.notes)
+    made = DecoupledRelease.of(
+        placed, parts.grouped, left_out, parts.notes, _policy_with_roles(release)
+    )
     return _with_unprotected(made, release.policy, plain, report) if plain else made
 
 
@@ -261,6 +263,15 @@ def _own_policy(release: PublishedTable) -> Policy | None:
     """Return the policy of what is decoupled: what was given, else what it was made with."""
     found = release.policy or getattr(release.given, "policy", None)
     return found if isinstance(found, Policy) else None
+
+
+def _policy_with_roles(release: PublishedTable) -> Policy | None:
+    """Return that policy if the roles are those of it, and not others given with the call."""
+    policy = _own_policy(release)
+    if policy is None or not {*release.sensitive} <= {*policy.sensitive}:
+        return None
+    same = {*release.quasi_identifiers} == {*policy.quasi_identifiers}
+    return policy if same else None
 
 
 def _secrets(release: PublishedTable) -> tuple[dict[str, HierarchyBuilder], tuple[str, ...]]:

@@ -33,7 +33,7 @@ from sfumato.populations.weights import add_weights
 from sfumato.releases.opening import Published, PublishedTable, Roles, open_release
 from sfumato.releases.people import require_people, require_unlinked
 from sfumato.releases.recompute import private_columns
-from sfumato.releases.release import Release
+from sfumato.releases.release import DecoupledRelease, Release
 from sfumato.tables import open_table
 from sfumato.tasks.assessment import Assessment
 from sfumato.typing import Progress, silent
@@ -251,7 +251,7 @@ def foresee(trial: Trial, policy: Policy) -> Assessment:
 def _policy_for(what: object, policy: GivenPolicy | None) -> Policy | None:
     """Return the policy that something is held to: in the hands of its maker, a release's own."""
     given = policy_of(policy)
-    return what.policy if given is None and isinstance(what, Release) else given
+    return what.policy if given is None and isinstance(what, Release | DecoupledRelease) else given
 
 
 def _hide_names(outcome: Outcome, columns: Sequence[ColumnFinding]) -> Outcome:
