@@ -18,8 +18,17 @@ from sfumato.derivations.dates import DateForm
 from sfumato.errors import ParameterError, require_int
 from sfumato.files import in_folder
 from sfumato.registry import Member
+from sfumato.text import number_of, text_of
 
-__all__ = ["DERIVATIONS", "Age", "Derivation", "Preparation", "Relative", "Shift"]
+__all__ = [
+    "DERIVATIONS",
+    "Age",
+    "Derivation",
+    "Preparation",
+    "Relative",
+    "Shift",
+    "spellings_of_code",
+]
 
 Unit = Literal["days", "weeks", "months"]
 Incomplete = Literal["refuse", "missing"]
@@ -352,10 +361,16 @@ class Preparation:
     secret: bytes | None = field(default=None, repr=False)
     """The secret by which dates are moved."""
 
+    codes: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    """The values of columns that mean that none is known, as texts; they are made missing first."""
+
+    owned: str | None = None
+    """The column without which a row is left out: nobody knows whose it is."""
+
     @property
     def empty(self) -> bool:
         """Whether there is nothing to do."""
-        return not (self.dates or self.likely or self.steps)
+        return not (self.dates or self.likely or self.steps or self.codes or self.owned)
 
     @property
     def shift(self) -> Shift | None:
@@ -381,4 +396,22 @@ class Preparation:
                 here |= {*step.made}
         dates = {name: form for name, form in self.dates.items() if name in columns}
         likely = tuple(name for name in self.likely if name in columns)
-        return replace(self, dates=dates, likely=likely, steps=tuple(steps))
+        codes = {name: each for name, each in self.codes.items() if name in columns}
+        owned = self.owned if self.owned in columns else None
+        return replace(
+            self, dates=dates, likely=likely, steps=tuple(steps), codes=codes, owned=owned
+        )
+
+
+def spellings_of_code(code: str) -> tuple[str, ...]:
+    """Return how a code of a missing value may be written in a text file.
+
+    >>> spellings_of_code("-9"), spellings_of_code("refused")
+    (('-9', '-9.0', '-9.00'), ('refused',))
+    """
+    number = number_of(code)
+    if number is None:
+        return (code,)
+    plain = text_of(int(number) if number.is_integer() else number)
+    decimals = (f"{plain}.0", f"{plain}.00") if number.is_integer() else ()
+    return tuple(dict.fromkeys((code, plain, *decimals)))

@@ -3,6 +3,7 @@
 import re
 import unicodedata
 from collections.abc import Collection, Mapping, Sequence
+from dataclasses import replace
 from functools import cache, cached_property
 from itertools import pairwise
 from pathlib import Path
@@ -134,14 +135,37 @@ def guess(
         coded: What its name stands for in a survey that has it and other columns.
     """
     look = _Look(domain, variable)
-    found = _guess(domain, look, variable, coded)
     codes = look.codes_of_missing({} if variable is None else variable.labels)
+    if codes:
+        domain = without_codes(domain, codes)
+        look = _Look(domain, variable)
+    found = _guess(domain, look, variable, coded)
     if codes and found.role not in (Role.IDENTIFIER, Role.DROPPED):
         shown = " and ".join(text_of(code) for code in codes)
-        found = found._replace(
-            reason=f"{found.reason}. {shown} may mean that the value is missing", missing=codes
-        )
+        means = "means" if len(codes) == 1 else "mean"
+        reason = f"{found.reason}. {shown} {means} that the value is missing"
+        found = found._replace(reason=reason, missing=codes)
     return found
+
+
+def without_codes(domain: Domain, codes: Collection[Value]) -> Domain:
+    """Return the values of a column without those that mean that none is known.
+
+    >>> from sfumato.tables import open_table
+    >>> import pyarrow as pa
+    >>> ages = open_table(pa.table({"age": [31, 47, -9, -9]})).domains(["age"])["age"]
+    >>> known = without_codes(ages, [-9])
+    >>> known.values(), known.missing
+    ([31, 47], 2)
+    """
+    kept = np.array([value not in codes for value in domain.values()], dtype=bool)
+    places = np.flatnonzero(kept)
+    return replace(
+        domain,
+        rows=domain.rows[kept],
+        missing=domain.missing + int(domain.rows[~kept].sum()),
+        take=lambda at: domain.take(places[at]),
+    )
 
 
 def _guess(
@@ -1260,7 +1284,10 @@ class _Look:
         said = {code for code, label in labels.items() if _NO_ANSWER.search(_plain(label))}
         found = [v for v, text in zip(self._sample, self._texts, strict=True) if text in said]
         rest = sorted({n for n in self.numbers if n not in {number_of(v) for v in found}})
-        codes = _beyond_gap(rest) if len(rest) > 2 and self.is_whole() else set()
+        codes: set[float] = set()
+        if len(rest) > 2 and self.is_whole():
+            rows = dict(zip(map(number_of, self._sample), self._domain.rows.tolist(), strict=True))
+            codes = _beyond_gap(rest) | _spikes(rest, [rows[number] for number in rest])
         return tuple(value for value in self._sample if value in found or number_of(value) in codes)
 
     def are_weights(self) -> bool:
@@ -1394,6 +1421,38 @@ def _beyond_gap(numbers: Sequence[float]) -> set[float]:
         found |= set(high)
     return found
 
+
+def _spikes(numbers: Sequence[float], rows: Sequence[int]) -> set[float]:
+    """Return the codes at either end that stand apart, and that far more rows have than others.
+
+    >>> ages = list(range(18, 91))
+    >>> _spikes([*ages, 99], [*([5] * len(ages)), 60]), _spikes([*ages, 99], [5] * 74)
+    ({99}, set())
+    >>> _spikes([-9, *ages], [3, *([5] * len(ages))])
+    {-9}
+    """
+    low = [number for number in numbers if number < 0]
+    rest = numbers[len(low) :]
+    found: set[float] = set()
+    steps = [b - a for a, b in pairwise(rest)]
+    if len(steps) < _FEWEST_STEPS:
+        return found
+    step = sorted(steps)[len(steps) // 2]
+    if low and low[-1] <= _SURELY_NEGATIVE and _NEGATIVE_CODES.issuperset(low):
+        found |= set(low) if rest[0] - low[-1] > 3 * step else set()
+    high = [number for number in rest if number in _POSITIVE_CODES and number > 9]
+    below = [at for at, number in enumerate(numbers) if number >= 0 and number not in high]
+    high = [number for number in high if below and number > numbers[below[-1]]]
+    if high and high[0] - numbers[below[-1]] >= 3 * step:
+        usual = fmean(rows[at] for at in below[-5:])
+        enough = max(3 * usual, 0.005 * sum(rows))
+        found |= {number for number in high if rows[numbers.index(number)] >= enough}
+    return found
+
+
+_FEWEST_STEPS = 5
+_SURELY_NEGATIVE = -7
+"""A difference, or one step below nothing, is nearer to 0."""
 
 _NEGATIVE_CODES = frozenset({-1, -2, -3, -4, -5, -6, -7, -8, -9, -88, -97, -98, -99, -999, -9999})
 _POSITIVE_CODES = frozenset({

@@ -9,7 +9,7 @@ import numpy as np
 
 from sfumato.derivations.dates import ORDERS, DateForm, Detection, iso_of, look_like_dates
 from sfumato.drafting.given import Given
-from sfumato.drafting.guess import Guess, separator_in
+from sfumato.drafting.guess import Guess, separator_in, without_codes
 from sfumato.drafting.in_short import cut_short, say_what_happens, shorten_reason
 from sfumato.drafting.inspection import Inspection
 from sfumato.drafting.secrecy import guess_secrecy
@@ -38,7 +38,7 @@ from sfumato.policy import ColumnRule, InputRule, Policy, SearchRule
 from sfumato.policy.document import to_text
 from sfumato.policy.editing import edit_text
 from sfumato.policy.meanings import ColumnKind, Key
-from sfumato.policy.parts import member_settings
+from sfumato.policy.parts import PersonRule, Unowned, member_settings
 from sfumato.releases.people import Repetition, find_repetition, keys_of
 from sfumato.schema import Role
 from sfumato.showing.content import (
@@ -249,7 +249,7 @@ def draft_rules(
     """Return the policy that `write_draft` writes, without its text."""
     total = next(iter(domains.values())).total
     repeated = _repetition(columns, domains, given)
-    person = repeated.column if repeated is not None else None
+    person = None if repeated is None else _person_rule(repeated)
     said: dict[str, object] = {
         "columns": {name: column.rule for name, column in columns.items()},
         "models": [*base_models(columns, total, given), *models],
@@ -377,11 +377,15 @@ def draft_column(found: Guess, domain: Domain | None) -> DraftedColumn:
         return DraftedColumn(ColumnRule(role=found.role), found)
     if found.role is Role.SET:
         return DraftedColumn(ColumnRule(role=found.role, separator=separator_in(domain)), found)
+    if found.missing:
+        domain = without_codes(domain, found.missing)
     values = domain.values(_MOST_DESCRIBED)
     dates, said = _draft_dates(domain.column, values)
     if said:
         found = found._replace(reason=f"{found.reason}. {said}")
     form: dict[str, Any] = {} if dates is None else {"dates": dates}
+    if found.missing:
+        form["missing_codes"] = found.missing
     if found.role is Role.SENSITIVE:
         secrecy = guess_secrecy(values, domain.column)
         rule = ColumnRule(
@@ -566,14 +570,19 @@ def policy_text(
 
 def _person(repeated: Repetition) -> list[str]:
     why = f"Rows are not people: {repeated}" if repeated.several else "it tells people apart"
-    lines = _with_comment(_line("person", repeated.column), why)
+    lines = _with_comment(_line("person", _person_rule(repeated).to_plain()), why)
     if repeated.missing:
         lines += _comment(
-            f"{format_integer(repeated.missing)} rows have no {repeated.column!r}: fill it in, or "
-            "leave these "
-            "rows out, before anything is published."
+            f"{format_integer(repeated.missing)} rows have no {repeated.column!r} and are left "
+            "out: nobody knows whose they are. Fill it in to keep them."
         )
     return lines
+
+
+def _person_rule(repeated: Repetition) -> PersonRule:
+    """Return what a person is; rows of which that is not known are left out."""
+    missing = Unowned.LEAVE_OUT if repeated.missing else Unowned.REFUSE
+    return PersonRule(column=repeated.column, missing=missing)
 
 
 def _meaning(model: PrivacyModel, rows: int) -> str:  # noqa: PLR0911 - one per model

@@ -56,7 +56,7 @@ from sfumato.policy.document import (
 )
 from sfumato.populations.weights import Averaging
 from sfumato.schema import Role
-from sfumato.text import text_of
+from sfumato.text import number_of, text_of
 
 if TYPE_CHECKING:
     from sfumato.networks import Learner
@@ -499,6 +499,15 @@ def _read_texts(value: object) -> tuple[str, ...]:
     return tuple(dict.fromkeys("".join(text_of(each)) for each in value))
 
 
+def _write_codes(codes: tuple[str, ...]) -> list[object]:
+    """Write values as people do: numbers without quotation marks."""
+    numbers = [number_of(code) for code in codes]
+    return [
+        int(n) if n is not None and n.is_integer() and text_of(int(n)) == code else code
+        for code, n in zip(codes, numbers, strict=True)
+    ]
+
+
 def _read_levels(value: object) -> tuple[int, int] | None:
     levels: tuple[int, int] | None = read(tuple[int, int] | None, value)
     if levels is not None:
@@ -731,6 +740,15 @@ class ColumnRule(Part):
         write=_write_dates,
         sparse=True,
     )
+    missing_codes: tuple[str, ...] = setting(
+        _read_texts,
+        "Values that mean that none is known, as in [-9, 99]: they are made missing before all "
+        "else, in the data and in its population.",
+        _TEXTS,
+        default=(),
+        write=_write_codes,
+        sparse=True,
+    )
     separator: str | None = setting(
         _read_separator,
         "What stands between the items of a cell of text, as in ';' (set). A column of lists needs "
@@ -873,6 +891,13 @@ class ColumnRule(Part):
         return settings if len(settings) > 1 else self.role.value
 
 
+class Unowned(StrEnum):
+    """What becomes of rows of which nobody knows whose they are."""
+
+    REFUSE = "refuse"
+    LEAVE_OUT = "leave-out"
+
+
 @dataclass(frozen=True, init=False)
 class PersonRule(Part):
     """What a person is in the data: the rows with one value of a column, or each row by itself.
@@ -904,7 +929,21 @@ class PersonRule(Part):
         sparse=True,
     )
 
+    missing: Unowned = setting(
+        partial(read, Unowned),
+        "What becomes of rows without a value in that column, of which nobody knows whose they "
+        "are: refuse the table, or leave-out.",
+        type_schema(Unowned),
+        default=Unowned.REFUSE,
+        write=plain,
+        sparse=True,
+    )
+
     def _contradictions(self, given: Mapping[str, object]) -> Faults:
+        if self.rows is not None and self.missing is not Unowned.REFUSE:
+            return [
+                (("missing",), "every row is a person, so that none is without one. Remove it.")
+            ]
         if (self.column is None) == (self.rows is None):
             text = "must name a column, as in person: patient_id, or say why rows are meant, as in "
             return [((), text + 'person: {rows: "a row is a vehicle"}')]
@@ -916,7 +955,8 @@ class PersonRule(Part):
 
     def to_plain(self) -> object:
         """Return what a policy file says for it, in the short form if that says it all."""
-        return super().to_plain() if self.column is None else self.column
+        short = self.column is not None and self.missing is Unowned.REFUSE
+        return self.column if short else super().to_plain()
 
     @classmethod
     def schema(cls, families: Families) -> Schema:

@@ -54,6 +54,7 @@ from sfumato.policy.parts import (
     Spelling,
     Suppression,
     Tolerance,
+    Unowned,
     choose,
     every_method,
     family_schema,
@@ -1103,7 +1104,10 @@ class Policy(Part):
                 dates[name] = DateForm()
             elif rule.hierarchy is not None and rule.hierarchy.of_dates is None:
                 likely.append(name)
-        return Preparation(dates, tuple(likely), steps)
+        codes = {n: rule.missing_codes for n, rule in self.columns.items() if rule.missing_codes}
+        leaves_out = self.person is not None and self.person.missing is Unowned.LEAVE_OUT
+        owned = person if leaves_out else None
+        return Preparation(dates, tuple(likely), steps, codes=codes, owned=owned)
 
     def make_search(self, searches: Mapping[str, type[T]]) -> T:
         """Make the search that the policy names out of those there are."""

@@ -92,6 +92,7 @@ class DataGone:
         *,
         changed: Mapping[str, float] | None = None,
         sets: float | None = None,
+        unowned: float = 0.0,
     ) -> Self:
         """Return what is gone of a table once a decision is carried out.
 
@@ -102,11 +103,15 @@ class DataGone:
             total: The rows of the table.
             changed: The share that chance hides of each perturbed column; see `hidden_by_chance`.
             sets: The share of the items of sets that is lost, if it is known.
+            unowned: The share of rows that were left out before, because nobody owns them.
         """
         # Nothing was decided on rows that miss a value, and no loss charges for them.
         lacking = decision.lacking / max(total, 1)
         lost = {name: lacking + (1 - lacking) * each for name, each in decision.lost.items()}
         suppressed = decision.suppressed / max(total, 1)
+        if unowned:
+            lost = {name: unowned + (1 - unowned) * each for name, each in lost.items()}
+            suppressed = unowned + (1 - unowned) * suppressed
         return cls.of_columns(policy, columns, lost, suppressed, changed=changed, sets=sets)
 
     @classmethod

@@ -139,13 +139,16 @@ def prepare_alike(data: object, policies: Sequence[Policy]) -> Table:
     every = [policy.preparation for policy in policies]
     for other in every[1:]:
         both = other.dates.keys() & every[0].dates.keys()
-        if other.steps != every[0].steps or any(
-            other.dates[name] != every[0].dates[name] for name in both
-        ):
+        changed = (other.steps, other.codes, other.owned) != (
+            every[0].steps,
+            every[0].codes,
+            every[0].owned,
+        )
+        if changed or any(other.dates[name] != every[0].dates[name] for name in both):
             raise InputError(
-                "the policies derive different columns, or read dates in different ways, so that "
-                "their releases are not of one table. Compare policies with the same derive and "
-                "the same dates."
+                "the policies derive different columns, or read dates or missing values in "
+                "different ways, so that their releases are not of one table. Compare policies "
+                "with the same derive, dates, missing_codes and person."
             )
     dates = {name: form for each in every for name, form in each.dates.items()}
     likely = tuple(dict.fromkeys(n for each in every for n in each.likely if n not in dates))
@@ -159,7 +162,9 @@ def _prepare(table: Table, preparation: Preparation, *, new: bool, output: objec
     dates = {n: form for n, form in preparation.dates.items() if n in table.columns}
     likely = tuple(name for name in preparation.likely if name in table.columns)
     # A column that is lacking is found out when the policy is held against the table.
-    asked = replace(preparation, dates=dates, likely=likely)
+    codes = {name: each for name, each in preparation.codes.items() if name in table.columns}
+    owned = preparation.owned if preparation.owned in table.columns else None
+    asked = replace(preparation, dates=dates, likely=likely, codes=codes, owned=owned)
     if asked.empty:
         return table
     shift = asked.shift

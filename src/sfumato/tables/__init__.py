@@ -183,7 +183,7 @@ def count_people(
         >>> count_people(people, ["born"], preparation=Preparation(dates)).columns[0].values
         ('2001-12-31',)
     """
-    table = open_table(population)
+    table = _uncoded(open_table(population), preparation)
     lacking = [name for name in columns if name not in table.columns]
     if lacking:
         raise InputError(
@@ -214,7 +214,16 @@ def dates_of_people(
         preparation: What says which of them are dates.
     """
     asked = [name for name in columns if name in {*preparation.dates, *preparation.likely}]
-    return _dates_in(open_table(population).count(asked), preparation) if asked else {}
+    if not asked:
+        return {}
+    return _dates_in(_uncoded(open_table(population), preparation).count(asked), preparation)
+
+
+def _uncoded(table: Table, preparation: Preparation | None) -> Table:
+    """Return a table of people in which codes of missing values are missing, as in the data."""
+    codes = {} if preparation is None else preparation.codes
+    codes = {name: each for name, each in codes.items() if name in table.columns}
+    return table.prepare(Preparation(codes=codes)) if codes else table
 
 
 def _dates_in(

@@ -153,6 +153,11 @@ class Table(ABC):
         """The notes on what was found out about the form of the data, each in one line."""
         return ()
 
+    @property
+    def unowned(self) -> float:
+        """The share of the rows that are left out, once they were read: nobody owns them."""
+        return 0.0
+
     def prepare(self, preparation: Preparation) -> "Table":
         """Return the table with dates in one form, and with the columns that are derived."""
         raise InputError(

@@ -408,7 +408,13 @@ def _measure_gone(
         changed |= hidden_in(counts, policy)
     lost = None if sets is None else sets.recoded.loss
     return DataGone.of_decision(
-        policy, subject.table.columns, decision, total, changed=changed, sets=lost
+        policy,
+        subject.table.columns,
+        decision,
+        total,
+        changed=changed,
+        sets=lost,
+        unowned=subject.table.unowned,
     )
 
 

@@ -371,7 +371,9 @@ def _with_promises(
         counts = table.count(names, progress=lambda done, total: report("count", done, total))
         report("price", 0, None)
         tried = try_on_counts(
-            subject.policy, CountedTable(counts, table.columns), loss_only=True
+            subject.policy,
+            CountedTable(counts, table.columns, unowned=table.unowned),
+            loss_only=True,
         ).figures
     except SfumatoError as error:
         broken = Change("", "promise", str(error), stops=True)

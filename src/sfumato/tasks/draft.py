@@ -282,7 +282,11 @@ def _with_price(
             return None
         rows, maker = (counts, makers[0]) if attacked else (few, makers[1])
         policy = _in_folder(policy, folder)
-        return _try(policy, CountedTable(rows, table.columns, maker=maker), attacked=attacked)
+        return _try(
+            policy,
+            CountedTable(rows, table.columns, maker=maker, unowned=table.unowned),
+            attacked=attacked,
+        )
 
     def judge_draft(policy: Policy, tried: Trial) -> JudgedDraft | None:
         nonlocal tries
@@ -293,7 +297,11 @@ def _with_price(
         policy = _in_folder(policy, folder)
         if policy == tried.policy and not policy.sets:
             return _as_judged(foresee(tried, policy))
-        return _judge(policy, CountedTable(counts, table.columns, maker=makers[0]), table)
+        return _judge(
+            policy,
+            CountedTable(counts, table.columns, maker=makers[0], unowned=table.unowned),
+            table,
+        )
 
     return Pricing(
         domains,

@@ -522,7 +522,9 @@ def _count(table: DatabaseTable, policy: Policy, seed: int, report: Progress) ->
         raise InputError("the table has no rows: there is no person to protect")
     everyone, path = count_population(policy, report), policy.population_table
     populations = {} if path is None or everyone is None else {path: everyone}
-    return CountedTable(counts, tuple(table.columns), populations, seed, report)
+    return CountedTable(
+        counts, tuple(table.columns), populations, seed, report, unowned=table.unowned
+    )
 
 
 def _simulate(

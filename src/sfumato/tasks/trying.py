@@ -232,6 +232,7 @@ class PolicyTrials:
             self._populations(policy),
             self._seed,
             maker=self._maker,
+            unowned=subject.table.unowned,
         )
         trial = try_on_counts(subject.policy, table)
         assert trial.gone is not None  # noqa: S101 - it is possible

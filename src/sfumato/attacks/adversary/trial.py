@@ -320,6 +320,9 @@ class CountedTable:
     maker: Maker | None = None
     """Makes hierarchies and groupings, or has them already; None makes them."""
 
+    unowned: float = 0.0
+    """The share of rows that were left out before, because nobody knows whose they are."""
+
     def __getstate__(self) -> dict[str, object]:
         """Return what another process needs."""
         return {**self.__dict__, "report": silent, "maker": None}
@@ -426,7 +429,14 @@ def try_on_counts(
         classes=len(sizes),
         smallest=int(sizes.min()) if len(sizes) else 0,
         losses=decision.losses,
-        gone=DataGone.of_decision(given, table.columns, decision, counts.total, changed=hidden),
+        gone=DataGone.of_decision(
+            given,
+            table.columns,
+            decision,
+            counts.total,
+            changed=hidden,
+            unowned=table.unowned,
+        ),
         columns=tuple(
             _column(name, decision, stars[name], published) for name in policy.quasi_identifiers
         ),

@@ -11,7 +11,14 @@ import pyarrow.compute as pc
 from pyarrow import types as t
 
 from sfumato.counts import Column
-from sfumato.derivations import Age, Derivation, Preparation, Relative, Shift
+from sfumato.derivations import (
+    Age,
+    Derivation,
+    Preparation,
+    Relative,
+    Shift,
+    spellings_of_code,
+)
 from sfumato.derivations.dates import CANONICAL, DateForm, Detection, look_like_dates
 from sfumato.errors import InputError
 from sfumato.files.reading import Reading, tell
@@ -29,7 +36,7 @@ from sfumato.tables.arrow.sources import (
     restore_types,
     to_numpy,
 )
-from sfumato.text import format_integer, text_of, text_or_none
+from sfumato.text import format_integer, number_of, text_of, text_or_none
 from sfumato.typing import BoolArray, IntArray, Value
 
 _EPOCH = date(1970, 1, 1).toordinal()
@@ -40,8 +47,12 @@ _FIRST, _LAST = date.min.toordinal() - _EPOCH, date.max.toordinal() - _EPOCH
 def prepare(source: ArrowSource, preparation: Preparation) -> ArrowSource:
     """Return the rows of a source with dates in one form and with the columns that are derived."""
     prepared = source
+    if preparation.codes:
+        prepared = UncodedSource(prepared, preparation.codes)
+    if preparation.owned is not None:
+        prepared = OwnedSource(prepared, preparation.owned)
     if preparation.dates or preparation.likely:
-        prepared = DatedSource(source, preparation)
+        prepared = DatedSource(prepared, preparation)
     for step in preparation.steps:
         prepared = _apply(prepared, step, preparation.secret)
     return prepared
@@ -74,6 +85,11 @@ class DerivingSource(ArrowSource):
     def notes(self) -> tuple[str, ...]:
         """The notes on what was found out while the source was read."""
         return self._source.notes
+
+    @property
+    def unowned(self) -> float:  # type: ignore[override]
+        """The share of the rows that are left out because nobody owns them."""
+        return self._source.unowned
 
     def native(self, table: pa.Table) -> Any:  # noqa: ANN401 - whatever the caller gave
         return self._source.native(table)
@@ -142,6 +158,114 @@ def _values_like(values: Sequence[Value], kind: pa.DataType) -> pa.Array:
         return from_texts([text_or_none(value) for value in values], pa.string())
     whole = kinds <= {int}
     return pa.array(values, pa.int64() if whole else pa.float64())
+
+
+class UncodedSource(DerivingSource):
+    """The rows of a source in which codes of missing values are missing.
+
+    Args:
+        source: The rows.
+        codes: The codes of each column, as texts.
+    """
+
+    def __init__(self, source: ArrowSource, codes: Mapping[str, tuple[str, ...]]) -> None:
+        super().__init__(source)
+        self._codes = {name: codes[name] for name in codes if name in self.schema.names}
+        self._sets: dict[tuple[str, pa.DataType], pa.Array] = {}
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """The notes, with what is made missing."""
+        lines = [_note_of_codes(name, codes) for name, codes in self._codes.items()]
+        return (*self._source.notes, *lines)
+
+    def batches(self, columns: Sequence[str]) -> Iterator[pa.RecordBatch]:
+        for batch in self._source.batches(columns):
+            arrays = [
+                self._uncode(name, array) if name in self._codes else array
+                for name, array in zip(columns, batch.columns, strict=True)
+            ]
+            yield pa.RecordBatch.from_arrays(arrays, names=list(columns))
+
+    def _uncode(self, name: str, array: pa.Array) -> pa.Array:
+        array = canonical(array)
+        if t.is_dictionary(array.type):
+            known = self._uncode(name, array.dictionary)
+            indices = array.indices
+            gone = pc.is_null(known.take(indices))
+            return pa.DictionaryArray.from_arrays(
+                pc.if_else(gone, pa.scalar(None, indices.type), indices), array.dictionary
+            )
+        kind = array.type
+        if (name, kind) not in self._sets:
+            self._sets[name, kind] = _codes_in(self._codes[name], kind)
+        codes = self._sets[name, kind]
+        if not len(codes):
+            return array
+        text = pc.utf8_trim_whitespace(array) if is_text(kind) else array
+        return pc.if_else(pc.is_in(text, value_set=codes), pa.scalar(None, kind), array)
+
+
+def _note_of_codes(name: str, codes: Sequence[str]) -> str:
+    shown = " and ".join(codes) if len(codes) <= _MOST_SHOWN else f"{len(codes)} codes"
+    return f"{name!r}: {shown} {'is' if len(codes) == 1 else 'are'} read as missing"
+
+
+_MOST_SHOWN = 4
+
+
+def _codes_in(codes: Sequence[str], kind: pa.DataType) -> pa.Array:
+    """Return codes in the type of a column; those it cannot hold are in none of its cells."""
+    if is_text(kind):
+        return pa.array(list(dict.fromkeys(s for c in codes for s in spellings_of_code(c))), kind)
+    found = []
+    for code in codes:
+        number = number_of(code)
+        given = code if number is None else int(number) if number.is_integer() else number
+        with suppress(pa.ArrowException, OverflowError, ValueError, TypeError):
+            found.append(pa.scalar(given).cast(kind).as_py())
+    return pa.array(found, kind)
+
+
+class OwnedSource(DerivingSource):
+    """The rows of a source that have a value in a column which says whose they are.
+
+    Args:
+        source: The rows.
+        owned: The column.
+    """
+
+    def __init__(self, source: ArrowSource, owned: str) -> None:
+        super().__init__(source)
+        self._owned = owned
+        # How many are left is known when they are read.
+        self.rows = None
+        self._left_out = 0.0
+
+    @property
+    def unowned(self) -> float:  # type: ignore[override]
+        """The share of the rows that are left out, once they were read."""
+        return self._left_out
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """The notes, with which rows are left out."""
+        line = f"rows without {self._owned!r} are left out: nobody knows whose they are"
+        return (*self._source.notes, line)
+
+    def batches(self, columns: Sequence[str]) -> Iterator[pa.RecordBatch]:
+        read = columns if self._owned in columns else [*columns, self._owned]
+        seen = gone = 0
+        for batch in self._source.batches(read):
+            owner = batch.column(list(read).index(self._owned))
+            plain = as_type(canonical(owner), plain_type(owner.type))
+            kept = pc.is_valid(plain)
+            if is_text(plain.type):
+                kept = pc.fill_null(pc.not_equal(pc.utf8_trim_whitespace(plain), ""), False)  # noqa: FBT003
+            left = batch if pc.all(kept).as_py() else batch.filter(kept)
+            seen, gone = seen + len(batch), gone + len(batch) - len(left)
+            yield left.select(list(columns)) if len(read) > len(columns) else left
+        self._left_out = gone / max(seen, 1)
 
 
 class DatedSource(DerivingSource):

@@ -200,6 +200,10 @@ class ArrowTable(Table, OrderedRows, Weights, Sets, Windows):
             _, seen = _lift(seen, rise, sizes, most)
         return seen.result()
 
+    @property
+    def unowned(self) -> float:
+        return self._source.unowned
+
     def prepare(self, preparation: Preparation) -> "ArrowTable":
         table = ArrowTable(prepare(self._source, preparation), budget=self._budget)
         table.prepared = preparation

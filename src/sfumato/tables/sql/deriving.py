@@ -10,7 +10,15 @@ import ibis
 import pyarrow as pa
 from pyarrow import types as t
 
-from sfumato.derivations import DIGITS, Age, Derivation, Preparation, Relative, Shift
+from sfumato.derivations import (
+    DIGITS,
+    Age,
+    Derivation,
+    Preparation,
+    Relative,
+    Shift,
+    spellings_of_code,
+)
 from sfumato.derivations.dates import (
     DAY_FIRST,
     DETECT,
@@ -24,7 +32,7 @@ from sfumato.files.reading import tell
 from sfumato.tables.arrow.sources import is_text
 from sfumato.tables.sql.counting import FetchedCounts
 from sfumato.tables.sql.database import Database, Field
-from sfumato.text import format_integer
+from sfumato.text import format_integer, number_of
 
 Rows: TypeAlias = Any
 """An expression of Ibis for the rows of a table, column i as `ci` and its key as `ki`."""
@@ -43,6 +51,10 @@ def prepare(database: Database, preparation: Preparation) -> Database:
     """Return a table of a database with dates in one form and the columns that are derived."""
     made = copy(database)
     made.stored = database.stored or database.fields
+    for name, codes in preparation.codes.items():
+        _make_missing(made, name, codes)
+    if preparation.owned is not None:
+        made.unowned = _leave_out(made, preparation.owned)
     for name in (*preparation.dates, *preparation.likely):
         _read_dates(made, name, preparation)
     for step in preparation.steps:
@@ -74,6 +86,54 @@ def _count(database: Database, condition: Callable[[Rows], Any]) -> int:
 
 def _rows(n: int) -> str:
     return f"{format_integer(n)} {'row' if n == 1 else 'rows'}"
+
+
+# Codes of missing values, and rows that nobody owns.
+
+
+def _make_missing(database: Database, name: str, codes: Sequence[str]) -> None:
+    """Make the codes of a column missing."""
+    position = _position(database, name)
+    field = database.fields[position]
+    if field.key is None:
+        return
+    if is_text(field.key_type):
+        written: list[Any] = [each for code in codes for each in spellings_of_code(code)]
+    elif t.is_integer(field.type) or t.is_floating(field.type) or t.is_decimal(field.type):
+        numbers = [number_of(code) for code in codes]
+        written = [n for n in numbers if n is not None]
+        if t.is_integer(field.type):
+            written = [int(n) for n in written if n.is_integer()]
+    else:
+        return
+    if not written:
+        return
+
+    def change(rows: Rows) -> Rows:
+        key, value = rows[f"k{position}"], rows[f"c{position}"]
+        compared = key if is_text(field.key_type) else value
+        coded = compared.isin(written)
+        return rows.mutate(**{
+            f"c{position}": ibis.ifelse(coded, ibis.null(value.type()), value),
+            f"k{position}": ibis.ifelse(coded, ibis.null(key.type()), key),
+        })  # fmt: skip
+
+    _then(database, change)
+
+
+def _leave_out(database: Database, name: str) -> float:
+    """Leave out the rows that have no value in a column; return their share."""
+    position = _position(database, name)
+    textual = is_text(database.fields[position].key_type)
+
+    def owned(rows: Rows) -> Any:  # noqa: ANN401
+        key = rows[f"k{position}"]
+        return key.notnull() & (key != "") if textual else key.notnull()
+
+    everything = _count(database, lambda _: ibis.literal(True))  # noqa: FBT003
+    kept = _count(database, owned)
+    _then(database, lambda rows: rows.filter(owned(rows)))
+    return 1 - kept / max(everything, 1)
 
 
 # Dates in one form.

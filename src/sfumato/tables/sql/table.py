@@ -165,6 +165,10 @@ class SqlTable(DatabaseTable, Workers):
         self._coarse = False
         """Whether there are too many combinations to fetch them all."""
 
+    @property
+    def unowned(self) -> float:
+        return self._database.unowned
+
     def prepare(self, preparation: Preparation) -> "SqlTable":
         table = SqlTable(prepare(self._database, preparation), self.given)
         table.prepared = preparation
