@@ -132,13 +132,14 @@ def codes_of(names: Sequence[str]) -> dict[str, WordMeaning]:
     """
     exact, begins = _codes()
     hits: dict[str, list[tuple[str, WordMeaning]]] = {}
-    for name in names:
-        plain = name.strip().casefold()
-        for survey, meaning in exact.get(plain, ()):
+    plain = {name: name.strip().casefold() for name in names}
+    for name, each in plain.items():
+        for survey, meaning in exact.get(each, ()):
             hits.setdefault(survey, []).append((name, meaning))
+    for name, each in plain.items():
         for stem, survey, meaning in begins:
-            if plain.startswith(stem) and plain != stem:
-                hits.setdefault(survey, []).append((name, meaning))
+            if survey in hits and each.startswith(stem) and 0 < len(each) - len(stem) <= _REST:
+                hits[survey].append((name, meaning))
     # The survey of which most names are known goes first.
     found: dict[str, WordMeaning] = {}
     for each in sorted(hits.values(), key=len, reverse=True):
@@ -149,7 +150,7 @@ def codes_of(names: Sequence[str]) -> dict[str, WordMeaning]:
     return found
 
 
-_LONG = 6
+_LONG, _REST = 6, 5
 
 
 @cache
