@@ -142,6 +142,7 @@ def test_a_database_asks_too(tmp_path, key):
     for made in (sf.anonymize, sf.decouple):
         made(source, policy=POLICY, output="table:out", key=key, even_so=True, force=True)
         assert sf.check_evidence(f"duckdb:///{path}?table=out", key.public).holds
+        sf.sign(f"duckdb:///{path}?table=out", key, even_so=True)
         with duckdb.connect(str(path)) as db:
             [[text]] = db.sql("select * from out_evidence").fetchall()
         assert json.loads(text)["claims"]["answer"]["answer"] == "no"

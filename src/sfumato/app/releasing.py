@@ -157,6 +157,19 @@ class Choices:
     people: bool = True
     """Where people are counted: whether a private file says who has which rows."""
 
+    even_so: bool = False
+    """Whether it is signed although the answer is *no*; for one release."""
+
+    @property
+    def signature(self) -> tuple[str, str]:
+        """What signs it, on a command line and in Python; empty for nothing."""
+        if not self.key:
+            return "", ""
+        signed, signing = f" --key {quote(self.key)}", f", key={self.key!r}"
+        if not self.even_so:
+            return signed, signing
+        return f"{signed} --even-so", f"{signing}, even_so=True"
+
     @classmethod
     def of(cls, desk: Desk) -> "Choices":
         """Return what was chosen, with a name that is free if none was."""
@@ -214,9 +227,7 @@ def lines_of(desk: Desk, data: str) -> list[CommandLine]:
         more, also = f" --format {choices.format}", f", format={choices.format!r}"
     if desk.seed is not None:
         more, also = f"{more} --seed {desk.seed}", f"{also}, seed={desk.seed}"
-    signed, signing = "", ""
-    if choices.key:
-        signed, signing = f" --key {quote(choices.key)}", f", key={choices.key!r}"
+    signed, signing = choices.signature
     name, lines = choices.name, []
     kept, keeping = "", ""
     if policy.counted_person is not None and choices.people and decoupling is None:

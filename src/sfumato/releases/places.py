@@ -746,7 +746,8 @@ def create_tables(
         claims = manifest.claims()
         verdict = verify_tables(relations, claims, promises_in(claims, people, labels))
     release.require(verdict)
-    told = release.answer_to(key, PlacedRelease(manifest, verdict, made, address=names[0]))
+    # As tables in memory: under its name there may be the release that this one replaces.
+    told = release.answer_to(key, PlacedRelease(manifest, verdict, made))
     if key is not None and told is not None:
         unfinished.store_evidence(attestation(text, made, verdict, key, told))
     return manifest, verdict

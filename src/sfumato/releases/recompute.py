@@ -164,7 +164,9 @@ def recompute_tables(
     promises = promises_in(claims, for_verifier(population), labels, also, exact, people)
     if manifest.kind is None:
         [table] = tables.values()
-        verdict = verify_file(table, promises)
+        given = for_verifier(table)
+        judge = verify_relation if isinstance(given, DatabaseRelation) else verify_file
+        verdict = judge(given, promises)
     else:
         opened = {name: for_verifier(each) for name, each in tables.items()}
         verdict = verify_tables(opened, claims, promises)

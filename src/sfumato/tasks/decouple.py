@@ -175,7 +175,8 @@ def decouple(  # noqa: PLR0913 - all but two have a default and are named
             companions=lambda manifest: decoupling.companions(parts, manifest.to_dict()),
             answer=lambda placed: answer_to_sign(
                 DecoupledRelease.of(placed, parts.grouped, ()),
-                _own_policy(release),
+                # What has no classes keeps other promises than the policy asks.
+                _own_policy(release) if decoupling.keeps_classes else None,
                 even_so=even_so,
             ),
         ),

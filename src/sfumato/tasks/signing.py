@@ -28,9 +28,10 @@ def answer_to_sign(
     """
     found = verify(release, policy, population=population)
     if found.answer == "no" and not even_so and not _waits_for_others(found):
+        why = found.why[0].rstrip(".")
         raise InputError(
-            f"it was not signed, because the answer is no: {found.why[0]} Mend it, or sign it all "
-            "the same: --even-so (even_so=True)."
+            f"it was not signed, because the answer is no: {why}. Mend it, or sign it all the "
+            "same: --even-so (even_so=True)."
         )
     return {
         "answer": found.answer,

@@ -179,6 +179,7 @@ def choose(desk: Desk, asked: Fields) -> Answer:
         public=asked.flag("public"),
         private=asked.flag("private"),
         people=asked.flag("people"),
+        even_so=asked.flag("even_so"),
     )
     if choices.format:
         require_format(choices.format)
@@ -191,12 +192,7 @@ def choose(desk: Desk, asked: Fields) -> Answer:
         desk.seed = asked.integer("seed") if seed else None
         choices.save(desk)
     if asked.text("do", "") in ("publish", "replace"):
-        start(
-            desk,
-            asked.text("passphrase", ""),
-            replace_it=asked.text("do") == "replace",
-            even_so=asked.flag("even_so"),
-        )
+        start(desk, asked.text("passphrase", ""), replace_it=asked.text("do") == "replace")
     return None
 
 
@@ -215,7 +211,7 @@ def make_key(desk: Desk, asked: Fields) -> Answer:
     return None
 
 
-def start(desk: Desk, passphrase: str, *, replace_it: bool, even_so: bool = False) -> None:
+def start(desk: Desk, passphrase: str, *, replace_it: bool) -> None:
     """Begin to publish what is chosen; what can be refused is refused before any work."""
     choices = Choices.of(desk)
     target = desk.new_path(choices.name)
@@ -241,7 +237,7 @@ def start(desk: Desk, passphrase: str, *, replace_it: bool, even_so: bool = Fals
         choices.format or None,
         desk.seed,
         key,
-        even_so=even_so,
+        even_so=choices.even_so,
     )
     desk.start(JOB, lambda report: _make(desk, wish, choices, target, report))
 
@@ -296,7 +292,7 @@ def _make(
                     (stage / name).replace(desk.folder / name)
             desk.release = target
             # The next one gets a name of its own.
-            replace(choices, name="").save(desk)
+            replace(choices, name="", even_so=False).save(desk)
     return MadeRelease(choices.name, len(made.verdict.checks), tuple(made.warnings), answer)
 
 
