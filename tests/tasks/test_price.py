@@ -348,3 +348,34 @@ def test_the_command_line_shows_the_chain_and_what_was_promised(tmp_path: Path) 
     assert "people at risk" in done.output
     wrong = CliRunner().invoke(app, ["protect", what, *named, "-o", where, "--until", "perhaps"])
     assert wrong.exit_code == 2
+
+
+@pytest.mark.usefixtures("patience")
+def test_a_yes_takes_no_assumption_for_granted() -> None:
+    """What others are said not to know, without a reason, is given up on the way to a yes."""
+    rng = np.random.default_rng(0)
+    ill = rng.integers(0, 4, 240)
+    table = pa.table(
+        {
+            "age": [("young", "old")[i] for i in rng.integers(0, 2, 240)],
+            "ill": [ILLS[i] for i in ill],
+            "drug": [f"for {ILLS[i]}" for i in ill],
+        }
+    )
+    secret = {"role": "sensitive", "known": False}
+    columns = {"age": "quasi-identifier", "ill": secret, "drug": secret}
+    policy = sf.Policy(columns=columns, models=[sf.models.KAnonymity(5)])
+    assert carried_out(table, policy)[1].answer == "with care"
+    chain = find_chain(trials_of(table, policy), policy, "yes")
+    assert chain.reached
+    kinds = [each.remedy.kind for each in chain.steps]
+    assert kinds[0] == "known"
+    assert len(kinds) > 1
+    assert not any(
+        each.role.value == "sensitive" and not each.known for each in chain.policy.columns.values()
+    )
+    require_kept(chain.last, table, chain.policy, chain.refine)
+    # Who gives a reason has no need of it.
+    stated = {**secret, "because": "only the hospital has these files"}
+    reasoned = policy.replace(columns={**columns, "ill": stated, "drug": stated})
+    assert not find_chain(trials_of(table, reasoned), reasoned, "yes").steps

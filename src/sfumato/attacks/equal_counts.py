@@ -210,12 +210,14 @@ def _chance_of_equality(one: IntArray, other: IntArray, shares: FloatArray) -> F
     probability exp(-a - b) I0(2 sqrt(ab)) (Skellam 1946, doi:10.2307/2981372).
     """
     log = np.zeros((len(one), len(other)))
-    for share in shares.tolist():
+    # Many groups have the same size.
+    sizes, times = np.unique(shares, return_counts=True)
+    for share, groups in zip(sizes.tolist(), times.tolist(), strict=True):
         a, b = one[:, None] * share, other[None, :] * share
         x = 2 * np.sqrt(a * b)
         # For large numbers the Bessel function is nearly exp(x) / sqrt(2 pi x).
         near = np.log(np.i0(np.minimum(x, 500.0)))
         far = x - 0.5 * np.log(2 * np.pi * np.maximum(x, 1.0))
-        log += -a - b + np.where(x < 500, near, far)
+        log += groups * (-a - b + np.where(x < 500, near, far))
     found: FloatArray = np.exp(log)
     return found

@@ -239,6 +239,39 @@ class PublishApart(Remedy):
 
 
 @dataclass(frozen=True)
+class LetBeKnown(Remedy):
+    """Assume no more that others do not know some columns: they are protected as if all knew them.
+
+    Example:
+        >>> from sfumato.models import KAnonymity
+        >>> columns = {"age": "quasi-identifier", "pay": {"role": "sensitive", "known": False}}
+        >>> policy = Policy(columns=columns, models=[KAnonymity(2)])
+        >>> LetBeKnown(("pay",)).apply(policy).columns["pay"].known
+        True
+    """
+
+    kind: ClassVar[str] = "known"
+    columns: tuple[str, ...]
+
+    @property
+    def about(self) -> tuple[str, ...]:
+        """The columns."""
+        return self.columns
+
+    def __str__(self) -> str:
+        return f"protect against others who know {join_words(self.columns)}"
+
+    def apply(self, policy: Policy, *, because: str = "", by: str = "") -> Policy:
+        """Return the policy without the assumption."""
+        changed = {
+            name: policy.columns[name].replace(known=True, because=None)
+            for name in self.columns
+            if name in policy.columns and not policy.columns[name].known
+        }
+        return policy.replace(columns={**policy.columns, **changed}) if changed else policy
+
+
+@dataclass(frozen=True)
 class Coarsen(Remedy):
     """Publish a quasi-identifier at a higher level of its hierarchy.
 

@@ -165,8 +165,10 @@ def recompute_tables(
     if manifest.kind is None:
         [table] = tables.values()
         given = for_verifier(table)
-        judge = verify_relation if isinstance(given, DatabaseRelation) else verify_file
-        verdict = judge(given, promises)
+        if isinstance(given, DatabaseRelation):
+            verdict = verify_relation(given, promises)
+        else:
+            verdict = verify_file(given, promises)
     else:
         opened = {name: for_verifier(each) for name, each in tables.items()}
         verdict = verify_tables(opened, claims, promises)

@@ -12,7 +12,7 @@ from sfumato.errors import UnknownNameError
 from sfumato.harm import Level
 from sfumato.policy import RiskLevels
 from sfumato.policy.adversaries import Knows
-from sfumato.policy.remedies import Accept, GiveRole, Remedy
+from sfumato.policy.remedies import Accept, GiveRole, LetBeKnown, Remedy
 from sfumato.populations import SampleRisk
 from sfumato.schema import Role
 from sfumato.showing.content import (
@@ -49,12 +49,16 @@ class Reason:
     outcome: Outcome | None = None
     finding: ColumnFinding | None = None
     check: Check | None = None
+    assumed: tuple[Assumption, ...] = ()
+    """The assumptions of one kind that it comes from."""
 
     @property
     def remedies(self) -> tuple[Remedy, ...]:
         """Changes of a policy that help: first what is advised, then what else there is."""
         if self.finding is not None:
             return self.finding.remedies
+        if self.assumed:
+            return _without_assuming(self.assumed)
         found = self.outcome
         if found is None or found.accepted:
             return ()
@@ -63,6 +67,17 @@ class Reason:
             # More than one column cannot be accepted as one.
             more.append(Accept(found.columns[0], found.attack, found.concerned))
         return (*found.remedies, *(each for each in more if each not in found.remedies))
+
+
+def _without_assuming(assumed: Sequence[Assumption]) -> tuple[Remedy, ...]:
+    """Return what makes assumptions of one kind needless; only people give reasons for them."""
+    names = [name for each in assumed for name in each.columns]
+    if assumed[0].kind == "unknown":
+        return (LetBeKnown(tuple(names)), *(GiveRole(name, Role.DROPPED) for name in names))
+    if assumed[0].kind == "plain":
+        protect = (GiveRole(name, Role.SENSITIVE) for name in names)
+        return (*protect, *(GiveRole(name, Role.DROPPED) for name in names))
+    return ()
 
 
 @dataclass(frozen=True)
@@ -307,7 +322,8 @@ class Assessment(Showable):
             worst, *others = several
             count = "one more column" if len(others) == 1 else f"{len(others)} more columns"
             more = f", and {count} likewise" if others else ""
-            found.append(Reason(f"it is assumed that {worst}{more}. {_CONFIRM[worst.kind]}"))
+            told = f"it is assumed that {worst}{more}. {_CONFIRM[worst.kind]}"
+            found.append(Reason(told, assumed=tuple(several)))
         return found
 
     @property

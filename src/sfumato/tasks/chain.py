@@ -9,7 +9,8 @@ from typing import NamedTuple
 
 from sfumato.leaks import Findings
 from sfumato.policy import Policy
-from sfumato.policy.remedies import Remedy
+from sfumato.policy.remedies import GiveRole, LetBeKnown, Remedy
+from sfumato.schema import Role
 from sfumato.tasks.price import ORDER, PricedRemedy, RemedyChain, Standing, Wanted
 from sfumato.tasks.trying import (
     AnyRelease,
@@ -106,7 +107,11 @@ class _Link(NamedTuple):
 
 
 class _ChainSearch:
-    """A search through policies, the cheapest first (Dijkstra's, with costs of places)."""
+    """A search through policies, the cheapest first (Dijkstra's, with costs of places).
+
+    What differs by less than a percent costs the same: of those, whatever is nearer to the goal
+    comes first, so that most others need not be tried.
+    """
 
     def __init__(
         self,
@@ -125,35 +130,65 @@ class _ChainSearch:
         """Return the end of the best chain, and whether the search was stopped."""
         most += self._trials.number
         order, found = numbers_from(), [first]
-        waiting = [(first.cost, next(order), first)]
+        waiting = [(self._place(first), next(order), first, self._continue(first))]
         while waiting:
-            _, _, link = heappop(waiting)
+            place, number, link, longer = heappop(waiting)
             if link.reaches(self._goal):
                 return link, False
-            for longer in self._continue(link):
-                found.append(longer)
-                heappush(waiting, (longer.cost, next(order), longer))
-                late = stop is not None and perf_counter() > stop
-                if late or self._trials.number >= most:
-                    return self._best(found), True
+            for each in longer:
+                found.append(each)
+                heappush(waiting, (self._place(each), next(order), each, self._continue(each)))
+                # One at a time: it may be nearer to the goal than what else continues this one.
+                heappush(waiting, (place, number, link, longer))
+                break
+            late = stop is not None and perf_counter() > stop
+            if late or self._trials.number >= most:
+                return self._best(found), True
         return self._best(found), False
+
+    def _place(self, link: _Link) -> tuple[float, float, int, tuple[int, ...], int]:
+        """Return what says which chain is continued first: its cost, then how near the goal is."""
+        gone, loss, steps = link.cost
+        found = link.tried.found
+        # Nothing is a yes while something is assumed, however many people it saves.
+        assumed = len(found.open) if self._goal == ORDER.index("yes") else 0
+        return round(gone, 2), round(loss, 2), assumed, link.tried.trouble, steps
 
     def shorten(self, link: _Link, first: TriedPolicy) -> _Link:
         """Return a chain without remedies that later ones made needless, if it costs no more."""
-        for at in range(len(link.steps) - 1):
-            kept = [each.remedy for i, each in enumerate(link.steps) if i != at]
-            shorter = self._follow(first, kept)
-            if shorter is None or shorter.cost[:2] > link.cost[:2]:
+        for at, step in enumerate(link.steps[:-1]):
+            if _assumes_less(step.remedy) and link.reaches(self._goal):
                 continue
-            if shorter.tried.trouble <= link.tried.trouble or shorter.reaches(self._goal):
+            kept = [each.remedy for i, each in enumerate(link.steps) if i != at]
+            # Its end first: the way there matters only if that is as good.
+            if not self._is_as_good(first, kept, link):
+                continue
+            shorter = self._follow(first, kept)
+            if shorter is not None:
                 return self.shorten(shorter, first)
         return link
+
+    def _is_as_good(self, first: TriedPolicy, remedies: list[Remedy], link: _Link) -> bool:
+        """Return whether some remedies together lead where a chain leads, for no more."""
+        policy, refine = first.policy, first.refine
+        for remedy in remedies:
+            changed, refine = _apply(remedy, policy, refine)
+            if changed is None:
+                return False
+            policy = changed
+        tried = self._trials.try_policy(policy, refine)
+        if tried is None:
+            return False
+        end = _Link(tried)
+        if end.cost[:2] > link.cost[:2]:
+            return False
+        return tried.trouble <= link.tried.trouble or end.reaches(self._goal)
 
     def complete(self, link: _Link, first: TriedPolicy) -> _Link:
         """Return the same chain with the whole verdict on each step of it."""
         found = [self._trials.complete(first)]
         for each in link.steps:
-            changed, refine = _apply(each.remedy, found[-1])
+            changed, refine = _apply(each.remedy, found[-1].policy, found[-1].refine)
             tried = None if changed is None else self._trials.try_policy(changed, refine)
             assert tried is not None  # noqa: S101 - it was followed before
             found.append(self._trials.complete(tried))
@@ -168,7 +203,7 @@ class _ChainSearch:
         link = _Link(first)
         for remedy in remedies:
             before = link.tried
-            changed, refine = _apply(remedy, before)
+            changed, refine = _apply(remedy, before.policy, before.refine)
             tried = None if changed is None else self._trials.try_policy(changed, refine)
             if tried is None or changed is None or not self._limits.allow(tried.standing):
                 return None
@@ -187,11 +222,14 @@ class _ChainSearch:
         """Yield the chains that are one remedy longer, where it helps and is within the limits."""
         before = link.tried
         for remedy in self._remedies(before):
-            changed, refine = _apply(remedy, before)
+            changed, refine = _apply(remedy, before.policy, before.refine)
             if changed is None or not self._is_new(changed, len(refine)):
                 continue
             tried = self._trials.try_policy(changed, refine)
-            if tried is None or not helps(before, tried) or not self._limits.allow(tried.standing):
+            if tried is None or not self._limits.allow(tried.standing):
+                continue
+            # Who assumes less is worse off at first, and has to do so to come to a yes.
+            if not (helps(before, tried) or _assumes_less(remedy)):
                 continue
             step = PricedRemedy(remedy, before.standing, tried.standing, changed)
             yield _Link(tried, (*link.steps, step))
@@ -217,8 +255,17 @@ class _ChainSearch:
             yield Refine(tuple(columns), findings)
 
 
-def _apply(remedy: Remedy, before: TriedPolicy) -> tuple[Policy | None, tuple[Findings, ...]]:
-    """Return the policy with a remedy, and what is refined beside it."""
+def _assumes_less(remedy: Remedy) -> bool:
+    """Return whether a remedy gives up an assumption: that others do not know, or do not mind."""
+    if isinstance(remedy, GiveRole):
+        return remedy.role is Role.SENSITIVE
+    return isinstance(remedy, LetBeKnown)
+
+
+def _apply(
+    remedy: Remedy, policy: Policy, refine: tuple[Findings, ...]
+) -> tuple[Policy | None, tuple[Findings, ...]]:
+    """Return a policy with a remedy, and what is refined beside it."""
     if isinstance(remedy, Refine):
-        return before.policy, (*before.refine, remedy.findings)
-    return apply_remedy(remedy, before.policy), before.refine
+        return policy, (*refine, remedy.findings)
+    return apply_remedy(remedy, policy), refine

@@ -309,13 +309,16 @@ def remedies_for(reason: Reason, tried: TriedPolicy) -> Iterator[Remedy]:
         more += _coarser(tried)
     seen: list[str] = []
     for each in (*given, *more):
+        if isinstance(each, PublishApart):
+            # Whichever column it is for, all are published apart.
+            each = PublishApart(policy.sensitive)  # noqa: PLW2901
         key = str(each.to_dict())
         if key not in seen:
             seen.append(key)
             yield each
 
 
-ACTS = ("promise", "role", "apart", "person")
+ACTS = ("promise", "role", "apart", "person", "known")
 
 
 def _larger_k(policy: Policy) -> list[Remedy]:
@@ -348,8 +351,9 @@ def first_reasons(found: Assessment) -> Iterator[Reason]:
     """Yield the first reasons that a policy can do something about; of a *no*, those for it."""
     refusing = [each for each in found.reasons if each.refuses]
     able = [each for each in refusing or found.reasons if each.remedies or each.outcome]
-    # Several attacks may find the same of a column: the remedies are the same then.
-    yield from able[:MOST_REASONS]
+    # No promise makes up for an assumption, so those come first. Several attacks may find the same
+    # of a column: the remedies are the same then.
+    yield from sorted(able, key=lambda each: not each.assumed)[:MOST_REASONS]
 
 
 def apply_remedy(remedy: Remedy, policy: Policy) -> Policy | None:
