@@ -17,6 +17,7 @@ import os
 import re
 import zlib
 from collections import Counter, defaultdict
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -50,6 +51,9 @@ _NIGHTLY = "thorough"
 
 _SERVERS = ("spark", "pyspark", "postgres")
 """Fixtures of tests of which every combination is tried: each engine has its own SQL."""
+
+_SOURCES = Path(__file__).parent / "src"
+"""Examples in docstrings ask for nothing: the fast lane has them all."""
 
 _ADDED = pytest.StashKey[Counter]()
 
@@ -124,7 +128,9 @@ def pytest_configure(config):
 
 
 def pytest_ignore_collect(collection_path, config):
-    """Leave modules out whose libraries only the full lane has."""
+    """Leave modules out whose libraries only the full lane has, and examples that `rest` lacks."""
+    if config.getoption("--lane") == "rest" and _SOURCES in collection_path.parents:
+        return True
     if is_full(config) or collection_path.suffix != ".py":
         return None
     return bool(_NOT_HERE.search(collection_path.read_text(encoding="utf-8"))) or None

@@ -3,11 +3,15 @@
 What one refuses before it decides, all refuse, in the same words; and what they decide is the same.
 """
 
+from dataclasses import replace
+from functools import cache
+
 import numpy as np
 import pyarrow as pa
 import pytest
 
 import sfumato as sf
+from sfumato.comparison.before_after import BeforeAfter
 from sfumato.comparison.live import LiveTable
 from sfumato.errors import SfumatoError
 
@@ -33,6 +37,12 @@ def look_live(table, policy):
         raise SfumatoError(reason)
 
 
+@cache
+def released():
+    """Give a release in memory, to be held against what others say it was made of."""
+    return sf.anonymize(TABLE.drop_columns(["pid", "home"]), sf.Policy(**settings({})), seed=1)
+
+
 def compare(comparison):
     """Raise the reason why nothing came of any policy, as others do."""
     reasons = [trial.reason for trial in comparison.points]
@@ -50,6 +60,14 @@ DOORS = {
     "the app": look_live,
     "a choice in the app": lambda table, policy: compare(LiveTable.open(table).explore(policy)),
 }
+
+OPENING = {
+    **DOORS,
+    "before and after": lambda table, policy: BeforeAfter.of(
+        table, replace(released(), policy=policy)
+    ),
+}
+"""All doors, and one that opens the table beside a release: nothing is decided there any more."""
 
 QUASI = {"role": "quasi-identifier", "hierarchy": "auto"}
 BASE = {
@@ -180,7 +198,7 @@ def said_by(door: str, table: object, given: dict) -> str:
     """Give what a door refuses with; its own name for a policy is no part of it."""
     policy = sf.Policy(**given)
     try:
-        DOORS[door](table, policy)
+        OPENING[door](table, policy)
     except SfumatoError as error:
         return str(error).removeprefix("policy: ")
     return "nothing"
@@ -188,7 +206,7 @@ def said_by(door: str, table: object, given: dict) -> str:
 
 @pytest.mark.parametrize("case", REFUSED)
 def test_all_doors_refuse_alike(case):
-    said = {door: said_by(door, table_for(REFUSED[case]), REFUSED[case]) for door in DOORS}
+    said = {door: said_by(door, table_for(REFUSED[case]), REFUSED[case]) for door in OPENING}
     assert said["anonymize"] != "nothing", case
     assert {*said.values()} == {said["anonymize"]}, said
 
