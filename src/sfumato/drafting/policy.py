@@ -1,7 +1,9 @@
 """Drafting a policy: from a table, with a reason for every line, or from the names of columns."""
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from decimal import Decimal
 from textwrap import wrap
 from typing import TYPE_CHECKING, Any
 
@@ -24,6 +26,7 @@ from sfumato.hierarchy import (
     Suppress,
 )
 from sfumato.hierarchy.dates import likely_days
+from sfumato.hierarchy.intervals import mark_of, multiple_at, number_point, plus
 from sfumato.models import (
     AlphaKAnonymity,
     CategoryShare,
@@ -482,6 +485,7 @@ def _choose_hierarchy(domain: Domain) -> HierarchyBuilder:
         domain.column, described, counts, hide_single=True, order=domain.order
     )
     if isinstance(found, Intervals) and days is None:
+        found = _with_tails(found, described, domain.rows[at].tolist())
         found = replace(_with_single_numbers(found, described), join=True)
     if isinstance(found, Frequent):
         found = _named_by_many(found, dict(zip(map(text_of, values), counts or (), strict=False)))
@@ -495,6 +499,43 @@ _MOST_SINGLE = 150
 
 _NAMED = 5
 """The fewest rows of a value that a draft names: rarer ones are among the others."""
+
+
+_TAIL = 0.02
+"""The share of the rows in each open end."""
+
+
+def _with_tails(found: Intervals, values: Sequence[Value], counts: Sequence[int]) -> Intervals:
+    """Return even ranges whose open ends hold few rows, so that most labels say where they end."""
+    width = found.scale.width(found.widths[0]) if found.widths else None
+    if width is None:
+        return found
+    rows: Counter[Decimal] = Counter()
+    for value, count in zip(values, counts, strict=True):
+        point = number_point(value)
+        if point is not None:
+            rows[point] += count
+    points = sorted(rows)
+    sums = np.cumsum([rows[point] for point in points])
+    first, middle, last = (
+        points[int(np.searchsorted(sums, share * sums[-1]))] for share in (_TAIL, 0.5, 1 - _TAIL)
+    )
+    lower, upper = (
+        plus(multiple_at(first, width, Decimal(0)), width),
+        multiple_at(last, width, Decimal(0)),
+    )
+    below = sum(rows[point] for point in points if point < lower)
+    above = sum(rows[point] for point in points if point >= upper)
+    ends: dict[str, Any] = {}
+    if below >= _NAMED and lower <= middle:
+        ends["lower"] = mark_of(found.scale, lower)
+    if above >= _NAMED and upper > middle:
+        ends["upper"] = mark_of(found.scale, upper)
+    return (
+        replace(found, **ends)
+        if "lower" not in ends or "upper" not in ends or lower < upper
+        else found
+    )
 
 
 def _with_single_numbers(found: Intervals, values: Sequence[Value]) -> Intervals:

@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, fields
 from decimal import Decimal
 from pathlib import Path
-from typing import Any, ClassVar, Literal, Self
+from typing import Any, ClassVar, Literal, NamedTuple, Self
 
 import numpy as np
 
@@ -266,6 +266,17 @@ def _spelt_otherwise(unknown: Sequence[Value], known: Iterable[str]) -> str:
     return ""
 
 
+class WrittenEnds(NamedTuple):
+    """The places where joined ranges may begin or end."""
+
+    between: tuple[Decimal, ...]
+    """Where rows are cut apart."""
+
+    outside: tuple[Decimal, ...]
+    """Where nothing is cut, and the range ends because no row of its class lies beyond: an end must
+    not be the number of the last one."""
+
+
 class HierarchyBuilder(Member, ABC):
     """A recipe for a hierarchy; builds it for the values a column has.
 
@@ -300,7 +311,7 @@ class HierarchyBuilder(Member, ABC):
         """Whether its ranges are a suggestion: who cuts rows may join neighbouring ones."""
         return False
 
-    def ends_around(self, values: Sequence[Value]) -> tuple[Decimal, ...] | None:
+    def ends_around(self, values: Sequence[Value]) -> "WrittenEnds | None":
         """Return the only places where joined ranges may begin or end; None if any will do.
 
         Args:

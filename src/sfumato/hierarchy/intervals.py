@@ -10,7 +10,7 @@ from itertools import pairwise
 from typing import ClassVar, Protocol, Self, TypeAlias
 
 from sfumato.errors import HierarchyError, ParameterError, some
-from sfumato.hierarchy.base import Hierarchy, HierarchyBuilder
+from sfumato.hierarchy.base import Hierarchy, HierarchyBuilder, WrittenEnds
 from sfumato.text import STAR, date_of, number_of, text_of
 from sfumato.typing import Value
 
@@ -284,16 +284,20 @@ class Intervals(HierarchyBuilder):
     def suggests(self) -> bool:
         return self.join
 
-    def ends_around(self, values: Sequence[Value]) -> tuple[Decimal, ...]:
+    def ends_around(self, values: Sequence[Value]) -> WrittenEnds:
         """Return where ranges of the finest level that hold some of the values begin or end.
 
         Example:
-            >>> [str(end) for end in Intervals(widths=[5], upper=80).ends_around([31, 34, 90])]
+            >>> [str(end) for end in Intervals(widths=[5], upper=80).ends_around([31, 90]).between]
             ['30', '35', '80']
         """
         points = [point for value in values if (point := self._scale().read(value)) is not None]
-        found = self.ranges(points)[0]
-        return tuple(sorted({end for ends in found for end in ends if end is not None}))
+        levels = [
+            tuple(sorted({end for ends in level for end in ends if end is not None}))
+            for level in self.ranges(points)
+        ]
+        single = self.widths is not None and self._scale().width(self.widths[0]) == 1
+        return WrittenEnds(levels[0], levels[1] if single and len(levels) > 1 else levels[0])
 
     @property
     def scale(self) -> Scale:

@@ -3,7 +3,6 @@
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
-from decimal import Decimal
 from functools import cached_property
 from secrets import randbits
 from typing import ClassVar, Self, TypeAlias
@@ -22,6 +21,7 @@ from sfumato.classes import (
 )
 from sfumato.counts import FrequencySet, KeyNumbers, add_up, group, number_keys, sums
 from sfumato.counts.people import PeopleEntries, entries_of_people, fewest_people, people_of
+from sfumato.hierarchy.base import WrittenEnds
 from sfumato.losses import Attribute, NormalizedLoss
 from sfumato.models import PrivacyModel
 from sfumato.models.base import TableModel
@@ -527,7 +527,7 @@ class Problem:
     free: tuple[bool, ...] = ()
     """Which quasi-identifiers were given no hierarchy; none if left out."""
 
-    ends: tuple[tuple[Decimal, ...] | None, ...] = ()
+    ends: tuple[WrittenEnds | None, ...] = ()
     """For each quasi-identifier, the only places where its intervals may begin or end; None if any
     place will do."""
 

@@ -12,7 +12,7 @@ import numpy as np
 
 from sfumato.classes import EquivalenceClasses, overlapping
 from sfumato.counts import FrequencySet, group, sums
-from sfumato.hierarchy.base import Ladder
+from sfumato.hierarchy.base import Ladder, WrittenEnds
 from sfumato.hierarchy.by_counts import roundest
 from sfumato.hierarchy.intervals import (
     Days,
@@ -378,33 +378,49 @@ class _WrittenRuler(_Ruler):
         used: The codes of those that some class has.
     """
 
-    def __init__(self, ends: Sequence[Decimal], values: Sequence[Value], used: IntArray) -> None:
+    def __init__(self, ends: WrittenEnds, values: Sequence[Value], used: IntArray) -> None:
         super().__init__(values, used)
-        self._ends = list(ends)
-        if isinstance(self._scale, WholeNumbers) and not all(map(is_whole, ends)):
+        self._ends = ends
+        if isinstance(self._scale, WholeNumbers) and not all(map(is_whole, ends.between)):
             self._scale = Numbers()
 
+    def label(
+        self, low: IntArray, high: IntArray, cuts: IntArray | None
+    ) -> tuple[list[Value], IntArray, IntArray, IntArray]:
+        if cuts is not None:
+            # Where a class was not cut, its own outermost value says in which range it ends.
+            top = np.where(high == self._missing, low, high)
+            own = np.minimum(np.stack([low, top], axis=1), max(len(self._points) - 1, 0))
+            cuts = np.where(cuts < 0, -2 - own, cuts)
+        return super().label(low, high, cuts)
+
     def _round_down(self, code: int) -> Decimal | None:
-        return self._end_at(self._points[min(code, len(self._points) - 1)])
+        return _end_at(self._ends.outside, self._points[min(code, len(self._points) - 1)])
 
     def _round_up(self, code: int) -> Decimal | None:
-        return self._end_above(self._points[min(code, len(self._points) - 1)])
+        return _end_above(self._ends.outside, self._points[min(code, len(self._points) - 1)])
 
     def _cut_below(self, key: int) -> Decimal | None:
-        return self._end_at(self._different[0] if key < 0 else self._beside(key)[1])
+        if key < 0:
+            return self._round_down(-2 - key)
+        return _end_at(self._ends.between, self._beside(key)[1])
 
     def _cut_above(self, key: int) -> Decimal | None:
-        return self._end_above(self._different[-1] if key < 0 else self._beside(key)[0])
+        if key < 0:
+            return self._round_up(-2 - key)
+        return _end_above(self._ends.between, self._beside(key)[0])
 
-    def _end_at(self, point: Decimal) -> Decimal | None:
-        """Return the last end that is not above a point; None if the range has none below."""
-        at = bisect_right(self._ends, point)
-        return self._ends[at - 1] if at else None
 
-    def _end_above(self, point: Decimal) -> Decimal | None:
-        """Return the first end above a point; None if the range has none above."""
-        at = bisect_right(self._ends, point)
-        return self._ends[at] if at < len(self._ends) else None
+def _end_at(ends: Sequence[Decimal], point: Decimal) -> Decimal | None:
+    """Return the last end that is not above a point; None if the range has none below."""
+    at = bisect_right(ends, point)
+    return ends[at - 1] if at else None
+
+
+def _end_above(ends: Sequence[Decimal], point: Decimal) -> Decimal | None:
+    """Return the first end above a point; None if the range has none above."""
+    at = bisect_right(ends, point)
+    return ends[at] if at < len(ends) else None
 
 
 def _by_text(labels: Sequence[Value]) -> tuple[tuple[Value, ...], IntArray]:
