@@ -142,10 +142,10 @@ def codes_of(names: Sequence[str]) -> dict[str, WordMeaning]:
                 hits[survey].append((name, meaning))
     # The survey of which most names are known goes first.
     found: dict[str, WordMeaning] = {}
-    for each in sorted(hits.values(), key=len, reverse=True):
-        known = {name for name, _ in each}
+    for hit in sorted(hits.values(), key=len, reverse=True):
+        known = {name for name, _ in hit}
         if len(known) > 1 or any(len(name.strip()) >= _LONG for name in known):
-            for name, meaning in each:
+            for name, meaning in hit:
                 found.setdefault(name, meaning)
     return found
 

@@ -25,10 +25,10 @@ _MOST_TRIED = 10_000
 
 
 @dataclass(frozen=True)
-class Change:
+class TableChange:
     """Something in a new file that a policy did not expect.
 
-    >>> Change("ward", "new column", "the policy does not name it", stops=True).values
+    >>> TableChange("ward", "new column", "the policy does not name it", stops=True).values
     ()
     """
 
@@ -68,7 +68,7 @@ class PolicyCheck(Showable):
     """What a new file would change."""
 
     rows: int
-    changes: tuple[Change, ...]
+    changes: tuple[TableChange, ...]
     """What stops a release first, then in the order of the policy."""
 
     suppressed: int | None = None
@@ -184,7 +184,7 @@ def check_policy(
     return _with_promises(found, table, rules, report) if found.fits else found
 
 
-def _open(data: object, policy: Policy) -> tuple[Table, list[Change]]:
+def _open(data: object, policy: Policy) -> tuple[Table, list[TableChange]]:
     """Open a table as the policy means it, or as it is, with what stands in the way."""
     try:
         return open_prepared(data, policy), []
@@ -192,10 +192,10 @@ def _open(data: object, policy: Policy) -> tuple[Table, list[Change]]:
         table = open_table(data, policy.reading)
         if _lacking(table, policy):
             return table, []
-        return table, [Change("", "type", str(error), stops=True)]
+        return table, [TableChange("", "type", str(error), stops=True)]
 
 
-def _list_columns(table: Table, policy: Policy) -> list[Change]:
+def _list_columns(table: Table, policy: Policy) -> list[TableChange]:
     found = []
     for name in table.columns:
         if name not in policy.columns:
@@ -206,9 +206,11 @@ def _list_columns(table: Table, policy: Policy) -> list[Change]:
                 if role is None
                 else f"the policy does not name it: it is {role}, as all others"
             )
-            found.append(Change(name, "new column", text, stops=role is None))
+            found.append(TableChange(name, "new column", text, stops=role is None))
     text = "the policy names it. Take it out of the policy, or find out where it is"
-    gone = [Change(name, "missing column", text, stops=True) for name in _lacking(table, policy)]
+    gone = [
+        TableChange(name, "missing column", text, stops=True) for name in _lacking(table, policy)
+    ]
     return [*found, *gone]
 
 
@@ -224,14 +226,14 @@ def _lacking(table: Table, policy: Policy) -> list[str]:
     ]
 
 
-def _list_places(domain: Domain, builder: HierarchyBuilder | None, role: Role) -> list[Change]:
+def _list_places(domain: Domain, builder: HierarchyBuilder | None, role: Role) -> list[TableChange]:
     """Return what a hierarchy makes of values that the policy does not name."""
     if builder is None or role not in (Role.QUASI_IDENTIFIER, Role.SENSITIVE):
         return []
     name, rows = domain.column, _rows_of(domain)
     if builder.suggests and builder.ends_around(()) is None:
         text = "its labels are made of each file anew. Write the hierarchy down to have the same"
-        return [Change(name, "hierarchy", text)]
+        return [TableChange(name, "hierarchy", text)]
     values = domain.values()
     without = _without_place(name, builder, values)
     if without:
@@ -278,17 +280,17 @@ def _fails(builder: HierarchyBuilder, name: str, value: Value) -> bool:
     return False
 
 
-def _list_people(domains: Mapping[str, Domain], policy: Policy) -> list[Change]:
+def _list_people(domains: Mapping[str, Domain], policy: Policy) -> list[TableChange]:
     """Return what changed about who has several rows."""
     person = policy.counted_person
     if person is not None and person in domains:
         found = Repetition.of(domains[person])
         if found.missing:
             text = f"{format_integer(found.missing)} rows do not say whose they are"
-            return [Change(person, "people", text, rows=found.missing)]
+            return [TableChange(person, "people", text, rows=found.missing)]
         if not found.several:
             text = "it no longer repeats: every person has one row, so rows are counted"
-            return [Change(person, "people", text)]
+            return [TableChange(person, "people", text)]
         return []
     if policy.person is not None:
         return []
@@ -299,10 +301,10 @@ def _list_people(domains: Mapping[str, Domain], policy: Policy) -> list[Change]:
     text = f"{repeated}. Say what a person is, as in person: {repeated.column}"
     if not repeated.clear:
         text = f"{repeated}: their rows count as different people"
-    return [Change(repeated.column, "people", text, stops=repeated.clear)]
+    return [TableChange(repeated.column, "people", text, stops=repeated.clear)]
 
 
-def _compare(before: Table, domains: Mapping[str, Domain], policy: Policy) -> list[Change]:
+def _compare(before: Table, domains: Mapping[str, Domain], policy: Policy) -> list[TableChange]:
     """Return what the earlier file did not have."""
     found = []
     names = [name for name in before.columns if name in domains and name in policy.columns]
@@ -315,7 +317,7 @@ def _compare(before: Table, domains: Mapping[str, Domain], policy: Policy) -> li
         numbers = _numbers(old), _numbers(new)
         if old and new and (numbers[0] is None) != (numbers[1] is None):
             now = "no longer all numbers" if numbers[1] is None else "all numbers now"
-            found.append(Change(name, "type", f"its values are {now}"))
+            found.append(TableChange(name, "type", f"its values are {now}"))
         elif numbers[0] and numbers[1]:
             found += _extremes(name, numbers[0], numbers[1], new)
         elif fresh := [text for text in new if text not in old]:
@@ -326,7 +328,7 @@ def _compare(before: Table, domains: Mapping[str, Domain], policy: Policy) -> li
 
 def _extremes(
     name: str, old: Mapping[str, float], new: Mapping[str, float], rows: Mapping[str, int]
-) -> list[Change]:
+) -> list[TableChange]:
     low, high = min(old.values()), max(old.values())
     outside = [text for text, number in new.items() if not low <= number <= high]
     if not outside:
@@ -354,11 +356,11 @@ def _of_values(
     rows: Mapping[str, int],
     *,
     stops: bool = False,
-) -> Change:
+) -> TableChange:
     listed = tuple(values)
     n = sum(rows.get(value, 0) for value in listed)
     about = f"{text} ({_count(n, 'row', 'rows')})"
-    return Change(name, kind, about, stops=stops, rows=n, values=listed)
+    return TableChange(name, kind, about, stops=stops, rows=n, values=listed)
 
 
 def _with_promises(
@@ -376,15 +378,15 @@ def _with_promises(
             loss_only=True,
         ).figures
     except SfumatoError as error:
-        broken = Change("", "promise", str(error), stops=True)
+        broken = TableChange("", "promise", str(error), stops=True)
         return replace(found, changes=_sort([*found.changes, broken]))
     if not tried.published:
-        broken = Change("", "promise", "no row could be published", stops=True)
+        broken = TableChange("", "promise", "no row could be published", stops=True)
         return replace(found, changes=_sort([*found.changes, broken]))
     return replace(found, suppressed=tried.suppressed, loss=tried.loss)
 
 
-def _sort(changes: Iterable[Change]) -> tuple[Change, ...]:
+def _sort(changes: Iterable[TableChange]) -> tuple[TableChange, ...]:
     return tuple(sorted(changes, key=lambda change: not change.stops))
 
 
