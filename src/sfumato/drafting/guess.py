@@ -15,7 +15,7 @@ import numpy as np
 
 from sfumato.counts import Column
 from sfumato.derivations.dates import look_like_dates, read_text
-from sfumato.drafting.day_numbers import date_numbers
+from sfumato.drafting.day_numbers import date_numbers, day_counts
 from sfumato.drafting.persons import PersonKey, Traits, find_person
 from sfumato.drafting.relations import ROWS, Relation, Relations, relations_in
 from sfumato.lists import read_lists
@@ -168,7 +168,7 @@ def without_codes(domain: Domain, codes: Collection[Value]) -> Domain:
     )
 
 
-def _guess(
+def _guess(  # noqa: PLR0911 - one for each thing that values show whatever they are called
     domain: Domain, look: "_Look", variable: Variable | None, coded: WordMeaning | None
 ) -> Guess:
     facts = look.facts()
@@ -183,6 +183,9 @@ def _guess(
     if pattern:
         reason = f"{facts}: the values look like {pattern}"
         return Guess(Role.IDENTIFIER, reason, kind=ColumnKind.IDENTIFIER)
+    if look.names_someone():
+        reason = f"{facts}, texts with names of people after a title, such as a physician's"
+        return Guess(Role.DROPPED, reason, kind=ColumnKind.FREE_TEXT)
     if look.is_free_text():
         reason = f"{facts}, long texts: free text can name people"
         return Guess(Role.DROPPED, reason, kind=ColumnKind.FREE_TEXT)
@@ -695,6 +698,11 @@ def _by_name(  # noqa: PLR0911 - one for each thing that a name says
     if not named and _is_numbered(column, look):
         reason = f"{facts}, called like a running number: looks like an identifier"
         return Guess(Role.IDENTIFIER, reason, certain=True, kind=ColumnKind.IDENTIFIER)
+    said = meaning is not None or hint_of(column) is not None
+    if said and not named and look.known >= _MANY and look.counts_rows():
+        reason = f"{facts}, whole numbers that count the rows, whatever their name: "
+        reason += _LIKE_IDENTIFIER
+        return Guess(Role.IDENTIFIER, reason, kind=ColumnKind.IDENTIFIER)
     if has_word(column, "coordinates") and look.are_coordinates():
         reason = f"{facts}, looks like coordinates by its name: {_OTHERS_MAY_KNOW}"
         return Guess(Role.QUASI_IDENTIFIER, reason, certain=True, kind=ColumnKind.PLACE)
@@ -807,6 +815,7 @@ _BIRTHS = frozenset({
     "birth", "born", "geburt", "geboren", "naissance", "nacimiento", "dob", "birthday",
 })  # fmt: skip
 _EVENTS = _DEATHS | _STAYS | _BIRTHS
+_MOST_DAYS = 40_000
 _AMOUNTS_TO = 200
 """Larger numbers are no ages, no years of schooling and no hours of a week."""
 
@@ -915,7 +924,7 @@ def _by_values(look: "_Look") -> Guess:  # noqa: PLR0911 - one for each thing th
     if look.are_names() or (look.kind == "text" and look.nearly_unique):
         what = "the values look like names of people" if look.are_names() else _LIKE_IDENTIFIER
         return Guess(Role.IDENTIFIER, f"{facts}: {what}", kind=ColumnKind.IDENTIFIER)
-    dated = date_numbers(look.numbers)
+    dated = date_numbers(look.numbers) or look.counts_of_days()
     if dated is not None:
         reason = f"{facts}, {dated} by its values: {_OTHERS_MAY_KNOW}"
         return Guess(Role.QUASI_IDENTIFIER, reason, kind=ColumnKind.DATE)
@@ -1193,6 +1202,13 @@ class _Look:
         middle = numbers[tail : len(numbers) - tail]
         return 25 <= middle[0] <= middle[-1] <= 400 and 0.05 <= pstdev(middle) / fmean(middle) < 0.4
 
+    def counts_of_days(self) -> str | None:
+        """Return why whole numbers count days; None if nothing shows that."""
+        if self.kind != "number" or not self.is_whole() or self.distinct > _MOST_DAYS:
+            return None
+        numbers = [number_of(value) for value in self._domain.values()]
+        return day_counts([n for n in numbers if n is not None], self._domain.rows.tolist())
+
     def are_telephone_numbers(self) -> bool:
         """Return whether whole numbers are as long as those of telephones or accounts.
 
@@ -1313,6 +1329,13 @@ class _Look:
         long = self.length >= 30 and fmean(t.count(" ") for t in self._texts) >= 5
         return self.length >= 100 or long
 
+    def names_someone(self) -> bool:
+        """Return whether some texts have a name after a title, as in: seen by Dr. Weiss."""
+        if self.kind != "text":
+            return False
+        hits = sum(_TITLED.search(text) is not None for text in self._texts)
+        return hits >= max(2, 0.01 * len(self._texts))
+
     def are_names(self, *, surely: bool = False) -> bool:
         """Return whether the texts are names of people, by frequent names or by their form.
 
@@ -1363,6 +1386,12 @@ class _Look:
         tail = len(numbers) // 20
         spread = numbers[len(numbers) - 1 - tail] - numbers[tail] + 1
         return (0.9 * self.known) ** 2 >= 2 * 10 * spread
+
+    def counts_rows(self) -> bool:
+        """Return whether whole numbers that are no dates are different in every row, and close."""
+        if self.kind != "number" or self.alone < self.known:
+            return False
+        return self.is_running_number() or (self.is_assigned() and self.are_given_out())
 
     def is_whole(self) -> bool:
         """Return whether the values are whole numbers."""
@@ -1528,6 +1557,12 @@ def _plain(text: str) -> str:
     return "".join(char for char in spread if not unicodedata.combining(char))
 
 
+_TITLED = re.compile(
+    r"\b(Dr|Drs|Prof|Mr|Mrs|Ms|Hr|Fr|Mme|Mlle|Sr|Sra|Srta|Dott|Dottssa|Sig|Dhr|Mevr|PD|Doc)\.? ?"
+    r"(med|h\.c|ssa)?\.? ?[A-Z\u00c0-\u00de][\w'’-]+"
+    r"|\b(Herr|Frau|Doctor|Docteur|Doctora|Dottor|Dottoressa|Monsieur|Madame|Señor|Señora|Signor|"
+    r"Signora|Mevrouw|Meneer) [A-Z\u00c0-\u00de][\w'’-]+"
+)
 _CAPITAL = r"[A-Z\u00c0-\u00de][\w'’.-]*"
 _NAME = re.compile(rf"{_CAPITAL}(,? {_CAPITAL}|,? (de|von|van|del|la|di)){{1,4}}")
 """The form of a full name."""

@@ -68,11 +68,18 @@ class WordMeaning(NamedTuple):
 _FOLDER = Path(__file__).parent / "words"
 
 
+LANGUAGES = ("it", "nl")
+"""Those with files of their own; English, German, French and Spanish words stand together."""
+
+
 def _meanings(file: str) -> Iterator[tuple[WordMeaning, str]]:
     """Yield the meanings that a file has, with the words or parts of words for each."""
+    others = [read_lists(_FOLDER / file.replace(".txt", f".{each}.txt")) for each in LANGUAGES]
+    between = ", " if file == "meanings.txt" else " "
     for heading, listed in read_lists(_FOLDER / file).items():
         role, what, kind = heading.split(" | ")
-        yield WordMeaning(Role(role), what, ColumnKind(kind)), listed
+        every = [listed, *(each[what] for each in others if what in each)]
+        yield WordMeaning(Role(role), what, ColumnKind(kind)), between.join(every)
 
 
 @cache
