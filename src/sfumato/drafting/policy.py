@@ -650,12 +650,13 @@ def _item(model: PrivacyModel) -> list[str]:
     short = to_text({"a": settings}, flow=True)[4:-2]
     if _fits(short):
         return [f"- {short}"]
-    return [f"- {line}" if i == 0 else f"  {line}" for i, line in enumerate(_wrap(settings))]
+    lines = _wrap(settings).split("\n")
+    return [f"- {line}" if i == 0 else f"  {line}" for i, line in enumerate(lines)]
 
 
-def _wrap(settings: dict[str, object]) -> list[str]:
+def _wrap(settings: dict[str, object]) -> str:
     """Write settings in braces, in lines that are not too long."""
-    return to_text(settings, flow=True, width=_WIDEST - 12).rstrip("\n").split("\n")
+    return to_text(settings, flow=True, width=_WIDEST - 12).rstrip("\n")
 
 
 def _line(key: str, value: object) -> list[str]:
@@ -665,9 +666,8 @@ def _line(key: str, value: object) -> list[str]:
         return _entry(key, value)
     if _fits(short):
         return [short]
-    # Without the outer braces.
-    lines = _wrap({key: value})
-    return [lines[0][1:], *lines[1:-1], lines[-1][:-1]]
+    # Without the outer braces; the writer may still find that one line is enough.
+    return _wrap({key: value})[1:-1].split("\n")
 
 
 def _fits(text: str) -> bool:
