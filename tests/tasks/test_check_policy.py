@@ -142,3 +142,15 @@ def test_a_draft_fits_the_next_month():
     found = sf.check_policy(drafted.policy, month(n=230, oldest=91), before=month())
     assert found.fits
     assert {change.kind for change in found.changes} <= {"new extremes", "other"}
+
+
+def test_a_value_that_may_be_new_is_counted_and_does_not_stop():
+    rule = {
+        "role": "quasi-identifier",
+        "hierarchy": {"kind": "taxonomy", "tree": {"all": WARDS}, "new": "other"},
+    }
+    policy = {**POLICY, "columns": {**POLICY["columns"], "ward": rule}}
+    found = sf.check_policy(policy, month(ward="tower"))
+    assert kinds(found) == [("ward", "other", False)]
+    assert found.changes[0].values == ("tower",)
+    assert sf.anonymize(month(ward="tower"), policy).table.num_rows > 0

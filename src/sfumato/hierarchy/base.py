@@ -302,6 +302,11 @@ class HierarchyBuilder(Member, ABC):
         """Whether it says itself which values each label stands for, whatever a table has."""
         return False
 
+    @property
+    def takes_unlisted(self) -> bool:
+        """Whether a value that it does not list is in a group of its own kind, and not refused."""
+        return False
+
     names_files: ClassVar[tuple[str, ...]] = ()
     """Its settings that name files: relative to the policy's folder, and inside of that of the
     app where the app uses them."""

@@ -12,6 +12,7 @@ from sfumato.errors import HierarchyError, ParameterError, require_text, suggest
 from sfumato.files import read_small
 from sfumato.files.reading import Reading, find_encoding, find_wide_encoding, tell
 from sfumato.hierarchy.base import Hierarchy, HierarchyBuilder
+from sfumato.hierarchy.unlisted import Unlisted, place_unlisted, require_unlisted
 from sfumato.typing import Value
 
 # Reading hierarchy files, with answers for whatever can be wrong with a file.
@@ -85,6 +86,8 @@ class CsvHierarchy(HierarchyBuilder):
             comma, whichever makes a hierarchy of the file.
         encoding: How its characters are written as bytes, as in windows-1252; by default UTF-8, or
             what is certain of an encoding of western Europe.
+        new: What becomes of a value that the file does not have: `refuse` stops, `other` puts
+            them all into one group.
 
     Example:
         >>> from sfumato.hierarchy import EXAMPLE_FOLDER
@@ -102,8 +105,10 @@ class CsvHierarchy(HierarchyBuilder):
     file: str
     delimiter: str | None = None
     encoding: str | None = None
+    new: Unlisted = "refuse"
 
     def __post_init__(self) -> None:
+        require_unlisted(self.new)
         require_text("file", self.file)
         if self.encoding is not None:
             require_text("encoding", self.encoding)
@@ -121,7 +126,11 @@ class CsvHierarchy(HierarchyBuilder):
 
     @property
     def states_values(self) -> bool:
-        return True
+        return self.new == "refuse"
+
+    @property
+    def takes_unlisted(self) -> bool:
+        return self.new == "other"
 
     def build_stated(self, column: str) -> Hierarchy:
         return self.build(column, ())
@@ -136,7 +145,8 @@ class CsvHierarchy(HierarchyBuilder):
         text = read_text(self.file, self.encoding, hint=hint)
         # Looks at policies and comparisons of them build the same hierarchies again and again.
         build = _remember if len(text) <= _REMEMBERED else hierarchy_of_text
-        return build(text, column, self.delimiter, origin=self.file)
+        made = build(text, column, self.delimiter, origin=self.file)
+        return place_unlisted(made, column, values) if self.takes_unlisted else made
 
     @classmethod
     def example(cls) -> Self:

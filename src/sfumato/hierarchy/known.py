@@ -10,6 +10,7 @@ from typing import ClassVar, Self
 from sfumato.errors import HierarchyError, ParameterError, some
 from sfumato.hierarchy.base import Hierarchy, HierarchyBuilder
 from sfumato.hierarchy.ordered import fold_words
+from sfumato.hierarchy.unlisted import name_for_others
 from sfumato.lists import read_lists
 from sfumato.text import STAR, text_of
 from sfumato.typing import Value
@@ -25,7 +26,6 @@ TREES = (
 )
 """The trees by their names. Of two that fit, the first is meant."""
 
-OTHER = "other"
 _ANOTHER = "any value that is not listed"
 
 
@@ -90,9 +90,7 @@ class KnownTree(HierarchyBuilder):
                 f"Choose another hierarchy; trees are {', '.join(TREES)}."
             )
         groups = {label for way in found.values() for label in way or ()}
-        other = OTHER
-        while other in groups or other in found:
-            other = f"any {other}"
+        other = name_for_others({*groups, *found})
         above = _height(self.tree) - 1
 
         def path(value: Value) -> tuple[str, ...]:

@@ -11,6 +11,7 @@ from typing import ClassVar, NamedTuple, Self
 from sfumato.errors import HierarchyError, ParameterError, some
 from sfumato.hierarchy.base import Hierarchy, HierarchyBuilder
 from sfumato.hierarchy.labels import Stretch, stretch_of
+from sfumato.hierarchy.unlisted import Unlisted, name_for_others, require_unlisted
 from sfumato.lists import read_lists
 from sfumato.text import STAR, number_of, text_of
 from sfumato.typing import Value
@@ -32,6 +33,8 @@ class OrderedCategories(HierarchyBuilder):
             of numbers, or words such as never … always, poor … excellent, low … high.
         apart: Values that have no place in the order (do not know); they stay by themselves until
             the top.
+        new: What becomes of a value that neither names: `refuse` stops, `other` puts them all
+            into one group.
 
     Example:
         >>> often = ["never", "rarely", "sometimes", "often", "always"]
@@ -46,8 +49,10 @@ class OrderedCategories(HierarchyBuilder):
 
     order: Sequence[str] | None = None
     apart: Sequence[str] = ()
+    new: Unlisted = "refuse"
 
     def __post_init__(self) -> None:
+        require_unlisted(self.new)
         for name in ("order", "apart"):
             given = getattr(self, name)
             if given is None:
@@ -67,7 +72,11 @@ class OrderedCategories(HierarchyBuilder):
 
     @property
     def states_values(self) -> bool:
-        return self.order is not None
+        return self.order is not None and self.new == "refuse"
+
+    @property
+    def takes_unlisted(self) -> bool:
+        return self.order is not None and self.new == "other"
 
     def build_stated(self, column: str) -> Hierarchy | None:
         return None if self.order is None else self.build(column, ())
@@ -91,15 +100,18 @@ class OrderedCategories(HierarchyBuilder):
             order, apart = found.order, {*apart, *found.apart}
         place = {text: i for i, text in enumerate(order)}
         unknown = [text for text in texts if text not in place and text not in apart]
-        if unknown:
+        if unknown and not self.takes_unlisted:
             raise HierarchyError(
                 f"{column!r} has {len(unknown)} values that its order does not name: "
                 f"{some(unknown)}. Put them into order, or into apart if they have no place there."
             )
         named = _names(order, {*texts, *apart})
+        others = name_for_others({*texts, *apart, *order}.union(*named))
 
         def path(value: Value) -> tuple[str, ...]:
             text = text_of(value)
+            if text not in place and text not in apart:
+                return (*(others for _ in named), STAR)
             return (*(text if text in apart else level[place[text]] for level in named), STAR)
 
         return Hierarchy.from_function(column, values, path)

@@ -10,6 +10,7 @@ import yaml
 from sfumato.errors import HierarchyError, ParameterError, require_text
 from sfumato.hierarchy.base import Hierarchy, HierarchyBuilder
 from sfumato.hierarchy.csv_file import read_text
+from sfumato.hierarchy.unlisted import Unlisted, place_unlisted, require_unlisted
 from sfumato.text import STAR, text_of
 from sfumato.typing import Value
 
@@ -40,6 +41,8 @@ class Taxonomy(HierarchyBuilder):
         tree: Nested mappings and lists.
         file: Instead, a YAML file with the tree, relative to the policy's folder. There
             everything is read as text: `NO` is Norway, `007` keeps its zeros.
+        new: What becomes of a value that the tree does not have: `refuse` stops, `other` puts
+            them all into one group.
 
     Example:
         >>> world = {"Europe": ["France"], "Asia": {"East": ["China"], "South": ["Nepal"]}}
@@ -58,8 +61,10 @@ class Taxonomy(HierarchyBuilder):
 
     tree: Any = field(default=None, hash=False)
     file: str | None = None
+    new: Unlisted = "refuse"
 
     def __post_init__(self) -> None:
+        require_unlisted(self.new)
         if (self.tree is None) == (self.file is None):
             given = "neither" if self.tree is None else "both"
             raise ParameterError("taxonomy", given, "given by either tree or file")
@@ -76,7 +81,11 @@ class Taxonomy(HierarchyBuilder):
 
     @property
     def states_values(self) -> bool:
-        return True
+        return self.new == "refuse"
+
+    @property
+    def takes_unlisted(self) -> bool:
+        return self.new == "other"
 
     def build_stated(self, column: str) -> Hierarchy:
         return self.build(column, ())
@@ -97,12 +106,13 @@ class Taxonomy(HierarchyBuilder):
         height = max(map(len, branches)) - 1
         branches = [branch[:1] * (height + 1 - len(branch)) + branch for branch in branches]
         _refuse_namesakes(branches, origin)
-        return Hierarchy.from_paths(
+        made = Hierarchy.from_paths(
             [branch[0].label for branch in branches],
             [[twig.label for twig in branch[1:]] for branch in branches],
             origin=origin,
             places=[branch[0].place for branch in branches],
         )
+        return place_unlisted(made, column, values) if self.takes_unlisted else made
 
     @classmethod
     def example(cls) -> Self:

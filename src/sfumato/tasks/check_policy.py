@@ -235,7 +235,11 @@ def _list_places(domain: Domain, builder: HierarchyBuilder | None, role: Role) -
         text = "its labels are made of each file anew. Write the hierarchy down to have the same"
         return [TableChange(name, "hierarchy", text)]
     values = domain.values()
-    without = _without_place(name, builder, values)
+    strict = _refusing(builder) if builder.takes_unlisted else builder
+    without = _without_place(name, strict, values)
+    if without and builder.takes_unlisted:
+        text = f"the policy does not name {_count_values(without)}: they are one group, other"
+        return [_of_values(name, "other", text, without, rows)]
     if without:
         text = (
             f"the hierarchy ({builder.name}) has no place for {_count_values(without)}. Add them, "
@@ -252,6 +256,11 @@ def _list_places(domain: Domain, builder: HierarchyBuilder | None, role: Role) -
         return []
     text = f"the policy does not name {_count_values(others)}: they are among the others"
     return [_of_values(name, "other", text, others, rows)]
+
+
+def _refusing(builder: HierarchyBuilder) -> HierarchyBuilder:
+    """Return the same hierarchy, which refuses what it does not list."""
+    return type(builder)(**{**builder.params(), "new": "refuse"})
 
 
 def _without_place(name: str, builder: HierarchyBuilder, values: list[Value]) -> list[str]:
