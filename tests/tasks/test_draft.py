@@ -275,7 +275,7 @@ def test_the_text_is_what_is_printed_and_the_rest_fits_json():
     assert repr(drafted) == "<Draft 1 identifier, 4 quasi-identifier, 1 sensitive>"
     plain = json.loads(json.dumps(drafted.to_dict()))
     assert plain["columns"]["name"]["role"] == "identifier"
-    assert max(map(len, drafted.text.splitlines())) <= 100
+    assert max(map(len, drafted.text.splitlines())) <= 119
 
 
 @pytest.mark.usefixtures("patience")
