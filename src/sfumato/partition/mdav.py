@@ -15,10 +15,10 @@ from sfumato.partition.base import (
     Progress,
     starting_groups,
 )
-from sfumato.partition.bottomup import join
 from sfumato.partition.labelling import line_of
 from sfumato.partition.mondrian import Mondrian
-from sfumato.typing import FloatArray, IntArray
+from sfumato.partition.nearest import merge_nearest
+from sfumato.typing import BoolArray, FloatArray, IntArray
 
 _BLOCK = 32_768
 
@@ -32,8 +32,7 @@ class Mdav(Partitioner):
     too few are left, which are the last group. Numbers and dates are compared by what they are,
     others by the levels of their hierarchy at which they differ; each column counts in relation to
     its own spread, times its weight. Rows with the same quasi-identifiers stay together. Groups
-    that break a model are formed again among themselves, twice as large each time, and those that
-    never keep it join others.
+    that break a model are merged with near ones until all keep it.
 
     Promises: every class keeps the models. Does not promise the least possible loss. With
     `as: mean` or `as: median` numbers stay numbers: that is microaggregation as it is known.
@@ -87,30 +86,47 @@ class Mdav(Partitioner):
         place = np.zeros(space.n, dtype=np.int64)
         place[problem.alike[start.item]] = start.group
         class_of = np.full(space.n, -1, dtype=np.int64)
-        left, n = np.arange(space.n), 0
-        while True:
-            for some in _blocks(space, left, place, self.block):
-                for group in _groups(space, some, size):
-                    class_of[group] = n
-                    n += 1
-                    if progress is not None and not n % _TOLD:
-                        progress(min(n * size, problem.total), problem.total)
-            found = Partition.of(
-                np.arange(len(problem.counts)), problem.rows, class_of[problem.alike]
-            )
-            passes = problem.judge.passes(found.classes, found.item, found.rows, found.n)
-            fails = ~passes[found.classes]
-            if not fails.any():
-                break
-            again = np.unique(problem.alike[found.item[fails]])
-            if size >= int(space.rows[again].sum()):
-                break
-            left, size = again, 2 * size
+        n = 0
+        for some in _blocks(space, np.arange(space.n), place, self.block):
+            for group in _groups(space, some, size):
+                class_of[group] = n
+                n += 1
+                if progress is not None and not n % _TOLD:
+                    progress(min(n * size, problem.total), problem.total)
+        items = _Items.of(problem, space.n)
+        class_of = merge_nearest(
+            space.numbers, space.codes, space.apart, space.rows, place, class_of, items.passes
+        )
         if progress is not None:
             progress(problem.total, problem.total)
-        if not fails.any():
-            return found
-        return join(problem, found.part(~fails), found.item[fails], found.rows[fails])
+        return Partition.of(np.arange(len(problem.counts)), problem.rows, class_of[problem.alike])
+
+
+@dataclass(frozen=True, eq=False)
+class _Items:
+    """The items of each combination."""
+
+    problem: Problem
+    order: IntArray
+    """The items, combination after combination."""
+
+    starts: IntArray
+    lengths: IntArray
+
+    @classmethod
+    def of(cls, problem: Problem, n: int) -> "_Items":
+        lengths = np.bincount(problem.alike, minlength=n)
+        order = np.argsort(problem.alike, kind="stable")
+        return cls(problem, order, np.cumsum(lengths) - lengths, lengths)
+
+    def passes(self, group: IntArray, combination: IntArray, n: int) -> BoolArray:
+        """Judge groups of combinations."""
+        lengths = self.lengths[combination]
+        of_item = np.repeat(group, lengths)
+        within = np.arange(len(of_item)) - np.repeat(np.cumsum(lengths) - lengths, lengths)
+        items = self.order[np.repeat(self.starts[combination], lengths) + within]
+        found: BoolArray = self.problem.judge.passes(of_item, items, self.problem.rows[items], n)
+        return found
 
 
 _TOLD = 64
