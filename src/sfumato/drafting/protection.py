@@ -12,6 +12,7 @@ from sfumato.attacks.similarity import widths
 from sfumato.attacks.target import value_counts
 from sfumato.classes import EquivalenceClasses, sensitive_column
 from sfumato.counts import Column
+from sfumato.harm import HarmRule, Level
 from sfumato.models import (
     AlphaKAnonymity,
     CategoryShare,
@@ -61,6 +62,9 @@ _WIDEST = 1e12
 _ROOM = 0.04
 """By this much the table itself must be below a limit: classes differ from it by chance."""
 
+_NOT_ALL = 0.99
+"""Not all of a class may be within a small amount."""
+
 _CLOSENESS = (0.3, 0.2, 0.15, 0.1)
 _LOWER = (0.0, 0.12, 0.24)
 
@@ -91,7 +95,7 @@ def protections(
     name = domain.column
     numbers = all(number_of(value) is not None for value in values)
     if numbers and len(values) >= _FEWEST_NUMBERS:
-        return _protect_scale(domain, texts, k, None if people else _limit_close(domain))
+        return _protect_scale(domain, texts, k, people=people)
     if len(domain.rows) > _MOST_FOLDED:
         return ((AlphaKAnonymity(name, _BELOW_VERY_HIGH, k),),)
     shares = _shares(texts, domain)
@@ -128,38 +132,59 @@ def protections(
 
 
 def _protect_scale(
-    domain: Domain, texts: Sequence[str], k: int, close: RangeShare | None
+    domain: Domain, texts: Sequence[str], k: int, *, people: bool
 ) -> tuple[Protection, ...]:
     """Return what may protect a column of numbers, of which close ones are alike."""
     name = domain.column
-    first, *further = [TCloseness(name, t, "ordered") for t in _CLOSENESS]
-    if close is not None:
-        return ((close,), *((close, each) for each in (first, *further)))
-    # Close to the table a class may still be much of one value.
     shares = _shares(texts, domain)
-    often = tuple(t for t in texts if _OFTEN <= shares[fold_spelling(t)] <= _COMMON)
-    alone: Protection = ()
-    if often:
-        alone = (AlphaKAnonymity(name, _BELOW_VERY_HIGH, k, often[:_MOST_LISTED]),)
-    return ((first,), *((each, *alone) for each in further))
+    often = [t for t in texts if _OFTEN <= shares[fold_spelling(t)] <= _COMMON]
+    alone = _limit_shares(name, often, shares, k)
+    limits = [] if people else _limit_close(domain)
+    found: list[Protection] = [(limit, *alone) for limit in limits]
+    if not limits:
+        # Close to the table a class may still be much of one value.
+        found = [(DistinctLDiversity(name, 2), *alone)]
+    last = found[-1]
+    return (*found, *((*last, TCloseness(name, t, "ordered")) for t in _CLOSENESS))
 
 
-def _limit_close(domain: Domain) -> RangeShare | None:
-    """Return a limit of the share of close numbers; None where most of the table are close."""
+def _limit_close(domain: Domain) -> list[RangeShare]:
+    """Return limits of the share of close numbers, the weakest first, as far as the table keeps.
+
+    That all of a class are within a small amount is a fact about them. That most are, or that all
+    are within a larger one, may be chance, and is forbidden only where it is none.
+    """
     name, values = domain.column, tuple(domain.values(_MOST_ON_A_LINE))
     if len(values) < len(domain.rows):
-        return None
+        return []
     column = Column(name, values)
     of_class = np.zeros(len(values), dtype=np.int64)
     codes = np.arange(len(values), dtype=np.int32)
     described = sensitive_column(column, exact=True)
     counts = value_counts(described, column, of_class, codes, domain.rows)
-    found = widths(counts)
+    found = [width for width in widths(counts) if width <= _WIDEST]
     whole = EquivalenceClasses(np.array([domain.rows.sum()]), {name: counts})
-    limits = [RangeShare(name, width, _BELOW_VERY_HIGH) for width in found if width <= _WIDEST]
-    most = _BELOW_VERY_HIGH - _ROOM
-    fitting = [limit for limit in limits if limit.measure(whole)["share"] <= most]
-    return fitting[-1] if fitting else None
+    limits = [RangeShare(name, width, _NOT_ALL) for width in found[:1]]
+    limits += [RangeShare(name, width, _BELOW_VERY_HIGH) for width in found]
+    return [limit for limit in limits if limit.measure(whole)["share"] <= limit.share - _ROOM]
+
+
+def _limit_shares(name: str, values: Sequence[str], shares: dict[str, float], k: int) -> Protection:
+    """Return what keeps values from becoming as good as known, each as far as it must be.
+
+    Of what few people have three quarters of a class are too many; of what nearly half have it
+    takes more until a belief harms.
+    """
+    found: dict[float, list[str]] = {}
+    for text in values:
+        prior = np.array([shares[fold_spelling(text)]])
+        least = float(HarmRule().least_belief(prior, Level.VERY_HIGH)[0])
+        alpha = _BELOW_VERY_HIGH if np.isinf(least) else np.floor(least * 100 - 1) / 100
+        found.setdefault(round(float(alpha), 2), []).append(text)
+    return tuple(
+        AlphaKAnonymity(name, alpha, k, tuple(some[:_MOST_LISTED]))
+        for alpha, some in sorted(found.items())
+    )
 
 
 def _choose_listed(
