@@ -84,6 +84,14 @@ def init(  # noqa: PLR0917 - options of a command line
             "said here, and columns it does not know, are drafted.",
         ),
     ] = None,
+    prefer: Annotated[
+        str | None,
+        typer.Option(
+            metavar="columns|detail|apart",
+            help="Which draft to write: keep columns, keep detail in fewer of them, or publish "
+            "sensitive ones apart. Without it, the one of which least is gone.",
+        ),
+    ] = None,
     ask: Annotated[
         bool,
         typer.Option(
@@ -127,6 +135,7 @@ def init(  # noqa: PLR0917 - options of a command line
         "drop": split_names(drop or []),
         "k": k,
         "start": start,
+        "prefer": prefer,
     }
     with progress_bar() as progress:
         draft = task(data, **said, progress=progress)

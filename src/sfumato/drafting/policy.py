@@ -9,11 +9,13 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from sfumato.decouplings import BreakMerge
 from sfumato.derivations.dates import ORDERS, DateForm, Detection, iso_of, look_like_dates
 from sfumato.drafting.given import Given
 from sfumato.drafting.guess import Guess, separator_in, without_codes
 from sfumato.drafting.in_short import cut_short, say_what_happens, shorten_reason
 from sfumato.drafting.inspection import Inspection
+from sfumato.drafting.making import BOXES, Making
 from sfumato.drafting.secrecy import guess_secrecy
 from sfumato.errors import ParameterError, SfumatoError, names_in
 from sfumato.hierarchy import (
@@ -64,10 +66,6 @@ NOTHING_SAID = Given()
 
 _MOST_DESCRIBED = 10_000
 """Of columns with more distinct values so many are looked at, evenly spread."""
-
-_METHOD = "mondrian"
-"""Of the local methods the one that is fast whatever is promised, and among those that lose least
-and hide least. It also decides without a look at sensitive values."""
 
 SUPPRESSION = "5%"
 """The rows that may be left out unless the publisher says otherwise."""
@@ -215,6 +213,8 @@ def write_draft(
     domains: Mapping[str, Domain],
     models: Sequence[PrivacyModel],
     given: Given = NOTHING_SAID,
+    making: Making = BOXES,
+    notes: Sequence[str] = (),
 ) -> Draft:
     """Write a policy for drafted columns.
 
@@ -224,10 +224,12 @@ def write_draft(
         models: What is promised of sensitive columns, beside that of all people.
         given: What the owner of the table said. A policy to start from is changed only where it
             says something else, so that comments stay.
+        making: How rows become a release.
+        notes: What a reader must know first.
     """
     total = next(iter(domains.values())).total
     if given.start is not None:
-        text = edit_text(given.text, draft_rules(columns, domains, models, given))
+        text = edit_text(given.text, draft_rules(columns, domains, models, given, making))
     else:
         text = policy_text(
             columns,
@@ -236,6 +238,8 @@ def write_draft(
             suppression=SUPPRESSION if total > 1 else "100%",
             rows=total,
             given=given,
+            making=making,
+            notes=notes,
         )
     reasons = {name: column.guess.reason for name, column in columns.items()}
     doubtful = tuple(name for name, column in columns.items() if not column.guess.certain)
@@ -248,6 +252,7 @@ def draft_rules(
     domains: Mapping[str, Domain],
     models: Sequence[PrivacyModel],
     given: Given = NOTHING_SAID,
+    making: Making = BOXES,
 ) -> Policy:
     """Return the policy that `write_draft` writes, without its text."""
     total = next(iter(domains.values())).total
@@ -271,7 +276,8 @@ def draft_rules(
         return given.start.replace(**said)
     return Policy(
         **said,
-        method=_METHOD,
+        method=making.method,
+        decouple=BreakMerge.name if making.apart else None,
         suppression=SUPPRESSION if total > 1 else "100%",
         person=person,
         input=given.input,
@@ -580,9 +586,12 @@ def policy_text(
     rows: int,
     repeated: Repetition | None = None,
     given: Given = NOTHING_SAID,
+    making: Making = BOXES,
+    notes: Sequence[str] = (),
 ) -> str:
     """Write a policy with its reasons as comments."""
-    lines = [*_HEAD.splitlines(), "version: 1"]
+    lines = [*(line for note in notes for line in _comment(note))]
+    lines += [*_HEAD.splitlines(), "version: 1"]
     if given.input != InputRule():
         lines += _with_comment(_line("input", given.input.to_plain()), "how the file is read")
     lines += ["columns:"]
@@ -599,9 +608,10 @@ def policy_text(
     if rows != 1:
         left = "at most this share of the rows is left out, those hardest to hide"
     lines += _with_comment([f"suppression: {suppression}"], left)
-    lines += _with_comment(
-        [f"method: {_METHOD}"], "each row is generalised only as far as it must be"
-    )
+    lines += _with_comment(_line("method", making.method), making.why)
+    if making.apart:
+        why = "every sensitive column has a table of its own: sfumato decouple makes them"
+        lines += _with_comment([f"decouple: {BreakMerge.name}"], why)
     if repeated is not None:
         lines += _person(repeated)
     if given.household is not None:

@@ -29,8 +29,6 @@ Protection = tuple[PrivacyModel, ...]
 """The models of one column that are asked for together."""
 
 _BELOW_VERY_HIGH = 0.74
-_BELOW_HIGH = 0.49
-"""A secret value counts one level more, so that a belief of one half is too much."""
 
 _COMMON = 0.5
 """A value that more people have is what one would have guessed: no class makes it worse."""
@@ -58,6 +56,9 @@ _MOST_ON_A_LINE = 200_000
 
 _WIDEST = 1e12
 """No wider range is promised anything of: such numbers are hardly a scale."""
+
+_SELDOM = 0.02
+"""A value that fewer people have is hardly ever most of a class; stronger models look at it."""
 
 _ROOM = 0.04
 """By this much the table itself must be below a limit: classes differ from it by chance."""
@@ -112,22 +113,34 @@ def protections(
         return tuple((TCloseness(name, round(t, 2)),) for t in bounds if t > 0.1)
     listed = _choose_listed(guarded, texts, shares)
     secret = {fold_spelling(text) for text in rule.secret}
-    rare = tuple(
+    rare = [
         text
         for text in guarded
         if fold_spelling(text) in secret and shares[fold_spelling(text)] < _RARE_SECRET
-    )[:_MOST_LISTED]
-    more: Protection = (AlphaKAnonymity(name, _BELOW_HIGH, k, rare),) if rare else ()
+    ]
+    rare = sorted(rare, key=lambda text: -shares[fold_spelling(text)])[:_MOST_LISTED]
+    more = _limit_shares(name, rare, shares, k, secret=True)
     alphas = [_BELOW_VERY_HIGH - lower for lower in _LOWER]
+    common = [text for text in listed or guarded if shares[fold_spelling(text)] > _SELDOM]
+    each_own: Protection = (*_limit_shares(name, common, shares, k), *more)
+    if not common:
+        each_own = (AlphaKAnonymity(name, _BELOW_VERY_HIGH, k, listed), *more)
     found: list[Protection] = [
         (AlphaKAnonymity(name, round(alpha, 2), k, listed), *more)
         for alpha in alphas
         if alpha > largest + 0.05
     ]
-    if len(rare) > 1 and sum(shares[fold_spelling(text)] for text in rare) < _RARE_SECRET:
+    if each_own not in found:
+        found.insert(0, each_own)
+    every = [text for text in texts if fold_spelling(text) in secret]
+    prior = sum(
+        shares[fold_spelling(text)] for text in {fold_spelling(t): t for t in every}.values()
+    )
+    most = _most_allowed(prior, secret=True)
+    if len(every) > 1 and prior < most - _ROOM and len(every) < len(texts):
         # That a person has one of several secrets is a secret too.
-        any_of = CategoryShare(name, _BELOW_HIGH, categories=(rare,))
-        found = [*found[:1], *((*each, any_of) for each in found)]
+        any_of = CategoryShare(name, most, categories=(tuple(every),))
+        found = [found[0], *((*each, any_of) for each in found)]
     return tuple(found)
 
 
@@ -169,7 +182,9 @@ def _limit_close(domain: Domain) -> list[RangeShare]:
     return [limit for limit in limits if limit.measure(whole)["share"] <= limit.share - _ROOM]
 
 
-def _limit_shares(name: str, values: Sequence[str], shares: dict[str, float], k: int) -> Protection:
+def _limit_shares(
+    name: str, values: Sequence[str], shares: dict[str, float], k: int, *, secret: bool = False
+) -> Protection:
     """Return what keeps values from becoming as good as known, each as far as it must be.
 
     Of what few people have three quarters of a class are too many; of what nearly half have it
@@ -177,14 +192,28 @@ def _limit_shares(name: str, values: Sequence[str], shares: dict[str, float], k:
     """
     found: dict[float, list[str]] = {}
     for text in values:
-        prior = np.array([shares[fold_spelling(text)]])
-        least = float(HarmRule().least_belief(prior, Level.VERY_HIGH)[0])
-        alpha = _BELOW_VERY_HIGH if np.isinf(least) else np.floor(least * 100 - 1) / 100
-        found.setdefault(round(float(alpha), 2), []).append(text)
+        alpha = _most_allowed(shares[fold_spelling(text)], secret=secret)
+        found.setdefault(alpha, []).append(text)
     return tuple(
         AlphaKAnonymity(name, alpha, k, tuple(some[:_MOST_LISTED]))
         for alpha, some in sorted(found.items())
     )
+
+
+def _most_allowed(prior: float, *, secret: bool) -> float:
+    """Return the largest share of a class that a value may have before a belief harms.
+
+    >>> _most_allowed(0.1, secret=False), _most_allowed(0.45, secret=False)
+    (0.74, 0.86)
+    >>> _most_allowed(0.1, secret=True), _most_allowed(0.2, secret=True)
+    (0.49, 0.74)
+    """
+    level = Level.HIGH if secret else Level.VERY_HIGH
+    flag = np.array([True]) if secret else None
+    least = float(HarmRule().least_belief(np.array([prior]), level, flag)[0])
+    if np.isinf(least):
+        return _BELOW_VERY_HIGH
+    return round(float(np.ceil(least * 100 - 1 - 1e-9)) / 100, 2) if least < 1 else 0.99
 
 
 def _choose_listed(

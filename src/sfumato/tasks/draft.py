@@ -9,33 +9,30 @@ from typing import Literal, NamedTuple
 
 import numpy as np
 
-from sfumato.attacks import ATTACKS, ClassAttack, Linking
-from sfumato.attacks.adversary.judging import judge
 from sfumato.attacks.adversary.trial import (
     CountedTable,
     Trial,
     columns_to_count,
-    target_of_trial,
     try_on_counts,
-    with_judged,
 )
 from sfumato.counts import FrequencySet
 from sfumato.derivations import Preparation
+from sfumato.drafting.choosing import DraftSearch
 from sfumato.drafting.given import Given
 from sfumato.drafting.guess import Guess, guess, guess_table, separator_in
 from sfumato.drafting.inspection import Inspection, inspect_counts
 from sfumato.drafting.policy import Draft, DraftedColumn, draft_columns, draft_rules
-from sfumato.drafting.price import JudgedDraft, Pricing
+from sfumato.drafting.price import WAYS, JudgedDraft
 from sfumato.errors import (
     InputError,
     ParameterError,
     PolicyError,
     SfumatoError,
+    UnknownNameError,
     require_int,
     some,
 )
 from sfumato.files.reading import Reading, TextFile, said_of_all, saying
-from sfumato.harm import HarmRule
 from sfumato.policy import GivenPolicy, InputRule, Policy, policy_of
 from sfumato.policy.document import read_file
 from sfumato.populations import require_fraction
@@ -49,6 +46,7 @@ from sfumato.tables import Domain, Table, count_people, open_table
 from sfumato.tables.capabilities import Sets, Weights
 from sfumato.tasks.anonymize import make_release
 from sfumato.tasks.assessment import Assessment
+from sfumato.tasks.decouple import decouple
 from sfumato.tasks.verify import foresee, verify
 from sfumato.typing import Progress, silent
 
@@ -64,6 +62,7 @@ def draft(  # noqa: PLR0913 - all but one have a default and are named
     k: int | None = None,
     start: GivenPolicy | None = None,
     input: Mapping[str, object] | None = None,  # noqa: A002 - as a policy calls it
+    prefer: str | None = None,
     progress: Progress | None = None,
 ) -> Draft:
     """Guess what each column is and write a policy that says why, to be read and corrected.
@@ -92,6 +91,10 @@ def draft(  # noqa: PLR0913 - all but one have a default and are named
             does not know.
         input: How a text file or a sheet is read, as in {"encoding": "windows-1252"}: the settings
             `input` of a policy. They are written into it.
+        prefer: Which of the drafts is wanted: `columns` keeps every column, `detail` leaves out
+            those that cost the others most, `apart` publishes each sensitive column in a table of
+            its own. None takes the one of which least is gone among those in one piece that are
+            not answered *no*; `draft.price.alternatives` has the others.
         progress: Told how far it is.
 
     Example:
@@ -106,11 +109,13 @@ def draft(  # noqa: PLR0913 - all but one have a default and are named
         'dropped'
     """
     report = progress or silent
+    if prefer is not None and prefer not in WAYS:
+        raise UnknownNameError("draft", prefer, list(WAYS), where="prefer")
     given = Given.of(roles=roles, person=person, weight=weight, household=household, drop=drop, k=k)
     given, folder = _with_start(given, start)
     given = replace(given, reading=_reading(data, input))
     with saying(given.reading):
-        return _draft(data, given, folder, report)
+        return _draft(data, given, folder, report, prefer)
 
 
 def _reading(data: object, said: Mapping[str, object] | None) -> Reading:
@@ -119,7 +124,9 @@ def _reading(data: object, said: Mapping[str, object] | None) -> Reading:
     return own.over(InputRule.read(said or {}).reading.over(said_of_all()))
 
 
-def _draft(data: object, given: Given, folder: Path | None, report: Progress) -> Draft:
+def _draft(
+    data: object, given: Given, folder: Path | None, report: Progress, prefer: str | None
+) -> Draft:
     table = open_prepared(data, given.start)
     given.require(table.columns)
     domains = table.domains(table.columns, progress=lambda done, total: report("look", done, total))
@@ -140,7 +147,7 @@ def _draft(data: object, given: Given, folder: Path | None, report: Progress) ->
     guesses = _without_lost_originals(guesses, given, domains, table)
     columns = draft_columns(_with_roles_of_start(guesses, given), domains)
     columns = _with_rules_of_start(columns, given)
-    return _with_price(data, columns, domains, report, given, folder)
+    return _with_price(data, columns, domains, report, given, folder, prefer)
 
 
 def _with_start(given: Given, start: GivenPolicy | None) -> tuple[Given, Path | None]:
@@ -245,7 +252,7 @@ def _may_have_dates(column: DraftedColumn) -> bool:
 _MOST_TRIED = 250_000
 """The most rows that a price is measured on; of more a sample is drawn."""
 
-_FEW = 1_000
+_FEW = 500
 """The rows on which it is found out what each column costs."""
 
 
@@ -256,9 +263,11 @@ def _with_price(
     report: Progress,
     given: Given,
     folder: Path | None,
+    prefer: str | None,
 ) -> Draft:
     """Count the table once, and choose on the counts what a draft promises."""
     policy = _in_folder(draft_rules(columns, domains, (), given), folder)
+    tries: _CountedTries | None = None
     try:
         table = open_prepared(data, policy)
         counts = table.count(
@@ -267,60 +276,81 @@ def _with_price(
         )
     except SfumatoError:
         # Something must be said in the policy first, as the comments there ask for.
-        nothing = Pricing(domains, _try_nothing, _try_nothing, _try_nothing, 0, given)
-        return nothing.draft(columns)
-    counts = _draw(counts, policy.counted_person, _MOST_TRIED)
-    few = _draw(counts, policy.counted_person, _FEW)
-    tries = 0
-    makers = Workshop(), Workshop()
+        pass
+    else:
+        tries = _CountedTries(counts, policy.counted_person, table, folder, report)
+    return DraftSearch(domains, tries, given, prefer).draft(columns)
 
-    def attempt(policy: Policy, *, attacked: bool) -> Trial | None:
-        nonlocal tries
-        tries += 1
-        report("price", tries, None)
+
+class _CountedTries:
+    """Tries drafts on the counts of a table."""
+
+    def __init__(
+        self,
+        counts: FrequencySet,
+        person: str | None,
+        table: Table,
+        folder: Path | None,
+        report: Progress,
+    ) -> None:
+        whole = _draw(counts, person, _MOST_TRIED)
+        few = _draw(whole, person, _FEW)
+        self.rows = whole.total
+        self.combinations = len(whole)
+        self._table, self._folder, self._report = table, folder, report
+        self._whole = CountedTable(whole, table.columns, maker=Workshop(), unowned=table.unowned)
+        self._few = CountedTable(few, table.columns, maker=Workshop(), unowned=table.unowned)
+        self._tries = 0
+
+    def measure(self, policy: Policy) -> Trial | None:
+        """Return what would be published, without any attack; None if nothing can be."""
+        return self._try(policy, self._whole, loss_only=False)
+
+    def compare(self, policy: Policy) -> Trial | None:
+        """Return what would be published of a few rows, without any attack."""
+        return self._try(policy, self._few, loss_only=True)
+
+    def judge(self, policy: Policy, tried: Trial | None = None) -> JudgedDraft | None:
+        """Return the verdict on what would be published: what `sf.verify` says of its release."""
+        self._told()
+        policy = _in_folder(policy, self._folder)
+        try:
+            if tried is not None:
+                return _as_judged(foresee(tried, policy))
+            if policy.sets:
+                # Their items are decided on after the rest, row by row.
+                subject = Subject.of(self._table, policy)
+                rng = np.random.default_rng(self._whole.seed)
+                made = make_release(subject, MemoryPlace(), rng=rng, report=silent)
+                return _as_judged(verify(made, subject.policy))
+            tried = try_on_counts(policy, self._whole)
+            if not tried.published:
+                return None
+            if policy.decouple is not None:
+                rows = tried.with_rows(policy)
+                apart = decouple(rows, policy=policy, seed=self._whole.seed)
+                tried = replace(tried, release=apart)
+            return _as_judged(foresee(tried, policy))
+        except SfumatoError:
+            return None
+
+    def _try(self, policy: Policy, table: CountedTable, *, loss_only: bool) -> Trial | None:
+        self._told()
         if not policy.quasi_identifiers:
             return None
-        rows, maker = (counts, makers[0]) if attacked else (few, makers[1])
-        policy = _in_folder(policy, folder)
-        return _try(
-            policy,
-            CountedTable(rows, table.columns, maker=maker, unowned=table.unowned),
-            attacked=attacked,
-        )
-
-    def judge_draft(policy: Policy, tried: Trial) -> JudgedDraft | None:
-        nonlocal tries
-        tries += 1
-        report("price", tries, None)
-        if not tried.published:
+        try:
+            return try_on_counts(_in_folder(policy, self._folder), table, loss_only=loss_only)
+        except SfumatoError:
             return None
-        policy = _in_folder(policy, folder)
-        if policy == tried.policy and not policy.sets:
-            return _as_judged(foresee(tried, policy))
-        return _judge(
-            policy,
-            CountedTable(counts, table.columns, maker=makers[0], unowned=table.unowned),
-            table,
-        )
 
-    return Pricing(
-        domains,
-        lambda policy: attempt(policy, attacked=True),
-        lambda policy: attempt(policy, attacked=False),
-        judge_draft,
-        counts.total,
-        given,
-    ).draft(columns)
+    def _told(self) -> None:
+        self._tries += 1
+        self._report("price", self._tries, None)
 
 
 def _in_folder(policy: Policy, folder: Path | None) -> Policy:
     """Return a policy with the files it names where they are."""
     return policy if folder is None else policy.relative_to(folder)
-
-
-def _try_nothing(policy: Policy, tried: Trial | None = None) -> None:
-    """Return that nothing could be tried."""
-    del policy, tried
 
 
 def _draw(counts: FrequencySet, person: str | None, most: int) -> FrequencySet:
@@ -346,55 +376,19 @@ def draw_sample(counts: FrequencySet, person: str | None, most: int) -> Frequenc
     return counts.without(~drawn[counts.codes_of(person)])
 
 
-def _try(policy: Policy, table: CountedTable, *, attacked: bool) -> Trial | None:
-    """Decide as `anonymize` would, and attack the classes that would be published.
-
-    Who knows other values of a person besides is left to the verdict on the draft: a draft is
-    chosen among many, and what such an adversary learns is not for models of classes to mend.
-    """
-    try:
-        tried = try_on_counts(policy, table, loss_only=not attacked)
-    except SfumatoError:
-        return None
-    if tried.release is None or not tried.published:
-        return tried
-    rule, held = HarmRule(), _without_harmless(policy)
-    kinds = [name for name, kind in ATTACKS.items() if issubclass(kind, _ON_CLASSES)]
-    known = policy.quasi_identifiers
-    return with_judged(tried, judge(target_of_trial(tried, held), kinds, rule, held, known))
-
-
-_ON_CLASSES = (ClassAttack, Linking)
-
-
-def _judge(policy: Policy, counted: CountedTable, table: Table) -> JudgedDraft | None:
-    """Return the verdict on what a draft would publish: what `sf.verify` says of its release."""
-    try:
-        subject = Subject.of(table, policy)
-        policy = subject.policy
-        if policy.sets:
-            # Their items are decided on after the rest, row by row.
-            rng = np.random.default_rng(counted.seed)
-            made = make_release(subject, MemoryPlace(), rng=rng, report=silent)
-            return _as_judged(verify(made, policy))
-        tried = try_on_counts(policy, counted)
-        return _as_judged(foresee(tried, policy)) if tried.published else None
-    except SfumatoError:
-        return None
-
-
 def _as_judged(found: Assessment) -> JudgedDraft:
-    told = dict.fromkeys(name for each in found.succeeded for name in each.columns)
-    return JudgedDraft(found.answer, found.at_risk, found.people, found.adversaries, tuple(told))
-
-
-def _without_harmless(policy: Policy) -> Policy:
-    """Return a policy in which no value is harmless: readers without it do not know such values."""
-    columns = {
-        name: rule.replace(harmless=()) if rule.harmless else rule
-        for name, rule in policy.columns.items()
-    }
-    return policy.replace(columns=columns)
+    told: dict[str, int] = {}
+    besides: dict[str, int] = {}
+    for each in found.succeeded:
+        who = each.found
+        alone = who is None or any(
+            not knows.values and flags.any() for knows, flags in who.flags.items()
+        )
+        for name in each.columns:
+            where = told if alone else besides
+            where[name] = max(where.get(name, 0), each.people)
+    lines = found.adversaries
+    return JudgedDraft(found.answer, found.at_risk, found.people, lines, told, besides)
 
 
 def _is_set(table: Table, name: str) -> bool:

@@ -1,0 +1,571 @@
+"""Choosing a draft: models, method and columns, by what is gone and who is at risk."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Protocol
+
+from sfumato.attacks.adversary.trial import Trial
+from sfumato.drafting.given import Given
+from sfumato.drafting.making import BOXES, NEIGHBOURS, Making
+from sfumato.drafting.policy import (
+    NOTHING_SAID,
+    Draft,
+    DraftedColumn,
+    draft_column,
+    draft_rules,
+    smallest_class,
+    write_draft,
+)
+from sfumato.drafting.price import (
+    MUCH_HIDDEN,
+    MUCH_LOST,
+    WAYS,
+    ColumnPrice,
+    DraftAlternative,
+    JudgedDraft,
+    Price,
+)
+from sfumato.drafting.protection import Protection, protections
+from sfumato.models import PrivacyModel
+from sfumato.policy import ColumnRule, Policy
+from sfumato.recode.gone import DataGone
+from sfumato.schema import Role
+from sfumato.tables import Domain
+from sfumato.text import format_integer, join_words, percent
+
+_ROUNDS = 4
+"""How often models are made stronger at most."""
+
+_CELLS, _FEWEST_VERDICTS, _MOST_VERDICTS = 1_500_000, 5, 18
+"""So many cells are judged in all, as far as that is between so few and so many verdicts."""
+
+_SAVES = 0.03
+"""So much less must be gone for ranges to overlap more than they need to."""
+
+_DEAR = 0.05
+"""If stronger models cost more than this, leaving out columns is tried as well."""
+
+_MOST_LEFT_OUT = 4
+"""The most columns that a draft leaves out by itself."""
+
+_MOST_TRIED = 2
+"""Columns of which it is tried out, on all rows, what is gained by leaving one out."""
+
+_FEWEST_ROWS = 200
+"""In fewer rows there is too little to weigh columns against each other."""
+
+_MOST_COMPARED = 25
+"""Of more quasi-identifiers it is not asked what each costs."""
+
+_MOST_NEIGHBOURS = 60_000
+"""Of more combinations neighbours are not looked for: that takes long, and boxes are small."""
+
+_WORTH = 0.02
+"""The least that must be gained by leaving out a column."""
+
+_LITTLE = 0.1
+"""Where no more is gone, nothing is left out for the sake of detail."""
+
+
+class Tries(Protocol):
+    """What drafts are tried on: a counted table."""
+
+    rows: int
+    """Its rows."""
+
+    combinations: int
+    """Its different rows."""
+
+    def measure(self, policy: Policy) -> Trial | None:
+        """Return what would be published, without any attack; None if nothing can be."""
+
+    def compare(self, policy: Policy) -> Trial | None:
+        """Return what would be published of a few rows, without any attack."""
+
+    def judge(self, policy: Policy, tried: Trial | None = None) -> JudgedDraft | None:
+        """Return the verdict on what would be published."""
+
+
+@dataclass(frozen=True)
+class _State:
+    """A draft that was tried."""
+
+    columns: Mapping[str, DraftedColumn]
+    steps: Mapping[str, int]
+    """How strong the models of each sensitive column are."""
+
+    making: Making
+    tried: Trial
+    judged: JudgedDraft
+    left_out: tuple[str, ...] = ()
+
+    @property
+    def gone(self) -> float:
+        """The share of the data that would be gone."""
+        return 1.0 if self.tried.gone is None else self.tried.gone.share
+
+    @property
+    def safe(self) -> bool:
+        """Whether the answer is not *no*."""
+        return self.judged.answer not in ("", "no")
+
+    @property
+    def rank(self) -> tuple[bool, int, float]:
+        """What orders drafts: the least is the best."""
+        return not self.safe, 0 if self.safe else self.judged.at_risk, self.gone
+
+    @property
+    def known(self) -> list[str]:
+        """The quasi-identifiers."""
+        return [each.name for each in self.tried.columns]
+
+    @property
+    def much(self) -> bool:
+        """Whether little would survive."""
+        return self.tried.loss > MUCH_LOST or self.tried.hidden > MUCH_HIDDEN
+
+
+class DraftSearch:
+    """Chooses a draft by what is gone and who is at risk, and says what each column costs.
+
+    Every sensitive column begins with the weakest models that the rule for harm asks for. They are
+    made stronger where the verdict says that people are at risk, and only there.
+
+    Args:
+        domains: The values of the columns.
+        tries: What drafts are tried on; None if nothing can be tried.
+        given: What the owner of the table said: columns of which something was said stay.
+        prefer: Which draft is wanted: `columns`, `detail` or `apart`. None takes the one of which
+            least is gone among those in one piece that are not *no*, and else one that is not.
+    """
+
+    def __init__(
+        self,
+        domains: Mapping[str, Domain],
+        tries: Tries | None,
+        given: Given = NOTHING_SAID,
+        prefer: str | None = None,
+    ) -> None:
+        self._domains = domains
+        self._tries = tries
+        self._given = given
+        self._prefer = prefer
+        self._total = next(iter(domains.values())).total
+        cells = 1 if tries is None else tries.rows * len(domains)
+        self._left = min(max(_CELLS // max(cells, 1), _FEWEST_VERDICTS), _MOST_VERDICTS)
+        """As many verdicts may still be asked for."""
+
+    def draft(self, columns: Mapping[str, DraftedColumn]) -> Draft:
+        """Return the draft that keeps most of what must not be hidden, with its price."""
+        ladders = self._ladders(columns)
+        kept = None if self._tries is None else self._keep_columns(columns, ladders)
+        if kept is None and self._tries is not None:
+            ladders = self._possible(columns, ladders)
+            kept = self._keep_columns(columns, ladders)
+        if kept is None:
+            notes = [] if self._tries is None else _unprotected(columns, {}, ladders)
+            return write_draft(columns, self._domains, (), self._given, notes=notes)
+        found = {"columns": kept}
+        detail = self._keep_detail(kept, ladders)
+        if detail is not None:
+            found["detail"] = detail
+        apart = self._apart(min(found.values(), key=lambda each: each.rank), ladders)
+        if apart is not None:
+            found["apart"] = apart
+        name = self._choose(found)
+        chosen = found[name]
+        drafted = write_draft(
+            chosen.columns,
+            self._domains,
+            _models(ladders, chosen.steps),
+            self._given,
+            chosen.making,
+            _unprotected(chosen.columns, chosen.steps, ladders),
+        )
+        return replace(drafted, price=self._price(chosen, found, drafted.policy))
+
+    def _choose(self, found: Mapping[str, _State]) -> str:
+        if self._prefer in found:
+            return self._prefer
+        whole = [name for name in found if name != "apart" and found[name].safe]
+        # Joins that are lost are not among what is gone, so that apart comes last.
+        names = whole or [name for name in found if found[name].safe] or list(found)
+        return min(names, key=lambda name: (found[name].rank, list(WAYS).index(name)))
+
+    def _ladders(self, columns: Mapping[str, DraftedColumn]) -> dict[str, tuple[Protection, ...]]:
+        k = smallest_class(self._total, self._given)
+        people = self._rules(columns, ()).counted_person is not None
+        start = self._given.start
+        stay = () if start is None else {*start.columns} - {*self._given.roles}
+        return {
+            name: protections(column.rule, self._domains[name], k, people=people)
+            for name, column in columns.items()
+            if column.rule.role is Role.SENSITIVE and name in self._domains and name not in stay
+        }
+
+    def _possible(
+        self, columns: Mapping[str, DraftedColumn], ladders: Mapping[str, tuple[Protection, ...]]
+    ) -> dict[str, tuple[Protection, ...]]:
+        """Return the protections that some release keeps, added one column after the other."""
+        found: dict[str, tuple[Protection, ...]] = {}
+        for name, ladder in ladders.items():
+            before = _models(found, {name: 0 for name, ladder in found.items() if ladder})
+            found[name] = tuple(
+                step
+                for step in ladder
+                if self._measure(columns, [*before, *step], BOXES) is not None
+            )
+        return found
+
+    def _rules(
+        self,
+        columns: Mapping[str, DraftedColumn],
+        models: Sequence[PrivacyModel],
+        making: Making = BOXES,
+    ) -> Policy:
+        return draft_rules(columns, self._domains, models, self._given, making)
+
+    def _measure(
+        self,
+        columns: Mapping[str, DraftedColumn],
+        models: Sequence[PrivacyModel],
+        making: Making,
+    ) -> Trial | None:
+        assert self._tries is not None  # noqa: S101 - nothing is tried without
+        return self._tries.measure(self._rules(columns, models, making))
+
+    def _state(
+        self,
+        columns: Mapping[str, DraftedColumn],
+        steps: Mapping[str, int],
+        ladders: Mapping[str, tuple[Protection, ...]],
+        making: Making,
+        tried: Trial | None = None,
+    ) -> _State | None:
+        """Return a draft that was tried and judged; None if no release keeps it."""
+        if self._left <= 0:
+            return None
+        self._left -= 1
+        models = _models(ladders, steps)
+        tried = tried or self._measure(columns, models, making)
+        if tried is None or not tried.published:
+            return None
+        assert self._tries is not None  # noqa: S101 - nothing is tried without
+        judged = self._tries.judge(tried.policy, tried)
+        if judged is None:
+            judged = JudgedDraft("", 0, tried.of, (), {}, {})
+        return _State(columns, steps, making, replace(tried, release=None), judged)
+
+    # The draft that keeps all columns.
+
+    def _keep_columns(
+        self, columns: Mapping[str, DraftedColumn], ladders: Mapping[str, tuple[Protection, ...]]
+    ) -> _State | None:
+        """Return the draft in which every column stays: the best of the methods."""
+        steps = {name: 0 for name, ladder in ladders.items() if ladder}
+        found: list[_State] = []
+        tried = self._measure(columns, _models(ladders, steps), BOXES)
+        near = self._near(columns, steps, ladders)
+        makings = {BOXES: tried, NEIGHBOURS: near}
+        if _gone(near) > _gone(tried) - _SAVES:
+            del makings[NEIGHBOURS]
+        for making in sorted(makings, key=lambda each: _gone(makings[each])):
+            if found and found[-1].safe:
+                # What lost more with the weakest models hardly loses less with stronger ones.
+                break
+            state = self._state(columns, steps, ladders, making, makings[making])
+            if state is None:
+                continue
+            if state.judged.besides:
+                state = min(state, self._as_known(state, ladders) or state, key=_by_others)
+                columns, steps = state.columns, state.steps
+                makings = dict.fromkeys(makings)
+            found.append(self._strengthen(state, ladders))
+        return min(found, key=lambda each: each.rank) if found else None
+
+    def _as_known(
+        self, state: _State, ladders: Mapping[str, tuple[Protection, ...]]
+    ) -> _State | None:
+        """Return a draft in which what others may know of a person is generalised, too.
+
+        Published as it is, it tells who knows it all the rest.
+        """
+        names = [name for name in _others_know(state) if name not in self._given.roles]
+        if not names:
+            return None
+        columns = dict(state.columns)
+        for name in names:
+            guess = columns[name].guess
+            reason = f"{guess.reason}. Others may know it, and it would tell them the rest"
+            known = guess._replace(role=Role.QUASI_IDENTIFIER, reason=reason)
+            columns[name] = draft_column(known, self._domains[name])
+        steps = {name: 0 for name in state.steps if name not in names}
+        return self._state(columns, steps, ladders, state.making)
+
+    def _near(
+        self,
+        columns: Mapping[str, DraftedColumn],
+        steps: Mapping[str, int],
+        ladders: Mapping[str, tuple[Protection, ...]],
+    ) -> Trial | None:
+        """Return what is published if neighbours share labels, where that is worth a look."""
+        assert self._tries is not None  # noqa: S101 - nothing is tried without
+        if self._given.start is not None or self._tries.combinations > _MOST_NEIGHBOURS:
+            return None
+        return self._measure(columns, _models(ladders, steps), NEIGHBOURS)
+
+    def _strengthen(self, state: _State, ladders: Mapping[str, tuple[Protection, ...]]) -> _State:
+        """Return the state with stronger models for columns of which too much is told."""
+        best = state
+        for round_ in range(_ROUNDS):
+            if state.safe:
+                break
+            weak = [
+                name
+                for name in state.judged.told
+                if name in ladders and state.steps.get(name, -1) + 1 < len(ladders[name])
+            ]
+            if not weak:
+                break
+            # The further it goes, the longer the strides: every verdict takes time.
+            stride = 1 + round_ // 2
+            further = dict(state.steps)
+            for name in weak:
+                further[name] = min(further.get(name, -1) + stride, len(ladders[name]) - 1)
+            found = self._state(state.columns, further, ladders, state.making)
+            if found is None:
+                break
+            state = replace(found, left_out=state.left_out)
+            best = min(best, state, key=lambda each: each.rank)
+        return best
+
+    # Drafts that leave something out, or apart.
+
+    def _keep_detail(
+        self, state: _State, ladders: Mapping[str, tuple[Protection, ...]]
+    ) -> _State | None:
+        """Return a draft that leaves out columns so that others keep more, or nobody is at risk."""
+        if self._given.start is not None or (state.safe and state.gone <= _LITTLE):
+            return None
+        best = state
+        for _ in range(_MOST_LEFT_OUT):
+            if self._total < _FEWEST_ROWS and best.safe:
+                break
+            found = [
+                less
+                for name in self._ranked(best, ladders)[:_MOST_TRIED]
+                if (less := self._without(best, [name], ladders)) is not None
+            ]
+            better = min(found, key=lambda each: each.rank, default=None)
+            if better is None or not _is_better(better, best):
+                break
+            best = better
+            if best.safe and best.gone <= _LITTLE:
+                break
+        return best if best is not state else None
+
+    def _ranked(self, state: _State, ladders: Mapping[str, tuple[Protection, ...]]) -> list[str]:
+        """Return the columns that may be left out, the most promising first."""
+        protected = {*self._given.roles}
+        if not state.safe:
+            told = {**state.judged.besides, **state.judged.told}
+            most = sorted(told, key=lambda name: (-told[name], name))
+            names = dict.fromkeys([*_others_know(state), *most])
+            if state.judged.told:
+                names = dict.fromkeys([*most, *names])
+            return [name for name in names if name not in protected and name in state.columns]
+        found: dict[str, float] = {}
+        bare = self._compare(state.columns)
+        for name, step in state.steps.items():
+            tried = self._compare(state.columns, _models(ladders, {name: step}))
+            if bare is not None and tried is not None:
+                found[name] = (tried.loss - bare.loss) * len(state.known)
+        if bare is not None and 2 < len(state.known) <= _MOST_COMPARED:
+            for name in state.known:
+                others = self._compare(_leave_out(state, [name])[0])
+                if others is not None:
+                    n = len(state.known)
+                    found[name] = n * bare.loss - (n - 1) * others.loss
+        ranked = sorted(found, key=lambda name: (-found[name], name))
+        return [name for name in ranked if name not in protected]
+
+    def _without(
+        self, state: _State, names: Sequence[str], ladders: Mapping[str, tuple[Protection, ...]]
+    ) -> _State | None:
+        columns, steps = _leave_out(state, names)
+        if not any(c.rule.role in (Role.QUASI_IDENTIFIER, Role.SET) for c in columns.values()):
+            return None
+        # What was made stronger for the sake of these may be as weak as it was.
+        steps = dict.fromkeys(steps, 0)
+        found = self._state(columns, steps, ladders, state.making)
+        if found is None:
+            return None
+        return replace(self._strengthen(found, ladders), left_out=(*state.left_out, *names))
+
+    def _apart(self, state: _State, ladders: Mapping[str, tuple[Protection, ...]]) -> _State | None:
+        """Return a draft that publishes every sensitive column in a table of its own."""
+        policy = state.tried.policy
+        secret = [n for n, c in state.columns.items() if c.rule.role is Role.SENSITIVE]
+        alone = policy.counted_person is None and not policy.sets and self._given.start is None
+        wanted = self._prefer == "apart" or not state.safe
+        if len(secret) < 2 or not alone or not wanted:
+            return None
+        making = replace(state.making, apart=True)
+        rules = self._rules(state.columns, _models(ladders, state.steps), making)
+        assert self._tries is not None  # noqa: S101 - nothing is tried without
+        judged = self._tries.judge(rules)
+        if judged is None:
+            return None
+        return replace(
+            state, making=making, judged=judged, tried=replace(state.tried, policy=rules)
+        )
+
+    # What it costs.
+
+    def _compare(
+        self, columns: Mapping[str, DraftedColumn], models: Sequence[PrivacyModel] = ()
+    ) -> Trial | None:
+        """Try columns on a few rows."""
+        assert self._tries is not None  # noqa: S101 - nothing is tried without
+        return self._tries.compare(self._rules(columns, models))
+
+    def _price(self, state: _State, found: Mapping[str, _State], policy: Policy) -> Price:
+        assert self._tries is not None  # noqa: S101 - nothing is tried without
+        tried, judged = state.tried, state.judged
+        if policy.sets:
+            judged = self._tries.judge(policy) or judged
+        costs = self._costs(state)
+        return Price(
+            rows=self._tries.rows,
+            of_rows=self._total,
+            loss=tried.loss,
+            hidden=tried.hidden,
+            suppressed=tried.suppressed / max(tried.rows, 1),
+            gone=tried.gone or DataGone(),
+            people_at_risk=judged.at_risk,
+            people=judged.people,
+            answer=judged.answer,
+            adversaries=judged.adversaries,
+            columns=tuple(costs),
+            left_out=state.left_out,
+            alternatives=tuple(
+                DraftAlternative(
+                    name,
+                    replace(each.tried, name=WAYS[name], adversaries=each.judged.adversaries),
+                    each.judged.answer,
+                    each.judged.at_risk,
+                    each.left_out,
+                    each is state,
+                )
+                for name, each in found.items()
+            ),
+            advice=tuple(_advice(state, costs, judged)),
+        )
+
+    def _costs(self, state: _State) -> list[ColumnPrice]:
+        """Return what each quasi-identifier costs the others, the most expensive first."""
+        whole = self._compare(state.columns) if len(state.known) > 1 else None
+        costs = []
+        for column in state.tried.columns:
+            others, name = None, column.name
+            if whole is not None and len(state.known) <= _MOST_COMPARED:
+                others = self._compare(_leave_out(state, [name])[0])
+            cost = 0.0 if others is None or whole is None else max(whole.loss - others.loss, 0.0)
+            costs.append(ColumnPrice(name, column.hidden, cost))
+        return sorted(costs, key=lambda each: (-each.cost, -each.hidden, each.name))
+
+
+def _others_know(state: _State) -> list[str]:
+    """Return the sensitive columns that others may know."""
+    rules = {name: column.rule for name, column in state.columns.items()}
+    return [n for n, rule in rules.items() if rule.role is Role.SENSITIVE and rule.known]
+
+
+def _by_others(state: _State) -> tuple[bool, int, float]:
+    """What orders drafts by what is told to those who know other values; the least is the best."""
+    people = max(state.judged.besides.values(), default=0)
+    return people > 0, people, state.gone
+
+
+def _gone(tried: Trial | None) -> float:
+    return 1.0 if tried is None or tried.gone is None else tried.gone.share
+
+
+def _is_better(one: _State, other: _State) -> bool:
+    """Return whether a draft that leaves out more is worth it."""
+    if one.safe != other.safe:
+        return one.safe
+    if not one.safe:
+        return one.judged.at_risk < other.judged.at_risk
+    return one.gone < other.gone - _WORTH
+
+
+def _advice(state: _State, costs: Sequence[ColumnPrice], judged: JudgedDraft) -> list[str]:
+    """Return what would help, in sentences."""
+    found = []
+    if state.left_out:
+        gone = len(state.left_out) / max(len((state.tried.gone or DataGone()).columns), 1)
+        names = ", ".join(state.left_out)
+        found.append(
+            f"Left out, which alone is {percent(gone)} of the data: {names}. The other columns "
+            "keep more that way, or nobody is at risk; --prefer columns keeps them."
+        )
+    if state.much:
+        dear = ", ".join(each.name for each in costs[:3])
+        found.append(
+            f"Little would survive. {dear} cost most: leave them out (dropped), or make them "
+            "coarser by hand. A smaller k, or fewer sensitive columns, costs less too."
+        )
+    if state.making.apart:
+        found.append(
+            "Every sensitive column has a table of its own, made by sfumato decouple: which values "
+            "of two of them belong to one person is lost, and not counted in what is gone."
+        )
+    elif judged.at_risk:
+        told = (
+            f"Too much is told about {join_words(list(judged.told))}"
+            if judged.told
+            else "People are"
+        )
+        found.append(
+            f"{told}: {format_integer(judged.at_risk)} people are at risk. Leave columns out, or "
+            "publish them apart (--prefer apart, sfumato decouple)."
+        )
+    return found
+
+
+def _unprotected(
+    columns: Mapping[str, DraftedColumn],
+    steps: Mapping[str, int],
+    ladders: Mapping[str, tuple[Protection, ...]],
+) -> list[str]:
+    """Return what the first lines of a policy say of sensitive columns without a model."""
+    bare = [name for name in ladders if name not in steps and name in columns]
+    bare = [name for name in bare if columns[name].rule.role is Role.SENSITIVE]
+    if not bare:
+        return []
+    note = (
+        f"NOT PROTECTED by any model: {join_words(bare)}. No release of this table keeps a model "
+        "that protects them (all rows have one value, or nearly all). Protecting them costs the "
+        "columns themselves: leave them out with --drop."
+    )
+    return [note]
+
+
+def _leave_out(
+    state: _State, names: Sequence[str]
+) -> tuple[dict[str, DraftedColumn], dict[str, int]]:
+    """Return the columns of a state and its steps, with some columns that are not published."""
+    columns = dict(state.columns)
+    for name in names:
+        guess = columns[name].guess
+        reason = f"{guess.reason}. Left out: the other columns keep more without it"
+        left_out = guess._replace(role=Role.DROPPED, reason=reason)
+        columns[name] = DraftedColumn(ColumnRule(role=Role.DROPPED), left_out)
+    return columns, {name: step for name, step in state.steps.items() if name not in names}
+
+
+def _models(
+    ladders: Mapping[str, tuple[Protection, ...]], steps: Mapping[str, int]
+) -> list[PrivacyModel]:
+    return [model for name, step in steps.items() for model in ladders[name][step]]
