@@ -66,6 +66,9 @@ _ROOM = 0.04
 _NOT_ALL = 0.99
 """Not all of a class may be within a small amount."""
 
+_NOT_AT_AN_END = 0.4
+"""A class of which all are among the lowest or the highest tenth is farther from the table."""
+
 _CLOSENESS = (0.3, 0.2, 0.15, 0.1)
 _LOWER = (0.0, 0.12, 0.24)
 
@@ -153,12 +156,14 @@ def _protect_scale(
     often = [t for t in texts if _OFTEN <= shares[fold_spelling(t)] <= _COMMON]
     alone = _limit_shares(name, often, shares, k)
     limits = [] if people else _limit_close(domain)
-    found: list[Protection] = [(limit, *alone) for limit in limits]
-    if not limits:
-        # Close to the table a class may still be much of one value.
-        found = [(DistinctLDiversity(name, 2), *alone)]
-    last = found[-1]
-    return (*found, *((*last, TCloseness(name, t, "ordered")) for t in _CLOSENESS))
+    # Close to the table a class may still be much of one value, and all within a small amount.
+    first: list[PrivacyModel] = [*limits] or [DistinctLDiversity(name, 2)]
+    spread = [TCloseness(name, t, "ordered") for t in (_NOT_AT_AN_END, *_CLOSENESS)]
+    return (
+        (first[0], *alone),
+        *((limit, *alone, spread[0]) for limit in first),
+        *((first[-1], *alone, each) for each in spread[1:]),
+    )
 
 
 def _limit_close(domain: Domain) -> list[RangeShare]:
