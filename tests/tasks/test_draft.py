@@ -94,7 +94,8 @@ def test_odd_names_survive(name):
 def test_odd_names_survive_as_sensitive_columns_too(name):
     table = pa.table({"age": [1, 2, 3, 4, 5, 6], f"disease {name}": list("xyxyxy")})
     drafted = sf.draft(table)
-    assert drafted.policy.models[1] == AlphaKAnonymity(f"disease {name}", 0.74, 5)
+    # Of what half of all have, a belief below 0.875 harms no one.
+    assert drafted.policy.models[1] == AlphaKAnonymity(f"disease {name}", 0.87, 5)
     released(table, drafted)
 
 

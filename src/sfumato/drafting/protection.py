@@ -125,7 +125,10 @@ def protections(
     more = _limit_shares(name, rare, shares, k, secret=True)
     alphas = [_BELOW_VERY_HIGH - lower for lower in _LOWER]
     common = [text for text in listed or guarded if shares[fold_spelling(text)] > _SELDOM]
-    each_own: Protection = (*_limit_shares(name, common, shares, k), *more)
+    own = _limit_shares(name, common, shares, k)
+    if len(own) == 1 and len(common) == len(texts):
+        own = (AlphaKAnonymity(name, own[0].alpha, k),)
+    each_own: Protection = (*own, *more)
     if not common:
         each_own = (AlphaKAnonymity(name, _BELOW_VERY_HIGH, k, listed), *more)
     found: list[Protection] = [
@@ -189,7 +192,7 @@ def _limit_close(domain: Domain) -> list[RangeShare]:
 
 def _limit_shares(
     name: str, values: Sequence[str], shares: dict[str, float], k: int, *, secret: bool = False
-) -> Protection:
+) -> tuple[AlphaKAnonymity, ...]:
     """Return what keeps values from becoming as good as known, each as far as it must be.
 
     Of what few people have three quarters of a class are too many; of what nearly half have it
