@@ -296,7 +296,7 @@ class DraftSearch:
         columns = dict(state.columns)
         for name in names:
             guess = columns[name].guess
-            reason = f"{guess.reason}. Others may know it, and it would tell them the rest"
+            reason = f"{guess.reason}: others may know it"
             known = guess._replace(role=Role.QUASI_IDENTIFIER, reason=reason)
             columns[name] = draft_column(known, self._domains[name])
         steps = {name: 0 for name in state.steps if name not in names}
