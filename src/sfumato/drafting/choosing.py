@@ -185,7 +185,7 @@ class DraftSearch:
         return replace(drafted, price=self._price(chosen, found, drafted.policy))
 
     def _choose(self, found: Mapping[str, _State]) -> str:
-        if self._prefer in found:
+        if self._prefer is not None and self._prefer in found:
             return self._prefer
         whole = [name for name in found if name != "apart" and found[name].safe]
         # Joins that are lost are not among what is gone, so that apart comes last.
@@ -278,7 +278,7 @@ class DraftSearch:
                 continue
             if state.judged.besides:
                 state = min(state, self._as_known(state, ladders) or state, key=_by_others)
-                columns, steps = state.columns, state.steps
+                columns, steps = state.columns, dict(state.steps)
                 makings = dict.fromkeys(makings)
             found.append(self._strengthen(state, ladders))
         return min(found, key=lambda each: each.rank) if found else None
