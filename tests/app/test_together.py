@@ -31,6 +31,7 @@ CHANGES = (
     ("/decouple/method", {"method": "anatomy"}),
     ("/decouple/method", {"method": "none"}),
     ("/data/redraft", {}),
+    ("/roles/redraft", {}),
     ("/job/open/stop", {"step": "data"}),
 )
 _THREADS = 30

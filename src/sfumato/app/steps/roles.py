@@ -3,7 +3,9 @@
 from sfumato.app.desk import Desk
 from sfumato.app.fields import Fields
 from sfumato.app.steps import ALL, Answer, Context
-from sfumato.errors import UnknownColumnError
+from sfumato.errors import InputError, UnknownColumnError
+from sfumato.hierarchy import Automatic
+from sfumato.models import DistinctLDiversity
 from sfumato.policy import Policy
 from sfumato.policy.remedies import with_role
 from sfumato.schema import Role
@@ -34,8 +36,22 @@ def show(desk: Desk, asked: Fields) -> Context:
     return {
         "columns": [_describe(desk, policy, name) for name in names],
         "roles": [(role.value, key, words) for role, (key, words) in ROLES.items()],
+        "left_open": [name for name in names if name in _left_open(policy)],
         "job": desk.start_reading(),
     }
+
+
+def _left_open(policy: Policy) -> list[str]:
+    """Return the columns whose hierarchy or promise is what a change of role gave them."""
+    found = []
+    for name, rule in policy.columns.items():
+        promises = [model for model in policy.models if name in model.columns]
+        weakest = [DistinctLDiversity(column=name, l=2)]
+        known = rule.role is Role.QUASI_IDENTIFIER and rule.hierarchy == Automatic()
+        secret = rule.role is Role.SENSITIVE and promises == weakest
+        if (known or secret) and not rule.perturbations:
+            found.append(name)
+    return found
 
 
 def _describe(desk: Desk, policy: Policy, name: str) -> dict[str, object]:
@@ -65,6 +81,21 @@ def set_role(desk: Desk, asked: Fields) -> Answer:
     with desk.lock:
         policy = desk.require_policy()
         desk.change(with_role(policy, name, Role(role)), "roles", f"{name}: {role}")
+    return None
+
+
+@step.action("redraft")
+def draft_anew(desk: Desk, asked: Fields) -> Answer:
+    """Draft hierarchies and promises for the columns whose role was changed; all else stays."""
+    from sfumato.tasks.draft import draft
+
+    policy, before = desk.require_policy(), desk.text
+    roles = {name: policy.columns[name].role.value for name in _left_open(policy)}
+    drafted = draft(desk.require_source().address, roles=roles, start=desk.policy_file)
+    with desk.lock:
+        if desk.text != before:
+            raise InputError("the policy was changed while it was drafted. Draft once more")
+        desk.change(drafted.text, "roles", "drafted for the roles")
     return None
 
 
