@@ -92,3 +92,16 @@ def test_codes_of_one_branch_are_of_a_kind():
 def test_a_list_in_one_class_only_is_one_of_items():
     odd = ["hiv; flu", "gout; hiv", "hiv/asthma"]
     assert verdict(table_of(lambda rng: rng.choice(HOSPITAL), odd)).answer == "no"
+
+
+def test_columns_that_tell_nothing_leave_nothing_untried():
+    ill = [HOSPITAL[i % 4] for i in range(800)]
+    zone = [f"z{i // 200}" for i in range(800)]
+    constant = {f"c{i}": ["x"] * 800 for i in range(60)}
+    table = pa.table({"zone": zone, "ill": ill, "state": [z * 2 for z in zone], **constant})
+    known = {name: {"role": "plain", "because": "it is"} for name in ("state", *constant)}
+    policy = {
+        "columns": {"zone": "quasi-identifier", "ill": "sensitive", **known},
+        "models": [{"model": "k-anonymity", "k": 20}],
+    }
+    assert sf.verify(table, policy).answer == "yes"

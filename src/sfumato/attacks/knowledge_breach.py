@@ -153,7 +153,7 @@ class KnowledgeBreach(Attack):
         def find(each: Target) -> Facts:
             known = [AdversaryColumns(self.known_columns, with_class=True)]
             if not self.known_columns:
-                known = sets_of_values(each.knowable)
+                known = sets_of_values(_telling(each, counts))
             return facts_of(each, counts, known, rule)
 
         return target.memoize(("facts", rule, self.known_columns), find)
@@ -206,6 +206,16 @@ class KnowledgeBreach(Attack):
     @classmethod
     def example(cls) -> Self:
         return cls("disease")
+
+
+def _telling(target: Target, counts: FrequencySet) -> tuple[str, ...]:
+    """Return the columns that others may know, but for those of which each class has one value.
+
+    Who knows the class knows it already: such a value tells nothing, alone or with another.
+    """
+    quasi = target.quasi_identifiers
+    n = counts.group_by(quasi).n
+    return tuple(name for name in target.knowable if counts.group_by((*quasi, name)).n > n)
 
 
 def sets_of_values(columns: Sequence[str]) -> list[AdversaryColumns]:
