@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     "others = sf.samples.synthetic(5000, seed=2)\n"
     "first = sf.decouple(sf.anonymize(others, policy))\n"
     'ledger = sf.Ledger.start(first, "demo.ledger", alpha=0.5, policy=policy, source=others)\n'
-    "print(ledger.publish(sf.samples.synthetic(2500, seed=3)))",
+    "print(ledger.publish(sf.samples.synthetic(2500, seed=3, after=5000)))",
 )
 def demo(
     output: Annotated[
@@ -197,7 +197,8 @@ class Chain:
         csv.write_csv(table, self._people)
         later = max(self._rows // 2, 1)
         csv.write_csv(samples.synthetic(self._rows, seed=_SEED + 1), self._others)
-        csv.write_csv(samples.synthetic(later, seed=_SEED + 2), self._later)
+        new = samples.synthetic(later, seed=_SEED + 2, after=self._rows)
+        csv.write_csv(new, self._later)
         shutil.copyfile(samples.synthetic_policy(), self._policy)
         columns = f"{table.num_columns} columns: {', '.join(table.column_names)}"
         self._show(f"{self._rows} invented patients", Content(columns))

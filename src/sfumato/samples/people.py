@@ -22,7 +22,7 @@ _BATCH = 2**18
 """People drawn at a time: what is needed besides the result stays small."""
 
 
-def synthetic(rows: int, *, seed: int) -> "pa.Table":
+def synthetic(rows: int, *, seed: int, after: int = 0) -> "pa.Table":
     """Invent hospital patients whose columns depend on each other as in life.
 
     Marital status and education depend on age, occupation on both, diagnosis on age, sex
@@ -34,6 +34,7 @@ def synthetic(rows: int, *, seed: int) -> "pa.Table":
     Args:
         rows: How many people.
         seed: Any number from 0 on.
+        after: How many patients the hospital had before: their numbers are taken.
 
     Example:
         >>> people = synthetic(3, seed=1)
@@ -41,14 +42,19 @@ def synthetic(rows: int, *, seed: int) -> "pa.Table":
         ['patient_id', 'name', 'birth_date', 'age', 'sex', 'postcode']
         >>> people.equals(synthetic(3, seed=1))
         True
+        >>> synthetic(2, seed=2, after=3)["patient_id"].to_pylist()
+        ['P0000004', 'P0000005']
     """
     import pyarrow as pa
 
     require_int("rows", rows, at_least=1)
     require_int("seed", seed, at_least=0)
+    require_int("after", after, at_least=0)
     rng = np.random.Generator(np.random.PCG64(seed))
     starts = range(0, rows, _BATCH)
-    return pa.concat_tables([_batch(rng, start, min(_BATCH, rows - start)) for start in starts])
+    return pa.concat_tables(
+        [_batch(rng, after + start, min(_BATCH, rows - start)) for start in starts]
+    )
 
 
 def _batch(rng: np.random.Generator, start: int, rows: int) -> "pa.Table":
