@@ -815,7 +815,7 @@ _BIRTHS = frozenset({
     "birth", "born", "geburt", "geboren", "naissance", "nacimiento", "dob", "birthday",
 })  # fmt: skip
 _EVENTS = _DEATHS | _STAYS | _BIRTHS
-_MOST_DAYS = 40_000
+_MOST_DAYS, _CLOSE = 40_000, 0.005
 _AMOUNTS_TO = 200
 """Larger numbers are no ages, no years of schooling and no hours of a week."""
 
@@ -1252,7 +1252,8 @@ class _Look:
         numbers = self.numbers
         if len(numbers) < 2 or not numbers[-1] > _AMOUNTS_TO:
             return False
-        many = self.distinct > min(_MANY, 0.4 * self.known)
+        # Of groups with a number, hardly any has one row.
+        many = self.distinct > min(_MANY, 0.4 * self.known) and self.alone > 0.1 * self.distinct
         return many and abs(numbers[0]) <= 0.05 * numbers[-1] and not self.is_long_number()
 
     def may_be_ages(self) -> bool:
@@ -1262,7 +1263,12 @@ class _Look:
             return False
         tail = len(numbers) // 50
         middle = numbers[tail : len(numbers) - tail]
-        return middle[0] >= 0 and 50 <= middle[-1] <= 105 and 8 <= pstdev(middle) <= 30
+        if not (middle[0] >= 0 and 50 <= middle[-1] <= 105 and 8 <= pstdev(middle) <= 30):
+            return False
+        # Of days or months that were divided, or with few decimals; others were measured.
+        divided = [any(abs(n * by - round(n * by)) < _CLOSE for by in (100, 12, 365.25, 365))
+                   for n in middle]  # fmt: skip
+        return sum(divided) >= _NEARLY_ALL * len(divided)
 
     def are_many_names(self) -> bool:
         """Return whether values are names or codes of more things than are told apart by ranks."""

@@ -203,7 +203,7 @@ class _Keyed:
         others = [j for j in np.flatnonzero(steady).tolist() if names[j] not in traits.shared]
         others = [j for j in others if not self._is_copy(j)]
         time, kept = self._time(traits.times), tuple(names[j] for j in others)
-        if time is not None and is_of_a_person(name):
+        if is_of_a_person(name) and (time is not None or self._is_evident(others)):
             return PersonKey(name, self.people, kept, time)
         if rows > _MOST_ROWS_UNTOLD or self.several < _FEWEST_REPEATED:
             return None
