@@ -57,8 +57,11 @@ _FEWEST_ROWS = 200
 _MOST_COMPARED = 25
 """Of more quasi-identifiers it is not asked what each costs."""
 
-_MOST_NEIGHBOURS = 60_000
+_MOST_NEIGHBOURS = 20_000
 """Of more combinations neighbours are not looked for: that takes long, and boxes are small."""
+
+_MOST_NEIGHBOURS_OF_PEOPLE = 3_000
+"""The same where people are counted, which takes longer."""
 
 _WORTH = 0.02
 """The least that must be gained by leaving out a column."""
@@ -310,7 +313,9 @@ class DraftSearch:
     ) -> Trial | None:
         """Return what is published if neighbours share labels, where that is worth a look."""
         assert self._tries is not None  # noqa: S101 - nothing is tried without
-        if self._given.start is not None or self._tries.combinations > _MOST_NEIGHBOURS:
+        people = self._rules(columns, ()).counted_person is not None
+        most = _MOST_NEIGHBOURS_OF_PEOPLE if people else _MOST_NEIGHBOURS
+        if self._given.start is not None or self._tries.combinations > most:
             return None
         return self._measure(columns, _models(ladders, steps), NEIGHBOURS)
 
