@@ -498,6 +498,36 @@ def judged_case(rng: random.Random, case: Case) -> None:
         case["policy"]["models"] = [*case["policy"]["models"][:1], far]
 
 
+CODES: dict[str, list[Any]] = {
+    "whole": [999, -7],
+    "money": [0, 3],
+    "number": [61, -3],
+    "decimal": [61, 33],
+    "code": ["00", "1"],
+    "name": ["Zebulon", "*"],
+    "figure": ["n/a", "61"],
+    "scale": ["Never", "OFTEN"],
+    "category": ["none"],
+    "pay": [99, 0],
+    "ill": ["plague"],
+}
+"""What stands for a missing value in columns of some kinds; odd rows have it now and then."""
+
+
+def codes_case(rng: random.Random, case: Case) -> None:
+    """Name values that stand for missing ones; perhaps leave out rows that nobody owns."""
+    columns = case["columns"]
+    columns["pay"] = {"make": "pay", "rule": {"role": rng.choice(["sensitive", "plain"])}}
+    for column in columns.values():
+        rule = column["rule"]
+        if column["make"] in CODES:
+            rule = rule if isinstance(rule, dict) else {"role": rule}
+            column["rule"] = {**rule, "missing_codes": CODES[column["make"]]}
+    if rng.random() < 0.4:
+        people_case(rng, case)
+        case["policy"]["person"] = {"column": "pid", "missing": "leave-out"}
+
+
 THEMES: dict[str, Callable[[random.Random, Case], None]] = {
     "plain": plain_case,
     "perturbed": perturbed_case,
@@ -507,6 +537,7 @@ THEMES: dict[str, Callable[[random.Random, Case], None]] = {
     "derived": derived_case,
     "population": population_case,
     "judged": judged_case,
+    "codes": codes_case,
 }
 
 
@@ -517,6 +548,7 @@ class Drawer:
         self.rng = rng
         self.hidden = case["hidden"]
         self.columns = case["columns"]
+        self.unowned = isinstance(case["policy"].get("person"), dict) and rng.random() < 0.7
         self.quasi = [
             name for name, column in self.columns.items()
             if role_of(column["rule"]) == "quasi-identifier"
@@ -555,6 +587,8 @@ class Drawer:
                 cells.append(self.rng.choice(self.usual[name]))
             else:
                 cells.append(self.rng.choice([*self.usual[name], None]))
+        if self.unowned:
+            cells[list(self.columns).index("pid")] = None
         if self.hidden == "missing":
             which = self.rng.choice(self.quasi)
             cells[list(self.columns).index(which)] = None

@@ -227,6 +227,12 @@ def _codes_in(codes: Sequence[str], kind: pa.DataType) -> pa.Array:
     return pa.array(found, kind)
 
 
+def _filtered(batch: pa.RecordBatch, kept: pa.Array) -> pa.RecordBatch:
+    """Return some rows of a batch; Arrow filters no views of texts, as Polars gives them."""
+    arrays = [canonical(array).filter(kept) for array in batch.columns]
+    return pa.RecordBatch.from_arrays(arrays, names=batch.schema.names)
+
+
 class OwnedSource(DerivingSource):
     """The rows of a source that have a value in a column which says whose they are.
 
@@ -262,7 +268,7 @@ class OwnedSource(DerivingSource):
             kept = pc.is_valid(plain)
             if is_text(plain.type):
                 kept = pc.fill_null(pc.not_equal(pc.utf8_trim_whitespace(plain), ""), False)  # noqa: FBT003
-            left = batch if pc.all(kept).as_py() else batch.filter(kept)
+            left = batch if pc.all(kept).as_py() else _filtered(batch, kept)
             seen, gone = seen + len(batch), gone + len(batch) - len(left)
             yield left.select(list(columns)) if len(read) > len(columns) else left
         self._left_out = gone / max(seen, 1)
