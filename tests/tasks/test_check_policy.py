@@ -93,6 +93,10 @@ def test_a_value_that_is_not_named_is_among_the_others():
     found = sf.check_policy(policy, month(ward="tower"))
     assert kinds(found) == [("ward", "other", False)]
     assert found.changes[0].rows == 3
+    found = sf.check_policy(policy, month(ward="tower"), before=month())
+    assert kinds(found) == [("ward", "new values", False)]
+    assert "among the others" in found.changes[0].text
+    assert sf.check_policy(policy, month(ward="tower"), before=month(ward="tower")).changes == ()
 
 
 def test_columns_that_are_new_or_missing():

@@ -108,7 +108,7 @@ def _say_coarser(builder: HierarchyBuilder | None) -> str:
     elif isinstance(builder, Masking):
         found = "first characters"
     elif isinstance(builder, Frequent):
-        found = f"{len(builder.keep[0])} frequent ones, and others"
+        found = f"{len(builder.keep[0])} by name, and others"
     elif isinstance(builder, KnownTree):
         found = f"groups of {builder.tree}"
     elif isinstance(builder, OrderedCategories):

@@ -1,6 +1,6 @@
 """Check policy: what a new file would change under a policy that was written for another."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -94,7 +94,7 @@ class PolicyCheck(Showable):
         if not self.changes:
             line = f"The policy fits, and nothing is new in {rows}."
         elif self.fits:
-            line = f"The policy fits; {_count(other, 'thing is', 'things are')} new in {rows}."
+            line = f"The policy fits; {_count(other, 'thing', 'things')} to know, in {rows}."
         else:
             line = (
                 f"The policy does not fit: {_count(stops, 'thing', 'things')} to settle first, "
@@ -178,7 +178,10 @@ def check_policy(
             changes += _list_places(domains[name], rule.hierarchy, rule.role)
     changes += _list_people(domains, rules)
     if before is not None:
-        changes += _compare(_open(before, rules)[0], domains, rules)
+        others = {change.column for change in changes if change.kind == "other"}
+        # What was among the others before is not new.
+        changes = [change for change in changes if change.kind != "other"]
+        changes += _compare(_open(before, rules)[0], domains, rules, others)
     rows = next((domain.total for domain in domains.values()), 0)
     found = PolicyCheck(rows, _sort(changes))
     return _with_promises(found, table, rules, report) if found.fits else found
@@ -313,8 +316,17 @@ def _list_people(domains: Mapping[str, Domain], policy: Policy) -> list[TableCha
     return [TableChange(repeated.column, "people", text, stops=repeated.clear)]
 
 
-def _compare(before: Table, domains: Mapping[str, Domain], policy: Policy) -> list[TableChange]:
-    """Return what the earlier file did not have."""
+def _compare(
+    before: Table, domains: Mapping[str, Domain], policy: Policy, others: Collection[str]
+) -> list[TableChange]:
+    """Return what the earlier file did not have.
+
+    Args:
+        before: The earlier file.
+        domains: The values of the new one.
+        policy: The policy.
+        others: The columns in which some values are among the others.
+    """
     found = []
     names = [name for name in before.columns if name in domains and name in policy.columns]
     told = [n for n in names if policy.columns[n].role not in (Role.IDENTIFIER, Role.DROPPED)]
@@ -331,6 +343,7 @@ def _compare(before: Table, domains: Mapping[str, Domain], policy: Policy) -> li
             found += _extremes(name, numbers[0], numbers[1], new)
         elif fresh := [text for text in new if text not in old]:
             text = f"the earlier file did not have {_count_values(fresh)}"
+            text += "; what the policy does not name is among the others" * (name in others)
             found.append(_of_values(name, "new values", text, fresh, new))
     return found
 
