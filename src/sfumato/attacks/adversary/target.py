@@ -20,6 +20,7 @@ from sfumato.attacks import (
     matcher,
 )
 from sfumato.attacks.adversary.claims import chance_claims, randomised_columns
+from sfumato.attacks.adversary.flags import read_flags
 from sfumato.attacks.nearly_exact import NearlyExact, read_columns
 from sfumato.attacks.overlap import Face, LabelKnowledge, number_items
 from sfumato.attacks.perturbed import BesideColumn, look_at
@@ -238,6 +239,7 @@ def _table(
         readings = nearly_exact_columns(people, drawn)
         people = read_columns(people, readings).fold(release.folded)
         steady = tuple(n for n in release.sensitive if readings.get(n) or n not in drawn)
+        people = read_flags(people, [name for name in steady if name not in drawn])
         bound = ladders.of([people.column(n) for n in steady])
         target = Target.of_table(
             people,
@@ -258,6 +260,8 @@ def _table(
     counts = release.without_starred(counts).fold(release.folded)
     general = release.generalised
     counts = release.without_general_stars(counts)
+    plainly = [n for n in release.sensitive if n not in drawn and n not in general]
+    counts = read_flags(counts, plainly)
     # Labels are nodes of a hierarchy, and none is bound to them: each is judged as a value is.
     bound = ladders.of([counts.column(n) for n in release.sensitive if n not in general])
     steady = tuple(n for n in release.sensitive if readings.get(n) or n not in drawn)

@@ -1,0 +1,50 @@
+"""A sensitive column of one value or none says yes and no, and is judged like any of two values."""
+
+import numpy as np
+import pyarrow as pa
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import sfumato as sf
+
+pytestmark = pytest.mark.usefixtures("patience")
+
+
+def answer_of(zone, ill, **rule):
+    table = pa.table({"zone": [f"z{at}" for at in zone], "ill": pa.array(ill, pa.string())})
+    columns = {"zone": "quasi-identifier", "ill": {"role": "sensitive", **rule}}
+    models = [{"model": "k-anonymity", "k": 5}]
+    return sf.verify(sf.anonymize(table, {"columns": columns, "models": models}))
+
+
+@pytest.mark.parametrize("value", ["hiv", "yes", "1"])
+def test_a_class_in_which_all_have_what_few_have_is_a_no(value):
+    found = answer_of([0] * 20 + [1] * 180, [value] * 20 + [None] * 180)
+    assert (found.answer, found.at_risk) == ("no", 20)
+    assert found.attack("homogeneity", "ill").worst[0].prior == pytest.approx(0.1)
+
+
+def test_that_nobody_of_a_class_has_what_most_have_is_a_no():
+    found = answer_of([0] * 20 + [1] * 180, [None] * 20 + ["insured"] * 180)
+    assert (found.answer, found.at_risk) == ("no", 20)
+
+
+@pytest.mark.parametrize("share", [0.1, 0.5, 0.8])
+def test_what_is_missing_anywhere_tells_nothing(share):
+    rng = np.random.default_rng(0)
+    ill = ["hiv" if each < share else None for each in rng.random(1500)]
+    assert answer_of(rng.integers(0, 5, 1500), ill).answer == "yes"
+
+
+@settings(max_examples=15, deadline=None)
+@given(data=st.data())
+def test_it_is_judged_as_if_the_missing_value_had_a_name(data):
+    zone = sorted(data.draw(st.lists(st.integers(0, 3), min_size=30, max_size=60)))
+    has = data.draw(st.lists(st.booleans(), min_size=len(zone), max_size=len(zone)))
+    zone = [at if zone.count(at) >= 5 else 0 for at in zone]
+    if zone.count(0) < 5 or len(set(has)) < 2:
+        return
+    gaps = answer_of(zone, ["hiv" if each else None for each in has])
+    named = answer_of(zone, ["hiv" if each else "no value" for each in has])
+    assert (gaps.answer, gaps.at_risk) == (named.answer, named.at_risk)
