@@ -107,7 +107,7 @@ def signature(function: Any, name: str) -> str:  # noqa: ANN401 - any function
 
     >>> from sfumato import samples
     >>> signature(samples.synthetic, "sf.samples.synthetic")
-    'sf.samples.synthetic(rows: int, *, seed: int) -> pa.Table'
+    'sf.samples.synthetic(rows: int, *, seed: int, after: int = 0) -> pa.Table'
     """
     function = getattr(function, "__func__", function)
     node = ast.parse(textwrap.dedent(inspect.getsource(function))).body[0]
