@@ -400,6 +400,10 @@ def page(found: Sequence[Measured]) -> str:
     ]
     return TEMPLATE.read_text(encoding="utf-8").format(
         tables=len(found),
+        every=len(careful()),
+        yes=sum(e.answer == "yes" for e in found),
+        care=sum(e.answer == "with care" for e in found),
+        no=sum(e.answer == "no" for e in found),
         clean=sum(not e.faults for e in found),
         median=f"{100 * median(e.gone for e in found):.0f} %",
         much=sum(e.gone > MOST_GONE for e in found),

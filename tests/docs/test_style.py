@@ -14,6 +14,7 @@ ELSEWHERE = ("docs/decisions/", "docs/papers/", "docs/reference/", "CHANGELOG.md
 
 TEMPLATES = {
     "docs/concepts/drafting-study.md": "docs/drafting_study.template",
+    "docs/concepts/elsewhere-study.md": "docs/elsewhere_study.template",
     "docs/concepts/frontier-study.md": "docs/frontier_study.template",
     "docs/concepts/histories.md": "docs/histories/page.template",
     "docs/concepts/population-study.md": "docs/population_study.template",
