@@ -150,8 +150,8 @@ class Draft(Showable):
                 [
                     cut_short(name, 24),
                     rule.role.value,
-                    cut_short(what, 36),
-                    f"{doubt}{cut_short(why, 40)}",
+                    cut_short(what, 32),
+                    f"{doubt}{cut_short(why, 32)}",
                 ]
             )
         parts: list[Part] = []
