@@ -61,8 +61,8 @@ def releases(tmp_path_factory):
     hidden = {"role": "sensitive", "known": False}
     fair = people().filter(pa.compute.not_equal(people()["district"], "d5"))
     sf.anonymize(fair, policy(ill=hidden, drug=hidden), output=folder / "unknown", **write)
-    # What is drawn must not look like a finding: of much noise, one class in thirty is believed to be
-    # of one illness.
+    # What is drawn must not look like a finding: of more noise, one table in thirty has a class of
+    # which one illness is believed.
     noisy = policy(ill={"role": "sensitive", "perturb": {"kind": "pram", "keep": 0.9}})
     del noisy["columns"]["pay"]
     sf.anonymize(even(), noisy, output=folder / "noisy", **write)
