@@ -93,7 +93,7 @@ class Mdav(Partitioner):
                 n += 1
                 if progress is not None and not n % _TOLD:
                     progress(min(n * size, problem.total), problem.total)
-        items = _Items.of(problem, space.n)
+        items = _PartItems.of(problem, space.n)
         class_of = merge_nearest(
             space.numbers, space.codes, space.apart, space.rows, place, class_of, items.passes
         )
@@ -103,7 +103,7 @@ class Mdav(Partitioner):
 
 
 @dataclass(frozen=True, eq=False)
-class _Items:
+class _PartItems:
     """The items of each combination."""
 
     problem: Problem
@@ -114,7 +114,7 @@ class _Items:
     lengths: IntArray
 
     @classmethod
-    def of(cls, problem: Problem, n: int) -> "_Items":
+    def of(cls, problem: Problem, n: int) -> "_PartItems":
         lengths = np.bincount(problem.alike, minlength=n)
         order = np.argsort(problem.alike, kind="stable")
         return cls(problem, order, np.cumsum(lengths) - lengths, lengths)

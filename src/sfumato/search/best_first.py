@@ -398,7 +398,7 @@ class BestFirst(Search):
         budget = self.budget()
         # A result of a given number of checks must not depend on what was searched before.
         key = checker.lesson_key if budget.checks is None else None
-        state = _State(checker, key)
+        state = _SearchState(checker, key)
         best = NOTHING_YET
         limited = budget.checks is not None or budget.seconds is not None
         pending = [] if key is None else checker.grouping.lessons.good_nodes(key)
@@ -468,7 +468,7 @@ def _find_all(
     return replace(best, checks=checker.checks)
 
 
-class _State:
+class _SearchState:
     """The knowledge of every node, as flat arrays in lexicographic order."""
 
     def __init__(self, checker: Checker, key: Hashable = None) -> None:
@@ -757,7 +757,7 @@ class _State:
         return tuple(int(i) + low for i, low in zip(place, self._lowest, strict=True))
 
 
-def _break_tie(checker: Checker, state: _State, best: Found) -> Found:
+def _break_tie(checker: Checker, state: _SearchState, best: Found) -> Found:
     """Return, of nodes that lose as little as the best, the one that tells columns apart most.
 
     Which of them is met first is chance. So that it does not matter, the one is taken whose columns
