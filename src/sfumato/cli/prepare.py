@@ -38,7 +38,7 @@ if TYPE_CHECKING:
     "sfumato init patients.csv --from policy.yaml --role ward=sensitive --k 10 -o new.yaml",
     python='print(sf.draft("patients.csv").text)\n'
     'draft = sf.draft("panel.csv", person="idcode", roles={"age": "quasi-identifier"}, k=10)\n'
-    'draft = sf.draft("patients.csv", start="policy.yaml", roles={"ward": "sensitive"})',
+    'draft = sf.draft("patients.csv", from_policy="policy.yaml", roles={"ward": "sensitive"})',
 )
 def init(  # noqa: PLR0917 - options of a command line
     data: DataArgument,
@@ -134,7 +134,7 @@ def init(  # noqa: PLR0917 - options of a command line
         "household": household,
         "drop": split_names(drop or []),
         "k": k,
-        "start": start,
+        "from_policy": start,
         "prefer": prefer,
     }
     with progress_bar() as progress:

@@ -6,7 +6,7 @@ OPTIONS = {
     "quasi_identifiers": "--qi",
     "policy": "-p",
     "roles": "--role",
-    "start": "--from",
+    "from_policy": "--from",
     "people_file": "--people-file",
     "exact_spelling": "--exact-spelling",
 }

@@ -21,8 +21,8 @@ class Given:
     >>> given = Given.of(roles={"age": "quasi-identifier"}, person="id", drop=["note"], k=10)
     >>> for name, role in given.roles.items(): print(name, role.value)
     age quasi-identifier
-    id identifier
     note dropped
+    id identifier
     """
 
     roles: Mapping[str, Role] = field(default_factory=lambda: MappingProxyType({}))

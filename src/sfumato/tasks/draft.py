@@ -60,7 +60,7 @@ def draft(  # noqa: PLR0913 - all but one have a default and are named
     household: str | None = None,
     drop: str | Sequence[str] = (),
     k: int | None = None,
-    start: GivenPolicy | None = None,
+    from_policy: GivenPolicy | None = None,
     input: Mapping[str, object] | None = None,  # noqa: A002 - as a policy calls it
     prefer: str | None = None,
     progress: Progress | None = None,
@@ -86,7 +86,7 @@ def draft(  # noqa: PLR0913 - all but one have a default and are named
         household: The column that says who lives together.
         drop: Columns that are not to be published.
         k: How many people at least are to look alike; 5 unless told otherwise.
-        start: A policy to start from. What it says stays as it is written, with its comments;
+        from_policy: A policy to start from. What it says stays as it is written, with its comments;
             hierarchies and models are drafted anew for columns named here and for those that it
             does not know.
         input: How a text file or a sheet is read, as in {"encoding": "windows-1252"}: the settings
@@ -105,14 +105,14 @@ def draft(  # noqa: PLR0913 - all but one have a default and are named
         <Draft 1 identifier, 2 quasi-identifier>
         >>> drafted.reasons["sex"]
         'different in every row, looks like sex or gender by its name: others may know it'
-        >>> draft(table, drop=["sex"], start=drafted.policy).roles["sex"].value
+        >>> draft(table, drop=["sex"], from_policy=drafted.policy).roles["sex"].value
         'dropped'
     """
     report = progress or silent
     if prefer is not None and prefer not in WAYS:
         raise UnknownNameError("draft", prefer, list(WAYS), where="prefer")
     given = Given.of(roles=roles, person=person, weight=weight, household=household, drop=drop, k=k)
-    given, folder = _with_start(given, start)
+    given, folder = _with_start(given, from_policy)
     given = replace(given, reading=_reading(data, input))
     with saying(given.reading):
         return _draft(data, given, folder, report, prefer)

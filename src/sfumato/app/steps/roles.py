@@ -91,7 +91,7 @@ def draft_anew(desk: Desk, asked: Fields) -> Answer:
 
     policy, before = desk.require_policy(), desk.text
     roles = {name: policy.columns[name].role.value for name in _left_open(policy)}
-    drafted = draft(desk.require_source().address, roles=roles, start=desk.policy_file)
+    drafted = draft(desk.require_source().address, roles=roles, from_policy=desk.policy_file)
     with desk.lock:
         if desk.text != before:
             raise InputError("the policy was changed while it was drafted. Draft once more")
