@@ -44,6 +44,7 @@ from sfumato.releases.decoupling import (
     replace_promises,
     tables_to_publish,
 )
+from sfumato.releases.manifest import Promise
 from sfumato.releases.opening import Published, PublishedTable, open_release
 from sfumato.releases.people import require_single_rows
 from sfumato.releases.places import Folder, LabelledPopulation, UnpublishedRelease, place_for
@@ -158,6 +159,7 @@ def decouple(  # noqa: PLR0913 - all but two have a default and are named
         general = [each["column"] for each in parts.hiding if each["generalised"]]
         kept = measure_promises(parts.counts, release, general)
     kept = kept or replace_promises(release, parts.models)
+    own = _policy_of_made(release, decoupling, kept)
     placed = place.publish(
         UnpublishedRelease(
             tables_to_publish(table, parts),
@@ -174,18 +176,13 @@ def decouple(  # noqa: PLR0913 - all but two have a default and are named
             _people(parts, counts.project(release.quasi_identifiers), rng),
             companions=lambda manifest: decoupling.companions(parts, manifest.to_dict()),
             answer=lambda placed: answer_to_sign(
-                DecoupledRelease.of(placed, parts.grouped, ()),
-                # What has no classes keeps other promises than the policy asks.
-                _own_policy(release) if decoupling.keeps_classes else None,
-                even_so=even_so,
+                DecoupledRelease.of(placed, parts.grouped, (), policy=own), even_so=even_so
             ),
         ),
         table,
     )
     left_out = columns_left_out(release, (*needs, *plain))
-    made = DecoupledRelease.of(
-        placed, parts.grouped, left_out, parts.notes, _policy_with_roles(release)
-    )
+    made = DecoupledRelease.of(placed, parts.grouped, left_out, parts.notes, own)
     return _with_unprotected(made, release.policy, plain, report) if plain else made
 
 
@@ -266,13 +263,24 @@ def _own_policy(release: PublishedTable) -> Policy | None:
     return found if isinstance(found, Policy) else None
 
 
-def _policy_with_roles(release: PublishedTable) -> Policy | None:
-    """Return that policy if the roles are those of it, and not others given with the call."""
+def _policy_of_made(
+    release: PublishedTable, decoupling: Decoupling, kept: KeptPromises
+) -> Policy | None:
+    """Return the policy that the tables are held to in the hands of their maker.
+
+    It is the release's own, if the roles are those of it and not others given with the call, with
+    the models that such tables keep: what has no classes keeps others than the policy asks.
+    """
     policy = _own_policy(release)
     if policy is None or not {*release.sensitive} <= {*policy.sensitive}:
         return None
-    same = {*release.quasi_identifiers} == {*policy.quasi_identifiers}
-    return policy if same else None
+    if {*release.quasi_identifiers} != {*policy.quasi_identifiers}:
+        return None
+    if decoupling.keeps_classes:
+        models = [m for m in policy.models if str(Promise.of(m)) not in kept.dropped]
+    else:
+        models = [promise.read() for promise in kept.models if promise.column in policy.sensitive]
+    return replace(policy, models=tuple(models)) if models else None
 
 
 def _secrets(release: PublishedTable) -> tuple[dict[str, HierarchyBuilder], tuple[str, ...]]:
