@@ -28,7 +28,7 @@ from sfumato.errors import (
 )
 from sfumato.evidence import Key
 from sfumato.hierarchy import HierarchyBuilder
-from sfumato.policy import GivenPolicy, Policy
+from sfumato.policy import GivenPolicy, Missing, Policy
 from sfumato.policy.document import Fault
 from sfumato.policy.parts import choose, member_settings
 from sfumato.recode.buckets import bucket_policy, form_buckets, spread_buckets
@@ -278,9 +278,15 @@ def _policy_of_made(
         return None
     if decoupling.keeps_classes:
         models = [m for m in policy.models if str(Promise.of(m)) not in kept.dropped]
-    else:
-        models = [promise.read() for promise in kept.models if promise.column in policy.sensitive]
-    return replace(policy, models=tuple(models)) if models else None
+        return replace(policy, models=tuple(models)) if models else None
+    models = [promise.read() for promise in kept.models if promise.column in policy.sensitive]
+    # Buckets are of people as they are: nothing is generalised, or missing in what forms them.
+    columns = {name: replace(rule, levels=None) for name, rule in policy.columns.items()}
+    return (
+        replace(policy, columns=columns, models=tuple(models), missing=Missing.OWN_VALUE)
+        if models
+        else None
+    )
 
 
 def _secrets(release: PublishedTable) -> tuple[dict[str, HierarchyBuilder], tuple[str, ...]]:
