@@ -281,7 +281,10 @@ def _policy_of_made(
         return replace(policy, models=tuple(models)) if models else None
     models = [promise.read() for promise in kept.models if promise.column in policy.sensitive]
     # Buckets are of people as they are: nothing is generalised, or missing in what forms them.
-    columns = {name: replace(rule, levels=None) for name, rule in policy.columns.items()}
+    columns = {
+        name: rule if rule.levels is None else rule.replace(levels=None)
+        for name, rule in policy.columns.items()
+    }
     return (
         replace(policy, columns=columns, models=tuple(models), missing=Missing.OWN_VALUE)
         if models
