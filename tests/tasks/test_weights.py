@@ -18,6 +18,7 @@ from sfumato.counts import Column
 from sfumato.errors import InputError, PolicyError
 from sfumato.populations.weights import Averaging
 from sfumato.releases.opening import open_release
+from sfumato.text import format_integer
 from sfumato.usefulness import Query, among
 
 AGE = {"role": "quasi-identifier", "hierarchy": {"kind": "intervals", "widths": [5, 20, 40]}}
@@ -341,7 +342,11 @@ def test_an_estimate_tells_people_of_the_population_beside_rows(tmp_path):
     if release.levels["sex"] == 0:
         assert math.isclose(found.people, raw.w[raw.sex == "f"].sum(), rel_tol=1e-9)
     assert math.isclose(found.population, raw.w.sum(), rel_tol=1e-9)
-    assert f"{round(found.people):,} of {round(found.population):,} people" in str(found)
+    people, population = (
+        format_integer(round(found.people)),
+        format_integer(round(found.population)),
+    )
+    assert f"{people} of {population} people" in str(found)
     assert found.to_dict()["people"] == found.people
     without = sf.estimate(pa.table({"sex": ["f", "m"]}), {"sex": "f"})
     assert without.people is None

@@ -21,6 +21,7 @@ from sfumato.drafting.unprotected import find_unprotected, look_at, told_first
 from sfumato.errors import (
     InputError,
     ParameterError,
+    PolicyError,
     UnknownColumnError,
     UnknownNameError,
     require_int,
@@ -279,17 +280,21 @@ def _policy_of_made(
     if decoupling.keeps_classes:
         models = [m for m in policy.models if str(Promise.of(m)) not in kept.dropped]
         return replace(policy, models=tuple(models)) if models else None
-    models = [promise.read() for promise in kept.models if promise.column in policy.sensitive]
+    models = [
+        model
+        for promise in kept.models
+        if promise.column in policy.sensitive and (model := promise.readable()) is not None
+    ]
     # Buckets are of people as they are: nothing is generalised, or missing in what forms them.
     columns = {
         name: rule if rule.levels is None else rule.replace(levels=None)
         for name, rule in policy.columns.items()
     }
-    return (
-        replace(policy, columns=columns, models=tuple(models), missing=Missing.OWN_VALUE)
-        if models
-        else None
-    )
+    try:
+        return replace(policy, columns=columns, models=tuple(models), missing=Missing.OWN_VALUE)
+    except PolicyError:
+        # It asks what needs classes, such as weights: what the tables say of themselves counts.
+        return None
 
 
 def _secrets(release: PublishedTable) -> tuple[dict[str, HierarchyBuilder], tuple[str, ...]]:
