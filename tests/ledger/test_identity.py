@@ -165,7 +165,7 @@ def test_who_was_said_to_be_another_is_known_from_then_on(tmp_path):
         table([("P.0007", 31, "flu"), ("P0007 ", 31, "flu"), *more]), dry_run=True
     )
     assert {each.who: each.why[:25] for each in done.refused} == {
-        "P.0007": "somebody in the ledger, o",
+        "P.0007": "a person in the ledger, o",
         "P0007 ": "the person was published ",
     }
     assert ledger.verify() == []

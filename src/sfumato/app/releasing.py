@@ -162,7 +162,7 @@ class Choices:
 
     @property
     def signature(self) -> tuple[str, str]:
-        """What signs it, on a command line and in Python; empty for nothing."""
+        """The options that sign it, on a command line and in Python; empty for nothing."""
         if not self.key:
             return "", ""
         signed, signing = f" --key {quote(self.key)}", f", key={self.key!r}"

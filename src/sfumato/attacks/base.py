@@ -422,7 +422,7 @@ class Attack(Member, ABC):
     """What to do if it succeeds: one command, or a line of a policy."""
 
     leaves_open: ClassVar[str] = ""
-    """What nobody has looked at where it was not tried, if a reader should be told."""
+    """What remains open where it was not tried, if a reader should be told."""
 
     def remedies(self, outcome: "Outcome", rule: HarmRule) -> tuple[Remedy, ...]:
         """Return the advice as changes of a policy; none if a policy can do nothing."""

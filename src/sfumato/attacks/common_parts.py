@@ -1,4 +1,4 @@
-"""What different values have in common: items of lists, words, spellings, codes of one branch."""
+"""Parts that different values share: items of lists, words, spellings, codes of one branch."""
 
 import re
 import unicodedata

@@ -304,7 +304,7 @@ def check_policy(
     ] = None,
     json: JsonOption = False,
 ) -> None:
-    """Say what a new file would change under a policy that was written for an earlier one.
+    """Show what a new file would change under a policy that was written for an earlier one.
 
     New and missing columns, values without a place, types, keys of people that repeat, promises
     that cannot be kept. Values are counted, and named in a terminal only. The exit code is 1 if

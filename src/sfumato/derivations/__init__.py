@@ -365,7 +365,7 @@ class Preparation:
     """The values of columns that mean that none is known, as texts; they are made missing first."""
 
     owned: str | None = None
-    """The column without which a row is left out: nobody knows whose it is."""
+    """The column without which a row is left out, as it does not say whose it is."""
 
     @property
     def empty(self) -> bool:

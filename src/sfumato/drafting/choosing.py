@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 from typing import Protocol
 
 from sfumato.attacks.adversary.trial import Trial
-from sfumato.drafting.given import Given
+from sfumato.drafting.given import Instructions
 from sfumato.drafting.making import BOXES, NEIGHBOURS, Making
 from sfumato.drafting.policy import (
     NOTHING_SAID,
@@ -37,10 +37,10 @@ _ROUNDS = 4
 """How often models are made stronger at most."""
 
 _CELLS, _FEWEST_VERDICTS, _MOST_VERDICTS = 1_500_000, 5, 18
-"""So many cells are judged in all, as far as that is between so few and so many verdicts."""
+"""The cells that are judged in all, and the fewest and the most verdicts on them."""
 
 _SAVES = 0.03
-"""So much less must be gone for ranges to overlap more than they need to."""
+"""The least share that must be saved for ranges to overlap more than they need to."""
 
 _DEAR = 0.05
 """If stronger models cost more than this, leaving out columns is tried as well."""
@@ -114,7 +114,7 @@ class _State:
 
     @property
     def rank(self) -> tuple[bool, int, float]:
-        """What orders drafts: the least is the best."""
+        """The key that orders drafts: the least is the best."""
         return not self.safe, 0 if self.safe else self.judged.at_risk, self.gone
 
     @property
@@ -146,7 +146,7 @@ class DraftSearch:
         self,
         domains: Mapping[str, Domain],
         tries: Tries | None,
-        given: Given = NOTHING_SAID,
+        given: Instructions = NOTHING_SAID,
         prefer: str | None = None,
     ) -> None:
         self._domains = domains
@@ -166,7 +166,7 @@ class DraftSearch:
             ladders = self._possible(columns, ladders)
             kept = self._keep_columns(columns, ladders)
         if kept is None:
-            notes = [] if self._tries is None else _unprotected(columns, {}, ladders)
+            notes = [] if self._tries is None else _warn_of_unprotected(columns, {}, ladders)
             return write_draft(columns, self._domains, (), self._given, notes=notes)
         found = {"columns": kept}
         detail = self._keep_detail(kept, ladders)
@@ -183,7 +183,7 @@ class DraftSearch:
             _models(ladders, chosen.steps),
             self._given,
             chosen.making,
-            _unprotected(chosen.columns, chosen.steps, ladders),
+            _warn_of_unprotected(chosen.columns, chosen.steps, ladders),
         )
         return replace(drafted, price=self._price(chosen, found, drafted.policy))
 
@@ -270,9 +270,9 @@ class DraftSearch:
         tried = self._measure(columns, _models(ladders, steps), BOXES)
         near = self._near(columns, steps, ladders)
         makings = {BOXES: tried, NEIGHBOURS: near}
-        if _gone(near) > _gone(tried) - _SAVES:
+        if _share_gone(near) > _share_gone(tried) - _SAVES:
             del makings[NEIGHBOURS]
-        for making in sorted(makings, key=lambda each: _gone(makings[each])):
+        for making in sorted(makings, key=lambda each: _share_gone(makings[each])):
             if found and found[-1].safe:
                 # What lost more with the weakest models hardly loses less with stronger ones.
                 break
@@ -349,7 +349,7 @@ class DraftSearch:
     def _keep_detail(
         self, state: _State, ladders: Mapping[str, tuple[Protection, ...]]
     ) -> _State | None:
-        """Return a draft that leaves out columns so that others keep more, or nobody is at risk."""
+        """Return a draft without some columns, so that others keep more or no person is at risk."""
         if self._given.start is not None or (state.safe and state.gone <= _LITTLE):
             return None
         best = state
@@ -358,7 +358,7 @@ class DraftSearch:
                 break
             found = [
                 less
-                for name in self._ranked(best, ladders)[:_MOST_TRIED]
+                for name in self._rank_columns(best, ladders)[:_MOST_TRIED]
                 if (less := self._without(best, [name], ladders)) is not None
             ]
             better = min(found, key=lambda each: each.rank, default=None)
@@ -369,7 +369,9 @@ class DraftSearch:
                 break
         return best if best is not state else None
 
-    def _ranked(self, state: _State, ladders: Mapping[str, tuple[Protection, ...]]) -> list[str]:
+    def _rank_columns(
+        self, state: _State, ladders: Mapping[str, tuple[Protection, ...]]
+    ) -> list[str]:
         """Return the columns that may be left out, the most promising first."""
         protected = {*self._given.roles}
         if not state.safe:
@@ -487,12 +489,12 @@ def _others_know(state: _State) -> list[str]:
 
 
 def _by_others(state: _State) -> tuple[bool, int, float]:
-    """What orders drafts by what is told to those who know other values; the least is the best."""
+    """Return a key of drafts by what those who know other values are told: the least is best."""
     people = max(state.judged.besides.values(), default=0)
     return people > 0, people, state.gone
 
 
-def _gone(tried: Trial | None) -> float:
+def _share_gone(tried: Trial | None) -> float:
     return 1.0 if tried is None or tried.gone is None else tried.gone.share
 
 
@@ -513,7 +515,7 @@ def _advice(state: _State, costs: Sequence[ColumnPrice], judged: JudgedDraft) ->
         names = ", ".join(state.left_out)
         found.append(
             f"Left out, which alone is {percent(gone)} of the data: {names}. The other columns "
-            "keep more that way, or nobody is at risk; --prefer columns keeps them."
+            "keep more that way, or no person is at risk; --prefer columns keeps them."
         )
     if state.much:
         dear = ", ".join(each.name for each in costs[:3])
@@ -539,7 +541,7 @@ def _advice(state: _State, costs: Sequence[ColumnPrice], judged: JudgedDraft) ->
     return found
 
 
-def _unprotected(
+def _warn_of_unprotected(
     columns: Mapping[str, DraftedColumn],
     steps: Mapping[str, int],
     ladders: Mapping[str, tuple[Protection, ...]],

@@ -1,4 +1,4 @@
-"""What the owner of a table says before a policy is drafted, and the policy it starts from."""
+"""Instructions of the owner of a table for the draft of a policy, and what it starts from."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, fields
@@ -15,10 +15,10 @@ _APART = (Role.IDENTIFIER, Role.DROPPED)
 
 
 @dataclass(frozen=True)
-class Given:
+class Instructions:
     """What need not be guessed.
 
-    >>> given = Given.of(roles={"age": "quasi-identifier"}, person="id", drop=["note"], k=10)
+    >>> given = Instructions.of(roles={"age": "quasi-identifier"}, person="id", drop=["note"], k=10)
     >>> for name, role in given.roles.items(): print(name, role.value)
     age quasi-identifier
     note dropped
@@ -52,7 +52,7 @@ class Given:
         household: str | None = None,
         drop: str | Sequence[str] = (),
         k: int | None = None,
-    ) -> "Given":
+    ) -> "Instructions":
         """Check what was said, as far as no table is needed for that.
 
         Args:
@@ -88,7 +88,7 @@ class Given:
 
     @property
     def input(self) -> InputRule:
-        """What a policy says of how the file is read."""
+        """The settings of a policy for how the file is read."""
         said = self.reading
         names = ("delimiter", "encoding", "quote", "decimal", "thousands", "skip", "sheet")
         settings = {name: getattr(said, name) for name in names}

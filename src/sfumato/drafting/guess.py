@@ -520,7 +520,7 @@ def _treated_alike(guesses: Mapping[str, Guess], relations: Relations) -> dict[s
             for relation in told:
                 if relation.by_gap:
                     continue
-                one = _exposed(found, (name, *relation.of))
+                one = _find_exposed(found, (name, *relation.of))
                 if one is None:
                     continue
                 others = [n for n in (name, *relation.of) if found[n].role is Role.QUASI_IDENTIFIER]
@@ -538,7 +538,7 @@ def _treated_alike(guesses: Mapping[str, Guess], relations: Relations) -> dict[s
     return found
 
 
-def _exposed(guesses: Mapping[str, Guess], names: Sequence[str]) -> str | None:
+def _find_exposed(guesses: Mapping[str, Guess], names: Sequence[str]) -> str | None:
     """Return the column that would be published exactly and undo a quasi-identifier's labels.
 
     Of two columns of which one tells the other, or of three of which two tell the third, one alone
@@ -1247,7 +1247,7 @@ class _Look:
     def _are_amounts(self) -> bool:
         """Return whether whole numbers begin near 0 and are many: days until something, figures.
 
-        Nobody else knows them exactly. Days of a calendar begin far from 0, and ages end early.
+        Others do not know them exactly. Days of a calendar begin far from 0, and ages end early.
         """
         numbers = self.numbers
         if len(numbers) < 2 or not numbers[-1] > _AMOUNTS_TO:

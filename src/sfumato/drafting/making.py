@@ -1,4 +1,4 @@
-"""How a draft publishes rows: the method, and whether sensitive columns are published apart."""
+"""Ways to publish the rows of a draft: the method, and whether sensitive columns stand apart."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from sfumato.partition import Mdav, Mondrian
 
 _BLOCK = 4096
-"""Groups are formed among so many combinations at a time, so that a draft takes seconds."""
+"""The combinations among which groups are formed at a time, so that a draft takes seconds."""
 
 
 @dataclass(frozen=True)
@@ -31,7 +31,7 @@ class Making:
 
     @property
     def why(self) -> str:
-        """What the method does, in a few words."""
+        """A few words on what the method does."""
         if self.name == Mdav.name:
             return "each row shares its labels with its nearest neighbours, so ranges overlap"
         return "each row is generalised only as far as it must be"

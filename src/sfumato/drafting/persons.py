@@ -127,7 +127,9 @@ def find_person(
         (each, at)
         for at, column in enumerate(columns)
         if column.name in candidates and not has_word(column.name, "things")
-        for each in [_Keyed.of(columns, codes, at, most).as_person(traits, candidates[column.name])]
+        for each in [
+            _SortedRows.of(columns, codes, at, most).as_person(traits, candidates[column.name])
+        ]
         if each is not None
     ]
     if not found:
@@ -144,7 +146,7 @@ def find_person(
 
 
 @dataclass(frozen=True, eq=False)
-class _Keyed:
+class _SortedRows:
     """Rows in the order of one column, and how often rows that are equal in it agree in others."""
 
     columns: Sequence[Column]
@@ -160,7 +162,7 @@ class _Keyed:
     """How many values there are, and how many of them have more than one row."""
 
     @classmethod
-    def of(cls, columns: Sequence[Column], codes: CodeArray, at: int, most: int) -> "_Keyed":
+    def of(cls, columns: Sequence[Column], codes: CodeArray, at: int, most: int) -> "_SortedRows":
         mine, missing = codes[at], columns[at].missing
         known = np.flatnonzero(mine != missing)
         order = known[np.argsort(mine[known], kind="stable")]
@@ -241,7 +243,7 @@ class _Keyed:
         return float(np.square(shares).sum()) if known.size else 1.0
 
     def _is_evident(self, steady: Sequence[int]) -> bool:
-        """Return whether so many values with several rows would hardly agree by chance."""
+        """Return whether values with several rows agree more often than by chance."""
         if not steady:
             return False
         agree = sum(log(max(self._agreement(j), 1e-12)) for j in steady)
@@ -305,6 +307,6 @@ class _Keyed:
 
 
 def _is_scale(column: Column) -> bool:
-    """Return whether values are numbers with decimals, which number nobody."""
+    """Return whether values are numbers with decimals, which do not number people."""
     numbers = [number_of(value) for value in column.known]
     return any(number is not None and not number.is_integer() for number in numbers)

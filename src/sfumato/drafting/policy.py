@@ -11,7 +11,7 @@ import numpy as np
 
 from sfumato.decouplings import BreakMerge
 from sfumato.derivations.dates import ORDERS, DateForm, Detection, iso_of, look_like_dates
-from sfumato.drafting.given import Given
+from sfumato.drafting.given import Instructions
 from sfumato.drafting.guess import Guess, separator_in, without_codes
 from sfumato.drafting.in_short import cut_short, say_what_happens, shorten_reason
 from sfumato.drafting.inspection import Inspection
@@ -43,7 +43,7 @@ from sfumato.policy import ColumnRule, InputRule, Policy, SearchRule
 from sfumato.policy.document import to_text
 from sfumato.policy.editing import edit_text
 from sfumato.policy.meanings import ColumnKind, Key
-from sfumato.policy.parts import PersonRule, Unowned, member_settings
+from sfumato.policy.parts import PersonRule, UnownedRows, member_settings
 from sfumato.releases.people import Repetition, find_repetition, keys_of
 from sfumato.schema import Role
 from sfumato.showing.content import (
@@ -62,10 +62,10 @@ from sfumato.typing import Value
 if TYPE_CHECKING:
     from sfumato.drafting.price import Price
 
-NOTHING_SAID = Given()
+NOTHING_SAID = Instructions()
 
 _MOST_DESCRIBED = 10_000
-"""Of columns with more distinct values so many are looked at, evenly spread."""
+"""The most distinct values of a column that are looked at, evenly spread."""
 
 SUPPRESSION = "5%"
 """The rows that may be left out unless the publisher says otherwise."""
@@ -79,11 +79,11 @@ _HEAD = """\
 """
 
 _WIDEST = 119
+"""The longest line of a policy, with its comment."""
+
 _MOST_SHOWN = 30
 _FEWEST_SHOWN = 15
-"""Of more columns than the first number those in doubt are shown, or so many at least."""
-
-"""The longest line of a policy, with its comment."""
+"""Of more columns than the first number those in doubt are shown, and at least the second."""
 
 
 @dataclass(frozen=True)
@@ -212,7 +212,7 @@ def write_draft(
     columns: Mapping[str, DraftedColumn],
     domains: Mapping[str, Domain],
     models: Sequence[PrivacyModel],
-    given: Given = NOTHING_SAID,
+    given: Instructions = NOTHING_SAID,
     making: Making = BOXES,
     notes: Sequence[str] = (),
 ) -> Draft:
@@ -251,7 +251,7 @@ def draft_rules(
     columns: Mapping[str, DraftedColumn],
     domains: Mapping[str, Domain],
     models: Sequence[PrivacyModel],
-    given: Given = NOTHING_SAID,
+    given: Instructions = NOTHING_SAID,
     making: Making = BOXES,
 ) -> Policy:
     """Return the policy that `write_draft` writes, without its text."""
@@ -285,7 +285,7 @@ def draft_rules(
 
 
 def _repetition(
-    columns: Mapping[str, DraftedColumn], domains: Mapping[str, Domain], given: Given
+    columns: Mapping[str, DraftedColumn], domains: Mapping[str, Domain], given: Instructions
 ) -> Repetition | None:
     """Return what is known of the column that tells people apart: as was said, or as is clear."""
     if given.person is not None:
@@ -301,7 +301,7 @@ def _repetition(
 
 
 def base_models(
-    columns: Mapping[str, DraftedColumn], total: int, given: Given = NOTHING_SAID
+    columns: Mapping[str, DraftedColumn], total: int, given: Instructions = NOTHING_SAID
 ) -> list[PrivacyModel]:
     """Return what is promised whatever is sensitive, as far as so few rows can keep it."""
     k = smallest_class(total, given)
@@ -315,7 +315,7 @@ def base_models(
     return models
 
 
-def smallest_class(total: int, given: Given = NOTHING_SAID) -> int:
+def smallest_class(total: int, given: Instructions = NOTHING_SAID) -> int:
     """Return the k that is asked for in a table with a number of rows."""
     if given.k is not None:
         return given.k
@@ -501,7 +501,7 @@ def _choose_hierarchy(domain: Domain) -> HierarchyBuilder:
 
 
 _MOST_SINGLE = 150
-"""In so many numbers at most each is a range of its own, where enough people have it."""
+"""The most different numbers of which each is a range of its own, where enough people have it."""
 
 _NAMED = 5
 """The fewest rows of a value that a draft names: rarer ones are among the others."""
@@ -585,7 +585,7 @@ def policy_text(
     suppression: str,
     rows: int,
     repeated: Repetition | None = None,
-    given: Given = NOTHING_SAID,
+    given: Instructions = NOTHING_SAID,
     making: Making = BOXES,
     notes: Sequence[str] = (),
 ) -> str:
@@ -625,14 +625,14 @@ def _person(repeated: Repetition) -> list[str]:
     if repeated.missing:
         lines += _comment(
             f"{format_integer(repeated.missing)} rows have no {repeated.column!r} and are left "
-            "out: nobody knows whose they are. Fill it in to keep them."
+            "out: they do not say whose they are. Fill it in to keep them."
         )
     return lines
 
 
 def _person_rule(repeated: Repetition) -> PersonRule:
     """Return what a person is; rows of which that is not known are left out."""
-    missing = Unowned.LEAVE_OUT if repeated.missing else Unowned.REFUSE
+    missing = UnownedRows.LEAVE_OUT if repeated.missing else UnownedRows.REFUSE
     return PersonRule(column=repeated.column, missing=missing)
 
 

@@ -71,7 +71,7 @@ def guess_secrecy(values: Sequence[Value], name: str = "") -> SecrecyGuess:
     secret = secret or _secret_diagnoses(texts)
     few = len(texts) <= _FEW_VALUES
     if few and belief and not all(map(_is_number, texts)):
-        # Whichever it is, it is nobody's business.
+        # Whichever it is, it is the person's own business.
         secret = tuple(texts)
     elif few and harmless and not secret and not wished and is_secret_name(name):
         secret = tuple(text for text in texts if text not in harmless)

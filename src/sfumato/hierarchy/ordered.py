@@ -17,7 +17,7 @@ from sfumato.text import STAR, number_of, text_of
 from sfumato.typing import Value
 
 _MOST_ORDERED = 60
-"""Values beyond which nobody puts them in order by hand."""
+"""The most values that a person would put in order by hand."""
 
 
 @dataclass(frozen=True)

@@ -1,10 +1,10 @@
-"""Who is a person: one column says it, however its values are spelt.
+"""Identifiers: one column says who a person is, however its values are spelt.
 
 A person is recognised by a keyed hash of the identifier, a *fingerprint*. What is hashed is what
 is left of the identifier when its spelling does not matter: `P01`, `p01 ` and `P01` in wide
 letters are one person, and so are 7, `0007` and `7.0`. Other identifiers look alike and may be of
-two people: `P-1` and `P01`. Of these a ledger keeps a second hash, of a *likeness*, so that whoever
-gives them can be asked before anything is published.
+two people: `P-1` and `P01`. Of these a ledger keeps a second hash, of a *likeness*, so that the
+publisher can be asked before anything is published.
 """
 
 import json
@@ -33,7 +33,7 @@ Likenesses = dict[str, str]
 
 @dataclass(frozen=True)
 class Identity:
-    """The columns that say who somebody is.
+    """The columns that say who a person is.
 
     Args:
         columns: The person's column first. Where people may have several rows there are others,
@@ -142,7 +142,7 @@ def _fold(text: str) -> str:
 def fold_identifier(value: Value) -> str:
     """Return what is left of an identifier when its spelling does not matter; empty if nothing.
 
-    Signs alone identify nobody.
+    Signs alone identify no person.
 
     >>> {fold_identifier(each) for each in ("P01", "p01 ", " P 01", "\uff3001")}
     {'p01'}

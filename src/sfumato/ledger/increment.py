@@ -407,7 +407,7 @@ class _Desk:
 
     @cached_property
     def _strangers(self) -> Counter[str]:
-        """How many published rows of each group are of nobody known, and not to leave already."""
+        """Published rows of each group of people not known by name, and not to leave already."""
         groups = json.dumps(sorted({ask.labels for ask in self.given if ask.kind != "add"}))
         asked = "WHERE labels IN (SELECT value FROM json_each(?))"
         found = Counter(
@@ -696,7 +696,7 @@ class _Work:
         offers = self._held_by(cell, leaving, rest)
         gone = 0
         for ask, held in zip(leaving, offers.rows.tolist(), strict=True):
-            # Whoever is known to be in the cell leaves with it, whatever values were given.
+            # A person known to be in the cell leaves with it, whatever values were given.
             n = self.left[ask] if ask.person in self.desk.people else held
             self._publish(ask, n)
             gone += n

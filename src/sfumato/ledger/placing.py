@@ -119,8 +119,8 @@ def find_sole_places(
 ) -> Places:
     """Return the group of each row, if only one has labels that its values can have; else -1.
 
-    Where rows were generalised differently, a row may fit several groups, and nobody can say in
-    which of them it was published. Arguments as of `find_places`.
+    Where rows were generalised differently, a row may fit several groups, and it is not known
+    in which of them it was published. Arguments as of `find_places`.
     """
     climbs = [
         _climbs(db, settings, policy, column, list(each)) for column, each in enumerate(values)

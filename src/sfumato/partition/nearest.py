@@ -8,13 +8,13 @@ import numpy as np
 from sfumato.typing import BoolArray, FloatArray, IntArray
 
 _TRIED = 6
-"""With so many of its nearest groups it is tried whether a group would keep the models."""
+"""The nearest groups of a group that are tried: would the two keep the models together?"""
 
 _AT_ONCE = 2**22
 """Pairs of groups whose distance is computed at a time."""
 
 _ROUNDS = 200
-"""After so many rounds whatever still fails is left to others to place."""
+"""The most rounds: whatever still fails after them is left to others to place."""
 
 Passes = Callable[[IntArray, IntArray, int], BoolArray]
 """Judges groups of points: the group of each entry, its point, and the number of groups."""

@@ -891,8 +891,8 @@ class ColumnRule(Part):
         return settings if len(settings) > 1 else self.role.value
 
 
-class Unowned(StrEnum):
-    """What becomes of rows of which nobody knows whose they are."""
+class UnownedRows(StrEnum):
+    """What becomes of rows that do not say whose they are."""
 
     REFUSE = "refuse"
     LEAVE_OUT = "leave-out"
@@ -929,18 +929,18 @@ class PersonRule(Part):
         sparse=True,
     )
 
-    missing: Unowned = setting(
-        partial(read, Unowned),
-        "What becomes of rows without a value in that column, of which nobody knows whose they "
+    missing: UnownedRows = setting(
+        partial(read, UnownedRows),
+        "What becomes of rows without a value in that column, which do not say whose they "
         "are: refuse the table, or leave-out.",
-        type_schema(Unowned),
-        default=Unowned.REFUSE,
+        type_schema(UnownedRows),
+        default=UnownedRows.REFUSE,
         write=plain,
         sparse=True,
     )
 
     def _contradictions(self, given: Mapping[str, object]) -> Faults:
-        if self.rows is not None and self.missing is not Unowned.REFUSE:
+        if self.rows is not None and self.missing is not UnownedRows.REFUSE:
             return [
                 (("missing",), "every row is a person, so that none is without one. Remove it.")
             ]
@@ -955,7 +955,7 @@ class PersonRule(Part):
 
     def to_plain(self) -> object:
         """Return what a policy file says for it, in the short form if that says it all."""
-        short = self.column is not None and self.missing is Unowned.REFUSE
+        short = self.column is not None and self.missing is UnownedRows.REFUSE
         return self.column if short else super().to_plain()
 
     @classmethod

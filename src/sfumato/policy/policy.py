@@ -54,7 +54,7 @@ from sfumato.policy.parts import (
     Spelling,
     Suppression,
     Tolerance,
-    Unowned,
+    UnownedRows,
     choose,
     every_method,
     family_schema,
@@ -1105,7 +1105,7 @@ class Policy(Part):
             elif rule.hierarchy is not None and rule.hierarchy.of_dates is None:
                 likely.append(name)
         codes = {n: rule.missing_codes for n, rule in self.columns.items() if rule.missing_codes}
-        leaves_out = self.person is not None and self.person.missing is Unowned.LEAVE_OUT
+        leaves_out = self.person is not None and self.person.missing is UnownedRows.LEAVE_OUT
         owned = person if leaves_out else None
         return Preparation(dates, tuple(likely), steps, codes=codes, owned=owned)
 

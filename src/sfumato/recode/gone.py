@@ -103,7 +103,7 @@ class DataGone:
             total: The rows of the table.
             changed: The share that chance hides of each perturbed column; see `hidden_by_chance`.
             sets: The share of the items of sets that is lost, if it is known.
-            unowned: The share of rows that were left out before, because nobody owns them.
+            unowned: The share of rows that were left out before, as they have no owner.
         """
         # Nothing was decided on rows that miss a value, and no loss charges for them.
         lacking = decision.lacking / max(total, 1)

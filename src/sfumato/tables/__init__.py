@@ -183,7 +183,7 @@ def count_people(
         >>> count_people(people, ["born"], preparation=Preparation(dates)).columns[0].values
         ('2001-12-31',)
     """
-    table = _uncoded(open_table(population), preparation)
+    table = _without_codes(open_table(population), preparation)
     lacking = [name for name in columns if name not in table.columns]
     if lacking:
         raise InputError(
@@ -216,10 +216,10 @@ def dates_of_people(
     asked = [name for name in columns if name in {*preparation.dates, *preparation.likely}]
     if not asked:
         return {}
-    return _dates_in(_uncoded(open_table(population), preparation).count(asked), preparation)
+    return _dates_in(_without_codes(open_table(population), preparation).count(asked), preparation)
 
 
-def _uncoded(table: Table, preparation: Preparation | None) -> Table:
+def _without_codes(table: Table, preparation: Preparation | None) -> Table:
     """Return a table of people in which codes of missing values are missing, as in the data."""
     codes = {} if preparation is None else preparation.codes
     codes = {name: each for name, each in codes.items() if name in table.columns}

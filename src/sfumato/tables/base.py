@@ -155,7 +155,7 @@ class Table(ABC):
 
     @property
     def unowned(self) -> float:
-        """The share of the rows that are left out, once they were read: nobody owns them."""
+        """The share of the rows that are left out, once they were read: they have no owner."""
         return 0.0
 
     def prepare(self, preparation: Preparation) -> "Table":

@@ -140,7 +140,7 @@ def check_policy(
     before: object = None,
     progress: Progress | None = None,
 ) -> PolicyCheck:
-    """Say what a new file would change under a policy that was written for an earlier one.
+    """Show what a new file would change under a policy that was written for an earlier one.
 
     It looks at columns that are new or missing; at values that a hierarchy has no place for, or
     puts among the others; at keys of people that repeat or no longer do; and at whether the
@@ -235,7 +235,10 @@ def _list_places(domain: Domain, builder: HierarchyBuilder | None, role: Role) -
         return []
     name, rows = domain.column, _rows_of(domain)
     if builder.suggests and builder.ends_around(()) is None:
-        text = "its labels are made of each file anew. Write the hierarchy down to have the same"
+        text = (
+            "its labels come from the values of each file. Write the hierarchy down to have the "
+            "same"
+        )
         return [TableChange(name, "hierarchy", text)]
     values = domain.values()
     strict = _refusing(builder) if builder.takes_unlisted else builder

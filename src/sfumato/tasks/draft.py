@@ -18,7 +18,7 @@ from sfumato.attacks.adversary.trial import (
 from sfumato.counts import FrequencySet
 from sfumato.derivations import Preparation
 from sfumato.drafting.choosing import DraftSearch
-from sfumato.drafting.given import Given
+from sfumato.drafting.given import Instructions
 from sfumato.drafting.guess import Guess, guess, guess_table, separator_in
 from sfumato.drafting.inspection import Inspection, inspect_counts
 from sfumato.drafting.policy import Draft, DraftedColumn, draft_columns, draft_rules
@@ -87,7 +87,7 @@ def draft(  # noqa: PLR0913 - all but one have a default and are named
         drop: Columns that are not to be published.
         k: How many people at least are to look alike; 5 unless told otherwise.
         from_policy: A policy to start from. What it says stays as it is written, with its comments;
-            hierarchies and models are drafted anew for columns named here and for those that it
+            hierarchies and models are drafted again for columns named here and for those that it
             does not know.
         input: How a text file or a sheet is read, as in {"encoding": "windows-1252"}: the settings
             `input` of a policy. They are written into it.
@@ -111,7 +111,9 @@ def draft(  # noqa: PLR0913 - all but one have a default and are named
     report = progress or silent
     if prefer is not None and prefer not in WAYS:
         raise UnknownNameError("draft", prefer, list(WAYS), where="prefer")
-    given = Given.of(roles=roles, person=person, weight=weight, household=household, drop=drop, k=k)
+    given = Instructions.of(
+        roles=roles, person=person, weight=weight, household=household, drop=drop, k=k
+    )
     given, folder = _with_start(given, from_policy)
     given = replace(given, reading=_reading(data, input))
     with saying(given.reading):
@@ -119,13 +121,13 @@ def draft(  # noqa: PLR0913 - all but one have a default and are named
 
 
 def _reading(data: object, said: Mapping[str, object] | None) -> Reading:
-    """Return all that was said of how the data is read, as far as it is not found out."""
+    """Return all settings for how the data is read, as far as they are not found out."""
     own = data.reading if isinstance(data, TextFile) else Reading()
     return own.over(InputRule.read(said or {}).reading.over(said_of_all()))
 
 
 def _draft(
-    data: object, given: Given, folder: Path | None, report: Progress, prefer: str | None
+    data: object, given: Instructions, folder: Path | None, report: Progress, prefer: str | None
 ) -> Draft:
     table = open_prepared(data, given.start)
     given.require(table.columns)
@@ -150,7 +152,7 @@ def _draft(
     return _with_price(data, columns, domains, report, given, folder, prefer)
 
 
-def _with_start(given: Given, start: GivenPolicy | None) -> tuple[Given, Path | None]:
+def _with_start(given: Instructions, start: GivenPolicy | None) -> tuple[Instructions, Path | None]:
     """Return what was said with the policy to start from as it is written, and its folder."""
     if start is None:
         return given, None
@@ -169,12 +171,12 @@ def _require_several(table: Table) -> None:
     if table.kind == "csv" and len(table.columns) == 1:
         raise InputError(
             f"the table has one column, {table.columns[0]!r}, so there is nothing to tell about a "
-            "person whom somebody knows. If it holds several, say what separates them: "
+            "person whom others know. If it holds several, say what separates them: "
             "--input delimiter=… (input={'delimiter': …})"
         )
 
 
-def _require_enough(given: Given, domains: Mapping[str, Domain]) -> None:
+def _require_enough(given: Instructions, domains: Mapping[str, Domain]) -> None:
     """Raise if more people are to look alike than there are rows."""
     total = next(iter(domains.values())).total
     if given.k is not None and given.k > max(total, 2):
@@ -201,7 +203,7 @@ def _require_possible(
 
 
 def _without_lost_originals(
-    guesses: Mapping[str, Guess], given: Given, domains: Mapping[str, Domain], table: Table
+    guesses: Mapping[str, Guess], given: Instructions, domains: Mapping[str, Domain], table: Table
 ) -> dict[str, Guess]:
     """Guess columns by themselves that were copies of one that is not published now."""
     found = dict(guesses)
@@ -212,7 +214,7 @@ def _without_lost_originals(
     return found
 
 
-def _with_roles_of_start(guesses: Mapping[str, Guess], given: Given) -> dict[str, Guess]:
+def _with_roles_of_start(guesses: Mapping[str, Guess], given: Instructions) -> dict[str, Guess]:
     """Return what columns are: as was said, as the policy to start from says, or as was guessed."""
     if given.start is None:
         return dict(guesses)
@@ -227,7 +229,7 @@ def _with_roles_of_start(guesses: Mapping[str, Guess], given: Given) -> dict[str
 
 
 def _with_rules_of_start(
-    columns: Mapping[str, DraftedColumn], given: Given
+    columns: Mapping[str, DraftedColumn], given: Instructions
 ) -> dict[str, DraftedColumn]:
     """Return columns with what the policy to start from says of them, in its order."""
     if given.start is None:
@@ -261,7 +263,7 @@ def _with_price(
     columns: Mapping[str, DraftedColumn],
     domains: Mapping[str, Domain],
     report: Progress,
-    given: Given,
+    given: Instructions,
     folder: Path | None,
     prefer: str | None,
 ) -> Draft:
@@ -312,7 +314,7 @@ class _CountedTries:
 
     def judge(self, policy: Policy, tried: Trial | None = None) -> JudgedDraft | None:
         """Return the verdict on what would be published: what `sf.verify` says of its release."""
-        self._told()
+        self._count_try()
         policy = _in_folder(policy, self._folder)
         try:
             if tried is not None:
@@ -335,7 +337,7 @@ class _CountedTries:
             return None
 
     def _try(self, policy: Policy, table: CountedTable, *, loss_only: bool) -> Trial | None:
-        self._told()
+        self._count_try()
         if not policy.quasi_identifiers:
             return None
         try:
@@ -343,7 +345,7 @@ class _CountedTries:
         except SfumatoError:
             return None
 
-    def _told(self) -> None:
+    def _count_try(self) -> None:
         self._tries += 1
         self._report("price", self._tries, None)
 

@@ -13,9 +13,9 @@ NONE = "no value"
 def read_flags(counts: FrequencySet, names: Sequence[str]) -> FrequencySet:
     """Return counts in which columns of one value have another for what is missing.
 
-    Elsewhere a missing value may be any. Where there is one value only, whoever has none would
-    have it too then, and no one could learn anything: that some have hiv and others nothing is
-    told by such a column, all the same.
+    Elsewhere a missing value may be any. Where there is one value only, a person without one
+    would have it too then, and no one could learn anything: that some have hiv and others
+    nothing is told by such a column, all the same.
 
     Args:
         counts: The published rows.

@@ -321,7 +321,7 @@ class CountedTable:
     """Makes hierarchies and groupings, or has them already; None makes them."""
 
     unowned: float = 0.0
-    """The share of rows that were left out before, because nobody knows whose they are."""
+    """The share of rows that were left out before, as they do not say whose they are."""
 
     def __getstate__(self) -> dict[str, object]:
         """Return what another process needs."""

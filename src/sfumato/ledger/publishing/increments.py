@@ -272,7 +272,7 @@ class NewRows:
     """Rows of people who are likely to be in the ledger in another spelling."""
 
     given: dict[str, str] = field(default_factory=dict)
-    """Who somebody is, as it was given, by fingerprint: for the report and for nothing else."""
+    """What people are called, as given, by fingerprint: for the report and for nothing else."""
 
     likenesses: Likenesses = field(default_factory=dict)
     """What the people given look like."""
@@ -354,7 +354,7 @@ class NewRows:
             )
 
     def refuse_doubles(self) -> None:
-        """Take out who is likely to be known in another spelling, unless said to be another.
+        """Remove people who are likely to be known in another spelling, unless said to be others.
 
         Only their spelling is known here, and not whom they look like.
         """
@@ -364,7 +364,7 @@ class NewRows:
         doubles = find_doubles(self.db, self._people, self.likenesses, known)
         owners = {person[: 2 * OWNER] for person in doubles}
         why = (
-            "somebody in the ledger, or given now, differs only in signs, accents or leading "
+            "a person in the ledger, or given now, differs only in signs, accents or leading "
             "zeros: write the person as before, or say that it is another: --again (again=True)"
         )
         for ask in [ask for ask in self.asks if ask.kind == "add" and ask.owner in owners]:
@@ -372,7 +372,7 @@ class NewRows:
         for person in doubles:
             del self.likenesses[person]
 
-    def named(self, refused: Iterable[Refusal]) -> tuple[Refusal, ...]:
+    def with_names(self, refused: Iterable[Refusal]) -> tuple[Refusal, ...]:
         """Return refusals with what the people were called."""
         return tuple(replace(each, who=self.given.get(each.person, "")) for each in refused)
 
@@ -708,8 +708,8 @@ class _IncrementSteps:
         if there are none: of a row of one person it would confirm a guess of its values.
         """
         if not self.rows.asks and self.rows.refused:
-            why = _describe_refused(self.rows.named(self.rows.refused))
-            raise InputError(f"nobody is left to publish: {why}. Nothing was changed.")
+            why = _describe_refused(self.rows.with_names(self.rows.refused))
+            raise InputError(f"no rows are left to publish: {why}. Nothing was changed.")
         if not self.rows.asks and self.job.levels is None:
             raise InputError(
                 "the increment has no rows: there is nothing to publish. Nothing was changed."
@@ -812,7 +812,7 @@ class _IncrementSteps:
             left=numbers["remove"],
             corrected=numbers["correct"],
             withdrawn=result.withdrawn,
-            refused=self.rows.named([*self.rows.refused, *result.refused]),
+            refused=self.rows.with_names([*self.rows.refused, *result.refused]),
             held=result.held,
             others=result.others,
             waiting=waiting,

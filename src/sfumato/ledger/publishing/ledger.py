@@ -991,7 +991,7 @@ def _record_people(
 
     A group of which the table has more or fewer people than the release holds others, or some who
     were suppressed. And where values were generalised to different levels, a person may fit
-    several groups. Whoever is not recognised could be published again.
+    several groups. A person who is not recognised could be published again.
     """
     counts = table.count((*identity.columns, *settings.quasi_identifiers))
     who, at = tabulate(counts, identity.columns)
@@ -1040,7 +1040,7 @@ def _refuse_strangers(lost: int, *, one_cut: bool) -> NoReturn:
     raise InputError(
         f"it is not known who {lost} people of the first release are: {why}. They could be "
         "published again. Give the table that the release was made of, without rows that were "
-        "suppressed (--data, source=...); recode it by a full-domain method; or, if nobody will "
+        "suppressed (--data, source=...); recode it by a full-domain method; or, if no person will "
         "ever come again or leave, start with a policy without identifiers."
     )
 

@@ -88,7 +88,7 @@ class DerivingSource(ArrowSource):
 
     @property
     def unowned(self) -> float:  # type: ignore[override]
-        """The share of the rows that are left out because nobody owns them."""
+        """The share of the rows that are left out because they have no owner."""
         return self._source.unowned
 
     def native(self, table: pa.Table) -> Any:  # noqa: ANN401 - whatever the caller gave
@@ -227,7 +227,7 @@ def _codes_in(codes: Sequence[str], kind: pa.DataType) -> pa.Array:
     return pa.array(found, kind)
 
 
-def _filtered(batch: pa.RecordBatch, kept: pa.Array) -> pa.RecordBatch:
+def _filter_batch(batch: pa.RecordBatch, kept: pa.Array) -> pa.RecordBatch:
     """Return some rows of a batch; Arrow filters no views of texts, as Polars gives them."""
     arrays = [canonical(array).filter(kept) for array in batch.columns]
     return pa.RecordBatch.from_arrays(arrays, names=batch.schema.names)
@@ -256,7 +256,7 @@ class OwnedSource(DerivingSource):
     @property
     def notes(self) -> tuple[str, ...]:
         """The notes, with which rows are left out."""
-        line = f"rows without {self._owned!r} are left out: nobody knows whose they are"
+        line = f"rows without {self._owned!r} are left out: they do not say whose they are"
         return (*self._source.notes, line)
 
     def batches(self, columns: Sequence[str]) -> Iterator[pa.RecordBatch]:
@@ -268,7 +268,7 @@ class OwnedSource(DerivingSource):
             kept = pc.is_valid(plain)
             if is_text(plain.type):
                 kept = pc.fill_null(pc.not_equal(pc.utf8_trim_whitespace(plain), ""), False)  # noqa: FBT003
-            left = batch if pc.all(kept).as_py() else _filtered(batch, kept)
+            left = batch if pc.all(kept).as_py() else _filter_batch(batch, kept)
             seen, gone = seen + len(batch), gone + len(batch) - len(left)
             yield left.select(list(columns)) if len(read) > len(columns) else left
         self._left_out = gone / max(seen, 1)

@@ -376,7 +376,7 @@ class ArrowSource(ABC):
     """Lines of a text beyond its rows, once it was read: cells have line breaks in them."""
 
     unowned: float = 0.0
-    """The share of the rows that are left out, once they were read, because nobody owns them."""
+    """The share of the rows that are left out, once they were read, as they have no owner."""
 
     variables: Mapping[str, Variable] = MappingProxyType({})
     """What a dictionary in the file says about columns."""

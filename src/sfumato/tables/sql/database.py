@@ -309,7 +309,7 @@ class Database(ABC):
     """Returns rows with what is derived, of the rows of the source; None if nothing is."""
 
     unowned: float = 0.0
-    """The share of the rows of the source that are left out because nobody owns them."""
+    """The share of the rows of the source that are left out because they have no owner."""
 
     restrict: "Callable[[Any], Any] | None" = None
     """Returns the rows that every statement is about, of all; None if it is about all."""

@@ -88,7 +88,7 @@ def _rows(n: int) -> str:
     return f"{format_integer(n)} {'row' if n == 1 else 'rows'}"
 
 
-# Codes of missing values, and rows that nobody owns.
+# Codes of missing values, and rows that do not say whose they are.
 
 
 def _make_missing(database: Database, name: str, codes: Sequence[str]) -> None:
@@ -122,17 +122,17 @@ def _make_missing(database: Database, name: str, codes: Sequence[str]) -> None:
 
 
 def _leave_out(database: Database, name: str) -> float:
-    """Leave out the rows that have no value in a column; return their share."""
+    """Remove the rows that have no value in a column; return their share."""
     position = _position(database, name)
     textual = is_text(database.fields[position].key_type)
 
-    def owned(rows: Rows) -> Any:  # noqa: ANN401
+    def has_owner(rows: Rows) -> Any:  # noqa: ANN401
         key = rows[f"k{position}"]
         return key.notnull() & (key != "") if textual else key.notnull()
 
     everything = _count(database, lambda _: ibis.literal(True))  # noqa: FBT003
-    kept = _count(database, owned)
-    _then(database, lambda rows: rows.filter(owned(rows)))
+    kept = _count(database, has_owner)
+    _then(database, lambda rows: rows.filter(has_owner(rows)))
     return 1 - kept / max(everything, 1)
 
 
