@@ -28,6 +28,7 @@ from sfumato.drafting.price import (
 from sfumato.drafting.protection import Protection, protections
 from sfumato.models import PrivacyModel
 from sfumato.policy import ColumnRule, Policy
+from sfumato.policy.meanings import ColumnKind
 from sfumato.recode.gone import DataGone
 from sfumato.schema import Role
 from sfumato.tables import Domain
@@ -549,14 +550,37 @@ def _warn_of_unprotected(
     """Return what the first lines of a policy say of sensitive columns without a model."""
     bare = [name for name in ladders if name not in steps and name in columns]
     bare = [name for name in bare if columns[name].rule.role is Role.SENSITIVE]
-    if not bare:
-        return []
-    note = (
-        f"NOT PROTECTED by any model: {join_words(bare)}. No release of this table keeps a model "
-        "that protects them (all rows have one value, or nearly all). Protecting them costs the "
-        "columns themselves: leave them out with --drop."
-    )
-    return [note]
+    notes = []
+    if bare:
+        notes.append(
+            f"NOT PROTECTED by any model: {join_words(bare)}. No release of this table keeps a "
+            "model that protects them (all rows have one value, or nearly all). Protecting them "
+            "costs the columns themselves: leave them out with --drop."
+        )
+    known = [
+        name
+        for name, each in columns.items()
+        if each.rule.role is Role.QUASI_IDENTIFIER and each.guess.kind in _SELDOM_KNOWN
+    ]
+    if known:
+        notes.append(
+            f"TAKEN FOR KNOWN to others: {join_words(known)}. No model limits what is learned of "
+            "them. If others do not know them, say so (--role NAME=sensitive), and leave out the "
+            "columns that tell them."
+        )
+    return notes
+
+
+_SELDOM_KNOWN = frozenset(
+    {
+        ColumnKind.HEALTH,
+        ColumnKind.TREATMENT,
+        ColumnKind.OUTCOME,
+        ColumnKind.MONEY,
+        ColumnKind.BELIEF,
+    }
+)
+"""What is sensitive by itself, and quasi-identifying where it tells a column that others know."""
 
 
 def _leave_out(
