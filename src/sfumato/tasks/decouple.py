@@ -277,23 +277,20 @@ def _policy_of_made(
         return None
     if {*release.quasi_identifiers} != {*policy.quasi_identifiers}:
         return None
+    columns, missing = dict(policy.columns), policy.missing
     if decoupling.keeps_classes:
         models = [m for m in policy.models if str(Promise.of(m)) not in kept.dropped]
-        return replace(policy, models=tuple(models)) if models else None
-    models = [
-        model
-        for promise in kept.models
-        if promise.column in policy.sensitive and (model := promise.readable()) is not None
-    ]
-    # Buckets are of people as they are: nothing is generalised, or missing in what forms them.
-    columns = {
-        name: rule if rule.levels is None else rule.replace(levels=None)
-        for name, rule in policy.columns.items()
-    }
+    else:
+        promised = (promise for promise in kept.models if promise.column in policy.sensitive)
+        models = [model for each in promised if (model := each.readable()) is not None]
+        # Buckets are of people as they are: nothing is generalised, or missing in what forms them.
+        columns |= {n: rule.replace(levels=None) for n, rule in columns.items() if rule.levels}
+        missing = Missing.OWN_VALUE
     try:
-        return replace(policy, columns=columns, models=tuple(models), missing=Missing.OWN_VALUE)
+        return replace(policy, columns=columns, models=tuple(models), missing=missing)
     except PolicyError:
-        # It asks what needs classes, such as weights: what the tables say of themselves counts.
+        # Without the other models it says what means nothing, as of weights or a population. Then
+        # what the tables say of themselves counts.
         return None
 
 
