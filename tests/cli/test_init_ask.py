@@ -73,4 +73,4 @@ def test_a_reader_of_the_first_lines_does_not_cost_the_policy(tmp_path):
         COMMAND, cwd=tmp_path, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL
     ) as process:
         process.stdout.close()
-    assert sf.Policy.load(tmp_path / "new.yaml").quasi_identifiers == ("age",)
+    assert sf.Policy.load(tmp_path / "new.yaml").quasi_identifiers == ("age", "x7")
