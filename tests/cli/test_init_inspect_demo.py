@@ -34,7 +34,9 @@ def test_init_shows_what_it_guessed_and_who_is_singled_out(patients, run):
 
 
 @pytest.mark.usefixtures("patience")
-def test_init_fits_one_screen_and_shows_columns_in_doubt_first(folder, run):
+def test_init_fits_one_screen_and_shows_columns_in_doubt_first(folder, run, monkeypatch):
+    # In a narrower terminal, long reasons take a second line.
+    monkeypatch.setenv("COLUMNS", "120")
     sizes = {15: 30, 60: 50}
     for columns, most in sizes.items():
         names = ["age", "sex", *(f"v{i}" for i in range(columns - 2))]
