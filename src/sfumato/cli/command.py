@@ -14,7 +14,7 @@ import typer
 
 from sfumato.cli.options import InputOption, QuietOption, read_input
 from sfumato.cli.output import abandon, hush, say
-from sfumato.cli.wording import option_of, with_options
+from sfumato.cli.wording import option_of, with_input, with_options
 from sfumato.errors import ParameterError, SfumatoError, VerificationError, lacks_memory, reason_of
 from sfumato.files.reading import listening, saying, tell
 
@@ -54,6 +54,7 @@ def guard(command: Callable[P, None]) -> Callable[P, None]:
 
     @wraps(command)
     def run(*args: P.args, **kwargs: P.kwargs) -> None:
+        reads_text = INPUT in kwargs
         try:
             how = read_input(kwargs.pop(INPUT, None) or ())  # type: ignore[arg-type]
             quiet = bool(kwargs.pop(QUIET, False))
@@ -66,7 +67,7 @@ def guard(command: Callable[P, None]) -> Callable[P, None]:
         except VerificationError as error:
             _end(with_options(str(error)), BROKEN)
         except SfumatoError as error:
-            _end(_NO_MEMORY if lacks_memory(error) else _in_options(error, own), WRONG)
+            _end(_NO_MEMORY if lacks_memory(error) else _in_options(error, own, reads_text), WRONG)
         except BrokenPipeError:
             # The reader closed the pipe: nothing that is written now would be read.
             abandon(sys.stdout)
@@ -87,7 +88,7 @@ def guard(command: Callable[P, None]) -> Callable[P, None]:
     return run
 
 
-def _in_options(error: SfumatoError, own: Collection[str]) -> str:
+def _in_options(error: SfumatoError, own: Collection[str], reads_text: bool) -> str:
     """Return the text of an error, which names the options of a command and no arguments."""
     text = str(error)
     if isinstance(error, ParameterError) and text.startswith(f"{error.name} "):
@@ -95,7 +96,8 @@ def _in_options(error: SfumatoError, own: Collection[str]) -> str:
         names = (error.name, option.lstrip("-").replace("-", "_"))
         if option != "-p" and any(name in own for name in names):
             text = option + text[len(error.name) :]
-    return with_options(text)
+    text = with_options(text)
+    return with_input(text) if reads_text else text
 
 
 def _tell_roles(given: Mapping[str, object]) -> None:

@@ -14,6 +14,7 @@ OPTIONS = {
 
 _LIST = re.compile(r"\b([a-z_]+)=\[((?:'[^']*'(?:, )?)+)\]")
 _OPEN = re.compile(r"\b([a-z_]+)=(?:\.\.\.|…|True|(?=\)))")
+_INPUT = re.compile(r"(input: \{(\w+): ([^{}\[\]…,]+)\} in the policy)")
 _CALLS = (
     (re.compile(r"sf\.widen\(data, person=(?:'([^']*)'|…)\)"), "sfumato widen DATA --person {}"),
     (re.compile(r'knows=\{"is": \.\.\.\}()'), "--known COLUMN=VALUE"),
@@ -54,6 +55,15 @@ def with_options(text: str) -> str:
     text = re.sub(r"\b(?:\w+=|\w+_\w+), (?=--[a-z])", "", text)
     text = _LIST.sub(lambda found: f"{option_of(found[1])} {_between_commas(found[2])}", text)
     return _OPEN.sub(lambda found: option_of(found[1]), text)
+
+
+def with_input(text: str) -> str:
+    """Return a message of a command that takes `--input`, which says how a file is read.
+
+    >>> with_input("Say it: input: {encoding: windows-1252} in the policy.")
+    'Say it: --input encoding=windows-1252, or input: {encoding: windows-1252} in the policy.'
+    """
+    return _INPUT.sub(r"--input \2=\3, or \1", text)
 
 
 def _between_commas(listed: str) -> str:

@@ -643,6 +643,8 @@ def _meaning(model: PrivacyModel, rows: int) -> str:  # noqa: PLR0911 - one per 
         return f"every person looks like {model.k - 1} others at least{less}"
     if isinstance(model, KmAnonymity):
         return f"who knows {model.m} items of a person finds {model.k} rows"
+    if isinstance(model, DistinctLDiversity):
+        return f"at least {model.l} values in a class"
     if isinstance(model, AlphaKAnonymity):
         return f"at most {percent(model.alpha)} of a class have one value"
     if isinstance(model, CategoryShare):
