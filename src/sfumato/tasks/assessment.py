@@ -295,7 +295,8 @@ class Assessment(Showable):
 
     @property
     def _not_recounted(self) -> tuple[str, ...]:
-        names = [check.name for check in self.checks if check.status == "not recounted"]
+        found = (check.name for check in self.checks if check.status == "not recounted")
+        names = list(dict.fromkeys(found))
         if not names:
             return ()
         promised = [name for name in names if name != "people"]
