@@ -375,7 +375,8 @@ class Assessment(Showable):
             return ""
         number = "None" if not self.at_risk else format_integer(self.at_risk)
         verb = "is" if self.at_risk <= 1 else "are"
-        return f" {number} of {format_integer(self.people)} people {verb} at risk."
+        whom = "rows, each taken for a person," if self._not_recounted else "people"
+        return f" {number} of {format_integer(self.people)} {whom} {verb} at risk."
 
     def content(self) -> Content:
         """Return the answer, a line per adversary, the first reasons, and what is open."""
