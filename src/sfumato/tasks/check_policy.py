@@ -358,7 +358,8 @@ def _extremes(
     outside = [text for text, number in new.items() if not low <= number <= high]
     if not outside:
         return []
-    text = f"{_count_values(outside)} lie beyond all of the earlier file"
+    lie = "lies" if len(outside) == 1 else "lie"
+    text = f"{_count_values(outside)} {lie} beyond all of the earlier file"
     return [_of_values(name, "new extremes", text, outside, rows)]
 
 
