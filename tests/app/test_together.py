@@ -8,8 +8,11 @@ import pytest
 
 from sfumato.app.desk import Desk
 from sfumato.app.equivalent import Equivalent, equivalents
+from sfumato.app.fields import Fields
 from sfumato.app.history import History
-from sfumato.app.steps import ALL
+from sfumato.app.jobs import Job
+from sfumato.app.steps import ALL, hierarchies
+from sfumato.errors import InputError
 from tests.app.addresses import filled, safe
 from tests.app.test_gate import PEOPLE
 
@@ -122,6 +125,19 @@ def test_a_history_is_read_while_it_changes(tmp_path):
         read, read, times=100,
     )  # fmt: skip
     assert raised == []
+
+
+def test_a_count_that_another_one_stopped_is_no_fault(tmp_path, monkeypatch):
+    """A count gives way to a newer one of the same column, and whoever waited for it is told."""
+    desk = Desk(tmp_path)
+    desk.change(POLICY.format(k=2), "roles", "x")
+    stopped = Job("values")
+    stopped.stop()
+    stopped.run(lambda report: report("count", 0, None))
+    monkeypatch.setattr(hierarchies, "_count", lambda *_: stopped)
+    with pytest.raises(InputError, match=r"was stopped\. Load the page again"):
+        hierarchies.show(desk, Fields({"column": ["age"]}))
+    desk.end()
 
 
 def test_what_is_said_is_said_once_and_not_lost(tmp_path):

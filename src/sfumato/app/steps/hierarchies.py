@@ -69,9 +69,7 @@ def show(desk: Desk, asked: Fields) -> Context:
     job.wait(1.5)
     if job.running:
         return {**context, "job": job}
-    if job.error is not None:
-        raise InputError(job.error)
-    return {**context, **_describe(desk, name, job.result, asked)}
+    return {**context, **_describe(desk, name, _counted_by(job), asked)}
 
 
 def _overview(policy: Policy, names: Sequence[str]) -> list[tuple[str, str]]:
@@ -244,7 +242,12 @@ def _values(desk: Desk, name: str) -> ColumnValues:
         raise UnknownColumnError(name, list(policy.quasi_identifiers), where="the policy")
     job = _count(desk, name)
     job.wait()
-    if job.error is not None or job.stopped:
+    return _counted_by(job)
+
+
+def _counted_by(job: Job) -> ColumnValues:
+    """Return what a job counted; an error if it failed, or if another took its place."""
+    if not job.ready:
         raise InputError(job.error or "counting the values was stopped. Load the page again")
     found: ColumnValues = job.result
     return found
