@@ -40,6 +40,12 @@ _ROUNDS = 4
 _CELLS, _FEWEST_VERDICTS, _MOST_VERDICTS = 1_500_000, 5, 18
 """The cells that are judged in all, and the fewest and the most verdicts on them."""
 
+_PAIR = 40
+"""The cells that take a verdict as long as two columns, whose pair it looks at."""
+
+_HURRY = 8
+"""With fewer verdicts left, models are made stronger faster."""
+
 _SAVES = 0.03
 """The least share that must be saved for ranges to overlap more than they need to."""
 
@@ -63,6 +69,12 @@ _MOST_NEIGHBOURS = 20_000
 
 _MOST_NEIGHBOURS_OF_PEOPLE = 3_000
 """The same where people are counted, which takes longer."""
+
+_MANY_KNOWN = 20
+"""With more quasi-identifiers than this, fewer combinations are as many cells."""
+
+_MOST_APART = 20
+"""Of more sensitive columns it is not tried what they would tell apart, unless that is wanted."""
 
 _WORTH = 0.02
 """The least that must be gained by leaving out a column."""
@@ -155,8 +167,9 @@ class DraftSearch:
         self._given = given
         self._prefer = prefer
         self._total = next(iter(domains.values())).total
-        cells = 1 if tries is None else tries.rows * len(domains)
-        self._left = min(max(_CELLS // max(cells, 1), _FEWEST_VERDICTS), _MOST_VERDICTS)
+        rows, columns = 0 if tries is None else tries.rows, len(domains)
+        cells = max(columns * (rows + _PAIR * columns), 1)
+        self._left = min(max(_CELLS // cells, _FEWEST_VERDICTS), _MOST_VERDICTS)
         """As many verdicts may still be asked for."""
 
     def draft(self, columns: Mapping[str, DraftedColumn]) -> Draft:
@@ -210,15 +223,27 @@ class DraftSearch:
     def _possible(
         self, columns: Mapping[str, DraftedColumn], ladders: Mapping[str, tuple[Protection, ...]]
     ) -> dict[str, tuple[Protection, ...]]:
-        """Return the protections that some release keeps, added one column after the other."""
+        """Return the protections that some release keeps, added one column after the other.
+
+        Columns are added by halves: of many hardly any cannot be protected.
+        """
         found: dict[str, tuple[Protection, ...]] = {}
-        for name, ladder in ladders.items():
+
+        def keeps(models: Sequence[PrivacyModel]) -> bool:
             before = _models(found, {name: 0 for name, ladder in found.items() if ladder})
-            found[name] = tuple(
-                step
-                for step in ladder
-                if self._measure(columns, [*before, *step], BOXES) is not None
-            )
+            return self._measure(columns, [*before, *models], BOXES) is not None
+
+        def add(names: Sequence[str]) -> None:
+            if keeps(_models(ladders, {name: 0 for name in names if ladders[name]})):
+                found.update((name, ladders[name]) for name in names)
+            elif len(names) == 1:
+                found[names[0]] = tuple(step for step in ladders[names[0]] if keeps(step))
+            else:
+                add(names[: len(names) // 2])
+                add(names[len(names) // 2 :])
+
+        if ladders:
+            add(list(ladders))
         return found
 
     def _rules(
@@ -314,8 +339,10 @@ class DraftSearch:
     ) -> Trial | None:
         """Return what is published if neighbours share labels, where that is worth a look."""
         assert self._tries is not None  # noqa: S101 - nothing is tried without
-        people = self._rules(columns, ()).counted_person is not None
+        rules = self._rules(columns, ())
+        people = rules.counted_person is not None
         most = _MOST_NEIGHBOURS_OF_PEOPLE if people else _MOST_NEIGHBOURS
+        most = most * _MANY_KNOWN // max(len(rules.quasi_identifiers), _MANY_KNOWN)
         if self._given.start is not None or self._tries.combinations > most:
             return None
         return self._measure(columns, _models(ladders, steps), NEIGHBOURS)
@@ -334,7 +361,7 @@ class DraftSearch:
             if not weak:
                 break
             # The further it goes, the longer the strides: every verdict takes time.
-            stride = 1 + round_ // 2
+            stride = 1 + (round_ if self._left < _HURRY else round_ // 2)
             further = dict(state.steps)
             for name in weak:
                 further[name] = min(further.get(name, -1) + stride, len(ladders[name]) - 1)
@@ -355,7 +382,7 @@ class DraftSearch:
             return None
         best = state
         for _ in range(_MOST_LEFT_OUT):
-            if self._total < _FEWEST_ROWS and best.safe:
+            if self._left <= 0 or (self._total < _FEWEST_ROWS and best.safe):
                 break
             found = [
                 less
@@ -368,7 +395,15 @@ class DraftSearch:
             best = better
             if best.safe and best.gone <= _LITTLE:
                 break
-        return best if best is not state else None
+        if best is state:
+            return None
+        # What was made stronger for the sake of what is left out may be as weak as it was.
+        weak = dict.fromkeys(best.steps, 0)
+        if best.safe and weak != best.steps:
+            again = self._state(best.columns, weak, ladders, best.making)
+            if again is not None:
+                best = min(best, replace(again, left_out=best.left_out), key=lambda each: each.rank)
+        return best
 
     def _rank_columns(
         self, state: _State, ladders: Mapping[str, tuple[Protection, ...]]
@@ -403,19 +438,24 @@ class DraftSearch:
         columns, steps = _leave_out(state, names)
         if not any(c.rule.role in (Role.QUASI_IDENTIFIER, Role.SET) for c in columns.values()):
             return None
+        left_out = (*state.left_out, *names)
+        if not state.safe:
+            found = self._state(columns, steps, ladders, state.making)
+            strong = None if found is None else self._strengthen(found, ladders)
+            return None if strong is None else replace(strong, left_out=left_out)
         # What was made stronger for the sake of these may be as weak as it was.
-        steps = dict.fromkeys(steps, 0)
-        found = self._state(columns, steps, ladders, state.making)
-        if found is None:
-            return None
-        return replace(self._strengthen(found, ladders), left_out=(*state.left_out, *names))
+        for each in (dict.fromkeys(steps, 0), steps):
+            found = self._state(columns, each, ladders, state.making)
+            if found is not None and found.safe:
+                return replace(found, left_out=left_out)
+        return None
 
     def _apart(self, state: _State, ladders: Mapping[str, tuple[Protection, ...]]) -> _State | None:
         """Return a draft that publishes every sensitive column in a table of its own."""
         policy = state.tried.policy
         secret = [n for n, c in state.columns.items() if c.rule.role is Role.SENSITIVE]
         alone = policy.counted_person is None and not policy.sets and self._given.start is None
-        wanted = self._prefer == "apart" or not state.safe
+        wanted = self._prefer == "apart" or (not state.safe and len(secret) <= _MOST_APART)
         if len(secret) < 2 or not alone or not wanted:
             return None
         making = replace(state.making, apart=True)

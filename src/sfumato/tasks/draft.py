@@ -251,8 +251,8 @@ def _may_have_dates(column: DraftedColumn) -> bool:
     return column.rule.role in (Role.QUASI_IDENTIFIER, Role.SENSITIVE, Role.PLAIN)
 
 
-_MOST_TRIED = 250_000
-"""The most rows that a price is measured on; of more a sample is drawn."""
+_MOST_TRIED, _FEWEST_TRIED = 1_000_000, 2_000
+"""The most cells that a price is measured on; of more rows a sample is drawn, but of no fewer."""
 
 _FEW = 500
 """The rows on which it is found out what each column costs."""
@@ -295,7 +295,7 @@ class _CountedTries:
         folder: Path | None,
         report: Progress,
     ) -> None:
-        whole = _draw(counts, person, _MOST_TRIED)
+        whole = _draw(counts, person, max(_MOST_TRIED // len(table.columns), _FEWEST_TRIED))
         few = _draw(whole, person, _FEW)
         self.rows = whole.total
         self.combinations = len(whole)
