@@ -3,9 +3,12 @@
 from collections import Counter
 
 import numpy as np
+import pyarrow as pa
 import pytest
 
+import sfumato as sf
 from sfumato.attacks import KnowledgeBreach, Target
+from sfumato.attacks.lacking import columns_lacked
 from sfumato.counts import FrequencySet
 from sfumato.decouplings.base import GroupedTables
 from sfumato.errors import InputError, UnknownColumnError
@@ -68,3 +71,50 @@ def test_groups_that_chance_makes_alike_are_told_as_they_are():
     assert outcome.posterior == pytest.approx(5 / 6)
     alike = [max(Counter(a for g, _, a in rows if g == at).values()) for at in range(500)]
     assert outcome.people == 6 * sum(n >= 5 for n in alike) > 0
+
+
+def with_gaps(share, *, depends=False):
+    """A table of two classes where the illness of those with one job is the same, if depends."""
+    rows = []
+    for at in range(400):
+        gap = at % 100 < share * 100
+        ill = "hiv" if gap and depends else ("flu", "gout", "ache", "cold")[at // 2 % 4]
+        died = None if gap else f"day {at % 7}"
+        rows.append((f"zip {at % 2}", died, ill))
+    names = ["zip", "died", "ill"]
+    return pa.table({name: [row[at] for row in rows] for at, name in enumerate(names)})
+
+
+@pytest.mark.parametrize("depends", [True, False])
+def test_others_know_that_a_person_lacks_a_value_where_that_means_something(depends):
+    told = sf.verify(
+        with_gaps(0.05, depends=depends),
+        quasi_identifiers=["zip"],
+        sensitive=["ill"],
+        attacks=["knowledge-breach"],
+    ).attack("knowledge-breach")
+    lacking = [case for case in told.worst if case.who.get("died", "") is None]
+    assert bool(lacking) is depends
+    assert told.people >= 20 if depends else not told.people
+
+
+def test_what_most_people_lack_is_known_and_gaps_of_one_value_are():
+    often = with_gaps(0.3)
+    names = ["zip", "died", "ill"]
+    counts = FrequencySet.from_rows(names, [tuple(row.values()) for row in often.to_pylist()])
+    assert columns_lacked(counts, names) == ("died",)
+    one = FrequencySet.from_rows(["ill", "died"], [("flu", "yes")] * 9 + [("flu", None)])
+    assert columns_lacked(one, ["ill", "died"]) == ("died",)
+
+
+def test_no_one_knows_of_gaps_where_the_policy_says_so():
+    table = with_gaps(0.3, depends=True)
+    policy = sf.Policy(
+        columns={"zip": "quasi-identifier", "died": "sensitive", "ill": "sensitive"},
+        models=[{"model": "k-anonymity", "k": 2}],
+        missing="matches-any",
+    )
+    gap = pa.table({"zip": [None], "died": ["day 1"], "ill": ["flu"]})
+    table = pa.concat_tables([table, gap.cast(table.schema), gap.cast(table.schema)])
+    told = sf.verify(table, policy, attacks=["knowledge-breach"]).attack("knowledge-breach")
+    assert not any(None in {case.who.get("died", "")} for case in told.worst)

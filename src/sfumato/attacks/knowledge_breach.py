@@ -15,6 +15,7 @@ from sfumato.attacks.base import (
     likeliest,
     priors,
 )
+from sfumato.attacks.lacking import columns_lacked
 from sfumato.attacks.similarity import groups_of_values
 from sfumato.attacks.target import Target
 from sfumato.counts import FrequencySet, sums
@@ -57,8 +58,10 @@ class KnowledgeBreach(Attack):
     decoupled release: in each group the likeliest combination of the other columns, which is the
     product of the largest shares, whatever value is known; before, the product of the shares in
     the whole table.
-    Missing values hide no person: they are neither known nor told. Of people with several rows,
-    those count who have the known values in a row, and what they have in such rows.
+    Missing values hide no person: they are not told. Known is that a person lacks a value where
+    that means something (see `columns_lacked`): no date of death, no second diagnosis. Of people
+    with several rows, those count who have the known values in a row, and what they have in such
+    rows.
     Does not find: what three known values tell together, or what dependencies add that are known
     from elsewhere or, in a decoupled release, learned from its tables. Where there are too
     many columns and rows to count everything, the outcome says what was left out.
@@ -247,19 +250,31 @@ def facts_of(
         share: How many such questions are asked together: each gets its part of the work.
     """
     told = target.sensitive if told is None else told
+    beside = tuple(dict.fromkeys(name for each in known for name in each.columns))
     described = {n: target.classes.counts_of(n) for n in told if n in target.sensitive}
     return find_facts(
         counts,
         target.quasi_identifiers,
         told,
         rule=rule,
-        beside=tuple(dict.fromkeys(name for each in known for name in each.columns)),
+        beside=beside,
+        lacked=_lacked(target, counts, (*told, *beside)),
         secrecy={name: each.column.secrecy for name, each in described.items()},
         groups={name: _groups_of(target, name) for name in described},
         known=known,
         budget=work_for(counts) // share,
         person=target.person,
     )
+
+
+def _lacked(target: Target, counts: FrequencySet, names: Sequence[str]) -> tuple[str, ...]:
+    """Return the columns of which others may know that a person lacks a value."""
+    if target.classes.overlap is not None:
+        # The policy says that no one knows which cells of a row are missing.
+        return ()
+    every = (*target.sensitive, *target.beside)
+    found = target.memoize(("columns lacked",), lambda _: columns_lacked(counts, every))
+    return tuple(name for name in names if name in found)
 
 
 def _groups_of(target: Target, name: str) -> list[ValueGroups]:

@@ -218,6 +218,7 @@ def find_facts(  # noqa: PLR0913 - all but three have a default and are named
     *,
     rule: HarmRule | None = None,
     beside: Sequence[str] = (),
+    lacked: Sequence[str] = (),
     secrecy: Mapping[str, IntArray | None] | None = None,
     groups: Mapping[str, Sequence[ValueGroups]] | None = None,
     known: Sequence[AdversaryColumns] | None = None,
@@ -227,8 +228,9 @@ def find_facts(  # noqa: PLR0913 - all but three have a default and are named
     """Count what sensitive values, with a person's class or alone, tell about the others.
 
     Of the people with the known values, a share has each value of another column: the belief.
-    Before, it is the share in the whole table. Missing values hide no person: they are neither
-    known nor told. What the class alone tells as well is no fact; see the attacks on classes.
+    Before, it is the share in the whole table. Missing values hide no person: they are not told,
+    and known only where `lacked` says so. What the class alone tells as well is no fact; see the
+    attacks on classes.
 
     Args:
         counts: The table.
@@ -236,6 +238,7 @@ def find_facts(  # noqa: PLR0913 - all but three have a default and are named
         sensitive: The columns that may be known, or be told.
         rule: What harms; None takes the usual one.
         beside: Columns that may be known, and that it harms no person to be told about.
+        lacked: Columns of which it may be known that a person lacks a value.
         secrecy: Per column the secrecy of each known value; None for ordinary ones.
         groups: Per sensitive column, groups of its values that may be told, too.
         known: What adversaries know; None tries each sensitive column and each two of them, with
@@ -258,7 +261,7 @@ def find_facts(  # noqa: PLR0913 - all but three have a default and are named
     if not sensitive:
         return Facts(counts, {}, 0)
     table = _Table.of(
-        counts, quasi_identifiers, sensitive, secrecy or {}, person, beside, groups or {}
+        counts, quasi_identifiers, sensitive, secrecy or {}, person, beside, groups or {}, lacked
     )
     sets = table.all_sets() if known is None else _require_known(known, (*sensitive, *beside))
     budget = work_for(counts) if budget is None else budget
@@ -348,6 +351,9 @@ class _Table:
     missing: BoolArray
     """Whether each column misses a value anywhere."""
 
+    lacked: BoolArray
+    """Whether it may be known of each column that a person lacks a value."""
+
     single: bool
     """Whether each combination has one row."""
 
@@ -364,6 +370,7 @@ class _Table:
         person: str | None,
         beside: Sequence[str],
         groups: Mapping[str, Sequence[ValueGroups]],
+        lacked: Sequence[str] = (),
     ) -> "_Table":
         classes = counts.group_by(quasi_identifiers)
         names = (*sensitive, *(name for name in beside if name not in sensitive))
@@ -411,6 +418,7 @@ class _Table:
             np.array([*range(len(columns)), *(owner for owner, _ in grouped)], dtype=np.int64),
             {at: each.texts for at, (_, each) in enumerate(grouped, start=len(columns))},
             (values == none).any(axis=1),
+            np.array([name in lacked for name in names], dtype=np.bool_),
             bool((counts.rows == 1).all()),
             None if person is None else counts.codes_of(person).astype(np.int64),
         )
@@ -813,13 +821,18 @@ class _Search:
     def _cells(
         self, at: Sequence[int], *, with_class: bool
     ) -> tuple[IntArray | None, IntArray, int]:
-        """Group the items by class and known values; those that miss one are left out."""
+        """Group the items by class and known values.
+
+        Those that miss one are left out, unless others know that they do.
+        """
         table = self.table
-        codes = [table.values[i] - table.starts[i] for i in at]
-        sizes = [int(table.starts[i + 1] - table.starts[i]) for i in at]
+        # What is missing comes after the values of the column.
+        codes = [np.minimum(table.values[i], table.starts[i + 1]) - table.starts[i] for i in at]
+        sizes = [int(table.starts[i + 1] - table.starts[i]) + 1 for i in at]
         absent = np.zeros(len(table.counts), dtype=np.bool_)
         for i in at:
-            absent |= table.values[i] == table.starts[-1]
+            if not table.lacked[i]:
+                absent |= table.values[i] == table.starts[-1]
         if with_class:
             codes, sizes = [table.class_id, *codes], [table.classes, *sizes]
         items = np.flatnonzero(~absent) if absent.any() else None
