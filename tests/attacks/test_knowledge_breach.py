@@ -118,3 +118,17 @@ def test_no_one_knows_of_gaps_where_the_policy_says_so():
     table = pa.concat_tables([table, gap.cast(table.schema), gap.cast(table.schema)])
     told = sf.verify(table, policy, attacks=["knowledge-breach"]).attack("knowledge-breach")
     assert not any(None in {case.who.get("died", "")} for case in told.worst)
+
+
+def test_others_know_the_weight_of_a_person_in_a_plain_table():
+    ills = ["flu", "gout", "hiv", "ache"] * 10
+    table = pa.table({"age": ["30s"] * 40, "ill": ills, "weight": [1.5 + at for at in range(40)]})
+    columns = {"age": "quasi-identifier", "ill": "sensitive", "weight": "weight"}
+    policy = sf.Policy(columns=columns, models=[{"model": "k-anonymity", "k": 5}])
+    found = sf.verify(table, policy)
+    assert [line.people for line in found.adversaries] == [0, 40, 40]
+    # That it is known of a person harms no one; a release has one per class.
+    assert not [each for each in found.assumptions if each.kind == "plain"]
+    released = sf.verify(sf.anonymize(table, policy))
+    assert released.at_risk == 0
+    assert len(released.adversaries) == 1

@@ -1,6 +1,6 @@
 """Assumptions: what is taken for true of a release, and who is at risk if it is not."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Literal
 
@@ -15,7 +15,8 @@ from sfumato.attacks.knowledge_breach import facts_of, sets_of_values
 from sfumato.attacks.target import Target
 from sfumato.harm import HarmRule, Level
 from sfumato.leaks.facts import AdversaryColumns, Facts
-from sfumato.releases.opening import Published
+from sfumato.releases.opening import Published, PublishedTable
+from sfumato.schema import Role
 from sfumato.showing.content import plain_of
 from sfumato.text import format_integer, join_words
 from sfumato.typing import BoolArray
@@ -167,12 +168,20 @@ def _of_plain(given: _Release) -> Iterator[Assumption]:
     known = [AdversaryColumns((), with_class=True)]
     known += [AdversaryColumns((each,), with_class=True) for each in target.knowable]
     told = _facts_told(given, known, target.beside)
+    weights = {n for n, role in _roles_beside(release).items() if role is Role.WEIGHT}
     for name in dict.fromkeys(names):
+        if name in weights:
+            # It says how a sample was drawn: others may know it, and no person is harmed by it.
+            continue
         people, least = None, False
         if told is not None and name in target.beside:
             people, least = _people_of(given, told, [name])
         text = f"it harms no person if {name!r} becomes known"
         yield Assumption("plain", (name,), text, people, given.of, given.reason(name), least)
+
+
+def _roles_beside(release: Published) -> Mapping[str, Role | None]:
+    return release.open_columns if isinstance(release, PublishedTable) else {}
 
 
 def _of_harmless(given: _Release) -> Iterator[Assumption]:

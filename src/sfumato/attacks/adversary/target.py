@@ -281,9 +281,11 @@ _MANY_VALUES = 50_000
 def _beside(release: PublishedTable) -> tuple[tuple[str, ...], tuple[str, ...]]:
     """Return the plain columns that others may know, and those that cannot be looked at.
 
-    They are all that is published and neither a quasi-identifier nor sensitive, but for weights.
+    They are all that is published and neither a quasi-identifier nor sensitive. A release has one
+    weight per class, which tells nothing besides the class; its verifier sees to that.
     """
-    names = [name for name, role in release.open_columns.items() if role is not Role.WEIGHT]
+    told_by_class = () if release.manifest is None else (Role.WEIGHT,)
+    names = [name for name, role in release.open_columns.items() if role not in told_by_class]
     data = release.data
     if isinstance(data, FrequencySet):
         values = {name: len(data.column(name).values) for name in names}
