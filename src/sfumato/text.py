@@ -12,7 +12,7 @@ from collections.abc import Iterable, Sequence
 from datetime import date, datetime
 from decimal import MAX_EMAX, MIN_EMIN, Context, Decimal, InvalidOperation
 from types import NoneType
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
 # The alias of sfumato.typing again: that module needs NumPy, which the verifier does without.
 Value: TypeAlias = object
@@ -78,6 +78,16 @@ def text_of(value: Value) -> str:  # noqa: PLR0911 - one line per type
     if isinstance(value, bytes):
         return value.hex()
     return str(value)
+
+
+def text_of_items(items: Iterable[Any] | None) -> str | None:
+    """Return several items as one text, in their order; None if there is none.
+
+    >>> text_of_items(["I10", None, 3.0]), text_of_items([])
+    ('I10; 3', None)
+    """
+    found = [text_of(item) for item in (() if items is None else items) if not is_missing(item)]
+    return "; ".join(found) or None
 
 
 def text_or_none(value: Value) -> str | None:

@@ -71,6 +71,7 @@ from sfumato.releases.release import (
 )
 from sfumato.schema import Role
 from sfumato.tables import DatabaseTable, Domain, Table, open_table
+from sfumato.tables.capabilities import OrderedRows
 from sfumato.text import STAR
 from sfumato.typing import IntArray, Value
 from sfumato.usefulness import Estimator
@@ -448,7 +449,7 @@ class Published(ABC):
             return recompute_tables(
                 self.manifest, self._sources(), policy, population, exact, people
             )
-        table = open_table(self.given, self._reading)
+        table = self.table if self.is_plain else open_table(self.given, self._reading)
         given = for_verifier(self.given, table)
         if policy is None:
             if not isinstance(self.given, str | PathLike):
@@ -497,8 +498,11 @@ class PublishedTable(Published):
 
     @cached_property
     def table(self) -> Table:
-        """Its rows."""
-        return self.database or open_table(self.data, self._reading)
+        """Its rows. In a plain table, which is judged and not recoded, lists are text."""
+        table = self.database or open_table(self.data, self._reading)
+        if self.is_plain and isinstance(table, OrderedRows):
+            return table.with_lists_as_text(self.sets)
+        return table
 
     @property
     def people(self) -> FrequencySet | None:

@@ -8,6 +8,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
+from pyarrow import RecordBatch as ArrowBatch
+from pyarrow import Table as ArrowRows
 from pyarrow import types as t
 
 from sfumato.decouplings.base import GroupedTables
@@ -23,10 +25,10 @@ from sfumato.search.base import excess_of
 from sfumato.showing.content import Cell, Content, ContentTable, Part, Sentence, Share, Showable
 from sfumato.tables import DatabaseTable, Table, find_engine, open_table
 from sfumato.tables.base import Domain
-from sfumato.tables.capabilities import reading_of
+from sfumato.tables.capabilities import OrderedRows, reading_of
 from sfumato.text import STAR
 from sfumato.verifier import DatabaseRelation, Verdict
-from sfumato.verifier.counting import Kind
+from sfumato.verifier.counting import Kind, source_of
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -574,7 +576,8 @@ def tables_of(table: DatabaseTable, manifest: Manifest) -> dict[str, DatabaseTab
 def for_verifier(source: object, opened: Table | None = None) -> object:
     """Return a table as the verifier reads it: one of a database is asked, not opened.
 
-    How a text file is to be read is told: the verifier finds out nothing but delimiters.
+    How a text file is to be read is told: the verifier finds out nothing but delimiters. A table of
+    another library, or a query, is told as Arrow: only one reader knows all of them.
 
     Args:
         source: The table.
@@ -586,7 +589,10 @@ def for_verifier(source: object, opened: Table | None = None) -> object:
     if isinstance(source, str | PathLike):
         reading = reading_of(opened or open_table(source))
         return source if reading is None else TextFile(Path(source), reading)
-    return source
+    if source is None or isinstance(source, ArrowRows | ArrowBatch):
+        return source
+    found = opened or open_table(source)
+    return source_of(found.columns, OrderedRows.expect(found).batches)
 
 
 def public_name(what: object) -> str:

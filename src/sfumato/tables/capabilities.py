@@ -1,7 +1,7 @@
 """Things that only some tables can do, besides being counted and published."""
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar, Literal, Self
 
@@ -17,6 +17,8 @@ from sfumato.tables.base import NO_WEIGHTS, Progress, Suppression, Table
 from sfumato.typing import CodeArray, IntArray
 
 if TYPE_CHECKING:
+    import pyarrow as pa
+
     from sfumato.tables.arrow.sets import RowsWithSets
 
 _MOST_DRAWN = 50_000
@@ -92,6 +94,10 @@ class OrderedRows(Capability):
         """
 
     @abstractmethod
+    def batches(self, columns: Sequence[str]) -> Iterator["pa.RecordBatch"]:
+        """Return the rows as Arrow has them, in the order they are given in."""
+
+    @abstractmethod
     def read(self, columns: Sequence[str]) -> tuple[tuple[Column, ...], CodeArray]:
         """Return the rows in the order they are given in, for the few things that depend on it.
 
@@ -121,6 +127,14 @@ class OrderedRows(Capability):
         Args:
             cells: For each column its values, and which of them each row has, in the order in
                 which `read` gives the rows.
+        """
+
+    @abstractmethod
+    def with_lists_as_text(self, apart: Collection[str]) -> Table:
+        """Return the table with text in place of lists of single values: `a; b`.
+
+        Args:
+            apart: The columns in which lists stay.
         """
 
     @abstractmethod

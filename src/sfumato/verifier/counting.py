@@ -167,6 +167,8 @@ def _format_of(path: Path) -> str:
 
 
 def _open_table(data: object) -> Source:
+    if isinstance(data, Source):
+        return data
     with readable("the table"):
         if not (isinstance(data, pa.Table | pa.RecordBatch) or hasattr(data, "__arrow_c_stream__")):
             raise InputError(
@@ -182,6 +184,23 @@ def _open_table(data: object) -> Source:
                 yield _with_text(batch)
 
     return Source(tuple(table.column_names), batches)
+
+
+def source_of(
+    names: Sequence[str], batches: Callable[[Sequence[str]], Iterable[pa.RecordBatch]]
+) -> Source:
+    """Return a table in memory that Arrow takes over in parts, as often as needed.
+
+    Args:
+        names: Its columns.
+        batches: Returns the rows of some of them.
+    """
+
+    def read(columns: Sequence[str]) -> Iterator[pa.RecordBatch]:
+        with readable("the table"):
+            yield from map(_with_text, batches(columns))
+
+    return Source(tuple(names), read)
 
 
 def _open_csv(path: Path, reading: Reading) -> Source:
@@ -476,7 +495,8 @@ def _metadata(schema: pa.Schema) -> tuple[str, ...]:
 def normalise(array: pa.Array) -> pa.Array:
     """Return equal cells as equal bytes, in a type that can be grouped.
 
-    What would split one value in two is gone: NaN and the empty text are missing, -0.0 is 0.0.
+    What would split one value in two is gone: NaN and the empty text are missing, -0.0 is 0.0. A
+    list is the text of its items.
 
     >>> normalise(pa.array([0.0, -0.0, float("nan"), None])).to_pylist()
     [0.0, 0.0, None, None]
@@ -489,6 +509,8 @@ def normalise(array: pa.Array) -> pa.Array:
         array = array.dictionary_decode()
     if pa.types.is_null(array.type) or pa.types.is_string_view(array.type):
         array = array.cast(pa.string())
+    if any(test(array.type) for test in _LISTS):
+        array = pa.array(map(_text_of_list, array.to_pylist()), pa.string())
     if pa.types.is_float16(array.type):
         array = array.cast(pa.float32())
     if pa.types.is_floating(array.type):
@@ -500,6 +522,19 @@ def normalise(array: pa.Array) -> pa.Array:
         if pc.any(empty).as_py():
             return pc.if_else(empty, pa.nulls(1, array.type)[0], array)
     return array
+
+
+_LISTS = (
+    pa.types.is_list,
+    pa.types.is_large_list,
+    pa.types.is_fixed_size_list,
+    pa.types.is_list_view,
+    pa.types.is_large_list_view,
+)
+
+
+def _text_of_list(items: Sequence[object] | None) -> str:
+    return "; ".join(str(each) for each in items or () if each not in (None, ""))
 
 
 def _is_empty(texts: pa.Array) -> pa.Array:

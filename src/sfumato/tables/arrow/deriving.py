@@ -36,7 +36,7 @@ from sfumato.tables.arrow.sources import (
     restore_types,
     to_numpy,
 )
-from sfumato.text import format_integer, number_of, text_of, text_or_none
+from sfumato.text import format_integer, number_of, text_of, text_of_items, text_or_none
 from sfumato.typing import BoolArray, IntArray, Value
 
 _EPOCH = date(1970, 1, 1).toordinal()
@@ -139,6 +139,32 @@ class ReplacedSource(DerivingSource):
             yield pa.RecordBatch.from_arrays(arrays, names=list(columns))
         if at != total:
             raise changed_error(self.where, "its rows were changed")
+
+
+class ListedSource(DerivingSource):
+    """The rows of a source with text in place of lists: `a; b`, as people write several items.
+
+    Args:
+        source: The rows.
+        columns: The columns whose cells are lists.
+    """
+
+    def __init__(self, source: ArrowSource, columns: Sequence[str]) -> None:
+        super().__init__(source)
+        self._lists = frozenset(columns)
+        for name in columns:
+            at = self.schema.get_field_index(name)
+            self.schema = self.schema.set(at, pa.field(name, pa.large_string()))
+
+    def batches(self, columns: Sequence[str]) -> Iterator[pa.RecordBatch]:
+        for batch in self._source.batches(columns):
+            arrays = [
+                from_texts(list(map(text_of_items, column.to_pylist())), pa.large_string())
+                if name in self._lists
+                else column
+                for name, column in zip(columns, batch.columns, strict=True)
+            ]
+            yield pa.RecordBatch.from_arrays(arrays, names=list(columns))
 
 
 def _values_like(values: Sequence[Value], kind: pa.DataType) -> pa.Array:

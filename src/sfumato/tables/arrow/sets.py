@@ -60,6 +60,15 @@ def require_set(column: str, kind: pa.DataType, separator: str | None) -> None:
     counted_type(plain.value_type, column)
 
 
+def is_list(kind: pa.DataType) -> bool:
+    """Return whether values of a type are lists of single values.
+
+    >>> is_list(pa.list_(pa.int8())), is_list(pa.list_(pa.list_(pa.int8())))
+    (True, False)
+    """
+    return _is_list(kind) and not t.is_nested(plain_type(kind.value_type))
+
+
 def _is_list(kind: pa.DataType) -> bool:
     tests = (t.is_list, t.is_large_list, t.is_fixed_size_list, t.is_list_view, t.is_large_list_view)
     return any(test(kind) for test in tests)

@@ -27,7 +27,7 @@ from sfumato.tables.base import require_column_names
 from sfumato.tables.formats import FileFormat, plugin_for
 from sfumato.tables.looks import BYTES, looks_like
 from sfumato.tables.variables import Variable
-from sfumato.text import text_of
+from sfumato.text import text_of, text_of_items
 from sfumato.typing import BoolArray, IntArray, Value
 
 # Arrow types and values: as they are counted, kept and published, and as Python has them.
@@ -748,7 +748,7 @@ class PandasSource(MemorySource):
         )
         try:
             return pa.Table.from_pandas(source, preserve_index=False)
-        except (pa.ArrowInvalid, pa.ArrowTypeError):
+        except _UNFIT:
             columns = [self._column(source.iloc[:, i], name) for i, name in enumerate(names)]
             return pa.Table.from_arrays(columns, names=names)
 
@@ -758,14 +758,12 @@ class PandasSource(MemorySource):
 
         try:
             return pa.Array.from_pandas(series)
-        except (pa.ArrowInvalid, pa.ArrowTypeError):
+        except _UNFIT:
             try:
                 codes, values = pd.factorize(series)
             except TypeError:
-                raise InputError(
-                    f"{self.where}: column {name!r} holds values of several types that are no "
-                    "single values, such as lists. Split it into plain columns, or leave it out."
-                ) from None
+                written = [_written(value, name) for value in series]
+                return pa.array(written, pa.string())
             texts = pa.array([text_of(value) for value in values], pa.string())
             indices = pa.array(codes, pa.int64(), mask=codes < 0)
             return pa.DictionaryArray.from_arrays(indices, texts).dictionary_decode()
@@ -790,8 +788,29 @@ class PandasSource(MemorySource):
         return frame.rename(columns=self._labels)
 
 
+_UNFIT = (pa.ArrowInvalid, pa.ArrowTypeError, pa.ArrowNotImplementedError, OverflowError)
+"""What is said of a column that Arrow has no type for: of several, or of very large numbers."""
+
+
+def _written(value: Any, column: str) -> str | None:  # noqa: ANN401 - a cell may hold anything
+    """Return a cell of a column of several types as text; a list by its items."""
+    several = isinstance(value, list | tuple | set | frozenset | np.ndarray)
+    # A set has no order: the same items are the same text.
+    unordered = isinstance(value, set | frozenset)
+    items = sorted(value, key=text_of) if unordered else list(value) if several else [value]
+    if any(isinstance(item, dict | list | tuple | set | np.ndarray) for item in items):
+        raise InputError(
+            f"column {column!r} holds values of several types that are no single values, such as "
+            "lists of lists. Split it into plain columns, or leave it out."
+        )
+    return text_of_items(items)
+
+
 def _without_intervals(frame: Any) -> Any:  # noqa: ANN401 - a DataFrame
-    """Write the intervals that `pandas.cut` makes as text: Arrow knows no single value for one."""
+    """Write the intervals that `pandas.cut` makes as text: Arrow knows no single value for one.
+
+    Columns that are stored sparsely are stored in full.
+    """
     import pandas as pd
 
     texts = {}
@@ -799,6 +818,8 @@ def _without_intervals(frame: Any) -> Any:  # noqa: ANN401 - a DataFrame
         held = getattr(getattr(dtype, "categories", None), "dtype", dtype)
         if isinstance(held, pd.IntervalDtype):
             texts[label] = frame[label].astype(object).map(str, na_action="ignore")
+        elif isinstance(dtype, pd.SparseDtype):
+            texts[label] = frame[label].astype(dtype.subtype)
     changed = frame.copy(deep=False) if texts else frame
     for label, column in texts.items():
         changed[label] = column

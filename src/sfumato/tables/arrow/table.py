@@ -1,6 +1,6 @@
 """The arrow engine's table: counts and publishes whatever a source streams."""
 
-from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Generator, Iterable, Iterator, Mapping, Sequence
 from contextlib import closing, suppress
 from functools import partial
 from pathlib import Path
@@ -28,7 +28,7 @@ from sfumato.tables.arrow.counting import (
     make_survey,
     order_values,
 )
-from sfumato.tables.arrow.deriving import ReplacedSource, prepare
+from sfumato.tables.arrow.deriving import ListedSource, ReplacedSource, prepare
 from sfumato.tables.arrow.publishing import (
     BUDGET,
     BatchPublication,
@@ -42,7 +42,7 @@ from sfumato.tables.arrow.publishing import (
     numbers_in,
     shuffle,
 )
-from sfumato.tables.arrow.sets import RowsWithSets, read_items, require_set
+from sfumato.tables.arrow.sets import RowsWithSets, is_list, read_items, require_set
 from sfumato.tables.arrow.settling import columns_to_settle, settle_types
 from sfumato.tables.arrow.sources import (
     BATCH_ROWS,
@@ -118,6 +118,9 @@ class ArrowTable(Table, OrderedRows, Weights, Sets, Windows):
             seen.add(codes, [len(book) for book in books], len(batch))
         self._counted = _count_table(books, seen)
         return self._counted.counts
+
+    def batches(self, columns: Sequence[str]) -> Iterator[pa.RecordBatch]:
+        return self._source.batches(columns)
 
     def read(self, columns: Sequence[str]) -> tuple[tuple[Column, ...], CodeArray]:
         return self._read(columns, self._batches(columns, None))
@@ -213,6 +216,15 @@ class ArrowTable(Table, OrderedRows, Weights, Sets, Windows):
         table = ArrowTable(ReplacedSource(self._source, cells), budget=self._budget)
         table.prepared = self.prepared
         return table
+
+    def with_lists_as_text(self, apart: Collection[str]) -> "ArrowTable":
+        columns = [n for n in self.columns if n not in apart and is_list(self._type_of(n))]
+        if not columns:
+            return self
+        return ArrowTable(ListedSource(self._source, columns), budget=self._budget)
+
+    def _type_of(self, name: str) -> pa.DataType:
+        return self._source.schema.field(name).type
 
     def head(self, most: int) -> pa.Table:
         rows: list[pa.RecordBatch] = []
