@@ -6,6 +6,7 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
+import sfumato as sf
 from sfumato.drafting.guess import guess
 from sfumato.policy.meanings import ColumnKind, hint_of, meaning_of, words
 from sfumato.schema import Role
@@ -238,3 +239,10 @@ def test_a_label_that_asks_whether_there_is_a_telephone_is_no_telephone_number()
     domain = open_table(pa.table({"v1": [1, 2, 3, 4] * 9})).domains(["v1"])["v1"]
     found = guess(domain, Variable(label="Telephone in the household"))
     assert found.role is not Role.IDENTIFIER
+
+
+@pytest.mark.parametrize("write", ["${:,.2f}", "CHF {:,.0f}", "{:.0f} EUR", "Rs. {:,.0f}"])
+def test_money_is_no_identifier_however_it_is_written(write):
+    pays = [write.format(1000 + 37.5 * at) for at in range(400)]
+    table = pa.table({"x": pays, "sex": ["f", "m"] * 200})
+    assert sf.draft(table).policy.columns["x"].role is not Role.IDENTIFIER

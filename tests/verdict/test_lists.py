@@ -1,5 +1,7 @@
 """Cells that are lists differ, and still all people of a class may have one item."""
 
+import json
+
 import numpy as np
 import pyarrow as pa
 import pytest
@@ -34,6 +36,30 @@ def test_an_item_of_all_people_of_a_class_is_told(between):
     found = sf.verify(lists(odd=True, between=between), POLICY)
     assert (found.answer, found.at_risk) == ("no", SIZE)
     assert any("measles" in each for each in found.why)
+
+
+WRITTEN = {
+    "as Python does": repr,
+    "as JSON": json.dumps,
+    "in brackets": lambda some: f"[{', '.join(some)}]",
+    "as NumPy does": lambda some: "[" + " ".join(map(repr, some)) + "]",
+    "with words": lambda some: f"{', '.join(some[:-1])} and {some[-1]}",
+    "with numbers": lambda some: " ".join(f"{n}. {each}" for n, each in enumerate(some, 1)),
+    "with points": lambda some: "• " + " • ".join(some),
+    "with tabs": "\t".join,
+    "with carets": "^".join,
+    "with dashes": " - ".join,
+}
+
+
+@pytest.mark.usefixtures("patience")
+@pytest.mark.parametrize("name", WRITTEN)
+def test_lists_are_read_however_they_are_written(name):
+    for odd in (True, False):
+        table = lists(odd)
+        cells = [WRITTEN[name](cell.split("; ")) for cell in table["ills"].to_pylist()]
+        found = sf.verify(table.set_column(1, "ills", pa.array(cells)), POLICY)
+        assert found.at_risk == SIZE * odd
 
 
 @pytest.mark.usefixtures("patience")

@@ -131,3 +131,69 @@ def test_a_decoupled_release_of_its_maker_is_held_to_its_own_policy(tmp_path):
         assert told.answer == sf.verify(made).answer == sf.verify(stored).answer == answer
         assert told.at_risk == sf.verify(made).at_risk
         assert sf.verify(folder).answer == "with care"
+
+
+def _swapped(text, comma, dot):
+    return text.translate(str.maketrans({",": comma, ".": dot}))
+
+
+SPELLINGS_OF_AMOUNTS = {
+    "dollars": lambda v: f"${v:,.2f}",
+    "dollars of a state": lambda v: f"US$ {v:,.2f}",
+    "euros": lambda v: f"{_swapped(f'{v:,.2f}', '.', ',')} €",
+    "francs": lambda v: f"CHF {v:,.0f}".replace(",", "'"),
+    "round francs": lambda v: f"{v:,.0f}.-".replace(",", "’"),
+    "rupees": lambda v: f"Rs. {v:,.0f}",
+    "thousands": lambda v: f"${v / 1000:.1f}K",
+    "millions": lambda v: f"{v / 1000:.2f} Mio. €",
+    "debts in brackets": lambda v: f"({v:,.2f})",
+    "debts with a dash behind": lambda v: f"{v:.2f}-",
+    "money a month": lambda v: f"{v:.0f} €/month",
+}
+
+SPELLINGS_OF_DAYS = {
+    "names of months": "%d %b %Y",
+    "slashes": "%Y/%m/%d",
+    "two digits of the year": "%d.%m.%y",
+    "dashes": "%d-%b-%Y",
+    "days of the week": "%a %d %b %Y",
+    "times": "%d.%m.%Y 10:30",
+    "months first": "%B %d, %Y",
+}
+
+
+def _with_an_odd_class(odd, common, seed=3):
+    """One of 15 classes has values close together, the others have any."""
+    rng = np.random.default_rng(seed)
+    stair = np.arange(600) % 15
+    cells = [odd(rng) if each == 6 else common(rng) for each in stair.tolist()]
+    return pa.table({"stair": [f"stair {each}" for each in stair], "x": cells})
+
+
+@pytest.mark.usefixtures("patience")
+@pytest.mark.parametrize("name", SPELLINGS_OF_AMOUNTS)
+def test_amounts_are_read_however_they_are_written(name):
+    write = SPELLINGS_OF_AMOUNTS[name]
+
+    def usual(rng):
+        return write(float(np.exp(rng.normal(8, 1))))
+
+    for odd, at_risk in ((lambda rng: write(9000 + rng.uniform(0, 40)), 40), (usual, 0)):
+        table = _with_an_odd_class(odd, usual)
+        found = sf.verify(table, quasi_identifiers=["stair"], sensitive=["x"])
+        assert found.at_risk == at_risk
+
+
+@pytest.mark.usefixtures("patience")
+@pytest.mark.parametrize("name", SPELLINGS_OF_DAYS)
+def test_days_are_read_however_they_are_written(name):
+    def day(first, days):
+        return lambda rng: (first + timedelta(int(rng.integers(days)))).strftime(
+            SPELLINGS_OF_DAYS[name]
+        )
+
+    usual, odd = day(date(2010, 1, 1), 3650), day(date(2021, 3, 1), 25)
+    for some, at_risk in ((odd, 40), (usual, 0)):
+        table = _with_an_odd_class(some, usual)
+        found = sf.verify(table, quasi_identifiers=["stair"], sensitive=["x"])
+        assert found.at_risk == at_risk

@@ -9,13 +9,19 @@ from typing import NamedTuple
 
 import numpy as np
 
+from sfumato.amounts import amount_of
 from sfumato.classes import SensitiveColumn
+from sfumato.derivations.dates import ORDERS, read_text
 from sfumato.hierarchy.intervals import Days, Numbers, Scale
 from sfumato.models.number_line import NumberLine, line_of
 from sfumato.text import date_of, text_of
 
 _MOST = 0.5
 """The share of a column's values that have to be amounts of one kind."""
+
+
+_FEW = 500
+"""About the number of values that are looked at before all of a column are read."""
 
 
 def amounts_of(column: SensitiveColumn) -> NumberLine | None:
@@ -41,7 +47,10 @@ def _find_amounts(column: SensitiveColumn) -> NumberLine | None:
     least = _MOST * len(texts)
     readings: tuple[Callable[[Sequence[str]], _Amounts], ...] = (_numbers, _days, _times)
     for read in readings:
-        # One look at a few shows for most columns that they hold something else.
+        # A look at a few shows for most columns that they hold something else.
+        some = texts[:: max(len(texts) // _FEW, 1)]
+        if not any(point is not None for point in read(some).points):
+            continue
         found = read(texts)
         known = [point for point in found.points if point is not None]
         if not known or len(known) < least:
@@ -58,46 +67,16 @@ class _Amounts(NamedTuple):
     scale: Scale
 
 
-_NUMBER = re.compile(
-    r"(?:[~≈]|ca\.?)?\s*"
-    r"(?P<sign>[-+−]?)\s*(?P<before>[€$£¥]|[A-Z]{3}(?=\s?\d))?\s*"
-    r"(?P<digits>\d{1,3}(?:[ '’.,\u00a0\u2009\u202f]\d{3})+(?:[.,]\d{1,4})?"
-    r"|\d{1,18}(?:[.,]\d{1,12})?)"
-    r"\s*(?P<unit>[^\d\s.,;:/|+\-][^\d;:/|+]{0,11}|)"
-)
-
-
 def _numbers(texts: Sequence[str]) -> _Amounts:
     """Read numbers with the unit that most of them have."""
-    read = [_number(text) for text in texts]
-    units = Counter(each[0] for each in read if each is not None)
+    read = [amount_of(text) for text in texts]
+    units = Counter(each.unit for each in read if each is not None)
     unit = units.most_common(1)[0][0] if units else ""
     # A bare number among those with a unit is meant in that unit.
-    points = [each[1] if each is not None and each[0] in (unit, "") else None for each in read]
+    points = [
+        each.number if each is not None and each.unit in (unit, "") else None for each in read
+    ]
     return _Amounts(points, Numbers())
-
-
-def _number(text: str) -> tuple[str, Decimal] | None:
-    found = _NUMBER.fullmatch(text)
-    if found is None:
-        return None
-    digits = re.sub(r"[ '’\u00a0\u2009\u202f]", "", found["digits"])
-    dot, comma = digits.rfind("."), digits.rfind(",")
-    if dot >= 0 and comma >= 0:
-        # What comes last is the decimal point.
-        group = "," if dot > comma else "."
-        digits = digits.replace(group, "").replace(",", ".")
-    elif comma >= 0:
-        whole = re.fullmatch(r"\d{1,3}(,\d{3})+", digits) is not None
-        digits = digits.replace(",", "" if whole else ".")
-    elif digits.count(".") > 1:
-        digits = digits.replace(".", "")
-    unit = (found["before"] or found["unit"] or "").strip().casefold()
-    sign = -1 if found["sign"] in ("-", "−") and found["sign"] else 1
-    try:
-        return unit, sign * Decimal(digits)
-    except ArithmeticError:
-        return None
 
 
 def readings_of(text: str) -> set[str]:
@@ -110,7 +89,7 @@ def readings_of(text: str) -> set[str]:
     """
     text = text.strip()
     found = set()
-    number = _number(text)
+    number = amount_of(text)
     if number is not None:
         unit, amount = number
         found.add(f"= {amount.normalize():f} {unit}".rstrip())
@@ -125,33 +104,22 @@ def readings_of(text: str) -> set[str]:
     return found
 
 
-_DAY = re.compile(r"(\d{1,4})([-./])(\d{1,2})(?:\2(\d{1,4}))?")
+_LAST_SHORT = 30
+"""Years of two digits up to this are after 2000."""
 
 
 def _days(texts: Sequence[str]) -> _Amounts:
-    """Read days in any order of day, month and year, and months."""
-    parts = [_DAY.fullmatch(text) for text in texts]
+    """Read days however they are written, and months as their first days."""
+    read = [read_text(text, _LAST_SHORT) for text in texts]
     # Of `5/3/2021` nothing says which is the month, but of others of the column.
-    shown = [found for found in parts if found is not None and found[4] and len(found[1]) <= 2]
-    american = any(int(f[3]) > 12 for f in shown) and not any(int(f[1]) > 12 for f in shown)
+    order = max(ORDERS, key=lambda order: sum(each.of(order) is not None for each in read))
 
-    def day(found: re.Match[str] | None) -> Decimal | None:
-        if found is None:
+    def day(found: str | None) -> Decimal | None:
+        if found is None or len(found) < len("2021-03"):
             return None
-        first, second, third = int(found[1]), int(found[3]), int(found[4] or 1)
-        if len(found[1]) == 4:
-            year, month, of_month = first, second, third
-        elif found[4] and len(found[4]) == 4:
-            year = third
-            month, of_month = (first, second) if american else (second, first)
-        else:
-            return None
-        try:
-            return Decimal(date(year, month, of_month).toordinal())
-        except ValueError:
-            return None
+        return Decimal(date.fromisoformat(f"{found}-01"[:10]).toordinal())
 
-    return _Amounts([day(found) for found in parts], Days())
+    return _Amounts([day(each.of(order)) for each in read], Days())
 
 
 _TIME = re.compile(r"(\d{1,2}):(\d{2})(?::\d{2})?")

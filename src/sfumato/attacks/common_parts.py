@@ -7,8 +7,14 @@ from functools import lru_cache
 from sfumato.attacks.amounts import readings_of
 from sfumato.text import fold_spelling
 
-_BETWEEN_ITEMS = re.compile(r"[;|\n/]| \+ | & |(?<!\d),|,(?!\d)")
-"""What stands between the items of a list; not the comma of a number."""
+_BETWEEN_ITEMS = re.compile(
+    r"[;|\n\t/•·、，；]|(?<=\w)[#^~](?=\w)|<br ?/?>|\s(?:[-–+&]|and|und|et|y)\s|(?<!\d),|,(?!\d)"
+    r"|(?:^|\s)\d{1,2}[.)]\s|(?<=['\"])\s+(?=['\"])"
+)
+"""What stands between the items of a list, or before each; not the comma of a number."""
+
+_BRACKETS = re.compile(r"\s*[\[({](.*)[\])}]\s*", re.DOTALL)
+"""A list as programs write it, whose items are perhaps in quotes."""
 
 _IDLE = re.compile(
     r"""[\s_;:"'«»„“”‘’()\[\]{}]|(?<!\d)[.,]|[.,](?!\d)|(?<=[^\W_])-(?=[^\W\d_])|(?<=[^\W\d_])-(?=[^\W_])"""
@@ -34,10 +40,12 @@ _LOOKS = str.maketrans(
 def items_of(text: str) -> set[str]:
     """Return the items of a list: of `E11; I10` the two.
 
-    >>> sorted(items_of("gout; Flu"))
-    ['flu', 'gout']
+    >>> sorted(items_of("gout; Flu")), sorted(items_of("['gout', 'Flu']"))
+    (['flu', 'gout'], ['flu', 'gout'])
     """
-    return {fold_spelling(item) for item in _BETWEEN_ITEMS.split(text)} - {""}
+    inside = _BRACKETS.fullmatch(text)
+    items = _BETWEEN_ITEMS.split(text if inside is None else inside[1])
+    return {fold_spelling(item.strip(" \"'")) for item in items} - {""}
 
 
 def parts_of(text: str) -> set[str]:

@@ -13,6 +13,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from sfumato.amounts import amount_of
 from sfumato.counts import Column
 from sfumato.derivations.dates import look_like_dates, read_text
 from sfumato.drafting.day_numbers import date_numbers, day_counts
@@ -1582,6 +1583,9 @@ def _kind(values: Sequence[Value], texts: Sequence[str]) -> str:
     if not all(isinstance(value, str | bytes) for value in values):
         return "other"
     # A laboratory writes <0.5 beside its figures, and a bill has separators and a currency.
+    money = sum(amount is not None and amount.is_money for amount in map(amount_of, texts))
+    if money >= _NEARLY_ALL * len(texts) > 0:
+        return "decimals"
     figures = sum(_FIGURE.fullmatch(text.strip()) is not None for text in texts)
     return "decimals" if figures >= _NEARLY_ALL * len(texts) > 0 and _has_marks(texts) else "text"
 
