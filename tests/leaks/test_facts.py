@@ -221,6 +221,22 @@ def test_what_the_budget_does_not_reach_is_said():
 
 
 @pytest.mark.usefixtures("patience")
+@pytest.mark.parametrize("told", [100, 3])
+def test_every_column_by_itself_is_reached_in_a_wide_table(told):
+    """Sets of few values take less time than those that nearly single people out."""
+    rng = np.random.default_rng(6)
+    names = [f"s{i}" for i in range(100)]
+    counts = table({"zip": rng.integers(0, 5, 3000)} | {n: rng.integers(0, 3, 3000) for n in names})
+    known = [AdversaryColumns(each, True) for n in (1, 2) for each in combinations(names, n)]
+    budget = facts.work_for(counts)
+    found = find_facts(
+        counts, ["zip"], names[:told], beside=names[told:], known=known, budget=budget
+    )
+    assert found.left
+    assert {len(one.columns) for one in found.left} == {2}
+
+
+@pytest.mark.usefixtures("patience")
 def test_counting_in_blocks_finds_the_same(monkeypatch):
     """Large tables are added up over a few columns at a time before sets of them are counted."""
     rng = np.random.default_rng(7)
@@ -233,7 +249,7 @@ def test_counting_in_blocks_finds_the_same(monkeypatch):
     monkeypatch.setattr(facts, "_MANY", 0)
     monkeypatch.setattr(facts, "_MOST_COMBINATIONS", 300)
     monkeypatch.setattr(facts, "_PER_BLOCK", 0)
-    monkeypatch.setattr(facts, "_COSTS", {False: (0, 1), True: (1, 1)})
+    monkeypatch.setattr(facts, "_PER_ADDED", 0)
     blocks = []
     project = facts._Table.project
     counted = lambda self, *given: blocks.append(0) or project(self, *given)  # noqa: E731

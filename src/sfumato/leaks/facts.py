@@ -12,7 +12,7 @@ from copy import copy
 from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import combinations, pairwise
-from math import comb
+from math import comb, prod
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -31,15 +31,27 @@ BUDGET = 1_000_000_000
 """The most work that is done, and for each combination more: about nanoseconds."""
 
 _PER_ITEM = 2500
+_PER_VALUE = 2000
+"""The same for each value of a combination: a wide table has many sets of known columns."""
 
-_COSTS = {False: (10, 1_000_000), True: (80, 3_000_000)}
-"""The work for one cell, a combination and a column, and for a set besides; with the class more."""
+_PER_SET = 1_000_000
+_PER_CELL = 6
+"""The work to look at one value of a combination."""
+
+_PER_BIN = 50
+"""The work for a share that is judged: of a value among people with the same known values."""
+
+_MOST_JUDGED = 2.5
+"""The most shares, for each value of a combination: more are known to be of no one."""
 
 _MOST_COMBINATIONS = 2**16
 """About the most combinations of a block of columns that are counted once for all its sets."""
 
 _PER_BLOCK = 10_000_000
 """The work for a block, beside adding up its combinations."""
+
+_PER_ADDED = 20
+"""The work to add one combination up."""
 
 _MOST_BINS = 2**17
 """The most bins of counts for several columns at once; those of one column may be more."""
@@ -280,7 +292,7 @@ def find_facts(  # noqa: PLR0913 - all but three have a default and are named
 
 def work_for(counts: FrequencySet) -> int:
     """Return the most work that is done for one question about a table."""
-    return BUDGET + _PER_ITEM * len(counts)
+    return BUDGET + (_PER_ITEM + _PER_VALUE * len(counts.names)) * len(counts)
 
 
 def _require_known(
@@ -1071,11 +1083,17 @@ class _Task(NamedTuple):
 
 def _make_tasks(table: _Table, sets: Sequence[AdversaryColumns]) -> list[_Task]:
     """Return the work there is; sets without the class in blocks where that costs less."""
-    items, columns = len(table.counts), int(table.told.sum())
+    items, sizes = len(table.counts), np.diff(table.starts)
+    every = table.columns[table.told[table.columns]]
+    told, shares = len(every), int(sizes[every].sum())
+    size_of = dict(zip(table.names, sizes.tolist(), strict=False))
 
     def cost(one: AdversaryColumns) -> int:
-        each, besides = _COSTS[one.with_class]
-        return each * items * max(columns - len(one.columns), 1) + besides
+        # Every share of every value is looked at, of as many groups of people as there can be.
+        groups = prod([size_of[name] + 1 for name in one.columns])
+        groups = min(groups * (table.classes if one.with_class else 1), items)
+        judged = min(groups * shares, _MOST_JUDGED * items * told)
+        return int(_PER_CELL * items * told + _PER_BIN * judged) + _PER_SET
 
     tasks = []
     for size in range(_MOST_KNOWN + 1):
@@ -1084,7 +1102,7 @@ def _make_tasks(table: _Table, sets: Sequence[AdversaryColumns]) -> list[_Task]:
         many = items > _MANY and table.person is None
         groups = len(table.groups(size + 1)) if alone and many else 0
         blocks = comb(groups, min(size + 1, groups)) if groups else 0
-        together = blocks * (2 * _COSTS[False][0] * items + _PER_BLOCK)
+        together = blocks * (_PER_ADDED * items + _PER_BLOCK)
         if blocks and together < sum(map(cost, alone)):
             tasks.append(_Task(alone, together, size + 1))
         else:
@@ -1110,8 +1128,8 @@ def _choose_tasks(
     single = [one for one in sets if len(one.columns) == 1]
     if not single:
         return tasks[:1], [one for task in tasks[1:] for one in task.sets]
-    work = len(single) * int(table.told.sum()) * _COSTS[True][0]
-    search = _Search(table.sample(max(budget // 10 // work, 1)), rule, single)
+    of_item = len(single) * int(table.told.sum()) * (_PER_CELL + _MOST_JUDGED * _PER_BIN)
+    search = _Search(table.sample(max(int(budget / 10 / of_item), 1)), rule, single)
     told = {(*one.columns, one.with_class): search.look(at) for at, one in enumerate(single)}
 
     def rank(task: _Task) -> tuple[int, int]:
