@@ -72,29 +72,39 @@ class Literal:
         if None in values:
             return self.weights[a]
         low, high = self.domains[a]
-        return self.weights[a] * (max(values) - min(values)) / (high - low)
+        return self.weights[a] * (max(values) - min(values)) / (high - low) / 2
 
     def cut(self, rows) -> None:
         widths = {a: self.width(rows, a) for a in range(len(rows[0]))}
-        for a in sorted(widths, key=lambda a: (-round(widths[a], 12), a)):
+        ways = [(a, True) for a in widths] + [(a, False) for a in widths]
+        for a, apart in sorted(ways, key=lambda way: -round(widths[way[0]], 12)):
             if widths[a] > 0:
-                lower, upper = self.halves(rows, a)
+                lower, upper = self.halves(rows, a, apart=apart)
                 if min(len(lower), len(upper)) >= self.k:
                     self.cut(lower)
                     self.cut(upper)
                     return
         self.classes.append(tuple(sorted(rows, key=order)))
 
-    def halves(self, rows, a: int):
-        """Cut where the halves are most alike, the lower boundary of two; missing goes first."""
-        if any(row[a] is None for row in rows):
-            return [r for r in rows if r[a] is not None], [r for r in rows if r[a] is None]
-        values = sorted({row[a] for row in rows})
+    def halves(self, rows, a: int, *, apart: bool):
+        """Cut where the halves are most alike, the lower boundary of two; missing goes first.
+
+        Where it cannot go apart, it stays with the highest.
+        """
+        lacking = [r for r in rows if r[a] is None]
+        if lacking and apart:
+            return [r for r in rows if r[a] is not None], lacking
+        values = sorted({row[a] for row in rows} - {None})
         last = min(
             values[:-1],
-            key=lambda v: (abs(len(rows) - 2 * sum(row[a] <= v for row in rows)), v),
+            key=lambda v: (
+                abs(len(rows) - 2 * sum(r[a] is not None and r[a] <= v for r in rows)),
+                v,
+            ),
+            default=values[-1],
         )
-        return [r for r in rows if r[a] <= last], [r for r in rows if r[a] > last]
+        lower = [r for r in rows if r[a] is not None and r[a] <= last]
+        return lower, [r for r in rows if r not in lower]
 
 
 @pytest.mark.usefixtures("patience")
@@ -107,6 +117,23 @@ def test_strict_cuts_are_those_of_the_description(rows, k, weight):
     problem = problem_of(rows, k, weights)
     partition = Mondrian().run(problem)
     assert found_classes(problem, partition) == Counter(Literal(rows, k, weights).classes)
+
+
+def test_one_missing_number_hides_only_those_beside_it():
+    rows = [(age,) for age in range(40)] + [(None,)]
+    problem = problem_of(rows, 5)
+    partition = Mondrian().run(problem)
+    (labels,) = labels_of(problem, partition, Mondrian().intervals(problem), exact=False)
+    assert partition.n == 8
+    assert labels.names.count("*") == 1
+
+
+def test_labels_are_cut_before_numbers_of_which_a_cut_leaves_half():
+    rows = [(age, ward) for age in (20, 30, 40, 50) for ward in ("a", "b") for _ in range(3)]
+    problem = problem_of(rows, 12)
+    partition = Mondrian().run(problem)
+    wards = [{ward for _, ward in members} for members in found_classes(problem, partition)]
+    assert sorted(map(sorted, wards)) == [["a"], ["b"]]
 
 
 @given(rows=TABLES, k=st.integers(2, 5))

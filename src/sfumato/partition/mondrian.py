@@ -34,12 +34,14 @@ class Mondrian(Partitioner):
     """Cut the rows in two, again and again, as long as both halves keep the models.
 
     A box of rows is cut on the attribute that is widest in it: widest relative to the
-    whole domain, times the attribute's weight. If a half would break a model, the next
-    widest attribute is tried. An attribute with a hierarchy is cut between the children of
+    whole domain, times the attribute's weight; a stretch of numbers counts half beside labels,
+    because a cut leaves half of it. If a half would break a model, the next widest attribute is
+    tried. An attribute with a hierarchy is cut between the children of
     the lowest label that covers the box; one without, if it holds numbers or dates,
     between any two values, and is published as the interval between its cuts; one whose
     hierarchy is `auto`, if it holds numbers, at the ends of its ranges where that can be. Rows
-    that miss such a value are cut off first: only `*` covers them together with others.
+    that miss such a value are cut off first: only `*` covers them together with others. Where they
+    are too few, they stay with the rows that have the highest values.
 
     Promises: every class keeps the models. Does not promise the least possible loss.
 
@@ -152,6 +154,9 @@ def _between_cuts(
 
 # Attributes are laid out in a line, so that boxes of rows can be measured and cut along them.
 
+_LEFT_BY_A_CUT = 0.5
+"""The share of a stretch of numbers that each half keeps."""
+
 _DIGITS = 12
 """Widths are rounded to this many digits: those that differ only by rounding are ties."""
 
@@ -240,18 +245,27 @@ class Interval(Line):
     def look_closer(self, boxes: Boxes) -> list[BoxView]:
         # Where the roundest cut breaks a model, the next roundest may not, nor one anywhere.
         closer = [1, len(self.steps)][: len(self.steps)]
-        return [_IntervalView(self, boxes, each) for each in dict.fromkeys(closer)]
+        views: list[BoxView] = [_IntervalView(self, boxes, each) for each in dict.fromkeys(closer)]
+        if self.missing >= 0:
+            # Too few rows that miss a value to be by themselves: with some others, the rest has
+            # ranges again.
+            views += [_LackingView(self, boxes, each) for each in dict.fromkeys([0, *closer])]
+        return views
 
 
 class _IntervalView(BoxView):
-    def __init__(self, line: Interval, boxes: Boxes, closer: int = 0) -> None:
+    def __init__(
+        self, line: Interval, boxes: Boxes, closer: int = 0, highest: IntArray | None = None
+    ) -> None:
         self._line = line
         self._boxes = boxes
-        raw = line.raw[boxes.item]
-        low, high = boxes.ranges(raw)
-        # A box with missing values is as wide as can be: only * covers it.
+        low, high = boxes.ranges(line.raw[boxes.item])
+        high = high if highest is None else highest
+        # A box with missing values is as wide as can be: only * covers it. A cut between labels
+        # takes all of their width away, one between numbers about half.
         self._lacking = (high == line.missing) & (low < high)
-        self.widths = np.where(self._lacking, line.weight, line.scale[high] - line.scale[low])
+        stretch = (line.scale[high] - line.scale[low]) * _LEFT_BY_A_CUT
+        self.widths = np.where(self._lacking, line.weight, stretch)
         _widen(self.widths, low < high)
         if line.finest:
             self.widths[line.steps[0][low] == line.steps[0][high]] = 0
@@ -267,12 +281,32 @@ class _IntervalView(BoxView):
     def positions(self, at: IntArray) -> IntArray:
         raw = self._line.raw[self._boxes.item[at]].astype(np.int64)
         box = self._boxes.box[at]
+        return np.where(self._lacking[box], raw == self._line.missing, self.places(raw, box))
+
+    def places(self, raw: IntArray, box: IntArray) -> IntArray:
+        """Return the places of values, as far as the ranges that cut each box tell."""
         place: IntArray = raw.copy()
         for level, step in enumerate(self._line.steps, 1):
             here = self._level[box] == level
             place[here] = step[raw[here]]
-        lacking = self._lacking[box]
-        return np.where(lacking, raw == self._line.missing, place)
+        return place
+
+
+class _LackingView(BoxView):
+    """Boxes with missing values, which stay with the highest number."""
+
+    def __init__(self, line: Interval, boxes: Boxes, closer: int) -> None:
+        self._raw, self._boxes = line.raw[boxes.item].astype(np.int64), boxes
+        self._missing = line.missing
+        low, high = boxes.ranges(self._raw)
+        self._highest = boxes.ranges(np.where(self._raw == line.missing, -1, self._raw))[1]
+        self._known = _IntervalView(line, boxes, closer, np.maximum(self._highest, low))
+        lacking = (high == line.missing) & (low < high)
+        self.widths = np.where(lacking & (self._known.widths > 0), line.weight, 0.0)
+
+    def positions(self, at: IntArray) -> IntArray:
+        raw, box = self._raw[at], self._boxes.box[at]
+        return self._known.places(np.where(raw == self._missing, self._highest[box], raw), box)
 
 
 class Branches(Line):
