@@ -262,3 +262,27 @@ def test_a_sensitive_column_that_tells_nothing_stays_sensitive():
         "salary": RNG.lognormal(10, 1, N).round(),
     })  # fmt: skip
     assert found["disease"].role is found["salary"].role is Role.SENSITIVE
+
+
+def test_what_is_there_only_for_those_with_a_secret_is_as_secret():
+    smoker = RNG.random(N) < 0.3
+    ages = RNG.integers(18, 80, N)
+    grade = RNG.choice(["a", "b", "c"], N)
+    found = roles(
+        {
+            "age": ages.tolist(),
+            "smoke": np.where(smoker, "yes", "no").tolist(),
+            "amt": [
+                int(a) if s else None for a, s in zip(RNG.integers(1, 40, N), smoker, strict=True)
+            ],
+            "xq": [str(g) if s else None for g, s in zip(grade, smoker, strict=True)],
+            "xz": [str(g) if a > 40 else None for g, a in zip(grade, ages, strict=True)],
+        }
+    )
+    assert {name: found[name].role for name in ("smoke", "amt", "xq")} == dict.fromkeys(
+        ("smoke", "amt", "xq"), Role.SENSITIVE
+    )
+    assert "as secret as that" in found["amt"].reason
+    assert found["amt"].known is False
+    # Missing for the young says nothing of a secret.
+    assert found["xz"].role is Role.QUASI_IDENTIFIER

@@ -318,7 +318,8 @@ def guess_table(
         known = [n for n, each in guesses.items() if each.role is Role.QUASI_IDENTIFIER]
         relations = relations_in([columns[at] for at in kept], codes[kept], rows, telling, known)
     values = {name: len(domain.rows) for name, domain in domains.items()}
-    return with_few_known(with_relations(guesses, relations), relations, values)
+    guesses = _with_secrets(with_relations(guesses, relations), relations, values)
+    return with_few_known(guesses, relations, values)
 
 
 def _with_batteries(
@@ -537,6 +538,44 @@ def _treated_alike(guesses: Mapping[str, Guess], relations: Relations) -> dict[s
                 )
                 changed = True
     return found
+
+
+def _with_secrets(
+    guesses: Mapping[str, Guess], relations: Relations, values: Mapping[str, int]
+) -> dict[str, Guess]:
+    """Return guesses in which what is there for those with a secret only is as secret.
+
+    Who knew how many cigarettes a person smokes would know that the person smokes. So of a column
+    that is not understood others know no more than of the one that it tells.
+    """
+    found = dict(guesses)
+    for name, told in relations.of.items():
+        secret = guesses[name]
+        if secret.role is not Role.SENSITIVE or secret.kind not in _SECRET:
+            continue
+        for relation in told:
+            of = relation.of[0]
+            mine = guesses[of]
+            unknown = mine.role is Role.QUASI_IDENTIFIER and mine.kind is ColumnKind.UNKNOWN
+            if relation.by_gap and unknown and mine.of is None and values[of] <= _MOST_GRADES:
+                facts = mine.reason.split(", meaning")[0]
+                reason = f"{facts}, there only where {name!r} has one value: as secret as that. "
+                reason += _NOT_TO_LEARN.capitalize()
+                found[of] = Guess(
+                    Role.SENSITIVE, reason, kind=secret.kind, missing=mine.missing, known=False
+                )
+    return found
+
+
+_SECRET = (
+    ColumnKind.HEALTH,
+    ColumnKind.TREATMENT,
+    ColumnKind.OUTCOME,
+    ColumnKind.MEASUREMENT,
+    ColumnKind.BELIEF,
+)
+_MOST_GRADES = 50
+"""Of more values some may be those of a single person, and name it."""
 
 
 def _find_exposed(guesses: Mapping[str, Guess], names: Sequence[str]) -> str | None:

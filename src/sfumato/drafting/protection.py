@@ -113,7 +113,10 @@ def protections(
     if domain.missing > _FEW_MISSING * domain.total:
         known = 1 - domain.missing / domain.total
         bounds = [_BELOW_VERY_HIGH - largest * known - lower for lower in _LOWER]
-        return tuple((TCloseness(name, round(t, 2)),) for t in bounds if t > 0.1)
+        close = [(TCloseness(name, round(t, 2)),) for t in bounds if t > 0.1]
+        # Where classes have a known value anyway, it is not to be the only one.
+        known_by_many = AlphaKAnonymity(name, _BELOW_VERY_HIGH, k, tuple(guarded[:_MOST_LISTED]))
+        return (*close, (known_by_many,))
     listed = _choose_listed(guarded, texts, shares)
     secret = {fold_spelling(text) for text in rule.secret}
     rare = [
