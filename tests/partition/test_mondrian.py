@@ -78,7 +78,8 @@ class Literal:
         widths = {a: self.width(rows, a) for a in range(len(rows[0]))}
         ways = [(a, True) for a in widths] + [(a, False) for a in widths]
         for a, apart in sorted(ways, key=lambda way: -round(widths[way[0]], 12)):
-            if widths[a] > 0:
+            lacking = sum(row[a] is None for row in rows)
+            if widths[a] > 0 and (apart or lacking < self.k):
                 lower, upper = self.halves(rows, a, apart=apart)
                 if min(len(lower), len(upper)) >= self.k:
                     self.cut(lower)

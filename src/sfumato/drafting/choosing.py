@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Protocol
+from typing import Protocol, TypeAlias
 
 from sfumato.attacks.adversary.trial import Trial
 from sfumato.drafting.given import Instructions
@@ -33,6 +33,8 @@ from sfumato.recode.gone import DataGone
 from sfumato.schema import Role
 from sfumato.tables import Domain
 from sfumato.text import format_integer, join_words, percent
+
+_Names: TypeAlias = tuple[str, ...]
 
 _ROUNDS = 4
 """How often models are made stronger at most."""
@@ -78,6 +80,9 @@ _MOST_APART = 20
 
 _WORTH = 0.02
 """The least that must be gained by leaving out a column."""
+
+_LAST = 0.05
+"""The weight of a column that is told apart after all others."""
 
 _LITTLE = 0.1
 """Where no more is gone, nothing is left out for the sake of detail."""
@@ -387,7 +392,7 @@ class DraftSearch:
             found = [
                 less
                 for name in self._rank_columns(best, ladders)[:_MOST_TRIED]
-                if (less := self._without(best, [name], ladders)) is not None
+                if (less := self._with_less(best, name, ladders)) is not None
             ]
             better = min(found, key=lambda each: each.rank, default=None)
             if better is None or not _is_better(better, best):
@@ -432,23 +437,34 @@ class DraftSearch:
         ranked = sorted(found, key=lambda name: (-found[name], name))
         return [name for name in ranked if name not in protected]
 
-    def _without(
-        self, state: _State, names: Sequence[str], ladders: Mapping[str, tuple[Protection, ...]]
+    def _with_less(
+        self, state: _State, name: str, ladders: Mapping[str, tuple[Protection, ...]]
     ) -> _State | None:
-        columns, steps = _leave_out(state, names)
-        if not any(c.rule.role in (Role.QUASI_IDENTIFIER, Role.SET) for c in columns.values()):
+        """Return a draft with less of a column or without it, whichever keeps more."""
+        ways = [(*_leave_out(state, [name]), (*state.left_out, name))]
+        last = _tell_apart_last(state, name)
+        if state.safe and last is not None:
+            ways.append((last, dict(state.steps), state.left_out))
+        found: list[tuple[float, Trial, dict[str, DraftedColumn], dict[str, int], _Names]] = []
+        for columns, steps, left_out in ways:
+            if not any(c.rule.role in (Role.QUASI_IDENTIFIER, Role.SET) for c in columns.values()):
+                continue
+            # What was made stronger for the sake of these may be as weak as it was.
+            first = dict.fromkeys(steps, 0) if state.safe else steps
+            tried = self._measure(columns, _models(ladders, first), state.making)
+            if tried is not None:
+                found.append((_share_gone(tried), tried, columns, first, left_out))
+        if not found:
             return None
-        left_out = (*state.left_out, *names)
+        _, tried, columns, first, left_out = min(found, key=lambda each: each[0])
+        made = self._state(columns, first, ladders, state.making, tried)
         if not state.safe:
-            found = self._state(columns, steps, ladders, state.making)
-            strong = None if found is None else self._strengthen(found, ladders)
+            strong = None if made is None else self._strengthen(made, ladders)
             return None if strong is None else replace(strong, left_out=left_out)
-        # What was made stronger for the sake of these may be as weak as it was.
-        for each in (dict.fromkeys(steps, 0), steps):
-            found = self._state(columns, each, ladders, state.making)
-            if found is not None and found.safe:
-                return replace(found, left_out=left_out)
-        return None
+        if made is None or not made.safe:
+            kept = {name: step for name, step in state.steps.items() if name in first}
+            made = self._state(columns, kept, ladders, state.making)
+        return replace(made, left_out=left_out) if made is not None and made.safe else None
 
     def _apart(self, state: _State, ladders: Mapping[str, tuple[Protection, ...]]) -> _State | None:
         """Return a draft that publishes every sensitive column in a table of its own."""
@@ -634,6 +650,20 @@ def _leave_out(
         left_out = guess._replace(role=Role.DROPPED, reason=reason)
         columns[name] = DraftedColumn(ColumnRule(role=Role.DROPPED), left_out)
     return columns, {name: step for name, step in state.steps.items() if name not in names}
+
+
+def _tell_apart_last(state: _State, name: str) -> dict[str, DraftedColumn] | None:
+    """Return the columns of a state with a quasi-identifier that costs the others nothing.
+
+    It is told apart only where they need not be any more, and keeps what that leaves of it.
+    """
+    drafted = state.columns[name]
+    rule, guess = drafted.rule, drafted.guess
+    if rule.role is not Role.QUASI_IDENTIFIER or rule.weight <= _LAST:
+        return None
+    reason = f"{guess.reason}. Told apart last: the other columns keep more that way"
+    last = DraftedColumn(rule.replace(weight=_LAST), guess._replace(reason=reason))
+    return {**state.columns, name: last}
 
 
 def _models(

@@ -114,9 +114,9 @@ def protections(
         known = 1 - domain.missing / domain.total
         bounds = [_BELOW_VERY_HIGH - largest * known - lower for lower in _LOWER]
         close = [(TCloseness(name, round(t, 2)),) for t in bounds if t > 0.1]
-        # Where classes have a known value anyway, it is not to be the only one.
+        # Of what most people miss the known value of a class is not to be the only one.
         known_by_many = AlphaKAnonymity(name, _BELOW_VERY_HIGH, k, tuple(guarded[:_MOST_LISTED]))
-        return (*close, (known_by_many,))
+        return (*close, *[(known_by_many,)] * (domain.missing > _COMMON * domain.total))
     listed = _choose_listed(guarded, texts, shares)
     secret = {fold_spelling(text) for text in rule.secret}
     rare = [

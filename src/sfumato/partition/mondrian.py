@@ -229,6 +229,7 @@ class Interval(Line):
         self.raw = problem.raw[attribute]
         self.weight = problem.attributes[attribute].weight
         self.missing = len(values) - 1 if None in values else -1
+        self.fewest = problem.judge.least
         self.scale = places(values) * self.weight
         ladder = problem.attributes[attribute].ladder
         self.steps: list[IntArray] = [
@@ -247,9 +248,8 @@ class Interval(Line):
         closer = [1, len(self.steps)][: len(self.steps)]
         views: list[BoxView] = [_IntervalView(self, boxes, each) for each in dict.fromkeys(closer)]
         if self.missing >= 0:
-            # Too few rows that miss a value to be by themselves: with some others, the rest has
-            # ranges again.
-            views += [_LackingView(self, boxes, each) for each in dict.fromkeys([0, *closer])]
+            lacking = _LackingView(self, boxes, len(self.steps))
+            views += [lacking] * bool(lacking.widths.any())
         return views
 
 
@@ -293,20 +293,24 @@ class _IntervalView(BoxView):
 
 
 class _LackingView(BoxView):
-    """Boxes with missing values, which stay with the highest number."""
+    """Boxes with too few missing values to be by themselves, which stay with the highest number."""
 
     def __init__(self, line: Interval, boxes: Boxes, closer: int) -> None:
         self._raw, self._boxes = line.raw[boxes.item].astype(np.int64), boxes
-        self._missing = line.missing
-        low, high = boxes.ranges(self._raw)
-        self._highest = boxes.ranges(np.where(self._raw == line.missing, -1, self._raw))[1]
+        self._missing = self._raw == line.missing
+        lacking = sums(boxes.box[self._missing], boxes.rows[self._missing], boxes.n)
+        few = (lacking > 0) & (lacking < line.fewest)
+        self.widths = np.zeros(boxes.n)
+        if not few.any():
+            return
+        low = boxes.ranges(self._raw)[0]
+        self._highest = boxes.ranges(np.where(self._missing, -1, self._raw))[1]
         self._known = _IntervalView(line, boxes, closer, np.maximum(self._highest, low))
-        lacking = (high == line.missing) & (low < high)
-        self.widths = np.where(lacking & (self._known.widths > 0), line.weight, 0.0)
+        self.widths[few & (self._known.widths > 0)] = line.weight
 
     def positions(self, at: IntArray) -> IntArray:
         raw, box = self._raw[at], self._boxes.box[at]
-        return self._known.places(np.where(raw == self._missing, self._highest[box], raw), box)
+        return self._known.places(np.where(self._missing[at], self._highest[box], raw), box)
 
 
 class Branches(Line):
