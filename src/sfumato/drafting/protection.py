@@ -116,7 +116,8 @@ def protections(
         close = [(TCloseness(name, round(t, 2)),) for t in bounds if t > 0.1]
         # Of what most people miss the known value of a class is not to be the only one.
         known_by_many = AlphaKAnonymity(name, _BELOW_VERY_HIGH, k, tuple(guarded[:_MOST_LISTED]))
-        return (*close, *[(known_by_many,)] * (domain.missing > _COMMON * domain.total))
+        mostly = domain.missing > _COMMON * domain.total
+        return (*close, *[(known_by_many,)] * (mostly and bool(close)))
     listed = _choose_listed(guarded, texts, shares)
     secret = {fold_spelling(text) for text in rule.secret}
     rare = [
