@@ -31,7 +31,12 @@ def test_a_release_of_mixed_types_is_verified_and_the_frame_is_left_alone():
     pd.testing.assert_frame_equal(frame, before)
 
 
-def test_lists_among_other_things_are_refused_by_name():
-    frame = pd.DataFrame({"ok": [1, 2], "a": [[1], "x"]})
+def test_lists_among_other_things_are_text_as_those_are():
+    table = open_table(pd.DataFrame({"ok": [1, 2], "a": [["b", 1], "x"]}))
+    assert sorted(table.count(["a"]).column("a").values) == ["b; 1", "x"]
+
+
+def test_lists_of_lists_among_other_things_are_refused_by_name():
+    frame = pd.DataFrame({"ok": [1, 2], "a": [[[1]], "x"]})
     with pytest.raises(InputError, match=r"column 'a' holds values of several types"):
         open_table(frame)

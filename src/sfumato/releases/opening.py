@@ -497,9 +497,14 @@ class PublishedTable(Published):
         return self.manifest is None and not isinstance(self.data, FrequencySet)
 
     @cached_property
+    def as_given(self) -> Table:
+        """Its rows as they are given."""
+        return self.database or open_table(self.data, self._reading)
+
+    @cached_property
     def table(self) -> Table:
         """Its rows. In a plain table, which is judged and not recoded, lists are text."""
-        table = self.database or open_table(self.data, self._reading)
+        table = self.as_given
         if self.is_plain and isinstance(table, OrderedRows):
             return table.with_lists_as_text(self.sets)
         return table

@@ -51,7 +51,7 @@ from sfumato.releases.people import require_single_rows
 from sfumato.releases.places import Folder, LabelledPopulation, UnpublishedRelease, place_for
 from sfumato.releases.release import DecoupledRelease
 from sfumato.tables import Table
-from sfumato.tables.base import require_calendar_days
+from sfumato.tables.base import require_calendar_days, require_single_values
 from sfumato.tables.derived import DerivedColumn, DerivedTable, derived_table
 from sfumato.tasks.signing import answer_to_sign
 from sfumato.typing import Progress, silent
@@ -136,6 +136,7 @@ def decouple(  # noqa: PLR0913 - all but two have a default and are named
     plain = plain_columns(release, needs)
     together = _require_together(decoupling, release, plain)
     columns = tuple(dict.fromkeys((*release.columns, *plain, *needs)))
+    require_single_values(release.as_given, columns)
     counts = _count(release, columns, report)
     if isinstance(place, Folder) and place.form_of(table) == "csv":
         counts = as_text(counts)
