@@ -64,7 +64,7 @@ _FEWEST_ROWS = 200
 """In fewer rows there is too little to weigh columns against each other."""
 
 _MOST_COMPARED = 25
-"""Of more quasi-identifiers it is not asked what each costs."""
+"""Of more quasi-identifiers, or sensitive columns, it is not asked what each costs."""
 
 _MOST_NEIGHBOURS = 20_000
 """Of more combinations neighbours are not looked for: that takes long, and boxes are small."""
@@ -424,7 +424,7 @@ class DraftSearch:
             return [name for name in names if name not in protected and name in state.columns]
         found: dict[str, float] = {}
         bare = self._compare(state.columns)
-        for name, step in state.steps.items():
+        for name, step in state.steps.items() if len(state.steps) <= _MOST_COMPARED else ():
             tried = self._compare(state.columns, _models(ladders, {name: step}))
             if bare is not None and tried is not None:
                 found[name] = (tried.loss - bare.loss) * len(state.known)
