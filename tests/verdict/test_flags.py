@@ -48,3 +48,20 @@ def test_it_is_judged_as_if_the_missing_value_had_a_name(data):
     gaps = answer_of(zone, ["hiv" if each else None for each in has])
     named = answer_of(zone, ["hiv" if each else "no value" for each in has])
     assert (gaps.answer, gaps.at_risk) == (named.answer, named.at_risk)
+
+
+def test_that_a_person_has_a_value_at_all_is_told_where_most_have_none():
+    wards = [f"ward {at % 20}" for at in range(600)]
+    for odd in (True, False):
+        drugs = [
+            "xy"[at // 20 % 2] if (odd and at % 20 == 3) or at < 40 else None for at in range(600)
+        ]
+        table = pa.table({"ward": wards, "drug": drugs})
+        found = sf.verify(table, quasi_identifiers=["ward"], sensitive=["drug"])
+        assert (found.answer, found.at_risk) == (("no", 30) if odd else ("yes", 0))
+
+
+def test_that_many_have_a_value_tells_nothing():
+    table = pa.table({"ward": ["a", "b"] * 30, "drug": ["x", "y", None, "y", "x", None] * 10})
+    found = sf.verify(table, quasi_identifiers=["ward"], sensitive=["drug"])
+    assert not any("any value" in reason for reason in found.why)

@@ -10,6 +10,42 @@ NONE = "no value"
 """What is shown in place of a missing value, where it tells as much as a value."""
 
 
+ANY = "any value"
+"""What is shown in place of a value, where most people have none."""
+
+
+def read_presence(counts: FrequencySet, names: Sequence[str]) -> FrequencySet | None:
+    """Return counts in which columns say only who has a value; None if that tells nothing new.
+
+    Of a column in which half of the cells or more are empty, such as a drug that few people take,
+    it is a statement that somebody has a value, whichever it is.
+
+    Args:
+        counts: The published rows.
+        names: The columns to look at: sensitive ones.
+
+    Example:
+        >>> rows = [("A", "x"), ("A", "y"), ("B", None), ("B", None)]
+        >>> read_presence(FrequencySet.from_rows(["zip", "drug"], rows), ["drug"]).column("drug")
+        Column(name='drug', values=('any value', 'no value'))
+    """
+    found = []
+    for name in names:
+        rows, column = counts.value_counts(name), counts.column(name)
+        shown = int((rows > 0).sum())
+        if column.missing >= 0 and shown > 2 and 2 * rows[column.missing] >= rows.sum():
+            found.append(name)
+    if not found:
+        return None
+    kept = counts.project([name for name in counts.names if name not in names or name in found])
+    columns, codes = list(kept.columns), kept.codes.copy()
+    for name in found:
+        at = kept.index(name)
+        codes[at] = kept.codes_of(name) == columns[at].missing
+        columns[at] = Column(name, (ANY, NONE))
+    return FrequencySet(tuple(columns), codes, kept.rows).project(kept.names)
+
+
 def read_flags(counts: FrequencySet, names: Sequence[str]) -> FrequencySet:
     """Return counts in which columns of one value have another for what is missing.
 

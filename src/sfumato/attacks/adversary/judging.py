@@ -128,7 +128,8 @@ def _accept_together(outcome: Outcome, policy: Policy) -> Outcome:
 def _target_for(target: Target, attack: Attack) -> Target:
     """Return the target whose sensitive column an attack names."""
     named = getattr(attack, "column", None)
-    return next((each for each in target.also if named in each.sensitive), target)
+    every = (target, *target.also)
+    return next((each for each in every if named in each.sensitive), target)
 
 
 def _not_tried(kind: type[Attack], target: Target, rule: HarmRule) -> Outcome:

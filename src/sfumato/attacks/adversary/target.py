@@ -20,7 +20,7 @@ from sfumato.attacks import (
     matcher,
 )
 from sfumato.attacks.adversary.claims import chance_claims, randomised_columns
-from sfumato.attacks.adversary.flags import read_flags
+from sfumato.attacks.adversary.flags import NONE, read_flags, read_presence
 from sfumato.attacks.nearly_exact import NearlyExact, read_columns
 from sfumato.attacks.overlap import Face, LabelKnowledge, number_items
 from sfumato.attacks.perturbed import BesideColumn, look_at
@@ -110,7 +110,7 @@ def target_of(release: Published, *, at_face_value: Sequence[str] = ()) -> Targe
     target = _with_claims(target, release)
     target = with_items(target, release)
     if isinstance(release, PublishedTable):
-        target = replace(target, whole=_whole_rows(release))
+        target = replace(target, whole=_whole_rows(release), also=_presence(target))
     elif isinstance(release, PublishedGroups) and release.beside and release.quasi_identifiers:
         target = replace(target, whole=_rows_beside(release))
     matches_any = target.counts is not None and release.missing == Missing.MATCHES_ANY.value
@@ -272,6 +272,28 @@ def _table(
     if release.manifest is not None or target.silent.all() or not _says_nothing(target):
         return target
     return target.keep(~target.silent)
+
+
+def _presence(target: Target) -> tuple[Target, ...]:
+    """Return the same people by whether they have a value at all, where most have none."""
+    counts = None if target.counts is None else read_presence(target.counts, target.sensitive)
+    if counts is None:
+        return ()
+    names = tuple(name for name in target.sensitive if name in counts.names)
+    person, household = target.person, target.household
+    found = Target.of_table(
+        counts, target.quasi_identifiers, names, person=person, household=household
+    )
+    sensitive = {}
+    for name, each in found.classes.sensitive.items():
+        # To have none is what is usual.
+        secrecy = [
+            Secrecy.HARMLESS if value == NONE else Secrecy.ORDINARY for value in each.column.values
+        ]
+        column = replace(each.column, secrecy=np.array(secrecy, dtype=np.int64))
+        sensitive[name] = replace(each, column=column)
+    # That one column tells another is found on the values.
+    return (replace(found, unknown=names, classes=replace(found.classes, sensitive=sensitive)),)
 
 
 _MANY_VALUES = 50_000
