@@ -273,7 +273,9 @@ def _lacked(target: Target, counts: FrequencySet, names: Sequence[str]) -> tuple
         # The policy says that no one knows which cells of a row are missing.
         return ()
     every = (*target.sensitive, *target.beside)
-    found = target.memoize(("columns lacked",), lambda _: columns_lacked(counts, every))
+    # What a person has twice counts once.
+    told = counts if target.person is None else replace(counts, rows=np.ones_like(counts.rows))
+    found = target.memoize(("columns lacked",), lambda _: columns_lacked(told, every))
     return tuple(name for name in names if name in found)
 
 

@@ -3,6 +3,8 @@
 from collections.abc import Sequence
 from dataclasses import replace
 
+import numpy as np
+
 from sfumato.counts import Column, FrequencySet
 from sfumato.text import text_of
 
@@ -14,7 +16,9 @@ ANY = "any value"
 """What is shown in place of a value, where most people have none."""
 
 
-def read_presence(counts: FrequencySet, names: Sequence[str]) -> FrequencySet | None:
+def read_presence(
+    counts: FrequencySet, names: Sequence[str], person: str | None = None
+) -> FrequencySet | None:
     """Return counts in which columns say only who has a value; None if that tells nothing new.
 
     Of a column in which half of the cells or more are empty, such as a drug that few people take,
@@ -23,6 +27,8 @@ def read_presence(counts: FrequencySet, names: Sequence[str]) -> FrequencySet | 
     Args:
         counts: The published rows.
         names: The columns to look at: sensitive ones.
+        person: The column that tells people apart, if they are counted: what a person has twice
+            counts once.
 
     Example:
         >>> rows = [("A", "x"), ("A", "y"), ("B", None), ("B", None)]
@@ -30,8 +36,9 @@ def read_presence(counts: FrequencySet, names: Sequence[str]) -> FrequencySet | 
         Column(name='drug', values=('any value', 'no value'))
     """
     found = []
+    told = counts if person is None else replace(counts, rows=np.ones_like(counts.rows))
     for name in names:
-        rows, column = counts.value_counts(name), counts.column(name)
+        rows, column = told.value_counts(name), counts.column(name)
         shown = int((rows > 0).sum())
         if column.missing >= 0 and shown > 2 and 2 * rows[column.missing] >= rows.sum():
             found.append(name)

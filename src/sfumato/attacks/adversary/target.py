@@ -276,11 +276,13 @@ def _table(
 
 def _presence(target: Target) -> tuple[Target, ...]:
     """Return the same people by whether they have a value at all, where most have none."""
-    counts = None if target.counts is None else read_presence(target.counts, target.sensitive)
+    person, household = target.person, target.household
+    if target.counts is None:
+        return ()
+    counts = read_presence(target.counts, target.sensitive, person)
     if counts is None:
         return ()
     names = tuple(name for name in target.sensitive if name in counts.names)
-    person, household = target.person, target.household
     found = Target.of_table(
         counts, target.quasi_identifiers, names, person=person, household=household
     )
