@@ -52,6 +52,14 @@ class FoundByAttack(Protocol):
     def found(self) -> PeopleFound | None:
         """Return who they are, if the attack tells them apart."""
 
+    @property
+    def unreached(self) -> str:
+        """What of it was not tried; empty if all was."""
+
+    @property
+    def unreached_by(self) -> Knows:
+        """The adversary who knows least of those for whom something was not tried."""
+
 
 @dataclass(frozen=True)
 class AdversaryLine:
@@ -59,6 +67,8 @@ class AdversaryLine:
 
     >>> print(AdversaryLine(Knows.ONE_VALUE, 12, 5000, ("age", "zip")))
     who knows age and zip and one other value: 12 of 5 000 people at risk
+    >>> print(AdversaryLine(Knows.QUASI_IDENTIFIERS, 0, 50, ("age",), in_part=True))
+    who knows age: 0 of 50 people at risk, as far as that was tried
     """
 
     knows: Knows
@@ -67,6 +77,9 @@ class AdversaryLine:
     quasi_identifiers: tuple[str, ...] = ()
     counts: bool = True
     """Whether the answer goes by it: the policy may say that there is no such adversary."""
+
+    in_part: bool = False
+    """Whether not all was tried that this adversary can do."""
 
     @property
     def who(self) -> str:
@@ -82,12 +95,14 @@ class AdversaryLine:
             "people": self.people,
             "of": self.of,
             "counts": self.counts,
+            "in_part": self.in_part,
         }
 
     def __str__(self) -> str:
         found = f"{format_integer(self.people)} of {format_integer(self.of)}"
+        partly = ", as far as that was tried" if self.in_part else ""
         ignored = "" if self.counts else " (does not count: see against)"
-        return f"{self.who}: {found} people at risk{ignored}"
+        return f"{self.who}: {found} people at risk{partly}{ignored}"
 
 
 def count_at_risk(
@@ -129,9 +144,15 @@ def count_at_risk(
                 before = every.get(id(found.of))
                 every[id(found.of)] = (found, flags if before is None else before[1] | flags)
         people = max((found.count(flags) for found, flags in every.values()), default=0)
+        in_part = any(e.unreached and e.unreached_by.values <= knows.values for e in judged)
         lines.append(
             AdversaryLine(
-                knows, max(people, elsewhere), of, tuple(quasi_identifiers), knows in against
+                knows,
+                max(people, elsewhere),
+                of,
+                tuple(quasi_identifiers),
+                counts=knows in against,
+                in_part=in_part,
             )
         )
     return tuple(lines)

@@ -16,6 +16,7 @@ from sfumato.errors import InputError
 from sfumato.harm import Chance, HarmRule, Level, Secrecy, chance_of_values
 from sfumato.models import AlphaKAnonymity
 from sfumato.policy import Acceptance
+from sfumato.policy.adversaries import Knows
 from sfumato.policy.remedies import PromiseMore, Remedy
 from sfumato.registry import Member
 from sfumato.showing.content import plain_of
@@ -138,6 +139,9 @@ class Outcome:
     note: str = ""
     unreached: str = ""
     """What of the attack was not tried, because there is too much of it."""
+
+    unreached_by: Knows = Knows.QUASI_IDENTIFIERS
+    """The adversary who knows least of those for whom it was not tried."""
 
     interval: tuple[float, float] | None = None
     """Where the posterior lies, if it was sampled."""

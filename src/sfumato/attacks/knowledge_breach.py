@@ -183,6 +183,7 @@ class KnowledgeBreach(Attack):
             rule,
             of=target.classes.n_people,
             unreached="; ".join(filter(None, [facts.note, _unread(target)])),
+            unreached_by=_least_unreached(target, facts),
             settings=settings,
             advice=self.advice,
             found=target.find_rows(found_by(facts, told)),
@@ -291,6 +292,12 @@ def found_by(facts: Facts, told: Sequence[str]) -> dict[Knows, BoolArray]:
         knows: facts.levels_of(told, knows.values) == Level.VERY_HIGH
         for knows in (Knows.ONE_VALUE, Knows.TWO_VALUES)
     }
+
+
+def _least_unreached(target: Target, facts: Facts) -> Knows:
+    """Return the adversary who knows least of those for whom some columns were not tried."""
+    fewest = min((len(each.columns) for each in facts.left), default=1)
+    return next(each for each in Knows if each.values >= (1 if target.unread else fewest))
 
 
 def _unread(target: Target) -> str:

@@ -391,8 +391,9 @@ class Assessment(Showable):
             open_ = [f"{str(each)[:1].upper()}{str(each)[1:]}." for each in self.open]
             parts.append(Listing.of(open_, most=_MOST_OPEN, caption="Assumed, without a reason"))
         left = (*self._untried, *self._unreached)
-        if left and self.answer == "no":
-            parts.append(Sentence(f"Not all was tried: {'; '.join(left)}."))
+        hidden = [each for each in left if f"{each[:1].upper()}{each[1:]}" not in shown]
+        if hidden:
+            parts.append(Sentence(f"Not all was tried: {'; '.join(hidden)}."))
         return Content(self.headline, tuple(parts), self.answer)
 
     def details(self) -> Content:

@@ -9,6 +9,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
 from sfumato.attacks import ATTACKS, Outcome
+from sfumato.attacks.at_risk import AdversaryLine
 from sfumato.counts import FrequencySet
 from sfumato.decouplings import kind_of
 from sfumato.errors import SfumatoError
@@ -98,10 +99,16 @@ def _at_risk(dossier: Dossier) -> list[Part]:
         return []
     first, *others = lines
     known = first.who.removeprefix("who knows ")
-    told = [f"{format_integer(first.people)} if others know {known}"]
-    told += [f"{format_integer(each.people)} with {each.knows.besides}" for each in others]
+    told = [f"{format_integer(first.people)} if others know {known}{_partly(first)}"]
+    told += [
+        f"{format_integer(each.people)} with {each.knows.besides}{_partly(each)}" for each in others
+    ]
     of = format_integer(dossier.assessment.people)
     return [Sentence(f"People at risk, of {of}: {', '.join(told)}.")]
+
+
+def _partly(line: AdversaryLine) -> str:
+    return " (as far as that was tried)" if line.in_part else ""
 
 
 def _count(people: int) -> str:
