@@ -80,9 +80,10 @@ def test_what_one_column_tells_of_another_is_told_through_chance(columns):
     for found in judged(**columns):
         assert found.answer == "no"
         most = max(each.people for each in found.attacks if each.judged)
-        assert found.at_risk >= most > 1000
+        # What chance draws may hide one of the four drugs, and the people who take it.
+        assert found.at_risk >= most > 600
         # It takes the value of the column beside, which no quasi-identifier tells.
-        assert [line.people > 1000 for line in found.adversaries[:2]] == [False, True]
+        assert [line.people > 600 for line in found.adversaries[:2]] == [False, True]
 
 
 @pytest.mark.usefixtures("patience")
