@@ -54,7 +54,7 @@ class FoundByAttack(Protocol):
 
     @property
     def unreached(self) -> str:
-        """What of it was not tried; empty if all was."""
+        """The part of it that was not tried; empty if all was."""
 
     @property
     def unreached_by(self) -> Knows:

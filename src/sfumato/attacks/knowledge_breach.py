@@ -259,7 +259,7 @@ def facts_of(
         told,
         rule=rule,
         beside=beside,
-        lacked=_lacked(target, counts, (*told, *beside)),
+        lacked=_columns_lacked(target, counts, (*told, *beside)),
         secrecy={name: each.column.secrecy for name, each in described.items()},
         groups={name: _groups_of(target, name) for name in described},
         known=known,
@@ -268,7 +268,7 @@ def facts_of(
     )
 
 
-def _lacked(target: Target, counts: FrequencySet, names: Sequence[str]) -> tuple[str, ...]:
+def _columns_lacked(target: Target, counts: FrequencySet, names: Sequence[str]) -> tuple[str, ...]:
     """Return the columns of which others may know that a person lacks a value."""
     if target.classes.overlap is not None:
         # The policy says that no one knows which cells of a row are missing.

@@ -17,11 +17,11 @@ _LIMIT = 0.001
 def columns_lacked(counts: FrequencySet, names: Sequence[str]) -> tuple[str, ...]:
     """Return the columns in which a missing value says something about the person.
 
-    A cell may be empty because nobody asked, or because there is nothing to say: no date of
-    death, no second diagnosis, no employer. Others know the latter as well as they know a value.
+    A cell may be empty because there was no question, or because there is nothing to say: no date
+    of death, no second diagnosis, no employer. Others know the latter as well as a value.
     A column is taken for one of those if it has one value only, if a quarter of its cells or more
-    are empty, or if the people with some value of another column lack it so much more often, or so
-    much more rarely, than all people that chance does not explain it. Cells that are empty here
+    are empty, or if the people with some value of another column lack it more often, or more
+    rarely, than all people, and chance does not explain that. Cells that are empty here
     and there, independently of everything else, say nothing that others know.
 
     Args:

@@ -22,7 +22,7 @@ def read_presence(
     """Return counts in which columns say only who has a value; None if that tells nothing new.
 
     Of a column in which half of the cells or more are empty, such as a drug that few people take,
-    it is a statement that somebody has a value, whichever it is.
+    it is a statement that a person has a value, whichever it is.
 
     Args:
         counts: The published rows.

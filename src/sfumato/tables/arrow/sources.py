@@ -762,7 +762,7 @@ class PandasSource(MemorySource):
             try:
                 codes, values = pd.factorize(series)
             except TypeError:
-                written = [_written(value, name) for value in series]
+                written = [_text_of_cell(value, name) for value in series]
                 return pa.array(written, pa.string())
             texts = pa.array([text_of(value) for value in values], pa.string())
             indices = pa.array(codes, pa.int64(), mask=codes < 0)
@@ -789,10 +789,10 @@ class PandasSource(MemorySource):
 
 
 _UNFIT = (pa.ArrowInvalid, pa.ArrowTypeError, pa.ArrowNotImplementedError, OverflowError)
-"""What is said of a column that Arrow has no type for: of several, or of very large numbers."""
+"""The errors of a column that Arrow has no type for: of several types, or of very large numbers."""
 
 
-def _written(value: Any, column: str) -> str | None:  # noqa: ANN401 - a cell may hold anything
+def _text_of_cell(value: Any, column: str) -> str | None:  # noqa: ANN401 - a cell may hold anything
     """Return a cell of a column of several types as text; a list by its items."""
     several = isinstance(value, list | tuple | set | frozenset | np.ndarray)
     # A set has no order: the same items are the same text.
