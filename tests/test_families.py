@@ -86,8 +86,9 @@ CLASSES = {
     "drafting/policy.py": (
         "drafts choose these themselves, and say in a line why",
         {
-            "AlphaKAnonymity", "CategoryShare", "Dates", "Frequent", "Intervals", "KAnonymity",
-            "KmAnonymity", "KnownTree", "RangeShare", "Suppress", "TCloseness",
+            "AlphaKAnonymity", "CategoryShare", "Dates", "DistinctLDiversity", "Frequent",
+            "Intervals", "KAnonymity", "KmAnonymity", "KnownTree", "RangeShare", "Suppress",
+            "TCloseness",
         },
     ),
     "policy/remedies.py": ("joins two promises that remedies of attacks make", {"AlphaKAnonymity"}),
