@@ -143,7 +143,14 @@ class _State:
     @property
     def much(self) -> bool:
         """Whether little would survive."""
-        return self.tried.loss > MUCH_LOST or self.tried.hidden > MUCH_HIDDEN
+        return self.loss > MUCH_LOST or self.tried.hidden > MUCH_HIDDEN
+
+    @property
+    def loss(self) -> float:
+        """The loss; every quasi-identifier counts alike in it, also one that is told apart last."""
+        lost = [each.loss for each in self.tried.columns]
+        light = any(self.columns[each.name].rule.weight == _LAST for each in self.tried.columns)
+        return sum(lost) / len(lost) if light else self.tried.loss
 
 
 class DraftSearch:
@@ -502,7 +509,7 @@ class DraftSearch:
         return Price(
             rows=self._tries.rows,
             of_rows=self._total,
-            loss=tried.loss,
+            loss=state.loss,
             hidden=tried.hidden,
             suppressed=tried.suppressed / max(tried.rows, 1),
             gone=tried.gone or DataGone(),
