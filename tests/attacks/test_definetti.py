@@ -98,9 +98,9 @@ def test_learning_is_nearly_that_over_all_ways(seed):
     group = np.repeat(np.arange(30), 4)
     ones = np.ones(120, dtype=int)
     pairing = Pairing.of(group, ones, [known.ravel()], group, ones, told.ravel())
-    stages = _learn(pairing, np.arange(30))
+    stages = _learn(pairing, [np.arange(30)])
     next(stages)
-    fast = next(stages)[0][:-1]
+    fast = next(stages)[0][0, :-1]
     for a, b in permutations(range(3), 2):
         # Whatever scale a row or column has, the ratio of the odds is what joins people.
         odds = [x[a, a] + x[b, b] - x[a, b] - x[b, a] for x in (slow, fast)]

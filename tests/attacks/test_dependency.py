@@ -1,5 +1,6 @@
 """Dependency: every figure against rows gone through one by one."""
 
+import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -131,3 +132,18 @@ def test_adult_is_told_by_what_everybody_knows(adult):
         share = sum(row[column["occupation"]] == told for row in fitting) / len(fitting)
         assert (case.people, case.posterior) == (len(fitting), pytest.approx(share))
     assert outcome.people >= max(case.people for case in outcome.worst)
+
+
+def test_of_many_values_the_rare_ones_are_learned_from_as_one():
+    rng = np.random.default_rng(0)
+    drug = rng.integers(0, 90, 1000).tolist()
+    others = rng.integers(0, 500, (1000, 12)).tolist()
+    names = ["age", "drug", "ill", *(f"c{i}" for i in range(12))]
+    rows = [
+        ("a", f"d{d}", f"i{d % 9}", *map(str, row)) for d, row in zip(drug, others, strict=True)
+    ]
+    target = Target.of_table(FrequencySet.from_rows(names, rows), ("age",), tuple(names[1:]))
+    # Twelve columns of 500 values tell each other apart by chance: nothing is learned from that.
+    assert all(found.edges == (("drug", "ill"),) for found in Dependency("ill")._learn(target))
+    outcome = Dependency("ill").on(target, HarmRule())
+    assert outcome.people == sum(drug.count(d) >= 5 for d in drug)

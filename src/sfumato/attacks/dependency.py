@@ -9,7 +9,7 @@ import numpy as np
 from sfumato.attacks.base import MOST_CASES, Attack, Case, Outcome, priors
 from sfumato.attacks.target import Target
 from sfumato.classes import ValueCounts
-from sfumato.counts import FrequencySet, group
+from sfumato.counts import Column, FrequencySet, group
 from sfumato.errors import InputError, UnknownColumnError, require_int, require_text
 from sfumato.harm import HarmRule, Level, chance_of_values
 from sfumato.leaks.findings import ALL, TOLD, fit_columns, learn_networks
@@ -115,7 +115,7 @@ class Dependency(Attack):
         wanted = [TOLD] * (len(fit.sensitive) > 1)
         wanted += [ALL] * (len(fit.quasi_identifiers + fit.sensitive) > 1)
         learner = LEARNERS[self.learner]()
-        return list(learn_networks(counts, fit, learner, wanted=wanted).values())
+        return list(learn_networks(_pool_rare(counts), fit, learner, wanted=wanted).values())
 
     def on(self, target: Target, rule: HarmRule) -> Outcome:
         counts = _rows_of(target)
@@ -183,6 +183,30 @@ def _rows_of(target: Target) -> FrequencySet:
         return counts
     # What a person has twice is learned from once.
     return FrequencySet(counts.columns, counts.codes, np.ones_like(counts.rows))
+
+
+_VALUES = 64
+"""The most values of a column that networks are learned on; rarer ones are taken together."""
+
+
+def _pool_rare(counts: FrequencySet) -> FrequencySet:
+    """Take the rare values of a column for one, where it has many.
+
+    Which values depend on which is learned from those that many people have; where a thousand
+    values of two people each are told apart, everything seems to depend on everything. The rules
+    are then read from the rows as they are.
+    """
+    columns, codes = list(counts.columns), list(counts.codes)
+    for at, column in enumerate(counts.columns):
+        if len(column.values) <= _VALUES:
+            continue
+        rows = counts.value_counts(column.name)
+        kept = np.sort(np.lexsort((np.arange(len(rows)), -rows))[:_VALUES])
+        number = np.full(len(rows), len(kept), dtype=np.int32)
+        number[kept] = np.arange(len(kept))
+        columns[at] = Column(column.name, (*(column.values[i] for i in kept.tolist()), "rarer"))
+        codes[at] = number[codes[at]]
+    return FrequencySet(tuple(columns), np.array(codes, dtype=np.int32), counts.rows)
 
 
 def _around(network: Network, column: str) -> Network:

@@ -204,14 +204,15 @@ class Pairing:
         found: IntArray = np.minimum(at, first + self.told_width[group] - 1)
         return found
 
-    def batches(self, group: IntArray) -> Iterator["GroupBatch"]:
-        """Yield groups of about the same shape together."""
+    def batches(self, group: IntArray) -> Iterator[tuple[IntArray, "GroupBatch"]]:
+        """Yield groups of about the same shape together, and their places among those given."""
         for part in self.alike(group):
             known = int(self.known_width[group[part]].max())
             told = int(self.told_width[group[part]].max())
             size = max(1, _AT_ONCE // (known * told))
             for start in range(0, len(part), size):
-                yield GroupBatch.of(self, group[part[start : start + size]], known, told)
+                some = part[start : start + size]
+                yield some, GroupBatch.of(self, group[some], known, told)
 
     def alike(self, group: IntArray) -> Iterator[IntArray]:
         """Yield the places of groups of the same shape, or of about the same if it is rare."""
@@ -291,7 +292,7 @@ class GroupBatch(NamedTuple):
         """Return the logarithm of the weight of each cell."""
         weights = np.zeros((len(self.known), len(self.told), len(self.group)), dtype=np.float32)
         for lift, at in zip(lifts, places, strict=True):
-            weights += lift.ravel()[at]
+            weights += lift.astype(np.float32).ravel()[at]
         return weights
 
 
@@ -363,6 +364,9 @@ def join_groups(
     kernel = np.exp(kernel, out=kernel)
     power = (0.4 * (1 - 1 / np.maximum(people, 1.0))).astype(np.float32)
     pairs: SingleArray = rows[:, None] * columns[None]
+    if 1 in kernel.shape[:2]:
+        # There is one way only.
+        return _Join((pairs / people).astype(np.float32), rows, columns, np.zeros_like(kernel))
     inverse = np.divide(1.0, pairs, out=np.zeros_like(pairs), where=pairs > 0)
     if start is None:
         found, told_scale = (pairs / people).astype(np.float32), (columns > 0).astype(np.float32)
@@ -406,10 +410,11 @@ def _free_energy(
 # Learning the lifts.
 
 
-def _lifts(tables: Sequence[FloatArray]) -> list[FloatArray]:
+def _lift(table: FloatArray) -> FloatArray:
     """Return how much likelier each value is for each known code, as logarithms.
 
-    A code that few people have is near 0, and the last one, which says nothing, is 0.
+    Both are `[model, code, value]`, of people expected and of lifts. A code that few people have
+    is near 0, and the last one, which says nothing, is 0.
     """
     # Of code x, T(x, v) people are expected to have value v, whose share is q(v) in all. The lift
     # is log(P(v | x) / q(v)). Here P(v | x) = (T(x, v) + 2 q(v)) / (T(x) + 2) is the mean under a
@@ -420,37 +425,42 @@ def _lifts(tables: Sequence[FloatArray]) -> list[FloatArray]:
     # given the value, P(v | x, y, …) is in proportion to q(v) · P(v | x)/q(v) · P(v | y)/q(v) · ….
     # The factor q(v) may be left out of the weights: all ways of joining a group deal out the same
     # values, and have the same product of it.
-    found = []
-    for table in tables:
-        share = table.sum(axis=0) / max(float(table.sum()), 1e-300)
-        known = (table + _PRIOR * share) / (table.sum(axis=1, keepdims=True) + _PRIOR)
-        there = share > 0
-        ratio = np.divide(known, share, out=np.ones_like(known), where=there[None])
-        lift = np.log(np.maximum(ratio, 1e-12))
-        lift[-1] = 0
-        found.append(lift)
+    people = np.maximum(table.sum(axis=(1, 2), keepdims=True), 1e-300)
+    share = table.sum(axis=1, keepdims=True) / people
+    known = (table + _PRIOR * share) / (table.sum(axis=2, keepdims=True) + _PRIOR)
+    ratio = np.divide(known, share, out=np.ones_like(known), where=share > 0)
+    found: FloatArray = np.log(np.maximum(ratio, 1e-12))
+    found[:, -1] = 0
     return found
 
 
-def _learn(pairing: Pairing, group: IntArray) -> Iterator[list[FloatArray]]:
-    """Learn lifts on some groups by expectation-maximisation; yield them after some rounds.
+def _learn(pairing: Pairing, groups: Sequence[IntArray]) -> Iterator[tuple[FloatArray, ...]]:
+    """Learn lifts by expectation-maximisation; yield them after some rounds.
 
     It begins with all ways of joining equally likely, so nothing is drawn. Each round starts the
     scaling where the last one ended, and few steps are enough.
+
+    Args:
+        pairing: The two tables.
+        groups: The groups that each model is learned on. Models do not see each other; they are
+            learned side by side because arrays cost little more for being longer.
     """
     # The expectation is T(x, v), summed over the groups that `join_groups` joins by the lifts so
-    # far; the maximisation is `_lifts`. With exact averages, and without the prior and the code
+    # far; the maximisation is `_lift`. With exact averages, and without the prior and the code
     # that says nothing, no round could make the published tables less likely. With those used here
     # that is not certain, and a likelihood on the groups learned from would reward learning them by
     # heart. So the lifts are judged by groups that were left out.
-    values = pairing.values
-    batches = [(batch, batch.places()) for batch in pairing.batches(group)]
+    values, models = pairing.values, len(groups)
+    model = np.repeat(np.arange(models), [len(each) for each in groups])
+    batches = [
+        (batch, batch.places(model[at])) for at, batch in pairing.batches(np.concatenate(groups))
+    ]
     state: list[_Join | None] = [None] * len(batches)
-    lifts = [np.zeros((size, values)) for size in pairing.sizes]
-    settled = False
+    lifts = tuple(np.zeros((models, size, values)) for size in pairing.sizes)
+    settled = np.zeros(models, dtype=np.bool_)
     for done in range(1, _ROUNDS[-1] + 1):
-        if not settled:
-            tables = [np.zeros(size * values) for size in pairing.sizes]
+        if not settled.all():
+            tables = [np.zeros(models * size * values) for size in pairing.sizes]
             for at, (batch, places) in enumerate(batches):
                 weights = batch.weigh(lifts, places)
                 batch.forbid(weights)
@@ -467,9 +477,15 @@ def _learn(pairing: Pairing, group: IntArray) -> Iterator[list[FloatArray]]:
                 for attribute, place in enumerate(places):
                     size = len(tables[attribute])
                     tables[attribute] += np.bincount(place.ravel(), joined.people.ravel(), size)
-            old, lifts = lifts, _lifts([table.reshape(-1, values) for table in tables])
-            steps = [np.abs(a - b).max(initial=0.0) for a, b in zip(old, lifts, strict=True)]
-            settled = max(steps, default=0.0) < _SETTLED
+            new = [_lift(table.reshape(models, -1, values)) for table in tables]
+            step = np.zeros(models)
+            for a, b in zip(lifts, new, strict=True):
+                step = np.maximum(step, np.abs(a - b).max(axis=(1, 2)))
+            # A model that has settled stays as it was then, however long others take.
+            lifts = tuple(
+                np.where(settled[:, None, None], a, b) for a, b in zip(lifts, new, strict=True)
+            )
+            settled |= step < _SETTLED
         if done in _ROUNDS:
             yield lifts
 
@@ -504,7 +520,7 @@ class Dependence:
 
         It is the mean over the models of a group: where they disagree, nothing is sure.
         """
-        for batch in self.pairing.batches(np.arange(self.pairing.groups)):
+        for _, batch in self.pairing.batches(np.arange(self.pairing.groups)):
             if not self.found and self.pairing.known_shared is None:
                 yield batch, batch.known_rows[:, None] * batch.told_rows[None] / batch.people
                 continue
@@ -540,18 +556,13 @@ def learn_dependence(pairing: Pairing) -> Dependence:
     """
     rng = np.random.default_rng(SEED)
     model = _halve(pairing, rng)
-    learned_on = 0
-    learning = []
+    groups = []
     for each in range(int(model.max()) + 1):
         of_split = model[each // 2] if len(model) > 1 else model[0]
         group = rng.permutation(np.flatnonzero(of_split != each))
-        group = np.sort(group[: _room(pairing.cells[group])])
-        learned_on = max(learned_on, len(group))
-        learning.append(_learn(pairing, group))
-    stages = (
-        tuple(np.stack(each) for each in zip(*models, strict=True))
-        for models in zip(*learning, strict=True)
-    )
+        groups.append(np.sort(group[: _room(pairing.cells[group])]))
+    learned_on = max(map(len, groups))
+    stages = _learn(pairing, groups)
     early = next(stages)
     as_likely = _hold_against_copies(pairing, model, early, rng)
     if as_likely > _HOPELESS:

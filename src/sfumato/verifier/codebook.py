@@ -149,20 +149,35 @@ def _column_fault(
 
 def _stand_in(texts: Mapping[str, int] | Sequence[str], bounds: Sequence[str]) -> bool:
     """Return whether bounds stand in some texts: as numbers, or as days of years in them."""
-    given = [bound for bound in bounds if bound]
+    # A cell that is the bound itself, as of the numbers of groups, needs no search.
+    given = [bound for bound in bounds if bound and not (bound in texts and _is_number(bound))]
     if not given:
         return True
-    numbers = {
-        _number(found) for text in texts for form in _NUMBERS for found in form.findall(text)
-    }
-    numbers |= {_shortest(number) for number in numbers if number is not None}
+    numbers = {float(found) for text in texts for form in _NUMBERS for found in form.findall(text)}
     years = {int(found) for text in texts for found in re.findall(r"\d{4}", text)}
     return all(
         _is_near(int(bound[:4]), years)
         if _DAY.fullmatch(bound)
-        else _number(bound.lstrip("-")) in numbers
+        else _is_written(bound.lstrip("-"), numbers)
         for bound in given
     )
+
+
+def _is_number(text: str) -> bool:
+    return any(form.fullmatch(text) for form in _NUMBERS)
+
+
+def _is_written(bound: str, numbers: Collection[float]) -> bool:
+    """Return whether a bound is one of some numbers, or how one of 32 bits is written.
+
+    >>> _is_written("0.1", {0.10000000149011612}), _is_written("0.1000", {0.1})
+    (True, True)
+    """
+    number = _number(bound)
+    if number is None:
+        return False
+    exact = _single(float(number))
+    return float(number) in numbers or (exact in numbers and _shortest(exact) == number)
 
 
 def _is_near(year: int, years: Collection[int]) -> bool:
@@ -174,13 +189,12 @@ def _is_near(year: int, years: Collection[int]) -> bool:
     return any(each // 10 in decades for each in (year - 1, year, year + 1))
 
 
-def _shortest(number: Decimal) -> Decimal:
+def _shortest(exact: float | None) -> Decimal | None:
     """Return how a number of 32 bits is written: 0.1, not the 0.10000000149011612 that it is."""
-    exact = float(number)
-    if _single(exact) != exact:
-        return number
+    if exact is None:
+        return None
     texts = (f"{exact:.{digits}g}" for digits in range(1, 10))
-    return next((Decimal(text) for text in texts if _single(float(text)) == exact), number)
+    return next((Decimal(text) for text in texts if _single(float(text)) == exact), None)
 
 
 def _single(number: float) -> float | None:
