@@ -6,6 +6,7 @@ import pyarrow as pa
 import pytest
 
 import sfumato as sf
+from sfumato.errors import InputError
 
 HOSPITAL = ["flu", "gout", "asthma", "eczema", "angina", "mumps"]
 
@@ -48,6 +49,82 @@ def test_one_value_in_several_spellings_is_one_value(forms):
 def test_signs_that_make_another_value_count(values):
     table = table_of(lambda rng: rng.choice(HOSPITAL), values)
     assert verdict(table).at_risk == 0
+
+
+QUALIFIED = {
+    "alone, in brackets, in words": ["HIV", "HIV (B20)", "HIV pos."],
+    "never alone": ["HIV (confirmed)", "HIV: positive", "HIV [B20]"],
+    "before and after": ["acute HIV", "HIV", "chronic HIV infection"],
+    "of several words": ["lung cancer", "Lung-Cancer, stage 2", "recurrent lung cancer"],
+}
+
+
+@pytest.mark.parametrize("forms", QUALIFIED.values(), ids=QUALIFIED)
+def test_one_illness_with_qualifiers_is_one_illness(forms):
+    table = table_of(lambda rng: rng.choice(HOSPITAL), forms)
+    found = verdict(table)
+    assert (found.answer, found.at_risk) == ("no", 10)
+
+
+@pytest.mark.parametrize(
+    "values",
+    [["type A", "type B"], ["left arm", "right arm"], ["1", "1 a", "1 b"], ["Hives", "HIV"]],
+    ids=str,
+)
+def test_values_that_only_share_a_word_are_different(values):
+    table = table_of(lambda rng: rng.choice(HOSPITAL), values)
+    assert verdict(table).at_risk == 0
+
+
+def test_terms_that_all_classes_mix_are_harmless():
+    ills = ["cancer", "cancer of the lung", "cancer (skin)", *HOSPITAL]
+    table = pa.table({"zone": [f"z{i // 45}" for i in range(450)], "ill": ills * 50})
+    assert verdict(table).at_risk == 0
+
+
+PAIRS = {
+    "blood pressures": lambda a, b: f"{a}/{b}",
+    "with a unit": lambda a, b: f"{a} / {b} mmHg",
+    "in brackets": lambda a, b: f"({a}, {b})",
+    "the second": lambda a, b: f"{b}/{a}",
+}
+
+
+@pytest.mark.usefixtures("patience")
+@pytest.mark.parametrize("write", PAIRS.values(), ids=PAIRS)
+def test_one_of_two_numbers_in_a_cell_is_told(write):
+    def usual(rng):
+        return write(rng.randrange(100, 200), rng.randrange(60, 100))
+
+    rng = random.Random(1)
+    odd = [write(181 + i % 3, rng.randrange(60, 100)) for i in range(10)]
+    assert len({*odd}) > 5
+    found = verdict(table_of(usual, odd))
+    assert (found.answer, found.at_risk >= 10) == ("no", True)
+    assert verdict(table_of(usual, [usual(rng) for _ in range(10)])).at_risk == 0
+
+
+def test_people_of_a_whole_cell_and_of_its_numbers_are_counted_once():
+    # All have 180 first, which the class has by its whole values, too.
+    cells = ["180/90"] * 10
+    table = table_of(lambda rng: f"{rng.randrange(100, 170)}/{rng.randrange(60, 100)}", cells)
+    assert verdict(table).at_risk == 10
+
+
+def test_whom_a_column_names_is_counted():
+    rng = random.Random(0)
+    where = [f"{48 + rng.random():.5f}, {11 + rng.random():.5f}" for _ in range(200)]
+    table = pa.table({"zone": ["z1", "z2"] * 100, "where": where})
+    found = sf.verify(table, quasi_identifiers=["zone"], sensitive=["where"])
+    assert (found.answer, found.at_risk) == ("no", 200)
+    assert found.to_dict()["people_at_risk"] == 200
+    assert "200 of 200 people are at risk" in found.headline
+
+
+def test_a_struct_is_refused_in_words():
+    table = pa.table({"zone": [{"a": 1}, {"a": 2}], "ill": ["flu", "gout"]})
+    with pytest.raises(InputError, match="'zone' holds struct<a: int64>, which has no single"):
+        verdict(table)
 
 
 NUMBERS = {

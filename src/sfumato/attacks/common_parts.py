@@ -1,7 +1,9 @@
-"""Parts that different values share: items of lists, words, spellings, codes of one branch."""
+"""Parts that different values share: items of lists, terms, spellings, codes of one branch."""
 
 import re
 import unicodedata
+from collections import Counter
+from collections.abc import Collection, Sequence
 from functools import lru_cache
 
 from sfumato.attacks.amounts import readings_of
@@ -62,8 +64,58 @@ def parts_of(text: str) -> set[str]:
     return found - {""}
 
 
+def terms_of(texts: Sequence[str]) -> list[set[str]]:
+    """Return for each text of a column the shorter terms that it qualifies.
+
+    `HIV (B20)`, `HIV pos.` and `acute HIV` are all HIV if that is how one of them begins before its
+    brackets or its colon, or if HIV alone is a value of the column. No list of words says so: a
+    term is what the column itself writes without the rest.
+
+    >>> [sorted(found) for found in terms_of(["HIV (B20)", "HIV pos.", "Hives", "flu", "flu"])]
+    [['hiv …'], ['hiv …'], [], [], []]
+    >>> terms_of(["type A", "type B", "C", "C#"])
+    [set(), set(), set(), set()]
+    """
+    words = [_words(text) for text in texts]
+    terms = {each for each in words if each}
+    terms |= {_words(head[0]) for text in texts if (head := _QUALIFIED.match(text))}
+    # A number names nothing, and a long text is nothing that others qualify.
+    terms = {t for t in terms if len(t) <= _LONGEST and any(map(str.isalpha, "".join(t)))}
+    spelt = {each for each in words if len(each) <= _MOST_WORDS}
+    held = {each: _parts_among(each, terms) for each in spelt}
+    several = Counter(term for found in held.values() for term in found)
+    return [
+        {f"{' '.join(term)} …" for term in held.get(each, ()) if several[term] > 1}
+        for each in words
+    ]
+
+
+_QUALIFIED = re.compile(r"[^\[({:]*\w[^\[({:]*(?=[\[({:])")
+"""What stands before the first bracket or colon of a text."""
+
+_LONGEST = 6
+"""The most words of a term."""
+
+_MOST_WORDS = 30
+"""Longer texts are prose."""
+
+
+def _words(text: str) -> tuple[str, ...]:
+    """Return the words of a text, each with the signs that make another of it."""
+    return tuple(_IDLE.sub(" ", _DASHES.sub("-", _plain(text))).split())
+
+
+def _parts_among(
+    words: tuple[str, ...], terms: Collection[tuple[str, ...]]
+) -> set[tuple[str, ...]]:
+    """Return the terms that stand in some words, in one piece."""
+    ends = range(1, len(words) + 1)
+    runs = {words[start:end] for end in ends for start in range(max(end - _LONGEST, 0), end)}
+    return runs.intersection(terms)
+
+
 def is_branch(part: str) -> bool:
-    """Return whether a part is the beginning of codes of one branch."""
+    """Return whether a part begins the codes of one branch, or is a term of several values."""
     return part.endswith("…")
 
 

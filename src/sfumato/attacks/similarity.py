@@ -21,7 +21,7 @@ from sfumato.attacks.base import (
     share_below,
     strongest,
 )
-from sfumato.attacks.common_parts import is_branch, items_of, parts_of
+from sfumato.attacks.common_parts import is_branch, items_of, parts_of, terms_of
 from sfumato.attacks.overlap import number_items
 from sfumato.attacks.target import Holders, Target
 from sfumato.classes import EquivalenceClasses, SensitiveColumn, ValueCounts
@@ -426,7 +426,8 @@ class Similarity(ClassAttack):
     values that a policy calls secret; every level of a sensitive column's hierarchy between
     the values and the top; all values but those that a policy calls harmless or that three quarters
     of all people have; of cells that are lists (`I10; E11`) the values that share an item; codes of
-    one branch of a known classification (ICD, ATC); values that one class spells in several ways;
+    one branch of a known classification (ICD, ATC); values that one class spells in several ways,
+    or qualifies (`HIV`, `HIV (B20)`, `HIV pos.`); each number of cells of several (`120/80`);
     below and above what half of all people have, or below and above zero; and for
     a column of six different numbers or days or more the `width` that a policy gives it, or else a
     tenth and a third of the range between the tenth and the ninetieth of a hundred people in their
@@ -804,7 +805,8 @@ def _items_of(column: SensitiveColumn) -> _Items:
     listed = [items_of(text) for text in texts]
     parts: list[set[str]] = [set()] * len(texts)
     if len(texts) <= _MOST_TEXTS and amounts_of(column) is None:
-        parts = [parts_of(text) for text in texts]
+        terms = terms_of(texts)
+        parts = [parts_of(text) | some for text, some in zip(texts, terms, strict=True)]
     names = tuple(sorted({each for some in (*listed, *parts) for each in some}))
     at = {name: i for i, name in enumerate(names)}
     has = [

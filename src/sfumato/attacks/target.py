@@ -89,6 +89,9 @@ class Target:
     also: "tuple[Target, ...]" = ()
     """The same release by its other sensitive columns, where people are grouped otherwise."""
 
+    read_from: "tuple[Target, IntArray] | None" = None
+    """The target whose rows these were read from, and which of these each of those is."""
+
     earlier: "tuple[EarlierRelease, ...]" = ()
     """Releases of the same people before this one."""
 
@@ -195,6 +198,10 @@ class Target:
 
     def find_rows(self, flags: Mapping[Knows, BoolArray]) -> PeopleFound:
         """Return the people of some combinations of the counts, by what is known of them."""
+        if self.read_from is not None:
+            # They are the same people, so that who is found twice is counted once.
+            target, at = self.read_from
+            return target.find_rows({knows: found[at] for knows, found in flags.items()})
         return found_at(self._count_rows, self._rows, flags)
 
     @property

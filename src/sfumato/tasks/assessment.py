@@ -1,7 +1,7 @@
 """The answer: may this be published? People at risk, promises, assumptions, and why."""
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Literal
 
 from sfumato.attacks import Outcome
@@ -152,6 +152,14 @@ class Assessment(Showable):
         if not self.adversaries and self.judged:
             of = max(each.of for each in self.judged)
             lines = count_at_risk(self.attacks, of, against=self.against)
+            object.__setattr__(self, "adversaries", lines)
+        # Whom a column names is found by everybody, without any attack.
+        named = max((each.people or 0 for each in self.named), default=0)
+        if named:
+            lines = tuple(
+                replace(line, people=max(line.people, min(named, line.of)))
+                for line in self.adversaries
+            )
             object.__setattr__(self, "adversaries", lines)
 
     @property

@@ -1044,6 +1044,7 @@ def count(source: "Countable", columns: Sequence[str], *, stars: Sequence[str] =
         if stars:
             starred += _count_starred(batch, stars)
         if columns:
+            _require_values(batch.schema, columns)
             tally.add([batch.column(c) for c in columns])
         forms.add(batch)
     alone: dict[Combination, int] = {(): rows} if rows else {}
@@ -1052,6 +1053,17 @@ def count(source: "Countable", columns: Sequence[str], *, stars: Sequence[str] =
     if _FEWER * len(sums) <= rows:
         source.counted.append((tuple(columns), counts))
     return counts
+
+
+def _require_values(schema: pa.Schema, columns: Sequence[str]) -> None:
+    """Raise an error for columns whose cells have several named values."""
+    for name in columns:
+        kind = schema.field(name).type
+        if pa.types.is_struct(kind) or pa.types.is_map(kind) or pa.types.is_union(kind):
+            raise InputError(
+                f"column {name!r} holds {kind}, which has no single value per row. "
+                "Split it into plain columns, or leave it out."
+            )
 
 
 def count_each(source: Source, columns: Sequence[str]) -> dict[str, dict[object, int]]:

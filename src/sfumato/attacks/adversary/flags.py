@@ -1,12 +1,14 @@
-"""Columns of one value or none: what is missing there says no as clearly as a value says yes."""
+"""Columns read otherwise: one value or none, a value at all, the numbers of a cell with several."""
 
-from collections.abc import Sequence
+import re
+from collections import Counter
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 import numpy as np
 
 from sfumato.counts import Column, FrequencySet
-from sfumato.text import text_of
+from sfumato.text import in_order, text_of
 
 NONE = "no value"
 """What is shown in place of a missing value, where it tells as much as a value."""
@@ -19,10 +21,11 @@ ANY = "any value"
 def read_presence(
     counts: FrequencySet, names: Sequence[str], person: str | None = None
 ) -> FrequencySet | None:
-    """Return counts in which columns say only who has a value; None if that tells nothing new.
+    """Return rows whose columns say only who has a value; None if that tells nothing new.
 
-    Of a column in which half of the cells or more are empty, such as a drug that few people take,
-    it is a statement that a person has a value, whichever it is.
+    There is one for each row of those given, and alike ones may come again. Of a column in which
+    half of the cells or more are empty, such as a drug that few people take, it is a statement that
+    a person has a value, whichever it is.
 
     Args:
         counts: The published rows.
@@ -44,13 +47,70 @@ def read_presence(
             found.append(name)
     if not found:
         return None
-    kept = counts.project([name for name in counts.names if name not in names or name in found])
-    columns, codes = list(kept.columns), kept.codes.copy()
-    for name in found:
-        at = kept.index(name)
-        codes[at] = kept.codes_of(name) == columns[at].missing
-        columns[at] = Column(name, (ANY, NONE))
-    return FrequencySet(tuple(columns), codes, kept.rows).project(kept.names)
+    kept = [i for i, n in enumerate(counts.names) if n not in names or n in found]
+    columns, codes = [counts.columns[i] for i in kept], counts.codes[kept]
+    for at, column in enumerate(columns):
+        if column.name in found:
+            codes[at] = codes[at] == column.missing
+            columns[at] = Column(column.name, (ANY, NONE))
+    return FrequencySet(tuple(columns), codes, counts.rows)
+
+
+_NUMBERS = re.compile(
+    r"[\s\[({]*([-+]?\d+(?:\.\d+)?)" + 3 * r"(?:\s*[/,;:|x× ]\s*([-+]?\d+(?:\.\d+)?))?" + r"[^\d]*"
+)
+"""A cell of up to four numbers: `120/80 mmHg`, `48.1, 11.2`, `3 x 4 x 5`; but not a range."""
+
+_PLACES = ("first", "second", "third", "fourth")
+
+
+def read_numbers(counts: FrequencySet, names: Sequence[str]) -> Iterator[FrequencySet]:
+    """Yield rows with the first number of cells that hold several, with the second, and so on.
+
+    All of a class may have nearly the same first number, however many pairs there are. Columns of
+    which most values are no such cells are left out. There is one row for each of those given.
+
+    Args:
+        counts: The published rows.
+        names: The columns to look at: sensitive ones.
+
+    Example:
+        >>> rows = [("A", "120/80"), ("B", "140/90"), ("B", "refused")]
+        >>> counts = FrequencySet.from_rows(["zip", "pressure"], rows)
+        >>> for found in read_numbers(counts, ["pressure"]):
+        ...     found.column("pressure").values
+        ('120 first', '140 first', None)
+        ('80 second', '90 second', None)
+    """
+    read = {name: _numbers_of(counts.column(name)) for name in names}
+    for place, word in enumerate(_PLACES):
+        told = {name: cells for name, cells in read.items() if any(len(c) > place for c in cells)}
+        if not told:
+            return
+        kept = [i for i, n in enumerate(counts.names) if n not in names or n in told]
+        columns, codes = [counts.columns[i] for i in kept], counts.codes[kept]
+        for at, column in enumerate(columns):
+            if column.name in told:
+                each = told[column.name]
+                texts = [f"{c[place]} {word}" if len(c) > place else None for c in each]
+                values = in_order({*texts, None})
+                number = {text: i for i, text in enumerate(values)}
+                codes[at] = np.array([number[text] for text in texts], dtype=np.int32)[codes[at]]
+                columns[at] = Column(column.name, tuple(values))
+        yield FrequencySet(tuple(columns), codes, counts.rows)
+
+
+def _numbers_of(column: Column) -> list[tuple[str, ...]]:
+    """Return the numbers of each value; nothing of all if most values are not several numbers."""
+    none: tuple[str, ...] = ()
+    found = []
+    for value in column.values:
+        cell = _NUMBERS.fullmatch(value) if isinstance(value, str) else None
+        numbers = none if cell is None else tuple(each for each in cell.groups() if each)
+        found.append(numbers if len(numbers) > 1 else none)
+    widths = Counter(map(len, found))
+    width, n = widths.most_common(1)[0] if widths else (0, 0)
+    return found if width and 2 * n >= len(column.known) else [none] * len(found)
 
 
 def read_flags(counts: FrequencySet, names: Sequence[str]) -> FrequencySet:

@@ -20,12 +20,13 @@ from sfumato.attacks import (
     matcher,
 )
 from sfumato.attacks.adversary.claims import chance_claims, randomised_columns
-from sfumato.attacks.adversary.flags import NONE, read_flags, read_presence
+from sfumato.attacks.adversary.flags import NONE, read_flags, read_numbers, read_presence
+from sfumato.attacks.amounts import amounts_of
 from sfumato.attacks.nearly_exact import NearlyExact, read_columns
 from sfumato.attacks.overlap import Face, LabelKnowledge, number_items
 from sfumato.attacks.perturbed import BesideColumn, look_at
 from sfumato.classes import MISSING, SensitiveColumn, ValueCounts, overlapping
-from sfumato.counts import Column, FrequencySet, group
+from sfumato.counts import Column, FrequencySet, group, sums
 from sfumato.counts.people import ClassPeople
 from sfumato.decouplings.base import LinkedTables, joint_name
 from sfumato.errors import (
@@ -110,7 +111,7 @@ def target_of(release: Published, *, at_face_value: Sequence[str] = ()) -> Targe
     target = _with_claims(target, release)
     target = with_items(target, release)
     if isinstance(release, PublishedTable):
-        target = replace(target, whole=_whole_rows(release), also=_presence(target))
+        target = replace(target, whole=_whole_rows(release), also=_read_otherwise(target))
     elif isinstance(release, PublishedGroups) and release.beside and release.quasi_identifiers:
         target = replace(target, whole=_rows_beside(release))
     matches_any = target.counts is not None and release.missing == Missing.MATCHES_ANY.value
@@ -274,18 +275,20 @@ def _table(
     return target.keep(~target.silent)
 
 
-def _presence(target: Target) -> tuple[Target, ...]:
-    """Return the same people by whether they have a value at all, where most have none."""
-    person, household = target.person, target.household
+def _read_otherwise(target: Target) -> tuple[Target, ...]:
+    """Return the same people by what else their cells say than the values that they are.
+
+    That is whether they have a value at all, where most have none, and each of several numbers.
+    """
     if target.counts is None:
         return ()
-    counts = read_presence(target.counts, target.sensitive, person)
+    # Of cells that are one amount or one day, amounts are read as they are.
+    several = [n for n, each in target.classes.sensitive.items() if amounts_of(each.column) is None]
+    numbers = [_read_from(target, each) for each in read_numbers(target.counts, several)]
+    counts = read_presence(target.counts, target.sensitive, target.person)
     if counts is None:
-        return ()
-    names = tuple(name for name in target.sensitive if name in counts.names)
-    found = Target.of_table(
-        counts, target.quasi_identifiers, names, person=person, household=household
-    )
+        return tuple(numbers)
+    found = _read_from(target, counts)
     sensitive = {}
     for name, each in found.classes.sensitive.items():
         # To have none is what is usual.
@@ -294,8 +297,25 @@ def _presence(target: Target) -> tuple[Target, ...]:
         ]
         column = replace(each.column, secrecy=np.array(secrecy, dtype=np.int64))
         sensitive[name] = replace(each, column=column)
+    return (replace(found, classes=replace(found.classes, sensitive=sensitive)), *numbers)
+
+
+def _read_from(target: Target, rows: FrequencySet) -> Target:
+    """Return the people of a target by columns that were read from theirs, row by row."""
+    alike = rows.group_by(rows.names)
+    counts = FrequencySet(
+        rows.columns, rows.codes[:, alike.first], sums(alike.of_item, rows.rows, alike.n)
+    )
+    names = tuple(name for name in target.sensitive if name in counts.names)
+    found = Target.of_table(
+        counts,
+        target.quasi_identifiers,
+        names,
+        person=target.person,
+        household=target.household,
+    )
     # That one column tells another is found on the values.
-    return (replace(found, unknown=names, classes=replace(found.classes, sensitive=sensitive)),)
+    return replace(found, unknown=names, read_from=(target, alike.of_item))
 
 
 _MANY_VALUES = 50_000
