@@ -496,7 +496,9 @@ def raw_ledger(tmp_path, policy):
     release = sf.anonymize(PEOPLE, policy, output=tmp_path / "release", format="parquet")
     assert release.levels == {"age": 1, "zip": 1}
     sf.decouple(tmp_path / "release", output=tmp_path / "broken")
-    sf.Ledger.start(tmp_path / "broken", tmp_path / "raw.ledger", alpha=0.5, policy=policy)
+    sf.Ledger.start(
+        tmp_path / "broken", tmp_path / "raw.ledger", alpha=0.5, policy=policy, source=PEOPLE
+    )
     return tmp_path / "raw.ledger"
 
 

@@ -116,6 +116,14 @@ def start(  # noqa: PLR0917 - options of a command line
         ),
     ] = None,
     rows_per_person: RowsOption = None,
+    hide_waiting: Annotated[
+        bool,
+        typer.Option(
+            "--hide-waiting",
+            help="Keep what who waits tells within alpha, too: newcomers of a group are decided on "
+            "together and once, and who cannot be published never is.",
+        ),
+    ] = False,
     above: Annotated[
         bool, typer.Option("--above", help="Start also if groups tell more than alpha already.")
     ] = False,
@@ -139,6 +147,7 @@ def start(  # noqa: PLR0917 - options of a command line
             k=k,
             policy=policy,
             rows_per_person=_parse_rows(rows_per_person),
+            hide_waiting=hide_waiting,
         )
     _show(done, json=json)
 

@@ -160,6 +160,12 @@ class Rules:
     rows_per_person: RowsPerPerson | None = None
     """How many rows a person may have; None if each row is a person."""
 
+    hide_waiting: bool = False
+    """Whether newcomers are decided on in lots, so that waiting tells no value."""
+
+    draws: dict[str, float] = field(default_factory=dict)
+    """The number drawn for each lot: the same if a release is decided on again."""
+
     def objection(self, part: SeenTogether, who: str) -> str:
         """Return why a part may not be seen; empty if it may."""
         if part.size < self.k:

@@ -27,6 +27,7 @@ from sfumato.ledger.counting import PAIR, find_miscounted
 from sfumato.ledger.store import (
     FINGERPRINT,
     MOST_ROWS,
+    OPTIONAL,
     OWNER,
     SEALS,
     WAIT,
@@ -528,7 +529,7 @@ def _are_settings(db: sqlite3.Connection) -> bool:
         settings = Settings.load(db)
     except InputError:
         return False
-    return keys == {*Settings.names(several=settings.several), *SEALS}
+    return keys - {*OPTIONAL} == {*Settings.names(several=settings.several), *SEALS} - {*OPTIONAL}
 
 
 def _pending_faults(db: sqlite3.Connection, entries: dict[int, dict[str, Any]]) -> list[str]:
@@ -598,12 +599,12 @@ def _forms(settings: Settings) -> dict[str, str]:
         "(json_type(shown) <> 'integer' OR length(shown) <= 20)",
         "parts": f"{_whole('sequence', 1)} AND {_whole('joined')} AND {_whole('left_it')} AND "
         f"{_whole('rows')} AND typeof(counts) = 'blob' AND length(counts) % {PAIR} = 0",
-        "waiting": f"kind IN ('add', 'remove', 'correct') AND {_texts('labels', known)} AND "
-        f"{_texts('row', secret)} AND {_whole('rows', 1)} AND {_whole('since')} AND "
-        "typeof(person) = 'text' AND (person = '' OR rows = 1 AND person NOT GLOB '*[^0-9a-f]*' "
-        f"AND length(person) = {2 * FINGERPRINT}) AND CASE kind "
-        f"WHEN 'correct' THEN {_texts('new_labels', known)} AND {_texts('new_row', secret)} "
-        "ELSE new_labels = '' AND new_row = '' END",
+        "waiting": "kind IN ('add', 'remove', 'correct', 'aside') AND "
+        f"{_texts('labels', known)} AND {_texts('row', secret)} AND {_whole('rows', 1)} AND "
+        f"{_whole('since')} AND typeof(person) = 'text' AND (person = '' OR "
+        f"rows = 1 AND person NOT GLOB '*[^0-9a-f]*' AND length(person) = {2 * FINGERPRINT}) "
+        f"AND CASE kind WHEN 'correct' THEN {_texts('new_labels', known)} AND "
+        f"{_texts('new_row', secret)} ELSE new_labels = '' AND new_row = '' END",
         "paths": f"{_whole('column')} AND column < {known} AND "
         f"{_plain_json('value', 'text', 'null')} AND {path}",
         "given": f"typeof(fingerprint) = 'text' AND {_whole('sequence')} AND typeof(time) = 'text'",

@@ -6,6 +6,7 @@ import sqlite3
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from fractions import Fraction
 from functools import cache, cached_property
 from typing import Literal, NamedTuple
 
@@ -29,18 +30,24 @@ from sfumato.ledger.admission import (
     choose_newcomers,
 )
 from sfumato.ledger.chain import digest_text
-from sfumato.ledger.corrections import Wish, apply_corrections, choose_corrections
+from sfumato.ledger.corrections import Memory, Wish, apply_corrections, choose_corrections
 from sfumato.ledger.counting import CellCounts
 from sfumato.ledger.records import CellState, Change, Codes, Harmless, cell_states, memory_of
-from sfumato.ledger.store import ANY, OWNER, RowsPerPerson, split_keys
+from sfumato.ledger.store import ANY, OWNER, RowsPerPerson, keys_of, split_keys
+from sfumato.ledger.waiting import chance_aside, hides_any, smallest_lot
 from sfumato.models.base import PrivacyModel, TableModel
 from sfumato.policy import Policy
 from sfumato.text import in_order
 from sfumato.typing import IntArray, Value
 
-Kind = Literal["add", "remove", "correct"]
+Kind = Literal["add", "remove", "correct", "aside"]
 
-WISHES: dict[str, str] = {"add": "join", "remove": "leave", "correct": "be corrected"}
+WISHES: dict[str, str] = {
+    "add": "join",
+    "remove": "leave",
+    "correct": "be corrected",
+    "aside": "nothing: set aside",
+}
 """What people wait for, in words."""
 
 
@@ -151,7 +158,8 @@ def count_rows_of(db: sqlite3.Connection, owners: Iterable[str]) -> Counter[str]
         first, last = owner + "00" * OWNER, owner + "ff" * OWNER
         [found[owner]] = db.execute(
             "SELECT (SELECT COUNT(*) FROM people WHERE fingerprint BETWEEN ? AND ?) + "
-            "(SELECT COUNT(*) FROM waiting WHERE kind = 'add' AND person BETWEEN ? AND ?)",
+            "(SELECT COUNT(*) FROM waiting WHERE kind IN ('add', 'aside') AND "
+            "person BETWEEN ? AND ?)",
             (bytes.fromhex(first), bytes.fromhex(last), first, last),
         ).fetchone()
     return found
@@ -226,6 +234,19 @@ class IncrementResult:
     drawn: int
     """How many rows without an identifier left cells that were drawn."""
 
+    told: "ToldByWaiting | None" = None
+    """What who waits tells, if that is not hidden."""
+
+
+class ToldByWaiting(NamedTuple):
+    """What is learned by those who know that a person waits."""
+
+    share: Fraction
+    """The largest share of a value among those who wait in one group, or to leave one cell."""
+
+    rows: int
+    """How many wait because of their values."""
+
 
 def consider(
     db: sqlite3.Connection,
@@ -272,6 +293,7 @@ def consider(
         desk.withdrawn,
         work.others,
         work.drawn,
+        None if rules.hide_waiting else work.told_by_waiting(),
     )
 
 
@@ -345,6 +367,11 @@ class _Desk:
                 f"{self.one} left in release {known.left}: who compares the two would know more "
                 "than alpha allows",
             )
+        elif waiting is not None and waiting.kind == "aside":
+            if ask.kind == "remove":
+                self.withdrawn += 1  # Nothing of the row is kept but whose it was.
+            else:
+                self._refuse(ask, 1, f"{self.one} was set aside, and is not decided on again")
         elif ask.kind == "add":
             self._add_person(ask, known, waiting)
         elif waiting is not None and waiting.kind == "add":
@@ -426,7 +453,7 @@ class _Desk:
             found[labels] -= known
             self.named.add(labels)
         for ask, waiting in self.before.items():
-            if ask.kind != "add" and ask.person not in self.people:
+            if ask.kind not in {"add", "aside"} and ask.person not in self.people:
                 found[ask.labels] -= waiting.rows
         return found
 
@@ -527,9 +554,11 @@ class _Work:
         """What is asked of others."""
 
         for ask in desk.total:
-            if ask.kind != "add" and ask.person in desk.people:
+            if ask.kind in {"add", "aside"}:
+                continue
+            if ask.person in desk.people:
                 self.of_cell[desk.people[ask.person].cell].append(ask)
-            elif ask.kind != "add":
+            else:
                 self.of_group[ask.labels].append(ask)
         self.cells = cell_states(db, self.of_group, self.of_cell, harmless)
         self.cells_of = Counter(cell.record.labels for cell in self.cells)
@@ -569,6 +598,9 @@ class _Work:
             if ask.kind == "add" and rows:
                 groups[ask.labels].append(ask)
         for labels, asks in groups.items():
+            if self.rules.hide_waiting:
+                self._join_lots(labels, asks)
+                continue
             if labels in self.rules.closed:
                 self.why.update(dict.fromkeys(asks, self.rules.closed[labels]))
                 continue
@@ -578,11 +610,7 @@ class _Work:
 
     def _join_group(self, labels: str, asks: Sequence[Ask]) -> int:
         """Make a new cell of rows that want to join a group, of each person one; count them."""
-        asks = [ask for ask in asks if self.left[ask]]
-        if self.desk.several:
-            first = {asks[i].owner: i for i in self.rng.permutation(len(asks)).tolist()}
-            self.why.update(dict.fromkeys(asks, "another row of the person goes first"))
-            asks = [asks[i] for i in sorted(first.values())]
+        asks = self._one_each(asks)
         codes = Codes.of(self.harmless)
         offers = _offers(codes, [ask.row for ask in asks], [self.left[ask] for ask in asks])
         empty = codes.empty()
@@ -603,6 +631,65 @@ class _Work:
                 Change(labels, codes, empty, choice.part, joined=choice.part.size, people=people)
             )
         return choice.part.size
+
+    def _one_each(self, asks: Sequence[Ask]) -> list[Ask]:
+        """Return the asks with rows, of each person one that is drawn."""
+        asks = [ask for ask in asks if self.left[ask]]
+        if self.desk.several:
+            first = {asks[i].owner: i for i in self.rng.permutation(len(asks)).tolist()}
+            self.why.update(dict.fromkeys(asks, "another row of the person goes first"))
+            asks = [asks[i] for i in sorted(first.values())]
+        return asks
+
+    def _join_lots(self, labels: str, asks: Sequence[Ask]) -> None:
+        """Decide on newcomers together and for good, once they are enough."""
+        least = smallest_lot(self.rules.alpha, self.rules.k)
+        number = 0
+        while True:
+            lot = self._one_each(asks)
+            rows = sum(self.left[ask] for ask in lot)
+            if rows < least:
+                why = f"the newcomers would be {rows}, and are decided on when they are {least}"
+                self.why.update(dict.fromkeys(lot, why))
+                return
+            codes = Codes.of(self.harmless)
+            offers = _offers(codes, [ask.row for ask in lot], [self.left[ask] for ask in lot])
+            part = codes.empty().plus(offers.values, offers.rows)
+            number += 1
+            if self._is_set_aside(f"{labels} {number}", labels, codes, part):
+                for ask in lot:
+                    self._set_aside(ask)
+            else:
+                for ask in lot:
+                    self._publish(ask, self.left[ask])
+                people = _who(lot, offers.rows)
+                empty = codes.empty()
+                self.changes.append(
+                    Change(labels, codes, empty, part, joined=part.size, people=people)
+                )
+
+    def _is_set_aside(self, lot: str, labels: str, codes: Codes, part: SeenTogether) -> bool:
+        """Return whether a lot cannot be published, or is drawn not to be: see `waiting`."""
+        drawn = self.rules.draws.setdefault(lot, float(self.rng.random()))
+        return (
+            drawn < chance_aside(self.rules.alpha, [int(each[1:].sum()) for each in part.counts])
+            or labels in self.rules.closed
+            or bool(self._rules(codes).objection(part, "the newcomers"))
+            or (
+                self.promises is not None
+                and bool(self.promises.broken_together(self.db, labels, codes, part))
+            )
+        )
+
+    def _set_aside(self, ask: Ask) -> None:
+        """Keep of a row no more than whose it is, and of which group."""
+        aside = Ask("aside", ask.labels, keys_of([None] * len(self.columns)), person=ask.person)
+        self.left[aside] += self.left[ask]
+        self.left[ask] = 0
+        self.why[aside] = (
+            "set aside for good: the newcomers cannot be published together, or were drawn to "
+            "hide who cannot"
+        )
 
     def let_leave(self) -> None:
         """Split cells by those who leave or move, and correct values in the others."""
@@ -680,7 +767,12 @@ class _Work:
             return kept.allows(cell.codes.widen(part), rules.alpha)
 
         offers = self._held_by(cell, leaving, rest)
-        choice = choose_leavers(rest, offers, rules, self.rng, fits=fits)
+        blind = self.rules.hide_waiting and offers.total < rest.size
+        if blind and not self._hides_any(rest, offers.total, memory()):
+            why = "other people of the cell, as many as these, would not hide each other"
+            choice = AdmittedRows(offers.none(), rest.without_people(), why)
+        else:
+            choice = choose_leavers(rest, offers, rules, self.rng, fits=fits)
         several = self.cells_of[cell.record.labels] > 1
         for ask, n in zip(leaving, choice.taken.tolist(), strict=True):
             if choice.why:
@@ -689,6 +781,16 @@ class _Work:
             if several and ask.person not in self.desk.people:
                 self.drawn += n
         return choice
+
+    def _hides_any(self, rest: SeenTogether, leaving: int, memory: Memory) -> bool:
+        """Return whether so many people may leave a cell, whoever they are."""
+        models = () if self.promises is None else self.promises.models
+        return (
+            self.rules.k <= leaving <= rest.size - self.rules.k
+            and hides_any(rest, leaving, self.rules.alpha)
+            and not any(memory.kernels)
+            and not any(model.columns for model in models)
+        )
 
     def _withdraw(self, cell: CellState, asks: list[Ask], rest: SeenTogether) -> None:
         """Remove all who are left in a cell, so that one of them can leave."""
@@ -784,6 +886,30 @@ class _Work:
             return self.rules
         return replace(self.rules, broken=lambda part: promises.broken_by(codes, part))
 
+    def told_by_waiting(self) -> ToldByWaiting | None:
+        """Return what is told by who waits although there are enough of them; None if nothing."""
+        together: dict[object, list[Ask]] = defaultdict(list)
+        for ask, rows in self.left.items():
+            known = self.desk.people.get(ask.person)
+            if rows and ask.kind in {"add", "remove"}:
+                together[ask.kind, ask.labels, known and known.cell].append(ask)
+        born = {change.labels for change in self.changes if change.joined}
+        changed = {change.record.id for change in self.changes if change.record is not None}
+        share, waiting = Fraction(0), 0
+        for asks in together.values():
+            first, known = asks[0], self.desk.people.get(asks[0].person)
+            rows = sum(self.left[ask] for ask in asks)
+            others = (
+                first.labels in born if first.kind == "add" else known and known.cell in changed
+            )
+            if rows < self.rules.k and not others:
+                continue  # There are too few of them, which says nothing of their values.
+            codes = Codes.of(self.harmless)
+            offers = _offers(codes, [ask.row for ask in asks], [self.left[ask] for ask in asks])
+            share = max(share, codes.empty().plus(offers.values, offers.rows).worst)
+            waiting += rows
+        return ToldByWaiting(share, waiting) if waiting else None
+
     def held_rows(self) -> tuple[HeldRows, ...]:
         """Return the rows that wait, and why."""
         usual = "the people of its cell cannot be told apart yet"
@@ -859,6 +985,11 @@ class GroupPromises:
         self._policy = policy
         self._sensitive = sensitive
         self._reference = reference
+
+    @property
+    def models(self) -> tuple[PrivacyModel, ...]:
+        """What the policy promises."""
+        return self._policy.models
 
     def broken_by(self, codes: Codes, part: SeenTogether) -> str:
         """List the models that people with these counts break; empty if they keep all."""

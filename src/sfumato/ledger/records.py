@@ -543,7 +543,8 @@ def cell_moves(db: sqlite3.Connection) -> list[tuple[int, int, int, int]]:
 def waiting_rows(db: sqlite3.Connection) -> list[tuple[str, str, int, int]]:
     """Read who waits, by kind and group: (kind, labels, rows, since)."""
     return db.execute(
-        "SELECT kind, labels, SUM(rows), MIN(since) FROM waiting GROUP BY kind, labels"
+        "SELECT kind, labels, SUM(rows), MIN(since) FROM waiting "
+        "WHERE kind <> 'aside' GROUP BY kind, labels"
     ).fetchall()
 
 

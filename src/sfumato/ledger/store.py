@@ -348,6 +348,9 @@ RowsPerPerson = int | Literal["any"]
 MOST_EACH = 1000
 """The largest number of rows of a person that can be protected together."""
 
+OPTIONAL = ("hide_waiting",)
+"""The settings that only some ledgers have."""
+
 SEALS = ("head", "pending_hash")
 """What `meta` holds beside the settings: the last hash, and that of the table `pending`."""
 
@@ -389,6 +392,9 @@ class Settings:
     """How many rows of a person are ever published, of which alpha bounds what is believed of all
     together; any number, of which it bounds what is believed of each; None for one row each."""
 
+    hide_waiting: bool = False
+    """Whether newcomers are decided on in lots, so that who waits tells no value."""
+
     @property
     def several(self) -> bool:
         """Whether people may have several rows."""
@@ -403,7 +409,7 @@ class Settings:
     def save(self, db: sqlite3.Connection) -> None:
         """Write them into an empty ledger."""
         for key, value in self.__dict__.items():
-            if key in self.names(several=self.several):
+            if key in self.names(several=self.several) and (key not in OPTIONAL or value):
                 put(db, key, json.dumps(value, ensure_ascii=False))
 
     @classmethod
@@ -420,6 +426,7 @@ class Settings:
             plain: dict[str, Any] = {
                 name: json.loads(get(db, name))
                 for name in cls.names(several=version == FORMAT_OF_SEVERAL)
+                if name not in OPTIONAL or get(db, name)
             }
             last = "SELECT levels FROM epochs ORDER BY sequence DESC LIMIT 1"
             for [levels] in db.execute(last):
@@ -494,6 +501,7 @@ _FORMS: dict[str, Callable[[Any], bool]] = {
         isinstance(value, list) and all(each is None or _is_whole(each, 0) for each in value)
     ),
     **dict.fromkeys(("policy", "folder", "created", "salt"), is_text),
+    "hide_waiting": lambda value: value is True,
     "rows_per_person": lambda value: value == ANY or (_is_whole(value, 2) and value <= MOST_EACH),
 }
 """Which values each setting may have."""

@@ -38,6 +38,7 @@ from sfumato.ledger.increment import (
     IncrementResult,
     Kind,
     Refusal,
+    ToldByWaiting,
     consider,
     first_distribution,
     increment_fingerprint,
@@ -70,7 +71,7 @@ from sfumato.showing.content import (
 )
 from sfumato.tables import Table
 from sfumato.tasks.assessment import Assessment
-from sfumato.text import fold_spelling, number_of, text_of
+from sfumato.text import fold_spelling, number_of, percent, text_of
 from sfumato.typing import IntArray, Value
 
 
@@ -109,6 +110,12 @@ class Publication(Showable):
 
     others: int = 0
     """How many left without having asked, because one of their cell had to leave at once."""
+
+    aside: int = 0
+    """How many rows were set aside until now, and are never published."""
+
+    told: ToldByWaiting | None = None
+    """What is learned by those who know that a person waits; None if it is nothing."""
 
     leaving: int = 0
     """How many of those who wait are published still: they wait to leave, or to be corrected."""
@@ -163,6 +170,12 @@ class Publication(Showable):
             "held": [self._plain_held(each) for each in self.held],
             "waiting": self.waiting,
             "leaving": self.leaving,
+            **({"aside": self.aside} if self.aside else {}),
+            **(
+                {}
+                if self.told is None
+                else {"told": {"share": float(self.told.share), "rows": self.told.rows}}
+            ),
             "above": [
                 {"group": list(labels), "breach": float(share)} for labels, share in self.above
             ],
@@ -219,6 +232,14 @@ class Publication(Showable):
                 waiting[group, wish, held.why] += held.rows
             lines = [(group, wish, n, why) for (group, wish, why), n in waiting.most_common()]
             parts.append(ContentTable.of("", ["waiting in group", "to", "rows", "why"], lines))
+        if self.told is not None:
+            parts.append(
+                Sentence(
+                    f"Whoever knows who waits believes one value of theirs with up to "
+                    f"{percent(float(self.told.share))} ({self.told.rows} rows wait because of "
+                    "their values)"
+                )
+            )
         if self.above:
             above = [(join_values(group), Share(share)) for group, share in self.above]
             parts.append(ContentTable.of("", ["group above alpha", "tells now"], above))
@@ -243,6 +264,7 @@ class Publication(Showable):
         parts += [f"{self.others} others withdrawn with them"] if self.others else []
         parts += [f"{self.refused_rows} refused", f"{self.held_rows} held back"]
         published = f", {self.leaving} of them published still" if self.leaving else ""
+        published += f"; {self.aside} are set aside" if self.aside else ""
         return (
             f"release {self.sequence}: {', '.join(parts)}; {self.waiting} wait in the ledger"
             f"{published}"
@@ -698,6 +720,9 @@ class _IncrementSteps:
         self.db, self.settings = rows.db, rows.settings
         [last] = self.db.execute("SELECT MAX(sequence) FROM releases").fetchone()
         self.sequence = int(last) + 1
+        self.draws: dict[str, float] = {}
+        """The number drawn for each lot: the same if the verdict asks to decide again."""
+
         self.everything = job.whole
         """Whether all tables are published: those of newcomers cannot show who left."""
 
@@ -780,6 +805,8 @@ class _IncrementSteps:
                 closed=closed,
                 at_once=self.job.at_once,
                 rows_per_person=settings.rows_per_person,
+                hide_waiting=settings.hide_waiting,
+                draws=self.draws,
             ),
             self.rng,
             sequence=self.sequence,
@@ -799,9 +826,8 @@ class _IncrementSteps:
         self.rows.added.write(db, self.sequence)
         write_likenesses(db, self.rows.likenesses)
         numbers = result.published
-        [waiting, leaving] = db.execute(
-            "SELECT COALESCE(SUM(rows), 0), COALESCE(SUM(rows * (kind <> 'add')), 0) FROM waiting"
-        ).fetchone()
+        kinds = dict(db.execute("SELECT kind, SUM(rows) FROM waiting GROUP BY kind").fetchall())
+        aside = kinds.pop("aside", 0)
         done = Publication(
             self.job.file,
             self.sequence,
@@ -813,10 +839,16 @@ class _IncrementSteps:
             corrected=numbers["correct"],
             withdrawn=result.withdrawn,
             refused=self.rows.with_names([*self.rows.refused, *result.refused]),
-            held=result.held,
+            held=tuple(
+                each
+                for each in result.held
+                if each.ask.kind != "aside" or each.ask not in result.before
+            ),
             others=result.others,
-            waiting=waiting,
-            leaving=leaving,
+            waiting=sum(kinds.values()),
+            aside=aside,
+            told=result.told,
+            leaving=sum(kinds.values()) - kinds.get("add", 0),
             composition=_compare_with_last(result, settings),
             dry_run=self.job.dry_run,
             warnings=(*_warn_of_draws(result), *self._warn_of_nameless(), *self.rows.lasting),
@@ -886,6 +918,7 @@ class _IncrementSteps:
                 "corrected": done.corrected,
                 "refused": done.refused_rows,
                 "waiting": done.waiting,
+                **({"aside": done.aside} if done.aside else {}),
             },
         }
         if self.job.taken is not None:

@@ -54,6 +54,7 @@ from sfumato.ledger.publishing.increments import (
 from sfumato.ledger.publishing.outputs import IncrementOutput, choose_output
 from sfumato.ledger.publishing.overview import Overview, read_overview
 from sfumato.ledger.records import CellState, Codes, Harmless, groups_above, start_tables
+from sfumato.ledger.remedies import find_remedy
 from sfumato.ledger.repeats import GivenRows
 from sfumato.ledger.store import (
     ANY,
@@ -164,7 +165,7 @@ class Ledger:
             return Settings.load(db)
 
     @classmethod
-    def start(
+    def start(  # noqa: PLR0913 - all but two have a default and are named
         cls,
         release: object,
         path: str | PathLike[str],
@@ -175,6 +176,7 @@ class Ledger:
         source: object = None,
         above: bool = False,
         rows_per_person: RowsPerPerson | None = None,
+        hide_waiting: bool = False,
     ) -> "Ledger":
         """Record a decoupled release in a new ledger.
 
@@ -195,9 +197,21 @@ class Ledger:
                 itself. None for one. More than one needs `person` and another identifier in the
                 policy, which says which row of the person it is, and `source`. The first
                 release has one row of each.
+            hide_waiting: Keep what is learned by those who know who waits within alpha, too, for
+                whoever expects at most alpha/2 of a value: newcomers of a group are decided on
+                together and once, and those who cannot be published never are. Without it each
+                publish says what waiting tells.
         """
         report = start_ledger(
-            release, path, alpha, k, policy, source, above=above, rows_per_person=rows_per_person
+            release,
+            path,
+            alpha,
+            k,
+            policy,
+            source,
+            above=above,
+            rows_per_person=rows_per_person,
+            hide_waiting=hide_waiting,
         )
         ledger = cls(path)
         ledger.started = report
@@ -547,7 +561,9 @@ class Ledger:
         with chain.reading(self.path) as db:
             settings = Settings.load(db)
             [last] = db.execute("SELECT MAX(sequence) FROM releases").fetchone()
-            [waiting] = db.execute("SELECT COALESCE(SUM(rows), 0) FROM waiting").fetchone()
+            [waiting] = db.execute(
+                "SELECT COALESCE(SUM(rows), 0) FROM waiting WHERE kind <> 'aside'"
+            ).fetchone()
             tables = (
                 records.current(db, settings)
                 if release is None
@@ -669,6 +685,7 @@ def start_ledger(  # noqa: PLR0913 - all but three have a default
     above: bool = False,
     dry_run: bool = False,
     rows_per_person: RowsPerPerson | None = None,
+    hide_waiting: bool = False,
 ) -> Publication:
     """Start a ledger from a decoupled release, or only report on it; see `Ledger.start`."""
     if not str(path):
@@ -688,25 +705,24 @@ def start_ledger(  # noqa: PLR0913 - all but three have a default
     several = _require_rows_per_person(rows_per_person, policy, source)
     grouped, manifest, origin = _open_decoupled(data)
     if policy is not None:
-        person_column(policy)
         _require_same_columns(policy, grouped)
         require_group_models(policy)
+    _require_people(policy, source, hide_waiting=hide_waiting)
     exact = () if policy is None else policy.exact
     spelt = [t.column for t in grouped.sensitive if t.column.name not in exact]
     # What is limited are values, so each has one spelling in a ledger.
     grouped = grouped.fold([column.name for column in spelt])
-    settings = replace(_settings(grouped, manifest, alpha, k, policy), rows_per_person=several)
-    limit, allowed = settings.limit, f"alpha {alpha:g}"
-    if isinstance(several, int):
-        allowed = f"{percent(float(limit))}, which is alpha {alpha:g} of {several} rows together,"
-    exceeding = tuple(groups_above(grouped, limit, Harmless.of(policy, settings.sensitive)))
+    settings = replace(
+        _settings(grouped, manifest, alpha, k, policy),
+        rows_per_person=several,
+        hide_waiting=hide_waiting,
+    )
+    harmless = Harmless.of(policy, settings.sensitive)
+    exceeding = tuple(groups_above(grouped, settings.limit, harmless))
     if exceeding and not above:
-        raise InputError(
-            f"{len(exceeding)} of {len(grouped)} groups tell more than {allowed} already, up "
-            f"to {percent(float(max(share for _, share in exceeding)))}, for example "
-            f"{some([join_values(labels) for labels, _ in exceeding])}. Take a larger alpha, make "
-            "larger groups, say which values are harmless (in the policy), or start all the same, "
-            "without a promise for the people in them: --above (above=True)."
+        ladders = _ladders(settings, policy, source)
+        _refuse_groups_above(
+            exceeding, grouped, settings, find_remedy(grouped, settings, harmless, ladders)
         )
     head, recognised = "", 0
     if not dry_run:
@@ -813,10 +829,9 @@ def _warn_of_strangers(recognised: int, people: int, policy: Policy | None) -> t
     """Return a warning if people of the first release are not recognised when they come again."""
     if recognised == people:
         return ()
-    named = policy is not None and policy.with_role(Role.IDENTIFIER)
     advice = (
-        "name the table it was made of, with their identifiers (--data, source=...)"
-        if named
+        "give their identifiers in the table it was made of (--data, source=...)"
+        if policy is not None and person_column(policy) is not None
         else "start the ledger with a policy that names identifiers (--policy, --data)"
     )
     text = (
@@ -824,6 +839,55 @@ def _warn_of_strangers(recognised: int, people: int, policy: Policy | None) -> t
         f"or leave: {advice}. Else what is promised holds if no person is given twice or returns"
     )
     return (text,)
+
+
+def _refuse_groups_above(
+    exceeding: Sequence[tuple[tuple[str | None, ...], Fraction]],
+    grouped: GroupedTables,
+    settings: Settings,
+    remedy: str,
+) -> NoReturn:
+    """Raise because groups of the first release tell more than alpha."""
+    allowed = f"alpha {settings.alpha:g}"
+    if isinstance(settings.rows_per_person, int):
+        allowed = (
+            f"{percent(float(settings.limit))}, which is {allowed} of "
+            f"{settings.rows_per_person} rows together,"
+        )
+    raise InputError(
+        f"{len(exceeding)} of {len(grouped)} groups tell more than {allowed} already, up "
+        f"to {percent(float(max(share for _, share in exceeding)))}, for example "
+        f"{some([join_values(labels) for labels, _ in exceeding])}. {remedy} Or take a larger "
+        "alpha, say which values are harmless (in the policy), or start all the same, without a "
+        "promise for the people in them: --above (above=True)."
+    )
+
+
+def _ladders(settings: Settings, policy: Policy | None, source: object) -> dict[str, Ladder]:
+    """Build the hierarchies of a release from the table it was made of; none without it."""
+    if policy is None or source is None:
+        return {}
+    names = settings.quasi_identifiers
+    counts = open_original(source, policy, (*names, *settings.sensitive)).count(names)
+    return ladders_of(policy, counts, names)
+
+
+def _require_people(policy: Policy | None, source: object, *, hide_waiting: bool) -> None:
+    """Raise if a policy names whom rows are of, and nothing says it of the first release."""
+    person = None if policy is None else person_column(policy)
+    if hide_waiting and person is None:
+        raise InputError(
+            "who waits can be hidden only where people are recognised: one who is decided on must "
+            "not come again. Give a policy that names the person's column (--policy), and the "
+            "table of the first release (--data)."
+        )
+    if person is not None and source is None:
+        raise InputError(
+            f"the policy says that {person!r} names a person, and nothing says who the people of "
+            "the first release are: they could be published again. Give the table that the "
+            "release was made of (--data, source=...), or, if no person will ever come again or "
+            "leave, a policy without identifiers."
+        )
 
 
 def _open_decoupled(data: object) -> tuple[GroupedTables, Manifest | None, str]:
