@@ -440,6 +440,21 @@ def generalise(  # noqa: PLR0917 - options of a command line
     _show(done, json=json)
 
 
+@command(
+    examples="sfumato ledger compact clinic.ledger",
+    python='sf.Ledger.open("clinic.ledger").compact()',
+    group="ledger",
+)
+def compact(ledger: LedgerArgument, wait: WaitOption = 10.0, head: HeadOption = None) -> None:
+    """Remove the exact values that a ledger does not need any more.
+
+    They are those of quasi-identifiers that came with people, also with those who were withdrawn
+    or erased since, and whose labels the policy gives again without them.
+    """
+    removed = _open(ledger).compact(wait=wait, head=head)
+    say(f"{removed} values removed from {clean(str(ledger))}")
+
+
 def _open(
     ledger: Path,
     alpha: float | None = None,

@@ -17,6 +17,7 @@ from itertools import chain as concatenate
 from itertools import groupby
 from os import PathLike
 from pathlib import Path
+from secrets import token_hex
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -148,6 +149,8 @@ def digest_text(plain: object) -> str:
 def append(db: sqlite3.Connection, entry: dict[str, Any]) -> str:
     """Add an entry for a release whose changes are written already, and return its hash."""
     previous, sequence = get(db, "head"), entry["sequence"]
+    # A new one each time: the hashes of earlier entries confirm no guess of what was there then.
+    put(db, "blind", token_hex(16))
     seal_pending(db)
     _seal_blocks(db)
     whole = {
@@ -155,8 +158,8 @@ def append(db: sqlite3.Connection, entry: dict[str, Any]) -> str:
         "settings": _settings_digest(db),
         "history": _history_digests(db, sequence),
         "tables": {
-            **{name: digest_rows(db.execute(rows)) for name, rows in TABLES.items()},
-            **{name: digest_rows(db.execute(_SEALS_OF, (name,))) for name in BLOCKS},
+            **{name: _blind(db, db.execute(rows)) for name, rows in TABLES.items()},
+            **{name: _blind(db, db.execute(_SEALS_OF, (name,))) for name in BLOCKS},
         },
         "pending": _pending_digest(db, sequence),
     }
@@ -165,6 +168,12 @@ def append(db: sqlite3.Connection, entry: dict[str, Any]) -> str:
     db.execute("INSERT INTO releases VALUES (?, ?, ?, ?)", (sequence, text, previous, hashed))
     put(db, "head", hashed)
     return hashed
+
+
+def _blind(db: sqlite3.Connection, rows: sqlite3.Cursor) -> str:
+    """Hash rows that may go, with a text that goes when the next entry is written."""
+    plain, blind = digest_rows(rows), get(db, "blind")
+    return sha256(f"{blind}\n{plain}".encode()).hexdigest() if blind else plain
 
 
 def seal_pending(db: sqlite3.Connection) -> None:
@@ -458,7 +467,7 @@ def _chain_faults(db: sqlite3.Connection) -> list[str]:
     found += [
         f"the table {name!r} is not as it was written"
         for name, rows in TABLES.items()
-        if digest_rows(db.execute(rows)) != last.get(name)
+        if _blind(db, db.execute(rows)) != last.get(name)
     ]
     found += _block_faults(db, last)
     return [*found, *_pending_faults(db, {entry["sequence"]: entry for entry in known})]
@@ -467,7 +476,7 @@ def _chain_faults(db: sqlite3.Connection) -> list[str]:
 def _block_faults(db: sqlite3.Connection, written: Mapping[str, str]) -> list[str]:
     found = []
     for name in BLOCKS:
-        if digest_rows(db.execute(_SEALS_OF, (name,))) != written.get(name):
+        if _blind(db, db.execute(_SEALS_OF, (name,))) != written.get(name):
             found.append("the table 'seals' is not as it was written")
         elif db.execute(_SEALS_OF, (name,)).fetchall() != [*_block_digests(db, name).items()]:
             found.append(f"the table {name!r} is not as it was written")

@@ -264,10 +264,7 @@ def _new_ways(
     """Return the ways up of new values; those that are labels and no raw values have none."""
     if not values:
         return {}
-    known = {
-        value: json.loads(path)
-        for value, path in db.execute("SELECT value, path FROM paths WHERE column = ?", (column,))
-    }
+    known = _read_ways(db, column)
     texts = [json.loads(key) for key in known]
     try:
         ways = ways_up(builder.ladder(name, [*texts, *values]))
@@ -289,6 +286,46 @@ def _new_ways(
             "new ledger."
         )
     return {key_of(value): ways[key_of(value)] for value in values}
+
+
+def _read_ways(db: sqlite3.Connection, column: int) -> _Ways:
+    """Return how values were generalised; of some only the way from a label on is left."""
+    found = db.execute("SELECT value, path FROM paths WHERE column = ?", (column,))
+    ways = {value: [(*rung,) for rung in json.loads(path)] for value, path in found}
+    return {value: way for value, way in ways.items() if not way[0][1]}
+
+
+def forget_values(db: sqlite3.Connection, settings: Settings, policy: Policy | None) -> int:
+    """Remove values whose labels the policy gives again without them; count what was removed.
+
+    Of each label that groups have, the way up from there stays: labels can get coarser later.
+    """
+    removed = 0
+    for column, name in enumerate(settings.quasi_identifiers):
+        rule = None if policy is None else policy.columns.get(name)
+        if rule is None or rule.hierarchy is None or not is_one_cut(db, column):
+            continue
+        there = {
+            label for [label] in db.execute("SELECT label FROM labels WHERE column = ?", (column,))
+        }
+        for value, way in _read_ways(db, column).items():
+            if value in there or _ways_alone(rule.hierarchy, name, value) != _names(way):
+                continue
+            labels = [i for i, rung in enumerate(way) if key_of(rung[0]) in there]
+            db.execute("DELETE FROM paths WHERE column = ? AND value = ?", (column, value))
+            removed += 1
+            if labels:
+                rest = way[labels[0] :]
+                _record(db, [(column, key_of(rest[0][0]), rest)])
+    return removed
+
+
+def _ways_alone(builder: HierarchyBuilder, name: str, key: str) -> list[object] | None:
+    """Return the labels that a value gets by itself; None if it gets none."""
+    try:
+        return _names(ways_up(builder.ladder(name, [json.loads(key)]))[key])
+    except (HierarchyError, KeyError):
+        return None
 
 
 def _writes_as_before(

@@ -348,11 +348,12 @@ RowsPerPerson = int | Literal["any"]
 MOST_EACH = 1000
 """The largest number of rows of a person that can be protected together."""
 
-OPTIONAL = ("hide_waiting",)
-"""The settings that only some ledgers have."""
+OPTIONAL = ("hide_waiting", "blind")
+"""What only some ledgers have in `meta`."""
 
-SEALS = ("head", "pending_hash")
-"""What `meta` holds beside the settings: the last hash, and that of the table `pending`."""
+SEALS = ("head", "pending_hash", "blind")
+"""What `meta` holds beside the settings: the last hash, that of the table `pending`, and what the
+hashes of tables in the last entry are blinded with."""
 
 
 def get(db: sqlite3.Connection, key: str) -> str:

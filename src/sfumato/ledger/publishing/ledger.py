@@ -40,6 +40,7 @@ from sfumato.ledger.increment import count_owners, people_in, require_group_mode
 from sfumato.ledger.placing import (
     find_places,
     find_sole_places,
+    forget_values,
     is_one_cut,
     record_ladder,
 )
@@ -555,6 +556,32 @@ class Ledger:
             require_text("head", head)
         with reading(self.path) as db:
             return chain.faults(db, head)
+
+    def compact(self, *, wait: float = WAIT, head: str | None = None) -> int:
+        """Remove the exact values that are not needed any more, and return how many they were.
+
+        To give a value the same label each time, a ledger keeps the values that came, also of
+        people who were withdrawn or erased. Where the policy gives the same labels without them,
+        they are removed. What stays is listed in the documentation of increments.
+
+        Args:
+            wait: As for `publish`.
+            head: As for `publish`.
+        """
+        _require_options(None, head, wait, None)
+        with chain.writing(self.path, wait=wait, head=head) as db:
+            settings = Settings.load(db)
+            removed = forget_values(db, settings, stored_policy(settings))
+            [last] = db.execute("SELECT MAX(sequence) FROM releases").fetchone()
+            entry = {
+                "sequence": int(last) + 1,
+                "kind": "compact",
+                "time": now(),
+                "files": "",
+                "rows": {"joined": 0, "left": 0, "refused": 0},
+            }
+            chain.append(db, entry)
+        return removed
 
     def contents(self, release: int | None = None) -> "Contents":
         """Return what it was started with, and its tables now or after some release."""
