@@ -25,6 +25,7 @@ PAGES = {
     "learners.md": families.learners,
     "decouplings.md": families.decouplings,
     "estimators.md": families.estimators,
+    "profiles.md": families.profiles,
     "policy.md": policy.page,
     "cli.md": cli.page,
     "python.md": python.page,

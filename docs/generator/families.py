@@ -14,6 +14,7 @@ from sfumato.partition import PARTITIONERS
 from sfumato.perturbations import PERTURBATIONS
 from sfumato.policy.parts import REGIONAL, Regional, member_settings, parameters
 from sfumato.populations import ESTIMATORS
+from sfumato.profiles import CHECKS, PROFILES
 from sfumato.search import SEARCHES
 from sfumato.text import text_of
 
@@ -268,3 +269,48 @@ def _ladder(kind: Kind) -> str:
         for i, value in enumerate(values)
     ]
     return table(["level 0", *(f"level {i}" for i in range(1, ladder.height + 1))], rows)
+
+
+def profiles() -> str:
+    """Write the page of profiles, with the clauses of each."""
+
+    def clauses(kind: Kind) -> str:
+        rows = [
+            [each.id, prose(each.text), code(each.check.name), prose(each.source)]
+            for each in kind.example().clauses()
+        ]
+        return joined(
+            python("profiles", kind.example()) if kind.name != "file" else "",
+            table(["clause", "it asks for", "check", "source"], rows),
+        )
+
+    return joined(
+        "# Profiles",
+        "The rules people answer to. A policy names one under `profile`, and `sfumato verify` says "
+        "of each clause whether it holds, or that a person has to check it. None of this is legal "
+        "advice. [Answer to a rule](../how-to/answer-to-a-rule.md) shows how to use them and how "
+        "to write your own.",
+        overview(PROFILES, {}),
+        *sections(
+            PROFILES,
+            lambda kind: (
+                {"profile": member_settings(kind.example(), "profile")}
+                if kind.name != "file"
+                else {"profile": "ours.yaml"}
+            ),
+            clauses,
+        ),
+        "## Checks",
+        "What a profile of your own can ask for:",
+        table(
+            ["check", "what it asks for", "settings"],
+            [
+                [
+                    code(name),
+                    prose(doc_of(kind).summary),
+                    ", ".join(code(each) for each in parameters(kind)),
+                ]
+                for name, kind in own(CHECKS).items()
+            ],
+        ),
+    )

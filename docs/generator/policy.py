@@ -18,6 +18,7 @@ from sfumato.policy import (
 )
 from sfumato.policy.document import plain
 from sfumato.policy.parts import InputRule, Part
+from sfumato.profiles import PROFILES
 from sfumato.schema import Role
 from sfumato.search import SEARCHES
 
@@ -63,6 +64,7 @@ _WHERE = {
     "input": "[settings](#input)",
     "suppression": "a limit, or [settings](#suppression)",
     "hierarchy": "a [hierarchy](hierarchies.md)",
+    "profile": "a [profile](profiles.md)",
     "risk_levels": "[where each level begins](#risk_levels)",
     "verdict": "[what is tolerated](#verdict)",
     "accept": "a list of findings",
@@ -78,7 +80,9 @@ _WHERE = {
 
 def page() -> str:
     """Write the page."""
-    schema = Policy.json_schema(searches=SEARCHES, methods=PARTITIONERS, decouplings=DECOUPLINGS)
+    schema = Policy.json_schema(
+        searches=SEARCHES, methods=PARTITIONERS, decouplings=DECOUPLINGS, profiles=PROFILES
+    )
     column = schema["properties"]["columns"]["additionalProperties"]["anyOf"][1]
     suppression = schema["properties"]["suppression"]["anyOf"][1]
     return joined(

@@ -20,8 +20,8 @@ questions, `sf.estimate` answers one from it alone, `sf.read_release` reads it a
 
 A policy can name the members of `sf.models`, `sf.hierarchy`, `sf.losses`, `sf.search`,
 `sf.partition`, `sf.derivations`, `sf.perturbations` and `sf.decouplings`. The attacks are in
-`sf.attacks`, the learners of networks in `sf.networks`, keys in `sf.evidence`, and what is asked
-more rarely in `sf.tools`.
+`sf.attacks`, the rules people answer to in `sf.profiles`, the learners of networks in
+`sf.networks`, keys in `sf.evidence`, and what is asked more rarely in `sf.tools`.
 """
 
 from importlib import import_module
@@ -42,6 +42,7 @@ if TYPE_CHECKING:
     from sfumato import partition as partition
     from sfumato import perturbations as perturbations
     from sfumato import populations as populations
+    from sfumato import profiles as profiles
     from sfumato import samples as samples
     from sfumato import search as search
     from sfumato import tools as tools
@@ -98,7 +99,7 @@ _HOMES = {
 }
 _FAMILIES = (
     "attacks", "decouplings", "derivations", "evidence", "hierarchy", "leaks", "losses", "models",
-    "networks", "partition", "perturbations", "populations", "samples", "search", "tools",
+    "networks", "partition", "perturbations", "populations", "profiles", "samples", "search", "tools",
 )  # fmt: skip
 
 __all__ = ["__version__", *_HOMES, *_FAMILIES]  # noqa: PLE0604 - all of them are texts

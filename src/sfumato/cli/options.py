@@ -81,6 +81,16 @@ PopulationOption: TypeAlias = Annotated[
     ),
 ]
 
+ProfileOption: TypeAlias = Annotated[
+    str | None,
+    typer.Option(
+        "--profile",
+        metavar="NAME|FILE",
+        help="The rule you answer to: hipaa-safe-harbor, wp216, ema-0070, statistics-office, or a "
+        "YAML file.",
+    ),
+]
+
 ReleaseOutputOption: TypeAlias = Annotated[
     str,
     typer.Option(

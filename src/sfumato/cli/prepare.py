@@ -17,6 +17,7 @@ from sfumato.cli.options import (
     HouseholdOption,
     JsonOption,
     PersonOption,
+    ProfileOption,
     RolesOption,
     refuse_existing,
     split_names,
@@ -92,6 +93,7 @@ def init(  # noqa: PLR0917 - options of a command line
             "sensitive ones apart. Without it, the one of which least is gone.",
         ),
     ] = None,
+    profile: ProfileOption = None,
     ask: Annotated[
         bool,
         typer.Option(
@@ -136,6 +138,8 @@ def init(  # noqa: PLR0917 - options of a command line
         "k": k,
         "from_policy": start,
         "prefer": prefer,
+        # The policy may be written elsewhere, and a file is looked for beside it.
+        "profile": profile and _in_full(profile),
     }
     with progress_bar() as progress:
         draft = task(data, **said, progress=progress)
@@ -220,6 +224,10 @@ def _seen_from(draft: "Draft", before: Path, folder: Path) -> "Draft":
         return draft
     policy = draft.policy.relative_to(Path(os.path.relpath(before, folder)))
     return replace(draft, policy=policy, text=edit_text(draft.text, policy))
+
+
+def _in_full(profile: str) -> str:
+    return str(Path(profile).resolve()) if profile.endswith((".yaml", ".yml")) else profile
 
 
 def _ask(data: str, draft: "Draft", said: dict[str, Any]) -> "Draft":
@@ -622,6 +630,7 @@ def _policy_for(found: "Comparison", chosen: str, output: Path) -> str:
     "    searches=sf.search.SEARCHES,\n"
     "    methods=sf.partition.PARTITIONERS,\n"
     "    decouplings=sf.decouplings.DECOUPLINGS,\n"
+    "    profiles=sf.profiles.PROFILES,\n"
     ")",
 )
 def schema(
@@ -633,15 +642,18 @@ def schema(
 ) -> None:
     """Write the JSON Schema of policies.
 
-    It has every model, hierarchy, loss, method, search and decoupling with its settings. Editors
-    that know it complete and check policies while they are written.
+    It has every model, hierarchy, loss, method, search, decoupling and profile with its settings.
+    Editors that know it complete and check policies while they are written.
     """
     from sfumato.decouplings import DECOUPLINGS
     from sfumato.partition import PARTITIONERS
     from sfumato.policy import Policy
+    from sfumato.profiles import PROFILES
     from sfumato.search import SEARCHES
 
-    plain = Policy.json_schema(searches=SEARCHES, methods=PARTITIONERS, decouplings=DECOUPLINGS)
+    plain = Policy.json_schema(
+        searches=SEARCHES, methods=PARTITIONERS, decouplings=DECOUPLINGS, profiles=PROFILES
+    )
     if output is None:
         write_json(plain)
         return

@@ -15,6 +15,7 @@ from sfumato.cli.options import (
     OutsideOption,
     PeopleFileOption,
     PopulationOption,
+    ProfileOption,
     PublishedArgument,
     QiOption,
     ReleasesArgument,
@@ -444,7 +445,8 @@ def _share(text: str, value: str) -> float:
     "sfumato verify theirs.csv --qi age,zip --sensitive illness --threshold 0.5\n"
     "sfumato verify release/ --format junit\n"
     "sfumato verify release/ -p policy.yaml --population people.csv\n"
-    "sfumato verify release/ -p policy.yaml --data people.csv --remedies",
+    "sfumato verify release/ -p policy.yaml --data people.csv --remedies\n"
+    "sfumato verify release/ -p policy.yaml --profile hipaa-safe-harbor",
     python='print(sf.verify("release"))\nprint(sf.verify("published.csv", "policy.yaml"))',
 )
 def verify(  # noqa: PLR0917 - options of a command line
@@ -505,6 +507,7 @@ def verify(  # noqa: PLR0917 - options of a command line
     outside: OutsideOption = None,
     earlier: EarlierOption = None,
     people_file: PeopleFileOption = None,
+    profile: ProfileOption = None,
     remedies: Annotated[
         bool,
         typer.Option(
@@ -554,6 +557,7 @@ def verify(  # noqa: PLR0917 - options of a command line
             earlier=earlier,
             people_file=people_file,
             remedies=remedies,
+            profile=profile,
             progress=progress,
         )
     if chosen is not None:

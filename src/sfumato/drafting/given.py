@@ -9,6 +9,7 @@ from sfumato.errors import ParameterError, UnknownNameError, names_in, require_i
 from sfumato.files.reading import Reading
 from sfumato.models import PrivacyModel
 from sfumato.policy import InputRule, Policy
+from sfumato.policy.parts import ProfileRule
 from sfumato.schema import Role
 
 _APART = (Role.IDENTIFIER, Role.DROPPED)
@@ -41,6 +42,9 @@ class Instructions:
 
     text: str = ""
     """That policy as it was written."""
+
+    profile: ProfileRule | None = None
+    """The rule that is answered to."""
 
     @classmethod
     def of(

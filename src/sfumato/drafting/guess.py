@@ -1087,7 +1087,9 @@ def _signs_by_name(column: str, look: "_Look", meaning: WordMeaning | None) -> d
         many = look.distinct >= min(few, max(2, look.known // 2)) and look.kind != "date"
         # The name or number of a hospital comes back; that of every row does not.
         own = look.nearly_unique or is_of_a_person(column)
-        return {f", looks like {meaning.what} by its name": many and own}
+        # How often a website was visited is no address.
+        counted = meaning.what.endswith("address") and look.kind == "number"
+        return {f", looks like {meaning.what} by its name": many and own and not counted}
     if meaning is not None and meaning.role is Role.DROPPED:
         notes = look.kind == "text" and look.distinct >= 0.5 * look.known and look.length >= 15
         return {f", looks like {meaning.what} by its name: it can name people": notes}
@@ -1662,3 +1664,21 @@ def _whole(values: Sequence[Value]) -> list[int] | None:
     if any(number is None or not number.is_integer() for number in numbers):
         return None
     return sorted(int(number) for number in numbers if number is not None)
+
+
+# What other rooms ask of values.
+
+
+def are_names(domain: Domain) -> bool:
+    """Return whether the values of a column are names of people."""
+    return bool(domain.rows.size) and _Look(domain).are_names(surely=True)
+
+
+def is_free_text(domain: Domain) -> bool:
+    """Return whether the values of a column are sentences."""
+    return bool(domain.rows.size) and _Look(domain).is_free_text()
+
+
+def names_someone(domain: Domain) -> bool:
+    """Return whether some texts of a column have a name after a title."""
+    return bool(domain.rows.size) and _Look(domain).names_someone()

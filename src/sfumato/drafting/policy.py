@@ -264,6 +264,8 @@ def draft_rules(
     }
     if given.household is not None:
         said["household"] = given.household
+    if given.profile is not None:
+        said["profile"] = given.profile
     if given.start is not None:
         reading = given.reading.over(given.start.reading)
         said["input"] = replace(given, reading=reading).input
@@ -616,6 +618,9 @@ def policy_text(
         lines += _person(repeated)
     if given.household is not None:
         lines += _with_comment(_line("household", given.household), "who lives together")
+    if given.profile is not None:
+        why = "the rule you answer to: sfumato verify -p this file checks its clauses"
+        lines += _with_comment(_line("profile", given.profile.to_plain()), why)
     return "\n".join(lines) + "\n"
 
 

@@ -500,6 +500,18 @@ def _domains(release: PublishedTable, names: Sequence[str]) -> dict[str, Domain]
     return WrittenTable(release.table, release.known).domains(names)
 
 
+def every_domain(release: Published) -> Iterator[Domain]:
+    """Yield every published column by itself; of a decoupled release, those of each table."""
+    if isinstance(release, PublishedTable):
+        counts = release.data if isinstance(release.data, FrequencySet) else None
+        names = release.table.columns if counts is None else counts.names
+        yield from _domains(release, names).values()
+    elif isinstance(release, PublishedTables):
+        linked = release.counts((*release.quasi_identifiers, *release.plain, *release.sensitive))
+        for table in linked.tables:
+            yield from (_domain(table, name) for name in linked.names(table))
+
+
 def _domain(counts: FrequencySet, name: str) -> Domain:
     column, rows = counts.column(name), counts.value_counts(name)
     known = np.flatnonzero(rows[: len(column.known)])

@@ -13,6 +13,7 @@ from sfumato.hierarchy.known import KnownTree
 from sfumato.hierarchy.masking import Masking
 from sfumato.hierarchy.ordered import OrderedCategories
 from sfumato.hierarchy.taxonomy import Taxonomy
+from sfumato.hierarchy.zip_areas import ZipAreas
 from sfumato.registry import Registry
 
 __all__ = [
@@ -31,6 +32,7 @@ __all__ = [
     "OrderedCategories",
     "Suppress",
     "Taxonomy",
+    "ZipAreas",
 ]
 
 BUILDERS: Registry[HierarchyBuilder] = Registry(
@@ -45,6 +47,7 @@ BUILDERS: Registry[HierarchyBuilder] = Registry(
         Masking,
         KnownTree,
         Frequent,
+        ZipAreas,
         CsvHierarchy,
         Suppress,
     ],

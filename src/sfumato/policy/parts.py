@@ -256,6 +256,7 @@ class Families(NamedTuple):
     searches: Mapping[str, type] | None = None
     methods: Mapping[str, type] | None = None
     decouplings: Mapping[str, type] | None = None
+    profiles: Mapping[str, type] | None = None
 
 
 Describe: TypeAlias = Callable[[Families], Schema]
@@ -1343,6 +1344,65 @@ class DecouplingRule(Choice):
 
 
 # Networks are imported where they are asked for: few policies say anything of them.
+
+
+@dataclass(frozen=True, init=False)
+class ProfileRule(Choice):
+    """Which rule people answer to, by the name of its profile or the file it is written in.
+
+    The profiles themselves live above the policy; `make` asks their registry. Options called
+    `file`, or whose names end so, are files.
+
+    Example:
+        >>> ProfileRule.read("wp216").name, ProfileRule.read("ours.yaml").to_plain()
+        ('wp216', 'ours.yaml')
+    """
+
+    tag: ClassVar[str] = "profile"
+    family: ClassVar[str] = "profiles"
+    example = "wp216"
+
+    @classmethod
+    def read(cls, value: object) -> Self:
+        """Read a name, a file, or a mapping of the name and the settings."""
+        if isinstance(value, str) and value.endswith((".yaml", ".yml")):
+            value = {cls.tag: _WRITTEN, _WRITTEN: value}
+        return super().read(value)
+
+    @classmethod
+    def _read_settings(cls, given: dict[str, object]) -> dict[str, object]:
+        return {k: Path(str(v)) if _names_file(k) and v else v for k, v in given.items()}
+
+    def relative_to(self, folder: Path) -> Self:
+        """Return the same with the files it names in a folder."""
+        read = {k: folder / v if isinstance(v, Path) else v for k, v in self.options.items()}
+        return self.replace(options=FrozenMap(read))
+
+    def long_form(self) -> dict[str, object]:
+        """Return its name and settings as one mapping."""
+        read = {k: str(v) if isinstance(v, Path) else plain(v) for k, v in self.options.items()}
+        return {self.tag: self.name, **read}
+
+    def to_plain(self) -> object:
+        """Return what a policy file says for it, in the short form if that says it all."""
+        file = self.options.get(_WRITTEN)
+        return super().to_plain() if self.name != _WRITTEN or file is None else str(file)
+
+    def make(self, family: Mapping[str, type[Any]]) -> Any:  # noqa: ANN401 - a member of it
+        """Make the profile that it names, or raise a `Fault`."""
+        return choose(family, self.tag, self.long_form())
+
+    @classmethod
+    def schema(cls, families: Families) -> Schema:
+        """Describe a choice of a profile, or of none."""
+        return {"anyOf": [*super().schema(families)["anyOf"], {"type": ["string", "null"]}]}
+
+
+_WRITTEN = "file"
+
+
+def _names_file(option: str) -> bool:
+    return option == _WRITTEN or option.endswith(f"_{_WRITTEN}")
 
 
 def _read_learner(value: object) -> "Learner | None":

@@ -47,6 +47,7 @@ from sfumato.policy.parts import (
     Missing,
     Part,
     PersonRule,
+    ProfileRule,
     PublishAs,
     Regional,
     RiskLevels,
@@ -778,6 +779,13 @@ class Policy(Part):
         write=lambda against: [str(each) for each in against],
         sparse=True,
     )
+    profile: ProfileRule | None = part(
+        ProfileRule,
+        "The rule you answer to: verify says of each of its clauses whether it holds. A name, the "
+        "file of one of your own, or {profile: statistics-office, minimum: 3}.",
+        None,
+        sparse=True,
+    )
     sensitive_blind: bool = setting(
         partial(read, bool),
         "Whether quasi-identifiers alone decide which column is specialised, cut or raised; models "
@@ -859,7 +867,10 @@ class Policy(Part):
             population = str(folder / population)
         detect = self.detect.relative_to(folder)
         derive = tuple(step.relative_to(folder) for step in self.derive)
-        return self.replace(columns=columns, population=population, detect=detect, derive=derive)
+        rule = None if self.profile is None else self.profile.relative_to(folder)
+        return self.replace(
+            columns=columns, population=population, detect=detect, derive=derive, profile=rule
+        )
 
     def replace(self, **changes: object) -> Self:
         """Return the same policy with other settings, checked as a whole.
@@ -894,6 +905,7 @@ class Policy(Part):
         searches: Mapping[str, type] | None = None,
         methods: Mapping[str, type] | None = None,
         decouplings: Mapping[str, type] | None = None,
+        profiles: Mapping[str, type] | None = None,
     ) -> dict[str, Any]:
         """Describe policy files as JSON Schema (2020-12), for editors and forms.
 
@@ -901,9 +913,10 @@ class Policy(Part):
             searches: The searches there are; None leaves their names and options open.
             methods: The methods of local recoding there are; None leaves them open too.
             decouplings: The ways to decouple there are; None leaves them open too.
+            profiles: The rules people answer to; None leaves them open too.
         """
         every: Any = None if methods is None else every_method(methods)
-        described = cls.schema(Families(searches, every, decouplings))
+        described = cls.schema(Families(searches, every, decouplings, profiles))
         return {"$schema": "https://json-schema.org/draft/2020-12/schema", **described}
 
     def with_method(self, method: object) -> Self:
@@ -1129,6 +1142,11 @@ class Policy(Part):
     def make_decoupling(self, decouplings: Mapping[str, type[T]]) -> T | None:
         """Make the decoupling that the policy names; None if it names none."""
         made: T | None = None if self.decouple is None else self._make("decouple", decouplings)
+        return made
+
+    def make_profile(self, profiles: Mapping[str, type[T]]) -> T | None:
+        """Make the profile that the policy names; None if it names none."""
+        made: T | None = None if self.profile is None else self._make("profile", profiles)
         return made
 
     def _make(self, key: str, family: Mapping[str, type[Any]]) -> Any:  # noqa: ANN401 - a member

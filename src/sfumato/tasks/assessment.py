@@ -14,6 +14,7 @@ from sfumato.policy import RiskLevels
 from sfumato.policy.adversaries import Knows
 from sfumato.policy.remedies import Accept, GiveRole, LetBeKnown, Remedy
 from sfumato.populations import SampleRisk
+from sfumato.profiles import ClauseFinding, RuleReport
 from sfumato.schema import Role
 from sfumato.showing.content import (
     Badge,
@@ -52,6 +53,9 @@ class Reason:
     assumed: tuple[Assumption, ...] = ()
     """The assumptions of one kind that it comes from."""
 
+    clause: ClauseFinding | None = None
+    """The clause of a rule that it comes from."""
+
     @property
     def remedies(self) -> tuple[Remedy, ...]:
         """Changes of a policy that help: first what is advised, then what else there is."""
@@ -85,14 +89,15 @@ class Assessment(Showable):
     """Everything that was found out about a release, and whether it may be published.
 
     People at risk are those of whom an adversary who counts learns something that is as good as
-    known then (level *very high*, see `sfumato.harm`), everyone counted once. The answer is *no*
-    if there are more of them than are allowed, if a promise is broken or could not be checked, or
-    if a published column names people. It is *with care* if no one is at risk and something is
-    open: an assumption for which no one gave a reason, an attack that applies and was not tried or
-    not run to its end, a belief of level *high*, people who were not recounted (which takes the
-    people file, and only the publisher has it), a published column that nothing protects and that
-    singles people out or has no role, the column that tells people apart, or a fixed seed. It is
-    *yes* if no one is at risk and nothing is open.
+    known then (level *very high*, see `sfumato.harm`), everyone counted once. The answer is
+    *no* if there are more of them than are allowed, if a promise is broken or could not be
+    checked, or if a published column names people, or if a clause of the rule that it is held
+    to does not hold. It is *with care* if no one is at risk and something is open: a clause
+    that is not shown, an assumption for which no one gave a reason, an attack that applies and
+    was not tried or not run to its end, a belief of level *high*, people who were not recounted
+    (which takes the people file, and only the publisher has it), a published column that
+    nothing protects and that singles people out or has no role, the column that tells people
+    apart, or a fixed seed. It is *yes* if no one is at risk and nothing is open.
 
     Does not promise: that the roles are right, or that there is no better attack.
 
@@ -147,6 +152,9 @@ class Assessment(Showable):
 
     refuted: tuple[str, ...] = ()
     """What the manifest says of chance and no one believes, and why."""
+
+    rule: RuleReport | None = None
+    """What was found of each clause of the rule that it is held to; None if no rule is named."""
 
     def __post_init__(self) -> None:
         if not self.adversaries and self.judged:
@@ -238,6 +246,7 @@ class Assessment(Showable):
         # What only the publisher can recount was not tried here, and is no reason to refuse.
         kept = all(check.status in ("holds", "not recounted") for check in self.checks)
         kept = kept if self.checks else bool(self.attacks)
+        kept = kept and (self.rule is None or self.rule.holds)
         return kept and not self.succeeded and not self.named
 
     @property
@@ -247,7 +256,9 @@ class Assessment(Showable):
             return "no"
         left = (self.concerns, self.open, self.untried, self._unreached, self._not_recounted)
         columns = [each for each in self.columns if each.answer != "yes"]
-        nothing = not any((*left, columns, self.apart, self.refuted)) and not self.reproducible
+        unshown = () if self.rule is None else self.rule.open
+        nothing = not any((*left, columns, self.apart, self.refuted, unshown))
+        nothing = nothing and not self.reproducible
         return "yes" if nothing else "with care"
 
     @property
@@ -278,17 +289,18 @@ class Assessment(Showable):
             Reason(f"accepted: {each.reason} {each.accepted}", outcome=each)
             for each in self.accepted
         ]
-        if broken or attacked or self.named:
+        clauses = self._clauses
+        if broken or attacked or self.named or (self.rule is not None and self.rule.broken):
             named = [
                 Reason(text, refuses=True, finding=each)
                 for text, each in first_findings(self.named)
             ]
-            return (*broken, *named, *attacked, *first, *accepted)
+            return (*broken, *named, *attacked, *clauses, *first, *accepted)
         columns = [Reason(text, finding=each) for text, each in first_findings(self.columns)]
         if self.answer == "with care":
             care = [Reason(each.reason, outcome=each) for each in _distinct(self.concerns)]
             rest = [Reason(text) for text in (*self._untried, *self._unreached)]
-            return (*first, *care, *columns, *self._assumed, *accepted, *rest)
+            return (*first, *care, *columns, *self._assumed, *clauses, *accepted, *rest)
         held = (
             "the promise holds"
             if len(self.checks) == 1
@@ -300,6 +312,18 @@ class Assessment(Showable):
         those = " that is judged" if told else ""
         also = [Reason(f"told only: {outcome}", outcome=outcome) for outcome in told]
         return (Reason(f"{kept} and no attack{those} puts any person at risk"), *also, *columns)
+
+    @property
+    def _clauses(self) -> list[Reason]:
+        """Return the clauses that do not hold, or the one that is not shown, as reasons."""
+        if self.rule is None:
+            return []
+        named = self.rule.profile
+        shown = self.rule.broken or self.rule.open
+        return [
+            Reason(f"{named}, {str(each).rstrip('.')}", refuses=not self.rule.holds, clause=each)
+            for each in shown
+        ]
 
     @property
     def _not_recounted(self) -> tuple[str, ...]:
@@ -369,6 +393,7 @@ class Assessment(Showable):
             **plain_of(self, "allowed untried attacks columns"),
             "believed": {role: list(names) for role, names in self.believed.items()},
             **({} if self.sample is None else {"sample": asdict(self.sample)}),
+            **({} if self.rule is None else {"rule": self.rule.to_dict()}),
             **({} if self.prices is None else {"remedies": self.prices.to_dict()}),
         }
 
@@ -395,6 +420,8 @@ class Assessment(Showable):
             caption += f" ({len(shown)} of {len(reasons)}; all with --all)"
         parts.append(Listing(shown, caption=caption))
         parts += self._prices()
+        if self.rule is not None:
+            parts += [Sentence(self.rule.headline), *self.rule.parts(every=False)]
         if self.open and self.answer == "no":
             open_ = [f"{str(each)[:1].upper()}{str(each)[1:]}." for each in self.open]
             parts.append(Listing.of(open_, most=_MOST_OPEN, caption="Assumed, without a reason"))
@@ -409,6 +436,8 @@ class Assessment(Showable):
         reasons = [f"{why[:1].upper()}{why[1:]}" for why in self.why]
         parts: list[Part] = [*self._lines(), Listing(tuple(reasons), caption="Why")]
         parts += self._prices()
+        if self.rule is not None:
+            parts += [Sentence(self.rule.headline), *self.rule.parts()]
         if self.checks:
             promises = self.verdict.content()
             parts += [Sentence(promises.headline), *promises.parts]

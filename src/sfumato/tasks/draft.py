@@ -35,8 +35,10 @@ from sfumato.errors import (
 from sfumato.files.reading import Reading, TextFile, said_of_all, saying
 from sfumato.policy import GivenPolicy, InputRule, Policy, policy_of
 from sfumato.policy.document import read_file
+from sfumato.policy.parts import ProfileRule
 from sfumato.populations import require_fraction
 from sfumato.populations.weights import Averaging
+from sfumato.profiles import GivenProfile, Profile, profile_of
 from sfumato.recode.workshop import Workshop
 from sfumato.releases.places import MemoryPlace
 from sfumato.releases.preparing import open_as_it_is, open_prepared
@@ -63,6 +65,7 @@ def draft(  # noqa: PLR0913 - all but one have a default and are named
     from_policy: GivenPolicy | None = None,
     input: Mapping[str, object] | None = None,  # noqa: A002 - as a policy calls it
     prefer: str | None = None,
+    profile: GivenProfile | None = None,
     progress: Progress | None = None,
 ) -> Draft:
     """Guess what each column is and write a policy that says why, to be read and corrected.
@@ -95,6 +98,8 @@ def draft(  # noqa: PLR0913 - all but one have a default and are named
             those that cost the others most, `apart` publishes each sensitive column in a table of
             its own. None takes the one of which least is gone among those in one piece that are
             not answered *no*; `draft.price.alternatives` has the others.
+        profile: The rule you answer to, as `verify` takes it: the draft is written for its clauses,
+            and names it.
         progress: Told how far it is.
 
     Example:
@@ -116,8 +121,17 @@ def draft(  # noqa: PLR0913 - all but one have a default and are named
     )
     given, folder = _with_start(given, from_policy)
     given = replace(given, reading=_reading(data, input))
+    held = profile_of(profile)
+    if held is not None:
+        least = held.smallest_class
+        named = ProfileRule.read(held)
+        asked = max(filter(None, (given.k, least or 1)), default=1)
+        given = replace(given, profile=named, k=asked if asked > _USUAL_K else given.k)
     with saying(given.reading):
-        return _draft(data, given, folder, report, prefer)
+        return _draft(data, given, folder, report, prefer, held)
+
+
+_USUAL_K = 5
 
 
 def _reading(data: object, said: Mapping[str, object] | None) -> Reading:
@@ -127,7 +141,12 @@ def _reading(data: object, said: Mapping[str, object] | None) -> Reading:
 
 
 def _draft(
-    data: object, given: Instructions, folder: Path | None, report: Progress, prefer: str | None
+    data: object,
+    given: Instructions,
+    folder: Path | None,
+    report: Progress,
+    prefer: str | None,
+    profile: Profile | None,
 ) -> Draft:
     table = open_prepared(data, given.start)
     given.require(table.columns)
@@ -149,6 +168,8 @@ def _draft(
     guesses = _without_lost_originals(guesses, given, domains, table)
     columns = draft_columns(_with_roles_of_start(guesses, given), domains)
     columns = _with_rules_of_start(columns, given)
+    if profile is not None:
+        columns = _under_profile(columns, domains, profile, given)
     return _with_price(data, columns, domains, report, given, folder, prefer)
 
 
@@ -244,6 +265,31 @@ def _with_rules_of_start(
             # What was read by it is in one form now, and would not tell it again.
             column = DraftedColumn(column.rule.replace(dates=rule.dates), column.guess)
         found[name] = column
+    return found
+
+
+def _under_profile(
+    columns: Mapping[str, DraftedColumn],
+    domains: Mapping[str, Domain],
+    profile: Profile,
+    given: Instructions,
+) -> dict[str, DraftedColumn]:
+    """Return columns as a rule wants them, and which of them it settles.
+
+    What the owner of the table says goes before it; the clauses tell then what that breaks.
+    """
+    found = dict(columns)
+    for name, column in columns.items():
+        domain = domains.get(name)
+        if domain is None or name in given.roles:
+            continue
+        asked = profile.column_rule(domain, column.rule.role)
+        if asked is not None:
+            rule, why = asked
+            if rule.role is Role.QUASI_IDENTIFIER and column.rule.dates is not None:
+                rule = rule.replace(dates=column.rule.dates)
+            guess = column.guess._replace(role=rule.role, reason=why, certain=True)
+            found[name] = DraftedColumn(rule, guess)
     return found
 
 

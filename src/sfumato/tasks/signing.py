@@ -39,6 +39,7 @@ def answer_to_sign(
         "people": found.people,
         "adversaries": [line.to_dict() for line in found.adversaries],
         "assumptions": [each.to_dict() for each in found.assumptions],
+        **({} if found.rule is None else {"rule": found.rule.to_dict()}),
     }
 
 
@@ -48,4 +49,5 @@ def _waits_for_others(found: Assessment) -> bool:
     What the signer has not checked by now is signed only if the same key vouched for it before.
     """
     broken = any(check.status == "broken" for check in found.checks)
+    broken = broken or (found.rule is not None and not found.rule.holds)
     return not (broken or found.succeeded or found.named)

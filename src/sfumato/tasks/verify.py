@@ -30,6 +30,7 @@ from sfumato.policy import GivenPolicy, Policy, RiskLevels, Tolerance, policy_of
 from sfumato.policy.adversaries import Knows
 from sfumato.populations import SampleRisk
 from sfumato.populations.weights import add_weights
+from sfumato.profiles import PROFILES, Facts, GivenProfile, Profile, profile_of
 from sfumato.releases.opening import Published, PublishedTable, Roles, open_release
 from sfumato.releases.people import require_people, require_unlinked
 from sfumato.releases.recompute import private_columns
@@ -64,6 +65,7 @@ def verify(  # noqa: PLR0913 - all but two have a default and are named
     earlier: object = None,
     people_file: object = None,
     remedies: bool = False,
+    profile: GivenProfile | None = None,
     progress: Progress | None = None,
 ) -> Assessment:
     """Judge whether a release or a table may be published, and why.
@@ -115,6 +117,9 @@ def verify(  # noqa: PLR0913 - all but two have a default and are named
         remedies: Whether to try what can be done about the reasons, and say what each remedy costs
             and what the answer is afterwards: on `data`, with the policy. Without them, only
             what can be done to the published rows is tried. It takes a few times as long.
+        profile: The rule you answer to: the name of a profile from `sf.profiles.PROFILES`, the path
+            of one written in YAML, or a mapping; None takes the policy's. Each of its clauses is
+            checked as far as a program can. It never makes an answer better.
         progress: Told how far each stage is.
 
     Example:
@@ -131,6 +136,10 @@ def verify(  # noqa: PLR0913 - all but two have a default and are named
         age=4* (2): ill = hiv, 50 % before, 100 % after
     """
     policy = _policy_for(what, policy)
+    held = _profile_for(policy, profile)
+    if held is not None and not attacks:
+        why = "its clauses are about what adversaries learn, and nothing is attacked"
+        raise ParameterError("profile", held.called, "left out, or attacks allowed", why=why)
     if remedies:
         # It verifies what it tries, so it is loaded by name.
         priced = import_module("sfumato.tasks.priced_verdict")
@@ -145,6 +154,7 @@ def verify(  # noqa: PLR0913 - all but two have a default and are named
             "outside": outside,
             "earlier": earlier,
             "people_file": people_file,
+            "profile": held,
         }
         tried: Assessment = priced.verify_with_prices(
             what, policy, data=data, options=given, progress=progress
@@ -205,6 +215,7 @@ def verify(  # noqa: PLR0913 - all but two have a default and are named
     found = tuple(_hide_names(outcome, columns) for outcome in found)
     untried = _list_untried(target, found, rule)
     assumed = assumptions_of(release, target, rule, found, lines)
+    facts = Facts(release, target, found, lines, columns, untried, rule)
     return Assessment(
         verdict,
         found,
@@ -220,7 +231,14 @@ def verify(  # noqa: PLR0913 - all but two have a default and are named
         lines,
         tuple(Knows) if policy is None else policy.against,
         refuted=_refuted_claims(release),
+        rule=None if held is None else held.judge(facts),
     )
+
+
+def _profile_for(policy: Policy | None, profile: GivenProfile | None) -> Profile | None:
+    """Return the rule that something is held to: as it was named, or as the policy says."""
+    given = profile_of(profile)
+    return given if given is not None or policy is None else policy.make_profile(PROFILES)
 
 
 def foresee(trial: Trial, policy: Policy) -> Assessment:

@@ -11,12 +11,14 @@ from sfumato.reports.sections.headroom import HEADROOM
 from sfumato.reports.sections.levels import LEVELS
 from sfumato.reports.sections.people import PEOPLE
 from sfumato.reports.sections.promises import PROMISES
+from sfumato.reports.sections.rule import RULE
 from sfumato.reports.sections.shift import SHIFT
 from sfumato.reports.sections.utility import UTILITY
 from sfumato.reports.sections.verdict import VERDICT
 
 CHAPTERS: tuple[Chapter, ...] = (
     VERDICT,
+    RULE,
     CHECKS,
     COLUMNS,
     PEOPLE,
