@@ -98,8 +98,9 @@ _HOMES = {
     "widen": "sfumato.tasks.widen",
 }
 _FAMILIES = (
-    "attacks", "decouplings", "derivations", "evidence", "hierarchy", "leaks", "losses", "models",
-    "networks", "partition", "perturbations", "populations", "profiles", "samples", "search", "tools",
+    "attacks", "decouplings", "derivations", "evidence", "hierarchy", "leaks", "losses",
+    "models", "networks", "partition", "perturbations", "populations", "profiles", "samples",
+    "search", "tools",
 )  # fmt: skip
 
 __all__ = ["__version__", *_HOMES, *_FAMILIES]  # noqa: PLE0604 - all of them are texts

@@ -33,7 +33,7 @@ MISTAKES = {
         (
             "p, line 3, colums: unknown key 'colums'. Did you mean 'columns'? Known: 'version', "
             "'columns', 'other', 'models', 'loss', 'method', 'search', 'suppression', 'missing', "
-            "'person', 'household', 'derive' and 12 more."
+            "'person', 'household', 'derive' and 13 more."
         ),
     ),
     "an unknown key of a column": (

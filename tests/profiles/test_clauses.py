@@ -8,7 +8,7 @@ import pytest
 
 import sfumato as sf
 from sfumato.errors import ParameterError, PolicyError
-from sfumato.profiles import CHECKS, PROFILES, Standing, profile_of
+from sfumato.profiles import CHECKS, PROFILES, ClauseStanding, profile_of
 from sfumato.profiles.written import EXAMPLE
 from sfumato.tasks.signing import answer_to_sign
 from tests.profiles.columns import identifying
@@ -38,8 +38,8 @@ def broken(data, profile, **settings):
 def test_nothing_is_wrong_by_safe_harbor_where_nothing_is():
     found = judged(table(), "hipaa-safe-harbor").rule
     assert not found.broken
-    assert len(found.of(Standing.HOLDS)) == 18
-    assert [each.clause.id for each in found.of(Standing.PERSON)] == ["ii", "c"]
+    assert len(found.of(ClauseStanding.HOLDS)) == 18
+    assert [each.clause.id for each in found.of(ClauseStanding.PERSON)] == ["ii", "c"]
 
 
 @pytest.mark.parametrize("clause", "ABCDEFGHIJKLMNOPQR")
@@ -140,11 +140,11 @@ def test_wp216_finds_what_is_broken(data, wrong):
 
 def test_linkability_is_shown_only_with_another_table_of_the_same_people():
     alone = judged(table(), "wp216")
-    assert alone.rule["linkability"].standing is Standing.OPEN
+    assert alone.rule["linkability"].standing is ClauseStanding.OPEN
     assert alone.answer == "with care"
     people = pa.table({"group": ["g0"] * 30, "name": [f"Person {i}" for i in range(30)]})
     listed = judged(table(), "wp216", outside=people)
-    assert listed.rule["linkability"].standing is Standing.HOLDS
+    assert listed.rule["linkability"].standing is ClauseStanding.HOLDS
 
 
 # What holds for all.
@@ -186,7 +186,7 @@ def test_a_policy_names_its_rule_and_an_argument_goes_before_it():
     assert sf.verify(table(10), policy, profile="wp216").rule.profile == "wp216"
 
 
-def test_the_report_and_the_signed_answer_have_the_clauses(tmp_path):
+def test_the_report_and_the_signed_answer_have_the_clauses(tmp_path, patience):
     columns = {"group": "quasi-identifier", "ill": "sensitive"}
     policy = sf.Policy(
         columns=columns, models=[{"model": "k-anonymity", "k": 5}], profile="ema-0070"
@@ -251,7 +251,7 @@ def test_wrong_profiles_are_refused():
     assert {*CHECKS} >= {"person", "smallest-group"}
 
 
-def test_a_draft_for_safe_harbor_keeps_its_clauses():
+def test_a_draft_for_safe_harbor_keeps_its_clauses(patience):
     n = 400
     data = pa.table(
         {

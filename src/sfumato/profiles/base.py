@@ -36,7 +36,7 @@ NO_ADVICE = (
 )
 
 
-class Standing(StrEnum):
+class ClauseStanding(StrEnum):
     """What was found of a clause."""
 
     HOLDS = "holds"
@@ -49,7 +49,7 @@ class Standing(StrEnum):
 
 
 @dataclass(frozen=True, eq=False)
-class Facts:
+class PublishedFacts:
     """What is known of something published, for the clauses of a rule."""
 
     release: Published
@@ -97,10 +97,10 @@ class Facts:
 
 
 @dataclass(frozen=True)
-class Found:
+class ClauseResult:
     """What was found of a clause."""
 
-    standing: Standing
+    standing: ClauseStanding
     checked: str
     """What was looked at, in a sentence."""
 
@@ -138,7 +138,7 @@ class ClauseCheck(Member, ABC):
     """A way to check a clause; the name is what profiles written in YAML call it."""
 
     @abstractmethod
-    def on(self, facts: Facts) -> Found:
+    def on(self, facts: PublishedFacts) -> ClauseResult:
         """Return what was found."""
 
     @property
@@ -195,7 +195,7 @@ class Profile(Member, ABC):
         del domain, role
         return None
 
-    def judge(self, facts: Facts) -> "RuleReport":
+    def judge(self, facts: PublishedFacts) -> "RuleReport":
         """Return what was found of each clause."""
         found = tuple(ClauseFinding(each, each.check.on(facts)) for each in self.clauses())
         return RuleReport(self.called, self.headed, self.cited, found, self.remark)
@@ -206,10 +206,10 @@ class ClauseFinding:
     """A clause with what was found of it."""
 
     clause: Clause
-    found: Found
+    found: ClauseResult
 
     @property
-    def standing(self) -> Standing:
+    def standing(self) -> ClauseStanding:
         """Whether it holds."""
         return self.found.standing
 
@@ -249,19 +249,19 @@ class RuleReport(Showable):
         """Find a clause by what the document calls it."""
         return next(each for each in self.clauses if each.clause.id == clause)
 
-    def of(self, standing: Standing) -> tuple[ClauseFinding, ...]:
+    def of(self, standing: ClauseStanding) -> tuple[ClauseFinding, ...]:
         """Return the clauses of which this was found."""
         return tuple(each for each in self.clauses if each.standing is standing)
 
     @property
     def broken(self) -> tuple[ClauseFinding, ...]:
         """The clauses that do not hold."""
-        return self.of(Standing.BROKEN)
+        return self.of(ClauseStanding.BROKEN)
 
     @property
     def open(self) -> tuple[ClauseFinding, ...]:
         """The clauses that could be checked and were not shown to hold."""
-        return self.of(Standing.OPEN)
+        return self.of(ClauseStanding.OPEN)
 
     @property
     def holds(self) -> bool:
@@ -282,7 +282,7 @@ class RuleReport(Showable):
     @property
     def headline(self) -> str:
         """How many clauses hold, do not hold, and are for a person."""
-        counted = [(len(self.of(each)), each) for each in Standing]
+        counted = [(len(self.of(each)), each) for each in ClauseStanding]
         said = [f"{n} {_VERBS[each][n != 1]}" for n, each in counted if n]
         n = len(self.clauses)
         of = "1 clause" if n == 1 else f"{n} clauses"
@@ -294,7 +294,7 @@ class RuleReport(Showable):
         Args:
             every: Whether clauses that hold are listed too.
         """
-        shown = [e for e in self.clauses if every or e.standing is not Standing.HOLDS]
+        shown = [e for e in self.clauses if every or e.standing is not ClauseStanding.HOLDS]
         if shown:
             caption = f"{self.source}"
             yield ContentTable.of(caption, _HEADINGS, [_row(each) for each in shown], most=None)
@@ -306,11 +306,11 @@ class RuleReport(Showable):
         return Content(self.headline, tuple(self.parts()), answer)
 
 
-_VERBS: Mapping[Standing, tuple[str, str]] = {
-    Standing.HOLDS: ("holds", "hold"),
-    Standing.BROKEN: ("does not hold", "do not hold"),
-    Standing.OPEN: ("is not shown", "are not shown"),
-    Standing.PERSON: ("is for a person to check", "are for a person to check"),
+_VERBS: Mapping[ClauseStanding, tuple[str, str]] = {
+    ClauseStanding.HOLDS: ("holds", "hold"),
+    ClauseStanding.BROKEN: ("does not hold", "do not hold"),
+    ClauseStanding.OPEN: ("is not shown", "are not shown"),
+    ClauseStanding.PERSON: ("is for a person to check", "are for a person to check"),
 }
 _HEADINGS = (
     "clause",

@@ -11,7 +11,7 @@ from sfumato.attacks import Target
 from sfumato.drafting.identifiers import IdentifierKind
 from sfumato.errors import ParameterError, require_int, require_number
 from sfumato.hierarchy.zip_areas import small_zip_areas
-from sfumato.profiles.base import ClauseCheck, Facts, Found, Standing
+from sfumato.profiles.base import ClauseCheck, PublishedFacts, ClauseResult, ClauseStanding
 from sfumato.registry import Registry
 from sfumato.text import format_integer, join_words, percent
 
@@ -35,9 +35,9 @@ class ForAPerson(ClauseCheck):
 
     how: str = "No program can check this."
 
-    def on(self, facts: Facts) -> Found:
+    def on(self, facts: PublishedFacts) -> ClauseResult:
         del facts
-        return Found(Standing.PERSON, "", detail=self.how)
+        return ClauseResult(ClauseStanding.PERSON, "", detail=self.how)
 
 
 @dataclass(frozen=True)
@@ -65,7 +65,7 @@ class NoIdentifiers(ClauseCheck):
             raise ParameterError("kinds", given, "some of the letters A to R")
         object.__setattr__(self, "kinds", tuple(given))
 
-    def on(self, facts: Facts) -> Found:
+    def on(self, facts: PublishedFacts) -> ClauseResult:
         kinds = self.kinds or [str(kind) for kind in DIRECT]
         areas = None if self.areas_file is None else small_zip_areas(self.areas_file)
         found = [each for each in facts.identifiers(areas) if each.kind in kinds]
@@ -74,9 +74,11 @@ class NoIdentifiers(ClauseCheck):
         names = tuple(dict.fromkeys(each.column for each in found))
         figure = f"{len(names)} of {columns} columns"
         if not found:
-            return Found(Standing.HOLDS, checked, figure)
+            return ClauseResult(ClauseStanding.HOLDS, checked, figure)
         told = "; ".join(map(str, found))
-        return Found(Standing.BROKEN, checked, figure, f"{told}. {self._todo(kinds)}", names)
+        return ClauseResult(
+            ClauseStanding.BROKEN, checked, figure, f"{told}. {self._todo(kinds)}", names
+        )
 
     def _todo(self, kinds: Sequence[str]) -> str:
         if IdentifierKind.DATES in kinds:
@@ -111,7 +113,7 @@ class SmallestGroup(ClauseCheck):
     def smallest_class(self) -> int:
         return self.at_least
 
-    def on(self, facts: Facts) -> Found:
+    def on(self, facts: PublishedFacts) -> ClauseResult:
         checked = f"The size of the groups of people who look alike: {self.at_least} or more."
         return _on_groups(facts.target, checked, self.at_least, str)
 
@@ -141,7 +143,7 @@ class LargestRisk(ClauseCheck):
     def smallest_class(self) -> int:
         return math.ceil(1 / self.at_most - _SLACK)
 
-    def on(self, facts: Facts) -> Found:
+    def on(self, facts: PublishedFacts) -> ClauseResult:
         checked = f"The largest risk 1/n of a group of n people: at most {self.at_most}."
         return _on_groups(facts.target, checked, self.smallest_class, lambda n: f"{1 / n:.4f}")
 
@@ -150,25 +152,25 @@ class LargestRisk(ClauseCheck):
         return cls(0.09)
 
 
-def _on_groups(target: Target, checked: str, least: int, shown: object) -> Found:
+def _on_groups(target: Target, checked: str, least: int, shown: object) -> ClauseResult:
     if not target.looks_alike:
-        return Found(Standing.OPEN, checked, detail=_NO_GROUPS)
+        return ClauseResult(ClauseStanding.OPEN, checked, detail=_NO_GROUPS)
     if not target.columns:
-        return Found(Standing.OPEN, checked, detail=_NO_COLUMNS)
+        return ClauseResult(ClauseStanding.OPEN, checked, detail=_NO_COLUMNS)
     sizes = target.classes.sizes[target.classes.rows > 0]
     if not sizes.size:
-        return Found(Standing.HOLDS, checked, "no groups")
+        return ClauseResult(ClauseStanding.HOLDS, checked, "no groups")
     smallest = int(sizes.min())
     figure = str(shown(smallest) if callable(shown) else smallest)
     if smallest >= least:
-        return Found(Standing.HOLDS, checked, figure)
+        return ClauseResult(ClauseStanding.HOLDS, checked, figure)
     small = target.classes.sizes < least
     people = int(target.classes.inside[small].sum())
     detail = (
         f"{format_integer(people)} people are in groups of fewer than {least}. Promise larger "
         f"ones: models: [{{model: k-anonymity, k: {least}}}]."
     )
-    return Found(Standing.BROKEN, checked, figure, detail)
+    return ClauseResult(ClauseStanding.BROKEN, checked, figure, detail)
 
 
 @dataclass(frozen=True)
@@ -189,16 +191,18 @@ class LargestShare(ClauseCheck):
     def __post_init__(self) -> None:
         require_number("at_most", self.at_most, above=0, below=1)
 
-    def on(self, facts: Facts) -> Found:
+    def on(self, facts: PublishedFacts) -> ClauseResult:
         checked = (
             f"The share of each group that has its most frequent sensitive value: less than "
             f"{percent(self.at_most)}."
         )
         target = facts.target
         if not target.looks_alike:
-            return Found(Standing.OPEN, checked, detail=_NO_GROUPS)
+            return ClauseResult(ClauseStanding.OPEN, checked, detail=_NO_GROUPS)
         if not facts.release.sensitive:
-            return Found(Standing.OPEN, checked, detail="No column is called sensitive.")
+            return ClauseResult(
+                ClauseStanding.OPEN, checked, detail="No column is called sensitive."
+            )
         worst, people, wrong = 0.0, 0, []
         for each in (target, *target.also):
             for name, counts in each.classes.sensitive.items():
@@ -211,14 +215,14 @@ class LargestShare(ClauseCheck):
                     people = max(people, int(counts.rows[at].sum()))
         figure = percent(worst)
         if not wrong:
-            return Found(Standing.HOLDS, checked, figure)
+            return ClauseResult(ClauseStanding.HOLDS, checked, figure)
         names = tuple(dict.fromkeys(wrong))
         detail = (
             f"In some groups nearly all have the same value of {join_words(names)}; it concerns up "
             f"to {format_integer(people)} people. Ask for more different values, as in "
             f"{{model: category-share, column: {names[0]}, share: {self.at_most}}}."
         )
-        return Found(Standing.BROKEN, checked, figure, detail, names)
+        return ClauseResult(ClauseStanding.BROKEN, checked, figure, detail, names)
 
     @classmethod
     def example(cls) -> Self:
@@ -244,7 +248,7 @@ class NobodySingledOut(ClauseCheck):
     def smallest_class(self) -> int:
         return self.at_least
 
-    def on(self, facts: Facts) -> Found:
+    def on(self, facts: PublishedFacts) -> ClauseResult:
         checked = (
             "The size of the groups of people who look alike, whether a column names people, and "
             "whom the other published columns single out, up to three at a time."
@@ -253,14 +257,16 @@ class NobodySingledOut(ClauseCheck):
         named = [each for each in facts.columns if each.kind == "identifier"]
         alone = [e for e in facts.columns if e.kind == "singles out" and (e.alone or 0) > 0]
         unread = [each for each in facts.columns if each.kind in ("no role", "not looked at")]
-        if found.standing is Standing.BROKEN:
+        if found.standing is ClauseStanding.BROKEN:
             return found
         if named or alone:
             wrong = (named or alone)[0]
             figure = found.figure if not alone else f"{alone[0].alone} people alone"
-            return Found(Standing.BROKEN, checked, figure, f"{wrong}.", wrong.columns)
-        if found.standing is Standing.HOLDS and unread:
-            return Found(Standing.OPEN, checked, found.figure, f"{unread[0]}.", unread[0].columns)
+            return ClauseResult(ClauseStanding.BROKEN, checked, figure, f"{wrong}.", wrong.columns)
+        if found.standing is ClauseStanding.HOLDS and unread:
+            return ClauseResult(
+                ClauseStanding.OPEN, checked, found.figure, f"{unread[0]}.", unread[0].columns
+            )
         return found
 
 
@@ -278,7 +284,7 @@ class NotLinkable(ClauseCheck):
 
     name: ClassVar[str] = "not-linkable"
 
-    def on(self, facts: Facts) -> Found:
+    def on(self, facts: PublishedFacts) -> ClauseResult:
         checked = "Columns that tell rows of one person together, and attacks that link tables."
         rows = [each for each in facts.columns if each.kind == "rows"]
         codes = [
@@ -293,18 +299,20 @@ class NotLinkable(ClauseCheck):
         if rows or codes:
             told = f"{rows[0]}" if rows else f"{codes[0]}"
             names = rows[0].columns if rows else (codes[0].column,)
-            return Found(Standing.BROKEN, checked, "", f"{told}: it links records.", names)
+            return ClauseResult(
+                ClauseStanding.BROKEN, checked, "", f"{told}: it links records.", names
+            )
         if people:
             worst = max(linked, key=lambda each: each.people)
             figure = f"{format_integer(people)} of {format_integer(worst.of)} people"
-            return Found(Standing.BROKEN, checked, figure, f"{worst.reason}.")
+            return ClauseResult(ClauseStanding.BROKEN, checked, figure, f"{worst.reason}.")
         if not others:
             detail = (
                 "No other table of the same people was given to link with: give an earlier release "
                 "(--earlier), or a list that others have (--outside)."
             )
-            return Found(Standing.OPEN, checked, "0 people", detail)
-        return Found(Standing.HOLDS, checked, "0 people")
+            return ClauseResult(ClauseStanding.OPEN, checked, "0 people", detail)
+        return ClauseResult(ClauseStanding.HOLDS, checked, "0 people")
 
 
 @dataclass(frozen=True)
@@ -313,7 +321,7 @@ class NobodyAtRisk(ClauseCheck):
 
     name: ClassVar[str] = "nobody-at-risk"
 
-    def on(self, facts: Facts) -> Found:
+    def on(self, facts: PublishedFacts) -> ClauseResult:
         tried = [each for each in facts.outcomes if each.tried]
         checked = (
             f"{len(tried)} attacks, by adversaries who know what others may know and up to two "
@@ -327,12 +335,12 @@ class NobodyAtRisk(ClauseCheck):
         if facts.at_risk or accepted:
             worst = max(tried, key=lambda each: each.people)
             told = accepted[0] if accepted and not worst.people else worst
-            return Found(Standing.BROKEN, checked, figure, f"{told.reason}.")
+            return ClauseResult(ClauseStanding.BROKEN, checked, figure, f"{told.reason}.")
         missing = list(dict.fromkeys((*facts.untried, *unreached)))
         if missing or not tried:
             detail = f"Not tried to the end: {join_words(missing)}." if missing else "Not tried."
-            return Found(Standing.OPEN, checked, figure, detail)
-        return Found(Standing.HOLDS, checked, figure)
+            return ClauseResult(ClauseStanding.OPEN, checked, figure, detail)
+        return ClauseResult(ClauseStanding.HOLDS, checked, figure)
 
 
 CHECKS: Registry[ClauseCheck] = Registry(

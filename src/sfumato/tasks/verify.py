@@ -30,7 +30,7 @@ from sfumato.policy import GivenPolicy, Policy, RiskLevels, Tolerance, policy_of
 from sfumato.policy.adversaries import Knows
 from sfumato.populations import SampleRisk
 from sfumato.populations.weights import add_weights
-from sfumato.profiles import PROFILES, Facts, GivenProfile, Profile, profile_of
+from sfumato.profiles import PROFILES, PublishedFacts, GivenProfile, Profile, profile_of
 from sfumato.releases.opening import Published, PublishedTable, Roles, open_release
 from sfumato.releases.people import require_people, require_unlinked
 from sfumato.releases.recompute import private_columns
@@ -215,7 +215,7 @@ def verify(  # noqa: PLR0913 - all but two have a default and are named
     found = tuple(_hide_names(outcome, columns) for outcome in found)
     untried = _list_untried(target, found, rule)
     assumed = assumptions_of(release, target, rule, found, lines)
-    facts = Facts(release, target, found, lines, columns, untried, rule)
+    facts = PublishedFacts(release, target, found, lines, columns, untried, rule)
     return Assessment(
         verdict,
         found,
