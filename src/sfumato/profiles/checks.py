@@ -11,7 +11,7 @@ from sfumato.attacks import Target
 from sfumato.drafting.identifiers import IdentifierKind
 from sfumato.errors import ParameterError, require_int, require_number
 from sfumato.hierarchy.zip_areas import small_zip_areas
-from sfumato.profiles.base import ClauseCheck, PublishedFacts, ClauseResult, ClauseStanding
+from sfumato.profiles.base import ClauseCheck, ClauseResult, ClauseStanding, PublishedFacts
 from sfumato.registry import Registry
 from sfumato.text import format_integer, join_words, percent
 

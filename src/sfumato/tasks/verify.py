@@ -30,7 +30,7 @@ from sfumato.policy import GivenPolicy, Policy, RiskLevels, Tolerance, policy_of
 from sfumato.policy.adversaries import Knows
 from sfumato.populations import SampleRisk
 from sfumato.populations.weights import add_weights
-from sfumato.profiles import PROFILES, PublishedFacts, GivenProfile, Profile, profile_of
+from sfumato.profiles import PROFILES, GivenProfile, Profile, PublishedFacts, profile_of
 from sfumato.releases.opening import Published, PublishedTable, Roles, open_release
 from sfumato.releases.people import require_people, require_unlinked
 from sfumato.releases.recompute import private_columns
