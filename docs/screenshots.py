@@ -65,6 +65,7 @@ def _take_steps() -> None:
             page.goto(served.door)
             page.click("#sample")
             expect(page.locator("#preview table")).to_be_visible()
+            expect(page.locator("#next")).to_be_visible()
             page.get_by_role("button", name="End the tour").click()
             for step in ALL:
                 _go(page, step)

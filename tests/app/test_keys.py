@@ -58,6 +58,7 @@ def open_the_file(page):
     tab_to(page, "people.csv")
     press(page, "Enter")
     expect(page.locator("#preview table")).to_be_visible()
+    expect(page.locator("#next")).to_be_visible()
     focus_of(page)
 
 
@@ -150,6 +151,7 @@ def test_the_focus_stays_where_a_page_is_loaded_anew_or_a_control_goes(work, pag
     tab_to(page, "people.csv")
     press(page, "Enter")
     expect(page.locator("#preview table")).to_be_visible()
+    expect(page.locator("#next")).to_be_visible()
     open_step(page, 4, "promises")
     tab_to(page, "Add a promise")
     press(page, "Enter")

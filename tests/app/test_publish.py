@@ -8,7 +8,7 @@ from typer.testing import CliRunner
 
 from sfumato.app.equivalent import equivalents
 from sfumato.cli.app import app
-from sfumato.evidence import keygen
+from sfumato.evidence import answer_in, keygen, read_evidence
 from sfumato.tasks.evidence import check_evidence
 
 POLICY = """\
@@ -37,8 +37,12 @@ def desk(make_desk):
     return make_desk(people(0, 48), POLICY)
 
 
-def publish(client, do="publish", **fields):
-    page = client.post("publish/set", do=do, **{"name": "release", "seed": "7", **fields})
+INSISTING = {"word": "no", "because": "a table of nobody's"}
+
+
+def publish(client, do="publish", *, insisting=INSISTING, **fields):
+    given = {"name": "release", "seed": "7", **insisting, **fields}
+    page = client.post("publish/set", do=do, **given)
     job = client.desk.jobs.get("publish")
     assert job is None or job.wait(120)
     return page
@@ -64,12 +68,12 @@ def test_a_signed_release_is_what_the_commands_on_the_page_make(
     # Neither evidence nor signature hold a time, and Ed25519 signs the same text the same way.
     with_decoupling(desk, settings)
     keygen(desk.folder / "publisher")
-    publish(client, key="publisher.key", even_so="1", format=form, public="1")
+    publish(client, key="publisher.key", format=form, public="1")
     assert desk.jobs.get("publish").error is None
     made = files_of(desk.folder / "release")
     assert {"evidence.json", "manifest.json", "README.md", "report.html"} <= set(made)
     (desk.folder / "release").rename(desk.folder / "release-of-the-app")
-    chosen = {"key": "publisher.key", "even_so": "1", "format": form, "public": "1"}
+    chosen = {"key": "publisher.key", "format": form, "public": "1", **INSISTING}
     client.post("publish/set", name="release", seed="7", **chosen)
     monkeypatch.chdir(desk.folder)
     for line in equivalents(desk, "publish").command.splitlines():
@@ -78,6 +82,29 @@ def test_a_signed_release_is_what_the_commands_on_the_page_make(
         assert ran.exit_code in ((0, 1) if " report " in line else (0,)), ran.output
     assert files_of(desk.folder / "release") == made
     assert check_evidence(desk.folder / "release", desk.folder / "publisher.pub").holds
+
+
+@pytest.mark.usefixtures("patience")
+@pytest.mark.parametrize("key", ["", "publisher.key"])
+def test_nothing_is_published_under_no_unless_somebody_types_it_and_says_why(client, desk, key):
+    keygen(desk.folder / "publisher")
+    publish(client, insisting={}, key=key, private="1")
+    text = client.get("publish").text
+    assert "Not published: the answer is no." in text
+    assert 'id="insist"' in text
+    left = {"people.csv", "policy.yaml", "publisher.key", "publisher.pub", ".sfumato-app"}
+    assert {path.name for path in desk.folder.iterdir()} == left
+    for half in ({"word": "no"}, {"because": "I say so"}, {"word": "yes", "because": "I say so"}):
+        page = publish(client, insisting=half, key=key)
+        assert "message error" in page.text
+        assert not (desk.folder / "release").exists()
+    publish(client, insisting={"word": " No ", "because": "agreed by the board"}, key=key)
+    told = answer_in(read_evidence(desk.folder / "release"))
+    assert (told["answer"], told["even_so"]) == ("no", "agreed by the board")
+    assert check_evidence(desk.folder / "release").holds
+    # It holds for one release.
+    publish(client, insisting={}, name="another", key=key)
+    assert not (desk.folder / "another").exists()
 
 
 @pytest.mark.usefixtures("patience")
@@ -193,9 +220,6 @@ def test_a_key_behind_a_passphrase_needs_it(client, desk):
     assert "the passphrase is wrong" in page.text
     assert not (desk.folder / "release").exists()
     publish(client, key="publisher.key", passphrase="open sesame")
-    assert "--even-so" in desk.jobs.get("publish").error
-    assert not (desk.folder / "release").exists()
-    publish(client, key="publisher.key", passphrase="open sesame", even_so="1")
     assert check_evidence(desk.folder / "release", desk.folder / "publisher.pub").holds
     assert "open sesame" not in "".join(path.read_text() for path in desk.private.glob("*.json"))
 

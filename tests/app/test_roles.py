@@ -1,5 +1,7 @@
 """The roles step: what a change of role leaves open is drafted when it is asked for."""
 
+import re
+
 import pytest
 
 from sfumato.hierarchy import Automatic
@@ -45,3 +47,44 @@ def test_hierarchies_and_promises_are_drafted_for_changed_roles_and_the_rest_sta
         assert desk.policy.columns[name] == before.columns[name]
     assert desk.text.startswith("# agreed on Monday\ncolumns:\n  # in fives\n")
     assert desk.policy.models[0] == before.models[0]
+
+
+def listed(text):
+    return re.findall(r'<h2 id="name-\d+">(.*?)</h2>', text)
+
+
+@pytest.mark.usefixtures("patience")
+def test_columns_are_found_filtered_and_ordered_and_stay_so(client, desk):
+    desk.require_live()
+    assert listed(client.get("roles").text) == ["age", "sex", "disease", "pay"]
+    assert listed(client.post("roles/view", search=" AG ").text) == ["age"]
+    client.get("hierarchies")
+    assert listed(client.get("roles").text) == ["age"]
+    found = client.post("roles/view", show="quasi-identifier", order="name").text
+    assert listed(found) == ["age", "sex"]
+    assert listed(client.post("roles/view", order="role").text)[-1] == "pay"
+    assert "No column is like that." in client.post("roles/view", search="nothing").text
+    assert listed(client.post("roles/view", order="no such order").text)[0] == "age"
+
+
+@pytest.mark.usefixtures("patience")
+def test_a_role_for_several_columns_is_one_change(client, desk):
+    before = desk.text
+    client.post("roles/set", column=["age", "disease"], role="dropped")
+    assert {desk.policy.role_of(name) for name in ("age", "disease")} == {Role.DROPPED}
+    assert desk.history.present.what == "2 columns: dropped"
+    desk.undo()
+    assert desk.text == before
+    assert "no column was chosen" in client.post("roles/set", role="dropped").text
+    assert "no column was chosen" in client.post("roles/right").text
+    assert desk.text == before
+
+
+@pytest.mark.usefixtures("patience")
+def test_columns_in_doubt_leave_their_list_when_somebody_decides(client, desk):
+    desk.uncertain = ("age", "sex", "pay")
+    found = client.post("roles/view", show="doubt").text
+    assert listed(found) == ["age", "sex", "pay"]
+    assert listed(client.post("roles/right", column="sex").text) == ["age", "pay"]
+    assert listed(client.post("roles/set", column="age", role="plain").text) == ["pay"]
+    assert "No column is in doubt any more." in client.post("roles/right", column="pay").text

@@ -31,6 +31,7 @@ def opened(page, patients):
     """The app with the patients in it."""
     page.set_input_files("#file", patients)
     expect(page.locator("#preview table")).to_be_visible()
+    expect(page.locator("#next")).to_be_visible()
     return page
 
 
@@ -232,6 +233,7 @@ def test_a_script_in_the_data_runs_nowhere(page, tmp_path):
     )
     page.set_input_files("#file", path)
     expect(page.locator("#preview table")).to_be_visible()
+    expect(page.locator("#next")).to_be_visible()
     for step in ALL:
         go(page, step)
         assert page.title() != "run"

@@ -50,6 +50,7 @@ def test_from_a_table_to_a_signed_release(browser, tmp_path, name, write):
         page.goto(served.door)
         page.click(button)
         expect(page.locator("#preview table")).to_be_visible()
+        expect(page.locator("#next")).to_be_visible()
         for step in ("roles", "hierarchies", "promises", "explore", "look"):
             go(page, step)
             expect(page.locator("#status.ready")).to_be_visible()
@@ -80,6 +81,7 @@ def test_a_crash_in_the_middle_and_a_reload_lose_nothing(browser, tmp_path):
         page.goto(served.door)
         page.click(button)
         expect(page.locator("#preview table")).to_be_visible()
+        expect(page.locator("#next")).to_be_visible()
         go(page, "roles")
         sex = page.locator(".column", has=page.get_by_role("heading", name="sex"))
         sex.get_by_text("dropped", exact=True).click()

@@ -86,6 +86,22 @@ def test_a_no_is_signed_only_by_who_insists(tmp_path, key, door):
 
 
 @pytest.mark.parametrize("door", DOORS, ids=lambda door: door.__name__)
+def test_who_insists_may_say_why_and_that_is_signed(tmp_path, key, door):
+    door(tmp_path, TOLD, key=key, even_so="agreed by the board")
+    told = answer_in(read_evidence(tmp_path / "r"))
+    assert (told["answer"], told["even_so"]) == ("no", "agreed by the board")
+    assert sf.check_evidence(tmp_path / "r", key.public).holds
+
+
+@pytest.mark.parametrize("door", [anonymize, decouple], ids=lambda door: door.__name__)
+def test_evidence_without_a_signature_says_why_too(tmp_path, door):
+    door(tmp_path, TOLD, even_so="agreed by the board")
+    told = answer_in(read_evidence(tmp_path / "r"))
+    assert (told["answer"], told["even_so"]) == ("no", "agreed by the board")
+    assert sf.check_evidence(tmp_path / "r").holds
+
+
+@pytest.mark.parametrize("door", DOORS, ids=lambda door: door.__name__)
 def test_the_answer_and_what_it_assumes_are_signed(tmp_path, key, door):
     door(tmp_path, HARMLESS, key=key)
     told = answer_in(read_evidence(tmp_path / "r"))

@@ -7,7 +7,7 @@ import re
 import secrets
 import shutil
 import threading
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
@@ -446,6 +446,13 @@ class Desk:
             self.change(text, "file", "found in the folder")
         self.say("note", f"{_POLICY} lies in the folder and fits the table, so it is used.")
         return True
+
+    def settle(self, names: Iterable[str]) -> None:
+        """Note of columns that their meaning is not in doubt any more."""
+        with self.lock:
+            known = set(names)
+            self.uncertain = tuple(name for name in self.uncertain if name not in known)
+            self.save()
 
     # What was computed.
 

@@ -66,8 +66,8 @@ class ReleaseWish:
     format: str | None = None
     seed: int | None = None
     key: SigningKey | None = None
-    even_so: bool = False
-    """Whether it is signed although the answer is *no*."""
+    even_so: bool | str = False
+    """Why it is published although the answer is *no*; False if nobody insists."""
 
     def make(
         self,
@@ -157,18 +157,19 @@ class Choices:
     people: bool = True
     """Where people are counted: whether a private file says who has which rows."""
 
-    even_so: bool = False
-    """Whether it is signed although the answer is *no*; for one release."""
+    because: str = ""
+    """Why it is published although the answer is *no*; for one release."""
 
     @property
     def signature(self) -> tuple[str, str]:
-        """The options that sign it, on a command line and in Python; empty for nothing."""
-        if not self.key:
-            return "", ""
-        signed, signing = f" --key {quote(self.key)}", f", key={self.key!r}"
-        if not self.even_so:
+        """The options that sign it, or insist on it; on a command line and in Python."""
+        signed, signing = "", ""
+        if self.key:
+            signed, signing = f" --key {quote(self.key)}", f", key={self.key!r}"
+        if not self.because:
             return signed, signing
-        return f"{signed} --even-so", f"{signing}, even_so=True"
+        insists = f" --even-so --because {quote(self.because)}"
+        return f"{signed}{insists}", f"{signing}, even_so={self.because!r}"
 
     @classmethod
     def of(cls, desk: Desk) -> "Choices":
@@ -228,6 +229,8 @@ def lines_of(desk: Desk, data: str) -> list[CommandLine]:
     if desk.seed is not None:
         more, also = f"{more} --seed {desk.seed}", f"{also}, seed={desk.seed}"
     signed, signing = choices.signature
+    # Who signed the release has said there why.
+    sealed, sealing = replace(choices, because="").signature
     name, lines = choices.name, []
     kept, keeping = "", ""
     if policy.counted_person is not None and choices.people and decoupling is None:
@@ -257,8 +260,8 @@ def lines_of(desk: Desk, data: str) -> list[CommandLine]:
     if choices.public:
         lines.append(
             CommandLine(
-                f"sfumato report {quote(name)} --public{signed} -o {quote(f'{name}/report.html')}",
-                f"sf.report({name!r}, public=True).save({f'{name}/report.html'!r}{signing})",
+                f"sfumato report {quote(name)} --public{sealed} -o {quote(f'{name}/report.html')}",
+                f"sf.report({name!r}, public=True).save({f'{name}/report.html'!r}{sealing})",
             )
         )
     if choices.private:

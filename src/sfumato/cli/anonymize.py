@@ -8,6 +8,7 @@ import typer
 
 from sfumato.cli.command import BROKEN, command
 from sfumato.cli.options import (
+    BecauseOption,
     DataArgument,
     EvenSoOption,
     ForceOption,
@@ -21,6 +22,7 @@ from sfumato.cli.options import (
     SensitiveOption,
     SetOption,
     SupportOption,
+    insisting,
     policy_with,
     settings,
     signing_key,
@@ -81,6 +83,7 @@ def anonymize(
     force: ReplaceOption = False,
     key: KeyOption = None,
     even_so: EvenSoOption = False,
+    because: BecauseOption = None,
     memory: Annotated[
         str | None,
         typer.Option(
@@ -117,7 +120,7 @@ def anonymize(
             format=form,
             force=force,
             key=signing_key(key),
-            even_so=even_so,
+            even_so=insisting(even_so, because),
             memory=memory,
             people_file=people_file,
             seed=seed,
@@ -288,6 +291,7 @@ def decouple(  # noqa: PLR0917 - options of a command line
     force: ReplaceOption = False,
     key: KeyOption = None,
     even_so: EvenSoOption = False,
+    because: BecauseOption = None,
     seed: Annotated[
         int | None,
         typer.Option(
@@ -317,7 +321,7 @@ def decouple(  # noqa: PLR0917 - options of a command line
             format=form,
             force=force,
             key=signing_key(key),
-            even_so=even_so,
+            even_so=insisting(even_so, because),
             seed=seed,
             progress=progress,
         )

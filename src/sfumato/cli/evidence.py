@@ -7,11 +7,13 @@ import typer
 
 from sfumato.cli.command import BROKEN, command
 from sfumato.cli.options import (
+    BecauseOption,
     EvenSoOption,
     JsonOption,
     MadeWithOption,
     PeopleFileOption,
     ReleaseArgument,
+    insisting,
     passphrase,
     signing_key,
 )
@@ -22,7 +24,7 @@ from sfumato.cli.output import clean, finish, is_quiet, progress_bar, put, say, 
     examples="sfumato sign release/ --key publisher.key",
     python='sf.sign("release", "publisher.key")',
 )
-def sign(
+def sign(  # noqa: PLR0917 - options have names
     release: ReleaseArgument,
     key: Annotated[
         Path, typer.Option("--key", metavar="FILE", help="Your private key; keygen makes one.")
@@ -41,6 +43,7 @@ def sign(
         bool, typer.Option("--force", help="Replace the signature of another key.")
     ] = False,
     even_so: EvenSoOption = False,
+    because: BecauseOption = None,
     json: JsonOption = False,
 ) -> None:
     """Sign a release, after verifying it once more.
@@ -62,7 +65,7 @@ def sign(
             population=population,
             people_file=people_file,
             force=force,
-            even_so=even_so,
+            even_so=insisting(even_so, because),
         )
     if json:
         write_json(found.to_dict())

@@ -161,6 +161,14 @@ KeyOption: TypeAlias = Annotated[
 EvenSoOption: TypeAlias = Annotated[
     bool, typer.Option("--even-so", help="Sign it although the answer of verify is no.")
 ]
+BecauseOption: TypeAlias = Annotated[
+    str | None,
+    typer.Option(
+        "--because",
+        metavar="TEXT",
+        help="With --even-so: the reason, which the evidence carries. It is public.",
+    ),
+]
 
 OutsideOption: TypeAlias = Annotated[
     str | None, typer.Option(metavar="FILE", help="A list of people to link with it.")
@@ -394,3 +402,16 @@ def name_releases(releases: Sequence[str]) -> dict[str, object]:
     if len(set(names)) < len(names):
         raise ParameterError("releases", list(releases), "different releases")
     return dict(zip(names, releases, strict=True))
+
+
+def insisting(even_so: bool, because: str | None) -> bool | str:
+    """Return whether a release is signed although the answer is no, or why."""
+    if because is None:
+        return even_so
+    if not even_so:
+        raise ParameterError(
+            "--because", because, "left out without --even-so", why="it says why you insist"
+        )
+    if not because.strip():
+        raise ParameterError("--because", because, "a reason in words")
+    return because.strip()

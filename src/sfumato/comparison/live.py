@@ -189,6 +189,12 @@ class LiveTable:
         return self._raw.columns
 
     @property
+    def labels(self) -> Mapping[str, str]:
+        """What the file says about its columns in words, as SPSS and Stata files do."""
+        told = self._raw.variables.items()
+        return {name: variable.label for name, variable in told if variable.label}
+
+    @property
     def rows(self) -> int:
         """The number of rows."""
         return self._plain.rows

@@ -301,16 +301,19 @@ class UnpublishedRelease:
     answer: "Callable[[PlacedRelease], Mapping[str, Any]] | None" = None
     """Asked before it is signed: whether it may be published. It raises if that is not signed."""
 
+    explained: bool = False
+    """Whether its maker said why it is published all the same: evidence has that unsigned too."""
+
     def answer_to(
         self, key: SigningKey | None, placed: "PlacedRelease"
     ) -> Mapping[str, Any] | None:
-        """Return what is signed of the answer; None if nothing is signed.
+        """Return what the evidence says of the answer; None if nothing is signed, or explained.
 
         Args:
             key: Signs the release, if there is one.
             placed: The release, complete and verified, but for its evidence.
         """
-        if key is None:
+        if key is None and not self.explained:
             return None
         assert self.answer is not None  # noqa: S101 - nothing is signed unasked
         return self.answer(placed)
@@ -389,7 +392,7 @@ class Place(ABC):
     table: str | None
     """The table of a database that it is, if it is one."""
 
-    even_so: bool
+    even_so: bool | str
     """Whether it is signed, if there is a key, although the answer is *no*."""
 
     def form_of(self, source: Table) -> str:
@@ -430,7 +433,7 @@ def place_for(
     format: str | None = None,  # noqa: A002 - the word users know
     force: bool = False,
     key: Key | None = None,
-    even_so: bool = False,
+    even_so: bool | str = False,
     whole_rows: bool = False,
 ) -> Place:
     """Find the place that an output names; refuse what cannot be written, before any work.
@@ -477,7 +480,7 @@ class MemoryPlace(Place):
 
     format: str | None = None
     table: None = None
-    even_so: bool = False
+    even_so: bool | str = False
 
     def publish(self, release: UnpublishedRelease, source: Table) -> PlacedRelease:
         """Make the tables."""
@@ -512,7 +515,7 @@ class Folder(Place):
     format: str | None = None
     key: SigningKey | None = None
     force: bool = False
-    even_so: bool = False
+    even_so: bool | str = False
     table: None = None
 
     def writes(self, source: Table) -> str:
@@ -657,7 +660,7 @@ class DatabasePlace(Place):
 
     key: SigningKey | None = None
     force: bool = False
-    even_so: bool = False
+    even_so: bool | str = False
     format: None = None
 
     def names(self, parts: Sequence[str]) -> list[str]:

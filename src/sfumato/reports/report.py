@@ -82,7 +82,7 @@ class Report(Showable):
         return writers[form]()
 
     def save(
-        self, path: str | PathLike[str], *, key: Key | None = None, even_so: bool = False
+        self, path: str | PathLike[str], *, key: Key | None = None, even_so: bool | str = False
     ) -> Path:
         """Write it as .html, .md or .json; a file of the same name is replaced.
 

@@ -21,7 +21,7 @@ def sign(
     population: object = None,
     people_file: object = None,
     force: bool = False,
-    even_so: bool = False,
+    even_so: bool | str = False,
 ) -> EvidenceVerdict:
     """Sign a release that was written before, after verifying it once more.
 
@@ -47,7 +47,8 @@ def sign(
             has it. Without it promises about people are not signed, likewise.
         force: Replace the signature of another key.
         even_so: Sign it although the answer of `sf.verify` is *no*, because people are at risk or a
-            column names people. What does not keep its promises is never signed.
+            column names people. A text is the reason, which the evidence carries. What does not
+            keep its promises is never signed.
 
     Example:
         >>> import pyarrow as pa, tempfile

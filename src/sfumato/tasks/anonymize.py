@@ -88,7 +88,7 @@ def anonymize(  # noqa: PLR0913 - every one has a default and is named
     format: str | None = None,  # noqa: A002 - the word users know
     force: bool = False,
     key: Key | None = None,
-    even_so: bool = False,
+    even_so: bool | str = False,
     memory: str | int | None = None,
     people_file: str | PathLike[str] | None = None,
     seed: int | None = None,
@@ -136,7 +136,8 @@ def anonymize(  # noqa: PLR0913 - every one has a default and is named
         force: Replace a release that is already in `output`.
         key: The private key to sign it with, or its file; see `sf.evidence.keygen`. Where the
             answer of `sf.verify` is *no*, nothing is signed and nothing is written.
-        even_so: Sign it although the answer is *no*.
+        even_so: Sign it although the answer is *no*; a text is the reason, which the evidence
+            carries.
         memory: How much memory it may take here, such as `2GB`; what a database takes is for its
             own settings. If the table has more combinations than fit, full-domain and regional
             recoding start from coarser levels and the release says from which. A local method
@@ -390,6 +391,7 @@ def make_release(
             answer=lambda placed: answer_to_sign(
                 replace(Release.of(placed, asked), people=people), even_so=place.even_so
             ),
+            explained=isinstance(place.even_so, str),
         )
         made = Release.of(place.publish(release, table), asked)
         gone = _measure_gone(subject, decision, counts.total, sets)

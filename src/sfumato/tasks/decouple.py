@@ -68,7 +68,7 @@ def decouple(  # noqa: PLR0913 - all but two have a default and are named
     format: str | None = None,  # noqa: A002 - the word users know
     force: bool = False,
     key: Key | None = None,
-    even_so: bool = False,
+    even_so: bool | str = False,
     seed: int | None = None,
     progress: Progress | None = None,
 ) -> DecoupledRelease:
@@ -99,7 +99,8 @@ def decouple(  # noqa: PLR0913 - all but two have a default and are named
         force: Replace a release that is already in `output`.
         key: The private key to sign it with, or its file; see `sf.evidence.keygen`. Where the
             answer of `sf.verify` is *no*, nothing is signed and nothing is written.
-        even_so: Sign it although the answer is *no*.
+        even_so: Sign it although the answer is *no*; a text is the reason, which the evidence
+            carries.
         seed: Fixes all that is random, for tests and experiments. Such a release is marked as
             reproducible: it is not for publication.
         progress: Told how far each stage is.
@@ -180,6 +181,7 @@ def decouple(  # noqa: PLR0913 - all but two have a default and are named
             answer=lambda placed: answer_to_sign(
                 DecoupledRelease.of(placed, parts.grouped, (), policy=own), even_so=even_so
             ),
+            explained=isinstance(even_so, str),
         ),
         table,
     )

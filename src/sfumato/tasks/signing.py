@@ -9,12 +9,23 @@ from sfumato.tasks.assessment import Assessment
 from sfumato.tasks.verify import verify
 
 
+class AnswerIsNoError(InputError):
+    """The answer is *no*, and nobody insisted."""
+
+    def __init__(self, why: str) -> None:
+        super().__init__(
+            f"it was not signed, because the answer is no: {why}. Mend it, or sign it all the "
+            "same: --even-so (even_so=True)."
+        )
+        self.why = why
+
+
 def answer_to_sign(
     release: object,
     policy: GivenPolicy | None = None,
     *,
     population: object = None,
-    even_so: bool = False,
+    even_so: bool | str = False,
 ) -> Mapping[str, Any]:
     """Return the answer and what it assumes; raise if it is no and the signer does not insist.
 
@@ -24,16 +35,12 @@ def answer_to_sign(
         release: A release that keeps its promises.
         policy: The policy it was made with; that of what `sf.anonymize` returned is its own.
         population: All people the data was drawn from; None takes the policy's.
-        even_so: Whether it is signed all the same.
+        even_so: Whether it is signed all the same; a text is the reason, which is signed too.
     """
     found = verify(release, policy, population=population)
     if found.answer == "no" and not even_so and not _waits_for_others(found):
-        why = found.why[0].rstrip(".")
-        raise InputError(
-            f"it was not signed, because the answer is no: {why}. Mend it, or sign it all the "
-            "same: --even-so (even_so=True)."
-        )
-    return {
+        raise AnswerIsNoError(found.why[0].rstrip("."))
+    told = {
         "answer": found.answer,
         "people_at_risk": found.at_risk,
         "people": found.people,
@@ -41,6 +48,7 @@ def answer_to_sign(
         "assumptions": [each.to_dict() for each in found.assumptions],
         **({} if found.rule is None else {"rule": found.rule.to_dict()}),
     }
+    return {**told, "even_so": even_so} if even_so and isinstance(even_so, str) else told
 
 
 def _waits_for_others(found: Assessment) -> bool:

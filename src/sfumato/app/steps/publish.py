@@ -19,6 +19,7 @@ from sfumato.app.releasing import (
     report_name,
 )
 from sfumato.app.steps import ALL, Answer, Context
+from sfumato.app.texts import translator
 from sfumato.decouplings import BreakMerge
 from sfumato.errors import InputError, OutputError, ParameterError
 from sfumato.evidence import EVIDENCE, REPORT, SigningKey, keygen
@@ -70,8 +71,11 @@ class MadeRelease:
     """How many promises the verifier recomputed from the written files; all of them hold."""
 
     warnings: tuple[str, ...]
-    answer: str = ""
-    """The answer of the report, if one was made."""
+    answer: str
+    """Whether it may be published."""
+
+    held: str = ""
+    """Why it was not published: the answer is *no*, and nobody insisted."""
 
 
 @dataclass(frozen=True)
@@ -179,7 +183,7 @@ def choose(desk: Desk, asked: Fields) -> Answer:
         public=asked.flag("public"),
         private=asked.flag("private"),
         people=asked.flag("people"),
-        even_so=asked.flag("even_so"),
+        because=_reason_in(asked),
     )
     if choices.format:
         require_format(choices.format)
@@ -211,6 +215,18 @@ def make_key(desk: Desk, asked: Fields) -> Answer:
     return None
 
 
+def _reason_in(asked: Fields) -> str:
+    """Return why it is published although the answer is no; empty if nobody insists."""
+    word, reason = asked.text("word", "").strip(), asked.text("because", "").strip()
+    if not word and not reason:
+        return ""
+    if word.casefold() not in ("no", translator(asked.language)("no").casefold()):
+        raise InputError("to publish it although the answer is no, type that word: no")
+    if not reason:
+        raise InputError("say why it is published although the answer is no: the evidence has it")
+    return reason
+
+
 def start(desk: Desk, passphrase: str, *, replace_it: bool) -> None:
     """Begin to publish what is chosen; what can be refused is refused before any work."""
     choices = Choices.of(desk)
@@ -237,7 +253,7 @@ def start(desk: Desk, passphrase: str, *, replace_it: bool) -> None:
         choices.format or None,
         desk.seed,
         key,
-        even_so=choices.even_so,
+        even_so=choices.because or False,
     )
     desk.start(JOB, lambda report: _make(desk, wish, choices, target, report))
 
@@ -264,6 +280,8 @@ def _make(
 ) -> MadeRelease:
     """Make everything in a private place, and put it into the folder when all of it is there."""
     from sfumato.reports import report as describe
+    from sfumato.tasks.signing import AnswerIsNoError
+    from sfumato.tasks.verify import verify
 
     beside = _beside(desk, choices)
     with tempfile.TemporaryDirectory(prefix="making-", dir=desk.private) as place:
@@ -271,19 +289,22 @@ def _make(
         folder, own = stage / choices.name, stage / report_name(choices.name)
         people = stage / people_name(choices.name)
         people_file = people if people.name in beside else None
-        made = wish.make(folder, stage, people_file=people_file, progress=report)
-        answer = ""
+        try:
+            made = wish.make(folder, stage, people_file=people_file, progress=report)
+        except AnswerIsNoError as error:
+            return MadeRelease(choices.name, 0, (), "no", error.why)
+        kept = people_file if people_file is not None and people_file.is_file() else None
+        found = verify(made, wish.policy, data=wish.source, people_file=kept, progress=report)
+        if found.answer == "no" and not wish.even_so:
+            return MadeRelease(choices.name, 0, (), found.answer, found.why[0])
         if choices.public:
-            found = describe(folder, public=True, progress=report)
-            found.save(folder / REPORT, key=wish.key, even_so=wish.even_so)
-            answer = found.answer
+            public = describe(folder, public=True, progress=report)
+            public.save(folder / REPORT, key=wish.key, even_so=wish.even_so)
         if choices.private:
-            kept = people_file if people_file is not None and people_file.is_file() else None
-            found = describe(
+            private = describe(
                 folder, data=wish.source, policy=wish.policy, people_file=kept, progress=report
             )
-            found.save(own)
-            answer = found.answer
+            private.save(own)
         report("publish", 1, 1)
         with desk.lock:
             _put(folder, target)
@@ -292,8 +313,8 @@ def _make(
                     (stage / name).replace(desk.folder / name)
             desk.release = target
             # The next one gets a name of its own.
-            replace(choices, name="", even_so=False).save(desk)
-    return MadeRelease(choices.name, len(made.verdict.checks), tuple(made.warnings), answer)
+            replace(choices, name="", because="").save(desk)
+    return MadeRelease(choices.name, len(made.verdict.checks), tuple(made.warnings), found.answer)
 
 
 def _put(folder: Path, target: Path) -> None:

@@ -1,5 +1,10 @@
 """Roles: what each column is to an adversary, as the draft guessed and as only the owner knows."""
 
+import json
+from collections.abc import Callable
+from dataclasses import asdict, dataclass
+from typing import Any
+
 from sfumato.app.desk import Desk
 from sfumato.app.fields import Fields
 from sfumato.app.steps import ALL, Answer, Context
@@ -24,7 +29,62 @@ ROLES = {
 }
 """The roles to choose from: the key that sets them, and what they mean."""
 
-TEXTS = (*(role.value for role in Role), *(words for _, words in ROLES.values()))
+ORDERS = {
+    "table": "as in the table",
+    "name": "by name",
+    "role": "by role",
+    "doubt": "in doubt first",
+}
+"""The orders that columns can be listed in."""
+
+DOUBT = "doubt"
+"""The filter that leaves the columns in doubt."""
+
+TEXTS = (
+    *(role.value for role in Role),
+    *(words for _, words in ROLES.values()),
+    *ORDERS.values(),
+)
+
+_VIEW = "roles"
+
+
+@dataclass(frozen=True)
+class View:
+    """Which columns are listed, and in which order; kept while other pages are looked at."""
+
+    search: str = ""
+    """Only columns with this text in name, label or reason."""
+
+    show: str = ""
+    """Only columns of this role, or those in doubt; empty for all."""
+
+    order: str = "table"
+
+    @classmethod
+    def of(cls, desk: Desk) -> "View":
+        """Return what was chosen last."""
+        try:
+            return cls(**json.loads(desk.settings.get(_VIEW, "{}")))
+        except (TypeError, ValueError):
+            return cls()
+
+    def arrange(self, columns: list[dict[str, Any]]) -> list[dict[str, Any]]:
+        """Return the columns that are listed, in their order."""
+        wanted = self.search.strip().casefold()
+        found = [
+            each
+            for each in columns
+            if any(wanted in each[key].casefold() for key in ("name", "label", "reason"))
+            and (each["uncertain"] if self.show == DOUBT else self.show in ("", each["role"]))
+        ]
+        ranks = [role.value for role in ROLES]
+        keys: dict[str, Callable[[dict[str, Any]], Any]] = {
+            "name": lambda each: (each["name"].casefold(), each["name"]),
+            "role": lambda each: ranks.index(each["role"]) if each["role"] in ranks else len(ranks),
+            "doubt": lambda each: not each["uncertain"],
+        }
+        return sorted(found, key=keys[self.order]) if self.order in keys else found
 
 
 @step.page
@@ -33,8 +93,18 @@ def show(desk: Desk, asked: Fields) -> Context:
     policy = desk.require_policy()
     live = desk.live
     names = list(policy.columns) if live is None else list(live.columns)
+    labels = {} if live is None else live.labels
+    columns = [
+        {**_describe(desk, policy, name), "at": at, "label": labels.get(name, "")}
+        for at, name in enumerate(names, start=1)
+    ]
+    view = View.of(desk)
     return {
-        "columns": [_describe(desk, policy, name) for name in names],
+        "columns": columns,
+        "listed": view.arrange(columns),
+        "view": view,
+        "orders": ORDERS,
+        "doubt": DOUBT,
         "roles": [(role.value, key, words) for role, (key, words) in ROLES.items()],
         "left_open": [name for name in names if name in _left_open(policy)],
         "job": desk.start_reading(),
@@ -54,7 +124,7 @@ def _left_open(policy: Policy) -> list[str]:
     return found
 
 
-def _describe(desk: Desk, policy: Policy, name: str) -> dict[str, object]:
+def _describe(desk: Desk, policy: Policy, name: str) -> dict[str, Any]:
     role = policy.role_of(name)
     return {
         "name": name,
@@ -74,13 +144,39 @@ def column(desk: Desk, asked: Fields) -> Context:
     return {"facts": live.column_facts(asked.text("column"), desk.task_policy)}
 
 
+@step.action("view")
+def choose_view(desk: Desk, asked: Fields) -> Answer:
+    """Keep which columns are listed, and in which order."""
+    order = asked.text("order", "table")
+    chosen = View(asked.text("search", ""), asked.text("show", ""), order)
+    desk.settings[_VIEW] = json.dumps(asdict(chosen))
+    desk.save()
+    return None
+
+
 @step.action("set")
 def set_role(desk: Desk, asked: Fields) -> Answer:
-    """Set the role of a column."""
-    name, role = asked.text("column"), asked.text("role")
+    """Set the role of a column, or of several: one change, which is undone at once."""
+    names, role = asked.texts("column"), Role(asked.text("role"))
+    if not names:
+        raise InputError("no column was chosen. Tick the columns that should get the role")
     with desk.lock:
         policy = desk.require_policy()
-        desk.change(with_role(policy, name, Role(role)), "roles", f"{name}: {role}")
+        for name in names:
+            policy = with_role(policy, name, role)
+        what = names[0] if len(names) == 1 else f"{len(names)} columns"
+        desk.settle(names)
+        desk.change(policy, "roles", f"{what}: {role.value}")
+    return None
+
+
+@step.action("right")
+def settle_role(desk: Desk, asked: Fields) -> Answer:
+    """Note that columns in doubt have the role that the draft gave them."""
+    names = asked.texts("column")
+    if not names:
+        raise InputError("no column was chosen. Tick the columns that are right as they are")
+    desk.settle(names)
     return None
 
 

@@ -61,14 +61,19 @@ def choose_language(asked: str, accepted: str) -> str:
 def translator(language: str) -> Translator:
     """Return the function that translates into a language.
 
+    A text with two forms has the one for a single thing first.
+
     >>> t = translator("de")
-    >>> t("Data"), t("{n} rows", n=3), t("not in any catalogue")
-    ('Daten', '3 Zeilen', 'not in any catalogue')
+    >>> t("Data"), t("{n} row | {n} rows", n=3), t("{n} row | {n} rows", n=1), t("unknown")
+    ('Daten', '3 Zeilen', '1 Zeile', 'unknown')
     """
     texts = catalogue(language)
 
     def t(text: str, /, **names: object) -> str:
         found = texts.get(text, text)
+        one, singular, many = found.partition(" | ")
+        if singular:
+            found = one if str(names.get("n")) == "1" else many
         return found.format(**names) if names else found
 
     return t
