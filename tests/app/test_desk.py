@@ -10,6 +10,7 @@ import sfumato as sf
 from sfumato.app.desk import PRIVATE_FOLDER, Desk, TableSource
 from sfumato.app.history import History
 from sfumato.app.jobs import Jobs, StopWish
+from sfumato.app.opening import begin_with
 from sfumato.errors import InputError, PolicyError, SfumatoError
 
 TEXT = "columns:\n  age: quasi-identifier\nmodels:\n- {model: k-anonymity, k: %d}\n"
@@ -147,6 +148,27 @@ def test_a_policy_in_the_folder_that_fits_is_used_and_one_that_does_not_is_kept(
     assert desk.start_reading().wait(60)
     assert desk.policy_file.name == "policy-2.yaml"
     assert (tmp_path / "policy.yaml").read_text() == TEXT % 5
+    desk.end()
+
+
+@pytest.mark.usefixtures("patience")
+@pytest.mark.parametrize("fits", [True, False])
+def test_a_policy_that_the_app_was_started_with_is_used_where_it_fits(tmp_path, fits):
+    (tmp_path / "people.csv").write_text("age,ill\n" + "31,flu\n32,gout\n" * 20)
+    text = "# ours\ncolumns:\n  age: quasi-identifier\n  ill: sensitive\n"
+    text += "models: [{model: k-anonymity, k: 4}]\n"
+    (tmp_path / "ours.yaml").write_text(text if fits else text.replace("age", "sex"))
+    desk = Desk(tmp_path)
+    begin_with(desk, str(tmp_path / "ours.yaml"))
+    desk.take(TableSource(str(tmp_path / "people.csv"), "people.csv"))
+    assert desk.start_reading().wait(120)
+    told = " ".join(message.text for message in desk.take_messages())
+    if fits:
+        assert (desk.policy_file.name, desk.text) == ("ours.yaml", text)
+    else:
+        assert desk.policy_file.name != "ours.yaml"
+        assert "ours.yaml is not used, because it does not fit" in told
+    assert (tmp_path / "ours.yaml").read_text().startswith("# ours\n")
     desk.end()
 
 

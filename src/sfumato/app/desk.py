@@ -31,6 +31,9 @@ if TYPE_CHECKING:
 PRIVATE_FOLDER = ".sfumato-app"
 """What the app keeps in the folder while it is at work; at a regular end it is removed."""
 
+GIVEN = "policy"
+"""The setting that names the policy that the app was started with."""
+
 _WHAT = "the state of the app"
 _POLICY = "policy.yaml"
 _STATE = ("settings", "seed", "reasons", "uncertain", "source", "release", "policy_file", "written")
@@ -427,25 +430,34 @@ class Desk:
         return LiveTable.open(source.address, self.task_policy, progress=report)
 
     def _take_fitting(self, source: TableSource) -> bool:
-        """Return whether the policy that lies in the folder is one for this table, and use it."""
+        """Return whether a policy was given, or lies in the folder, that fits; and use it."""
+        given = self.settings.get(GIVEN)
+        for name in dict.fromkeys(filter(None, (given, _POLICY))):
+            if not (self.folder / name).is_file():
+                continue
+            try:
+                text = self._read_fitting(source, name)
+            except (SfumatoError, OSError, UnicodeDecodeError) as error:
+                if name == given:
+                    self.say("note", f"{name} is not used, because it does not fit: {error}")
+                continue
+            with self.lock:
+                if self.source is not source:
+                    raise StopWish
+                self.policy_file = self.folder / name
+                self.change(text, "file", "found in the folder")
+            self.say("note", f"{name} lies in the folder and fits the table, so it is used.")
+            return True
+        return False
+
+    def _read_fitting(self, source: TableSource, name: str) -> str:
+        """Return the text of a policy of the folder; raise if it does not fit the table."""
         from sfumato.releases.preparing import open_prepared
 
-        found = self.folder / _POLICY
-        if not found.is_file():
-            return False
-        try:
-            text = read_small(found, "a policy", _LARGEST).decode()
-            policy = self._parse(text, _POLICY).relative_to(self.folder)
-            policy.check_against(open_prepared(source.address, policy).columns)
-        except (SfumatoError, OSError, UnicodeDecodeError):
-            return False
-        with self.lock:
-            if self.source is not source:
-                raise StopWish
-            self.policy_file = found
-            self.change(text, "file", "found in the folder")
-        self.say("note", f"{_POLICY} lies in the folder and fits the table, so it is used.")
-        return True
+        text = read_small(self.inside(name), "a policy", _LARGEST).decode()
+        policy = self._parse(text, name).relative_to(self.folder)
+        policy.check_against(open_prepared(source.address, policy).columns)
+        return text
 
     def settle(self, names: Iterable[str]) -> None:
         """Note of columns that their meaning is not in doubt any more."""

@@ -11,7 +11,7 @@ from contextlib import closing, contextmanager
 from ipaddress import ip_address
 from pathlib import Path
 
-from sfumato.app.desk import Desk, TableSource
+from sfumato.app.desk import GIVEN, Desk, TableSource
 from sfumato.errors import (
     InputError,
     MissingExtraError,
@@ -86,7 +86,7 @@ def open_app(  # noqa: PLR0913 - options of a command
     servers = _is_loopback(host) if databases is None else databases
     with closing(listener), _alone_in(where) as alone:
         desk = Desk(where, servers=servers)
-        _begin_with(desk, given)
+        begin_with(desk, given)
         if alone:
             desk.sweep()
         config = uvicorn.Config(
@@ -247,7 +247,7 @@ def _alone_in(folder: Path) -> Iterator[bool]:
         os.close(handle)
 
 
-def _begin_with(desk: Desk, given: str | None) -> None:
+def begin_with(desk: Desk, given: str | None) -> None:
     """Open what was named: a table, a policy or a release."""
     if given is None:
         return
@@ -286,4 +286,6 @@ def _take_policy(desk: Desk, path: Path) -> None:
     if desk.policy_file != path.resolve() or desk.text is None:
         desk.start_anew()
         desk.policy_file = path.resolve()
+    # A table that is opened later has it, too, if it fits.
+    desk.settings[GIVEN] = path.name
     desk.change(text, "file", "opened")
