@@ -7,14 +7,55 @@ entry point in the group of the family, for example `sfumato.models`.
 """
 
 import inspect
+import sys
 import threading
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import fields
-from typing import Any, ClassVar, Generic, Self, TypeVar
+from functools import cache
+from importlib import import_module
+from typing import TYPE_CHECKING, Any, ClassVar, Generic, Self, TypeVar
 
 from sfumato.errors import UnknownNameError
 
+if TYPE_CHECKING:
+    from importlib.metadata import EntryPoints
+
 T = TypeVar("T")
+
+
+def on_first_use(package: str, homes: Mapping[str, str]) -> Callable[[str], Any]:
+    """Return a `__getattr__` for a package that imports its names when they are first asked for.
+
+    Args:
+        package: The package.
+        homes: By name, the module it is in: one of the package, or one with its whole name.
+    """
+
+    def find(name: str) -> Any:  # noqa: ANN401 - of any type
+        home = homes.get(name)
+        if home is None:
+            raise AttributeError(f"module {package!r} has no attribute {name!r}")
+        module = home if home.startswith("sfumato.") else f"{package}.{home}"
+        value = getattr(import_module(module), name)
+        # From now on it is found without asking here.
+        setattr(sys.modules[package], name, value)
+        return value
+
+    return find
+
+
+def find_installed(group: str) -> "EntryPoints":
+    """Return what installed packages offer in one of our groups."""
+    return _offers(tuple(sys.path))(group=group)
+
+
+@cache
+def _offers(path: tuple[str, ...]) -> "Callable[..., EntryPoints]":
+    """Return a search through all that is offered; to read it takes long, and once is enough."""
+    del path  # what is installed depends on it
+    from importlib.metadata import entry_points
+
+    return entry_points().select
 
 
 class Member:
@@ -56,16 +97,29 @@ def first_sentence(kind: type) -> str:
 class Registry(Mapping[str, type[T]], Generic[T]):
     """Classes of one family by name, our own first, then installed plug-ins.
 
+    Of a family that is large, names of classes are given in place of classes: one is imported from
+    the package `home` when it is first looked up.
+
     >>> class Linear: name = "linear"
     >>> Registry("search", "sfumato.searches", [Linear])["liner"]
     Traceback (most recent call last):
     sfumato.errors.UnknownNameError: no search 'liner'. Did you mean 'linear'? Known: 'linear'.
     """
 
-    def __init__(self, what: str, group: str, members: Iterable[type[T]]) -> None:
+    def __init__(
+        self,
+        what: str,
+        group: str,
+        members: Iterable[type[T]] | Mapping[str, str],
+        *,
+        home: str = "",
+    ) -> None:
         self.what = what
         self._group = group
-        self._members: dict[str, type[T]] = {kind.name: kind for kind in members}  # type: ignore[attr-defined]
+        self._home = home
+        self._members: dict[str, type[T] | str] = (
+            dict(members) if isinstance(members, Mapping) else {kind.name: kind for kind in members}  # type: ignore[attr-defined]
+        )
         self._plugins_loaded = False
         # A plug-in that is being loaded may ask for other members.
         self._loading = threading.RLock()
@@ -73,15 +127,13 @@ class Registry(Mapping[str, type[T]], Generic[T]):
     def _load_plugins(self) -> None:
         if self._plugins_loaded:
             return
-        from importlib.metadata import entry_points
-
         with self._loading:
             if self._plugins_loaded:
                 return
             self._plugins_loaded = True
             members = dict(self._members)
             try:
-                for point in entry_points(group=self._group):
+                for point in find_installed(self._group):
                     kind = point.load()
                     members.setdefault(kind.name, kind)
             finally:
@@ -93,7 +145,15 @@ class Registry(Mapping[str, type[T]], Generic[T]):
             self._load_plugins()
         if name not in self._members:
             raise UnknownNameError(self.what, str(name), sorted(self._members))
-        return self._members[name]
+        found = self._members[name]
+        if isinstance(found, str):
+            found = self._members[name] = getattr(import_module(self._home), found)
+        return found
+
+    def __contains__(self, name: object) -> bool:
+        if name not in self._members:
+            self._load_plugins()
+        return name in self._members
 
     def __iter__(self) -> Iterator[str]:
         self._load_plugins()

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from markdown_it import MarkdownIt
 
 import sfumato as sf
-from sfumato.reports import Report
+from sfumato.reports.report import Report
 from sfumato.showing.charts import bars_svg
 from sfumato.showing.content import (
     Badge,

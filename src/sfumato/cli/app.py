@@ -21,6 +21,7 @@ from sfumato.cli import (
 )
 from sfumato.cli.command import Command
 from sfumato.cli.output import say
+from sfumato.cli.values import PlainCommand, PlainGroup
 
 app = typer.Typer(
     name="sfumato",
@@ -33,6 +34,7 @@ app = typer.Typer(
 
 _GROUPS = {
     "ledger": typer.Typer(
+        cls=PlainGroup,
         help="Publish again and again: a ledger keeps a limit over all releases.",
         no_args_is_help=True,
         rich_markup_mode=None,
@@ -45,7 +47,7 @@ for _file in (prepare, study, anonymize, risk, use, ledger, report, evidence, de
         # A file may import the commands of another; each is registered where it is written.
         if isinstance(_command, Command) and _command.run.__module__ == _file.__name__:
             _group = _GROUPS.get(_command.group, app)
-            _group.command(_command.name, epilog=_command.epilog)(_command.run)
+            _group.command(_command.name, epilog=_command.epilog, cls=PlainCommand)(_command.run)
     for _name, _group in _GROUPS.items():
         if _file.__name__.endswith(f".{_name}"):
             app.add_typer(_group, name=_name)
@@ -70,8 +72,9 @@ def _show_version(wanted: bool) -> None:
 
 
 @app.callback(
+    cls=PlainGroup,
     epilog="\b\nStart with:\n  sfumato demo\n  sfumato init patients.csv\n\n"
-    "Exit codes: 0 the promises hold, 1 they do not, 2 the request was wrong."
+    "Exit codes: 0 the promises hold, 1 they do not, 2 the request was wrong.",
 )
 def _sfumato(
     version: Annotated[

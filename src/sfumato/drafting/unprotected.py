@@ -14,7 +14,6 @@ from typing import Any, Literal, NamedTuple
 
 import numpy as np
 
-from sfumato.attacks.adversary.claims import hidden_columns
 from sfumato.counts import Column, FrequencySet, PackedKeys, changes, group, sums
 from sfumato.drafting.guess import identifying, naming
 from sfumato.errors import InputError, some
@@ -350,6 +349,11 @@ def find_unprotected(release: Published) -> tuple[ColumnFinding, ...]:
 
 def _without_chance(release: Published, domains: Mapping[str, Domain]) -> dict[str, Domain]:
     """Return the columns whose values chance does not hide: attacks judge the others."""
+    if release.manifest is None or not any(each.perturbed for each in release.manifest.columns):
+        return dict(domains)
+    # Imported late: few columns were changed by chance.
+    from sfumato.attacks.adversary.claims import hidden_columns
+
     hidden = hidden_columns(release)
     return {name: domain for name, domain in domains.items() if name not in hidden}
 

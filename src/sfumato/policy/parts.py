@@ -1288,7 +1288,12 @@ class MethodRule(Choice):
 
     def make(self, family: Mapping[str, type[Any]]) -> Any:  # noqa: ANN401 - a member of it
         """Make the local method it names (None: it is not local), or raise a `Fault`."""
-        made = super().make(every_method(family))
+        found: Mapping[str, type[Any]] = every_method({})
+        if self.name not in found:
+            # The others are imported only to be listed, if it is none of them.
+            known = self.name in family
+            found = {self.name: family[self.name]} if known else every_method(family)
+        made = super().make(found)
         return None if isinstance(made, FullDomain | Regional) else made
 
     def make_regional(self) -> Regional | None:

@@ -18,7 +18,6 @@ import numpy as np
 
 from sfumato._version import __version__
 from sfumato.classes import SensitiveColumn
-from sfumato.decouplings.association_hiding import hiding_text
 from sfumato.errors import InputError, SfumatoError, some
 from sfumato.hierarchy import Hierarchy, Ladder, Suppress
 from sfumato.hierarchy.labels import respell
@@ -404,6 +403,8 @@ class HidingRecord:
     """How surely none tells that a person does not have a value; None if that is not promised."""
 
     def __str__(self) -> str:
+        from sfumato.decouplings.association_hiding import hiding_text
+
         return hiding_text({**vars(self)})
 
 

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, NoReturn
 import numpy as np
 
 from sfumato.counts import Column, FrequencySet
-from sfumato.decouplings import BreakMerge, kind_of
+from sfumato.decouplings import kind_of
 from sfumato.decouplings.base import (
     GroupedTables,
     Kind,
@@ -74,11 +74,12 @@ from sfumato.tables import DatabaseTable, Domain, Table, open_table
 from sfumato.tables.capabilities import OrderedRows
 from sfumato.text import STAR
 from sfumato.typing import IntArray, Value
-from sfumato.usefulness import Estimator
 from sfumato.verifier import Check, Verdict, verify_unjudged
 
 if TYPE_CHECKING:
     import pyarrow as pa
+
+    from sfumato.usefulness import Estimator
 
 
 class Roles(NamedTuple):
@@ -300,6 +301,8 @@ class Published(ABC):
 
     def lacks_groups(self) -> InputError:
         """Return the error that its groups are not people with the same quasi-identifiers."""
+        from sfumato.decouplings import BreakMerge
+
         needs = f"this needs a release decoupled by {BreakMerge.name!r}, and this one is by "
         if self.kind.in_one_piece:
             return InputError(f"{needs}{self.kind.name!r}: its rows are whole, and not parted.")
@@ -313,13 +316,16 @@ class Published(ABC):
     def counts(self, columns: Sequence[str]) -> LinkedTables:
         """Count those of some columns that each table has; tables with none are left out."""
 
-    def estimator(self, columns: Sequence[Column], ladders: Mapping[str, Ladder]) -> Estimator:
+    def estimator(self, columns: Sequence[Column], ladders: Mapping[str, Ladder]) -> "Estimator":
         """Return what answers questions about the columns of the original.
 
         Args:
             columns: The columns of the original.
             ladders: The hierarchies of some of them.
         """
+        # Imported late, as only those who measure usefulness ask for it.
+        from sfumato.usefulness import Estimator
+
         tables = self.counts([column.name for column in columns])
         return Estimator(tables, columns, Labels(ladders, self.levels, nearest=True))
 
@@ -342,7 +348,7 @@ class Published(ABC):
 
     def weighted_estimator(
         self, columns: Sequence[Column], ladders: Mapping[str, Ladder]
-    ) -> Estimator | None:
+    ) -> "Estimator | None":
         """Return what answers questions about the people that rows stand for; None without weight.
 
         Args:
@@ -351,6 +357,8 @@ class Published(ABC):
         """
         if self.weight is None:
             return None
+        from sfumato.usefulness import Estimator
+
         [counts] = self.counts((*(column.name for column in columns), self.weight)).tables
         found, people = add_weights(counts, self.weight)
         labels = Labels(ladders, self.levels, nearest=True)
@@ -713,6 +721,8 @@ class PublishedGroups(PublishedTables):
     @property
     def kind(self) -> type[Kind]:
         """The facts of its kind."""
+        from sfumato.decouplings import BreakMerge
+
         return BreakMerge if self.manifest is None else super().kind
 
     def _own_roles(self) -> tuple[tuple[str, ...], tuple[str, ...]]:

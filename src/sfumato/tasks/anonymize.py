@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING, Any, NoReturn
 import numpy as np
 
 from sfumato.counts import FrequencySet
-from sfumato.drafting.policy import policy_for_columns
 from sfumato.drafting.unprotected import (
     ColumnFinding,
     find_odd_cells,
@@ -177,7 +176,11 @@ def anonymize(  # noqa: PLR0913 - every one has a default and is named
     named = (quasi_identifiers, sensitive, plain, k)
     if policy is not None:
         _require_alone(*named)
-    policy = policy_for_columns(*named) if policy is None else policy_of(policy)
+        policy = policy_of(policy)
+    else:
+        from sfumato.drafting.policy import policy_for_columns
+
+        policy = policy_for_columns(*named)
     if method is not None:
         policy = override_method(policy, method)
     if as_ is not None:

@@ -1,12 +1,13 @@
 """The answer that is signed with a release; where it is no, only those who insist sign."""
 
 from collections.abc import Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from sfumato.errors import InputError
 from sfumato.policy import GivenPolicy
-from sfumato.tasks.assessment import Assessment
-from sfumato.tasks.verify import verify
+
+if TYPE_CHECKING:
+    from sfumato.tasks.assessment import Assessment
 
 
 class AnswerIsNoError(InputError):
@@ -37,6 +38,9 @@ def answer_to_sign(
         population: All people the data was drawn from; None takes the policy's.
         even_so: Whether it is signed all the same; a text is the reason, which is signed too.
     """
+    # Imported late: few releases are signed, and to answer takes every attack.
+    from sfumato.tasks.verify import verify
+
     found = verify(release, policy, population=population)
     if found.answer == "no" and not even_so and not _waits_for_others(found):
         raise AnswerIsNoError(found.why[0].rstrip("."))
@@ -51,7 +55,7 @@ def answer_to_sign(
     return {**told, "even_so": even_so} if even_so and isinstance(even_so, str) else told
 
 
-def _waits_for_others(found: Assessment) -> bool:
+def _waits_for_others(found: "Assessment") -> bool:
     """Return whether all that is wrong is that something could not be checked.
 
     What the signer has not checked by now is signed only if the same key vouched for it before.

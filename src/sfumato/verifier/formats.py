@@ -7,6 +7,8 @@ from typing import ClassVar
 
 import pyarrow as pa
 
+from sfumato.registry import find_installed
+
 
 class VerifiedFormat(ABC):
     """Reads files of a format that a plug-in adds.
@@ -34,7 +36,5 @@ class VerifiedFormat(ABC):
 @cache
 def plugins() -> dict[str, VerifiedFormat]:
     """Return the formats of plug-ins by name."""
-    from importlib.metadata import entry_points
-
-    found = [point.load()() for point in entry_points(group="sfumato.verifier.formats")]
+    found = [point.load()() for point in find_installed("sfumato.verifier.formats")]
     return {each.name: each for each in found}

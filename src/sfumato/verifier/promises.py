@@ -12,6 +12,7 @@ from typing import Any, Literal, NamedTuple, TypeGuard, TypeVar, cast
 
 from sfumato.errors import InputError, ParameterError, UnknownNameError, some
 from sfumato.files.confinement import require_inside
+from sfumato.registry import find_installed
 from sfumato.showing.content import Badge, Content, ContentTable, Heading, Listing, Part, Showable
 from sfumato.text import is_missing, text_of
 from sfumato.verifier.counting import Countable, known_formats
@@ -570,9 +571,7 @@ def kind_named(name: str) -> VerifiedKind:
 @cache
 def _plugins() -> dict[str, VerifiedKind]:
     """Return the kinds of plug-ins: objects, as entry points of `sfumato.verifier.kinds`."""
-    from importlib.metadata import entry_points
-
-    return {point.name: point.load() for point in entry_points(group="sfumato.verifier.kinds")}
+    return {point.name: point.load() for point in find_installed("sfumato.verifier.kinds")}
 
 
 def _kind_in(plain: Mapping[str, Any]) -> str | None:

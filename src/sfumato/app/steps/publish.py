@@ -279,7 +279,7 @@ def _make(
     desk: Desk, wish: ReleaseWish, choices: Choices, target: Path, report: Progress
 ) -> MadeRelease:
     """Make everything in a private place, and put it into the folder when all of it is there."""
-    from sfumato.reports import report as describe
+    from sfumato.reports.report import report as describe
     from sfumato.tasks.signing import AnswerIsNoError
     from sfumato.tasks.verify import verify
 

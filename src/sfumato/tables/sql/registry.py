@@ -5,6 +5,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from sfumato.errors import MissingExtraError, UnknownNameError
+from sfumato.registry import find_installed
 
 if TYPE_CHECKING:
     from sfumato.tables.sql.database import Database
@@ -36,9 +37,7 @@ class Databases(Mapping[str, "type[Database]"]):
     def plugins(self) -> dict[str, Any]:
         """The entry points of plug-ins, by name; looked up once, because it takes long."""
         if self._plugins is None:
-            from importlib.metadata import entry_points
-
-            self._plugins = {point.name: point for point in entry_points(group="sfumato.databases")}
+            self._plugins = {point.name: point for point in find_installed("sfumato.databases")}
         return self._plugins
 
     def __contains__(self, name: object) -> bool:
