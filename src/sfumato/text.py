@@ -11,6 +11,7 @@ import unicodedata
 from collections.abc import Iterable, Sequence
 from datetime import date, datetime
 from decimal import MAX_EMAX, MIN_EMIN, Context, Decimal, InvalidOperation
+from functools import lru_cache
 from types import NoneType
 from typing import Any, TypeAlias
 
@@ -185,6 +186,7 @@ def date_of(value: Value) -> date | None:
     return None
 
 
+@lru_cache(maxsize=65_536)
 def fold_spelling(text: str) -> str:
     r"""Return what is left of a text when its spelling does not matter; empty if that is nothing.
 

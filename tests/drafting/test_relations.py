@@ -99,12 +99,16 @@ COPIES = {
 
 
 @pytest.mark.parametrize("name", COPIES)
-def test_what_an_age_tells_is_not_published_beside_it(name):
+def test_what_an_age_tells_is_not_published_as_it_is(name):
     found = roles({"age": AGES, name: COPIES[name], "education": SCHOOL})
     assert found["age"].role is Role.QUASI_IDENTIFIER
     if name == "exper":
         # It is known to others by its own name, and generalised with the two that tell it.
         assert found[name].role is Role.QUASI_IDENTIFIER
+    elif name in ("agecl", "old"):
+        # Coarser than the age: generalised beside it, and told apart last.
+        assert (found[name].role, found[name].of) == (Role.QUASI_IDENTIFIER, "age")
+        assert found[name].kind is ColumnKind.FUNCTION
     else:
         assert (found[name].role, found[name].of) == (Role.DROPPED, "age")
         assert "'age'" in found[name].reason
@@ -135,7 +139,7 @@ def test_what_became_of_people_stays_though_another_column_tells_it():
 def test_a_secret_that_others_can_compute_is_treated_as_known():
     columns = {"state": RNG.integers(1, 40, N)}
     tax = RNG.integers(0, 12, 40)[columns["state"]]
-    assert roles({**columns, "x": tax})["x"].role is Role.DROPPED
+    assert roles({**columns, "x": tax})["x"].role is Role.QUASI_IDENTIFIER
     assert roles({**columns, "income": tax})["income"].role is Role.QUASI_IDENTIFIER
 
 

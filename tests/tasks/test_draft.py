@@ -308,3 +308,23 @@ def test_an_empty_table_is_refused():
 def test_a_table_without_single_values_is_refused():
     with pytest.raises(InputError, match="no column holds one value per row"):
         sf.draft(pa.table({"visits": [[1], [2]]}))
+
+
+@pytest.mark.parametrize(("language", "label"), [(None, "bis"), ("fr", "à"), ("en", "to")])
+def test_labels_are_in_the_language_of_the_table_or_another(language, label):
+    rng = np.random.default_rng(0)
+    table = pa.table(
+        {
+            "Alter": rng.integers(18, 90, 300),
+            "Geschlecht": rng.choice(["männlich", "weiblich"], 300),
+            "Größe": rng.integers(150, 200, 300),
+        }
+    )
+    drafted = sf.draft(table, language=language)
+    shown = sf.anonymize(table, drafted.policy).table.to_pandas()["Alter"]
+    assert any(f" {label} " in each for each in shown)
+
+
+def test_a_language_without_words_is_refused():
+    with pytest.raises(UnknownNameError, match="deutsch"):
+        sf.draft(pa.table({"age": [1, 2]}), language="deutsch")

@@ -76,6 +76,13 @@ def init(  # noqa: PLR0917 - options of a command line
         int | None,
         typer.Option("--k", metavar="N", help="How many people at least are to look alike."),
     ] = None,
+    language: Annotated[
+        str | None,
+        typer.Option(
+            metavar="en|de|fr|es|it|nl",
+            help="The language of labels. Without it, that of the table where it is clear.",
+        ),
+    ] = None,
     start: Annotated[
         Path | None,
         typer.Option(
@@ -136,6 +143,7 @@ def init(  # noqa: PLR0917 - options of a command line
         "household": household,
         "drop": split_names(drop or []),
         "k": k,
+        "language": language,
         "from_policy": start,
         "prefer": prefer,
         # The policy may be written elsewhere, and a file is looked for beside it.

@@ -2,13 +2,14 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Protocol, TypeAlias
+from typing import NamedTuple, Protocol
 
 from sfumato.attacks.adversary.trial import Trial
 from sfumato.drafting.given import Instructions
 from sfumato.drafting.making import BOXES, NEIGHBOURS, Making
 from sfumato.drafting.policy import (
     NOTHING_SAID,
+    TOLD_LAST,
     Draft,
     DraftedColumn,
     draft_column,
@@ -25,7 +26,8 @@ from sfumato.drafting.price import (
     JudgedDraft,
     Price,
 )
-from sfumato.drafting.protection import Protection, protections
+from sfumato.drafting.protection import Protection, breaks_it_whole, protections
+from sfumato.hierarchy.language import DEFAULT
 from sfumato.models import PrivacyModel
 from sfumato.policy import ColumnRule, Policy
 from sfumato.policy.meanings import ColumnKind
@@ -33,8 +35,6 @@ from sfumato.recode.gone import DataGone
 from sfumato.schema import Role
 from sfumato.tables import Domain
 from sfumato.text import format_integer, join_words, percent
-
-_Names: TypeAlias = tuple[str, ...]
 
 _ROUNDS = 4
 """How often models are made stronger at most."""
@@ -80,9 +80,6 @@ _MOST_APART = 20
 
 _WORTH = 0.02
 """The least that must be gained by leaving out a column."""
-
-_LAST = 0.05
-"""The weight of a column that is told apart after all others."""
 
 _LITTLE = 0.1
 """Where no more is gone, nothing is left out for the sake of detail."""
@@ -149,8 +146,22 @@ class _State:
     def loss(self) -> float:
         """The loss; every quasi-identifier counts alike in it, also one that is told apart last."""
         lost = [each.loss for each in self.tried.columns]
-        light = any(self.columns[each.name].rule.weight == _LAST for each in self.tried.columns)
+        light = any(self.columns[each.name].rule.weight == TOLD_LAST for each in self.tried.columns)
         return sum(lost) / len(lost) if light else self.tried.loss
+
+
+class _Less(NamedTuple):
+    """A draft that leaves out more than another, before it is judged."""
+
+    columns: Mapping[str, DraftedColumn]
+    steps: Mapping[str, int]
+    tried: Trial
+    left_out: tuple[str, ...]
+
+    @property
+    def gone(self) -> float:
+        """The share of the data that would be gone."""
+        return _share_gone(self.tried)
 
 
 class DraftSearch:
@@ -178,6 +189,7 @@ class DraftSearch:
         self._tries = tries
         self._given = given
         self._prefer = prefer
+        self._language = given.language or DEFAULT
         self._total = next(iter(domains.values())).total
         rows, columns = 0 if tries is None else tries.rows, len(domains)
         cells = max(columns * (rows + _PAIR * columns), 1)
@@ -187,9 +199,16 @@ class DraftSearch:
     def draft(self, columns: Mapping[str, DraftedColumn]) -> Draft:
         """Return the draft that keeps most of what must not be hidden, with its price."""
         ladders = self._ladders(columns)
-        kept = None if self._tries is None else self._keep_columns(columns, ladders)
+        doubtful = [
+            name
+            for name, ladder in ladders.items()
+            if ladder and breaks_it_whole(ladder[0], self._domains[name])
+        ]
+        kept = None
+        if self._tries is not None and not doubtful:
+            kept = self._keep_columns(columns, ladders)
         if kept is None and self._tries is not None:
-            ladders = self._possible(columns, ladders)
+            ladders = self._possible(columns, ladders, doubtful)
             kept = self._keep_columns(columns, ladders)
         if kept is None:
             notes = [] if self._tries is None else _warn_of_unprotected(columns, {}, ladders)
@@ -233,11 +252,15 @@ class DraftSearch:
         }
 
     def _possible(
-        self, columns: Mapping[str, DraftedColumn], ladders: Mapping[str, tuple[Protection, ...]]
+        self,
+        columns: Mapping[str, DraftedColumn],
+        ladders: Mapping[str, tuple[Protection, ...]],
+        doubtful: Sequence[str],
     ) -> dict[str, tuple[Protection, ...]]:
         """Return the protections that some release keeps, added one column after the other.
 
-        Columns are added by halves: of many hardly any cannot be protected.
+        Columns are added by halves: of many hardly any cannot be protected. Those that the table
+        as one class would break come last, each by itself.
         """
         found: dict[str, tuple[Protection, ...]] = {}
 
@@ -254,9 +277,12 @@ class DraftSearch:
                 add(names[: len(names) // 2])
                 add(names[len(names) // 2 :])
 
-        if ladders:
-            add(list(ladders))
-        return found
+        likely = [name for name in ladders if name not in doubtful]
+        if likely:
+            add(likely)
+        for name in doubtful:
+            add([name])
+        return {name: found[name] for name in ladders}
 
     def _rules(
         self,
@@ -339,7 +365,7 @@ class DraftSearch:
             guess = columns[name].guess
             reason = f"{guess.reason}: others may know it"
             known = guess._replace(role=Role.QUASI_IDENTIFIER, reason=reason)
-            columns[name] = draft_column(known, self._domains[name])
+            columns[name] = draft_column(known, self._domains[name], self._language)
         steps = {name: 0 for name in state.steps if name not in names}
         return self._state(columns, steps, ladders, state.making)
 
@@ -396,13 +422,8 @@ class DraftSearch:
         for _ in range(_MOST_LEFT_OUT):
             if self._left <= 0 or (self._total < _FEWEST_ROWS and best.safe):
                 break
-            found = [
-                less
-                for name in self._rank_columns(best, ladders)[:_MOST_TRIED]
-                if (less := self._with_less(best, name, ladders)) is not None
-            ]
-            better = min(found, key=lambda each: each.rank, default=None)
-            if better is None or not _is_better(better, best):
+            better = self._better(best, ladders)
+            if better is None:
                 break
             best = better
             if best.safe and best.gone <= _LITTLE:
@@ -416,6 +437,22 @@ class DraftSearch:
             if again is not None:
                 best = min(best, replace(again, left_out=best.left_out), key=lambda each: each.rank)
         return best
+
+    def _better(
+        self, state: _State, ladders: Mapping[str, tuple[Protection, ...]]
+    ) -> _State | None:
+        """Return the best draft with less of one column, if it is worth it."""
+        names = self._rank_columns(state, ladders)[:_MOST_TRIED]
+        found = [less for name in names if (less := self._less_of(state, name, ladders))]
+        best = state
+        # Stronger models never lose less: what loses more with weak ones need not be judged.
+        for less in sorted(found, key=lambda each: each.gone):
+            if best.safe and less.gone >= best.gone - (_WORTH if best is state else 0):
+                break
+            made = self._judge_less(state, less, ladders)
+            if made is not None and _is_better(made, best, worth=best is state):
+                best = made
+        return None if best is state else best
 
     def _rank_columns(
         self, state: _State, ladders: Mapping[str, tuple[Protection, ...]]
@@ -444,15 +481,18 @@ class DraftSearch:
         ranked = sorted(found, key=lambda name: (-found[name], name))
         return [name for name in ranked if name not in protected]
 
-    def _with_less(
+    def _less_of(
         self, state: _State, name: str, ladders: Mapping[str, tuple[Protection, ...]]
-    ) -> _State | None:
-        """Return a draft with less of a column or without it, whichever keeps more."""
+    ) -> "_Less | None":
+        """Return less of a column or nothing of it, whichever keeps more; None if neither can be.
+
+        Nothing is judged yet.
+        """
         ways = [(*_leave_out(state, [name]), (*state.left_out, name))]
         last = _tell_apart_last(state, name)
         if state.safe and last is not None:
             ways.append((last, dict(state.steps), state.left_out))
-        found: list[tuple[float, Trial, dict[str, DraftedColumn], dict[str, int], _Names]] = []
+        found: list[_Less] = []
         for columns, steps, left_out in ways:
             if not any(c.rule.role in (Role.QUASI_IDENTIFIER, Role.SET) for c in columns.values()):
                 continue
@@ -460,18 +500,23 @@ class DraftSearch:
             first = dict.fromkeys(steps, 0) if state.safe else steps
             tried = self._measure(columns, _models(ladders, first), state.making)
             if tried is not None:
-                found.append((_share_gone(tried), tried, columns, first, left_out))
-        if not found:
-            return None
-        _, tried, columns, first, left_out = min(found, key=lambda each: each[0])
-        made = self._state(columns, first, ladders, state.making, tried)
+                found.append(_Less(columns, first, tried, left_out))
+        return min(found, key=lambda each: each.gone, default=None)
+
+    def _judge_less(
+        self, state: _State, less: "_Less", ladders: Mapping[str, tuple[Protection, ...]]
+    ) -> _State | None:
+        """Return a draft with less than another, with models as strong as it takes."""
+        made = self._state(less.columns, less.steps, ladders, state.making, less.tried)
         if not state.safe:
             strong = None if made is None else self._strengthen(made, ladders)
-            return None if strong is None else replace(strong, left_out=left_out)
+            return None if strong is None else replace(strong, left_out=less.left_out)
         if made is None or not made.safe:
-            kept = {name: step for name, step in state.steps.items() if name in first}
-            made = self._state(columns, kept, ladders, state.making)
-        return replace(made, left_out=left_out) if made is not None and made.safe else None
+            kept = {name: step for name, step in state.steps.items() if name in less.steps}
+            if kept == less.steps:
+                return None
+            made = self._state(less.columns, kept, ladders, state.making)
+        return replace(made, left_out=less.left_out) if made is not None and made.safe else None
 
     def _apart(self, state: _State, ladders: Mapping[str, tuple[Protection, ...]]) -> _State | None:
         """Return a draft that publishes every sensitive column in a table of its own."""
@@ -562,13 +607,19 @@ def _share_gone(tried: Trial | None) -> float:
     return 1.0 if tried is None or tried.gone is None else tried.gone.share
 
 
-def _is_better(one: _State, other: _State) -> bool:
-    """Return whether a draft that leaves out more is worth it."""
+def _is_better(one: _State, other: _State, *, worth: bool) -> bool:
+    """Return whether a draft is better than another.
+
+    Args:
+        one: The draft.
+        other: The other.
+        worth: Whether it leaves out more, so that it has to be worth it.
+    """
     if one.safe != other.safe:
         return one.safe
-    if not one.safe:
+    if not one.safe and worth:
         return one.judged.at_risk < other.judged.at_risk
-    return one.gone < other.gone - _WORTH
+    return one.gone < other.gone - _WORTH if worth else one.rank < other.rank
 
 
 def _advice(state: _State, costs: Sequence[ColumnPrice], judged: JudgedDraft) -> list[str]:
@@ -666,10 +717,10 @@ def _tell_apart_last(state: _State, name: str) -> dict[str, DraftedColumn] | Non
     """
     drafted = state.columns[name]
     rule, guess = drafted.rule, drafted.guess
-    if rule.role is not Role.QUASI_IDENTIFIER or rule.weight <= _LAST:
+    if rule.role is not Role.QUASI_IDENTIFIER or rule.weight <= TOLD_LAST:
         return None
     reason = f"{guess.reason}. Told apart last: the other columns keep more that way"
-    last = DraftedColumn(rule.replace(weight=_LAST), guess._replace(reason=reason))
+    last = DraftedColumn(rule.replace(weight=TOLD_LAST), guess._replace(reason=reason))
     return {**state.columns, name: last}
 
 

@@ -7,6 +7,7 @@ from typing import Any
 
 from sfumato.errors import ParameterError, UnknownNameError, names_in, require_int
 from sfumato.files.reading import Reading
+from sfumato.hierarchy.language import language_of
 from sfumato.models import PrivacyModel
 from sfumato.policy import InputRule, Policy
 from sfumato.policy.parts import ProfileRule
@@ -34,6 +35,9 @@ class Instructions:
     k: int | None = None
     """How many people at least look alike; None leaves it to the draft."""
 
+    language: str | None = None
+    """The language of labels; None takes that of the table where it is clear."""
+
     reading: Reading = field(default_factory=Reading)
     """How the file is read, as far as it was said."""
 
@@ -46,6 +50,10 @@ class Instructions:
     profile: ProfileRule | None = None
     """The rule that is answered to."""
 
+    def __post_init__(self) -> None:
+        if self.language is not None:
+            language_of(self.language)
+
     @classmethod
     def of(
         cls,
@@ -56,6 +64,7 @@ class Instructions:
         household: str | None = None,
         drop: str | Sequence[str] = (),
         k: int | None = None,
+        language: str | None = None,
     ) -> "Instructions":
         """Check what was said, as far as no table is needed for that.
 
@@ -66,6 +75,7 @@ class Instructions:
             household: The column that says who lives together.
             drop: Columns that are not to be published.
             k: How many people at least look alike.
+            language: The language of labels.
         """
         if k is not None:
             require_int("k", k, at_least=2, why="with 1 every person may be alone")
@@ -88,7 +98,7 @@ class Instructions:
         if person is not None and person == household:
             why = "a household is a column of its own"
             raise ParameterError("household", household, "another column than person", why=why)
-        return cls(found, person, household, k)
+        return cls(found, person, household, k, language)
 
     @property
     def input(self) -> InputRule:

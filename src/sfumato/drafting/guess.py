@@ -5,7 +5,8 @@ import unicodedata
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 from functools import cache, cached_property
-from itertools import pairwise
+from itertools import islice, pairwise
+from math import ceil
 from pathlib import Path
 from statistics import fmean, pstdev
 from types import MappingProxyType
@@ -493,6 +494,7 @@ def with_relations(guesses: Mapping[str, Guess], relations: Relations) -> dict[s
         for name, told in relations.of.items()
         if any(_makes_needless(guesses, ranks, name, each) for each in told)
     }
+    functions: dict[str, Relation] = {}
     for name, each in guesses.items():
         told = relations.of.get(name, ())
         kept = [relation for relation in told if left_out.isdisjoint(relation.of)]
@@ -501,12 +503,28 @@ def with_relations(guesses: Mapping[str, Guess], relations: Relations) -> dict[s
             best = max(needless or told, key=lambda r: _likeness(name, r, guesses))
             kind = ColumnKind.COPY if best.both else ColumnKind.FUNCTION
             found[name] = Guess(Role.DROPPED, _told_by(best), kind=kind, of=best.of[0])
+            if each.role is Role.QUASI_IDENTIFIER and _is_function(best):
+                functions[name] = best
         elif each.role in (Role.PLAIN, Role.SENSITIVE):
             of = _known_telling(guesses, kept)
             if of is not None and meaning_of(name) is None:
                 reason = f"a function of {of!r}, which tells it"
                 found[name] = Guess(Role.DROPPED, reason, kind=ColumnKind.FUNCTION, of=of)
+    found = _treated_alike(found, relations)
+    for name, relation in functions.items():
+        if found[relation.of[0]].role is Role.QUASI_IDENTIFIER:
+            # Generalised beside it, it costs nothing, and often stays where that does not.
+            reason = f"{_told_by(relation)}: {_OTHERS_MAY_KNOW}. Told apart last"
+            found[name] = guesses[name]._replace(
+                reason=reason, kind=ColumnKind.FUNCTION, of=relation.of[0]
+            )
     return _treated_alike(found, relations)
+
+
+def _is_function(relation: Relation) -> bool:
+    """Return whether it is one column that tells another exactly, and is not told by it."""
+    one_way = not (relation.both or relation.nearly or relation.by_gap)
+    return one_way and len(relation.of) == 1
 
 
 def _treated_alike(guesses: Mapping[str, Guess], relations: Relations) -> dict[str, Guess]:
@@ -615,7 +633,8 @@ def with_few_known(
     things: set[str] = set()
     unsure = []
     for name, each in guesses.items():
-        if each.role is not Role.QUASI_IDENTIFIER:
+        if each.role is not Role.QUASI_IDENTIFIER or each.kind is ColumnKind.FUNCTION:
+            # What another one tells makes nobody rarer.
             continue
         if each.kind in _KNOWN_KINDS or _known_telling(guesses, relations.of.get(name, ())):
             things.add(each.kind.value if values.get(name, 0) <= 2 else f"column {name}")
@@ -634,6 +653,11 @@ def with_few_known(
         reason += ", and too many columns are not understood to protect them together: say what it "
         reason += "is to keep it"
         found[name] = Guess(Role.DROPPED, reason)
+    for name, each in guesses.items():
+        of = each.of
+        if each.kind is ColumnKind.FUNCTION and of and found[of].role is Role.DROPPED:
+            reason = f"a function of {of!r}, which is left out"
+            found[name] = Guess(Role.DROPPED, reason)
     return found
 
 
@@ -1134,6 +1158,15 @@ def _signs_of_one_each(look: "_Look", *, named: bool) -> dict[str, bool]:
     }
 
 
+_NEVER_A_VALUE = frozenset(("", ".", "?", "#N/A", "#NULL!", "NULL"))
+_NO_VALUE = _NEVER_A_VALUE | {"-", "--", "NA", "N/A", "n/a", "na", "NaN", "nan", "null", "None"}
+"""What stands for a value that is not known; the latter do so beside numbers."""
+
+
+def _is_sign(text: str) -> bool:
+    return text.strip() in _NO_VALUE
+
+
 class _Look:
     """What a few values, and how often each occurs, show."""
 
@@ -1171,9 +1204,12 @@ class _Look:
         """Return what most of the texts are, if it is something that names people."""
         if self.kind == "date":
             return None
+        texts = [text.strip() for text in self._texts]
+        most_others = len(texts) - ceil(0.8 * len(texts))
         for what, form in _PATTERNS.items():
-            hits = sum(form.fullmatch(text.strip()) is not None for text in self._texts)
-            if hits >= 0.8 * len(self._texts):
+            others = (True for text in texts if form.fullmatch(text) is None)
+            # As soon as there are too many others, it is not this one.
+            if sum(islice(others, most_others + 1)) <= most_others:
                 return what
         return None
 
@@ -1338,11 +1374,16 @@ class _Look:
         return ColumnKind.PLACE if places >= max(2, 0.6 * len(spelt)) else None
 
     def codes_of_missing(self, labels: Mapping[str, str]) -> tuple[Value, ...]:
-        """Return numbers that stand for a missing value: their labels say so, or a wide gap.
+        """Return values that stand for a missing one: blanks and signs such as `.`, and numbers.
+
+        That a number does, its label says, or a wide gap beside it.
 
         Args:
             labels: What the dictionary of a file says of each code.
         """
+        signs = self._signs_of_missing
+        if signs:
+            return signs
         if self.kind != "number" or self.distinct > _LOOKED_AT:
             return ()
         said = {code for code, label in labels.items() if _NO_ANSWER.search(_plain(label))}
@@ -1353,6 +1394,18 @@ class _Look:
             rows = dict(zip(map(number_of, self._sample), self._domain.rows.tolist(), strict=True))
             codes = _beyond_gap(rest) | _spikes(rest, [rows[number] for number in rest])
         return tuple(value for value in self._sample if value in found or number_of(value) in codes)
+
+    @property
+    def _signs_of_missing(self) -> tuple[Value, ...]:
+        """The values that are blanks, or signs that people and programs write for no value."""
+        signs = [v for v, text in zip(self._sample, self._texts, strict=True) if _is_sign(text)]
+        rest = [text for text in self._texts if not _is_sign(text)]
+        if len(rest) < 2:
+            return ()
+        if not all(number_of(text) is not None for text in rest):
+            # Beside words a dash or NA may be a word, too.
+            signs = [sign for sign in signs if text_of(sign).strip() in _NEVER_A_VALUE]
+        return tuple(signs)
 
     def are_weights(self) -> bool:
         """Return whether every row has a number of 0 or more, and not all of them are 0."""

@@ -29,6 +29,7 @@ from sfumato.hierarchy import (
 )
 from sfumato.hierarchy.dates import likely_days
 from sfumato.hierarchy.intervals import mark_of, multiple_at, number_point, plus
+from sfumato.hierarchy.language import DEFAULT, language_in
 from sfumato.models import (
     AlphaKAnonymity,
     CategoryShare,
@@ -42,7 +43,7 @@ from sfumato.models import (
 from sfumato.policy import ColumnRule, InputRule, Policy, SearchRule
 from sfumato.policy.document import to_text
 from sfumato.policy.editing import edit_text
-from sfumato.policy.meanings import ColumnKind, Key
+from sfumato.policy.meanings import ColumnKind, Key, words
 from sfumato.policy.parts import PersonRule, UnownedRows, member_settings
 from sfumato.releases.people import Repetition, find_repetition, keys_of
 from sfumato.schema import Role
@@ -196,16 +197,32 @@ class DraftedColumn:
 
 
 def draft_columns(
-    guesses: Mapping[str, Guess], domains: Mapping[str, Domain]
+    guesses: Mapping[str, Guess], domains: Mapping[str, Domain], language: str = DEFAULT
 ) -> dict[str, DraftedColumn]:
     """Return what becomes of each column, from what was guessed of it.
 
     Args:
         guesses: What each column of the table is.
         domains: The values of those with one value per row.
+        language: The language of labels.
     """
-    drafted = {name: draft_column(found, domains.get(name)) for name, found in guesses.items()}
-    return _with_quasi_identifier(drafted, domains)
+    drafted = {
+        name: draft_column(found, domains.get(name), language) for name, found in guesses.items()
+    }
+    return _with_quasi_identifier(drafted, domains, language)
+
+
+_FEW_WORDS = 20
+"""The most values of a column whose words are looked at."""
+
+
+def language_of_table(domains: Mapping[str, Domain]) -> str:
+    """Return the language of a table, by the names of its columns and by their few values."""
+    told = []
+    for name, domain in domains.items():
+        values = domain.values(_FEW_WORDS) if len(domain.rows) <= _FEW_WORDS else []
+        told.append([*words(name), *(w for v in values for w in text_of(v).casefold().split())])
+    return language_in(told)
 
 
 def write_draft(
@@ -382,7 +399,7 @@ def _choose_search(columns: int) -> SearchRule:
     return SearchRule.read({"search": "best-first", "checks": _CHECKS})
 
 
-def draft_column(found: Guess, domain: Domain | None) -> DraftedColumn:
+def draft_column(found: Guess, domain: Domain | None, language: str = DEFAULT) -> DraftedColumn:
     """Return the rule of a column that is what was guessed."""
     if domain is None:
         return DraftedColumn(ColumnRule(role=found.role), found)
@@ -416,8 +433,14 @@ def draft_column(found: Guess, domain: Domain | None) -> DraftedColumn:
         copied = found.kind in _COPIES and found.role is Role.DROPPED
         of: dict[str, Any] = {"copy_of": found.of} if copied else {}
         return DraftedColumn(ColumnRule(role=found.role, **of), found)
-    rule = ColumnRule(role=found.role, hierarchy=_choose_hierarchy(domain), **form)
+    hierarchy = _choose_hierarchy(domain).in_language(language)
+    weight = TOLD_LAST if found.kind is ColumnKind.FUNCTION else 1.0
+    rule = ColumnRule(role=found.role, hierarchy=hierarchy, weight=weight, **form)
     return DraftedColumn(rule, found)
+
+
+TOLD_LAST = 0.05
+"""The weight of a column that is told apart after all others."""
 
 
 _COPIES = (ColumnKind.COPY, ColumnKind.FUNCTION)
@@ -452,7 +475,7 @@ def _draft_dates(column: str, values: Sequence[Value]) -> tuple[DateForm | None,
 
 
 def _with_quasi_identifier(
-    columns: dict[str, DraftedColumn], domains: Mapping[str, Domain]
+    columns: dict[str, DraftedColumn], domains: Mapping[str, Domain], language: str
 ) -> dict[str, DraftedColumn]:
     """Make one column a quasi-identifier if none is: a policy cannot be without."""
     if any(c.rule.role in (Role.QUASI_IDENTIFIER, Role.SET) for c in columns.values()):
@@ -465,7 +488,7 @@ def _with_quasi_identifier(
     reason = f"{found.reason}. But a policy needs a quasi-identifier, and no column looks like one"
     role = Role.QUASI_IDENTIFIER
     if found.role is Role.SENSITIVE:
-        drafted = draft_column(Guess(role, reason, certain=True), domains[name])
+        drafted = draft_column(Guess(role, reason, certain=True), domains[name], language)
     else:
         rule = ColumnRule(role=role, hierarchy=Suppress(), levels=(1, 1))
         guessed = Guess(role, f"{reason}: published as * only", certain=True)

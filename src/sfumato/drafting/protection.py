@@ -10,8 +10,8 @@ import numpy as np
 
 from sfumato.attacks.similarity import widths
 from sfumato.attacks.target import value_counts
-from sfumato.classes import EquivalenceClasses, sensitive_column
-from sfumato.counts import Column
+from sfumato.classes import EquivalenceClasses, classes_from, sensitive_column
+from sfumato.counts import Column, FrequencySet
 from sfumato.harm import HarmRule, Level
 from sfumato.models import (
     AlphaKAnonymity,
@@ -23,7 +23,7 @@ from sfumato.models import (
 )
 from sfumato.policy import ColumnRule
 from sfumato.tables import Domain
-from sfumato.text import fold_spelling, number_of, text_of
+from sfumato.text import fold_spelling, in_order, number_of, text_of
 
 Protection = tuple[PrivacyModel, ...]
 """The models of one column that are asked for together."""
@@ -152,6 +152,31 @@ def protections(
         any_of = CategoryShare(name, most, categories=(tuple(every),))
         found = [found[0], *((*each, any_of) for each in found)]
     return tuple(found)
+
+
+def breaks_it_whole(protection: Protection, domain: Domain) -> bool:
+    """Return whether a table breaks models even as one class, so that hardly a release keeps them.
+
+    Example:
+        >>> from sfumato.tables import open_table
+        >>> import pyarrow as pa
+        >>> domain = open_table(pa.table({"ill": ["flu"] * 99 + ["hiv"]})).domains(["ill"])["ill"]
+        >>> models = (AlphaKAnonymity("ill", 0.74, 5), AlphaKAnonymity("ill", 0.74, 5, ("hiv",)))
+        >>> [breaks_it_whole((model,), domain) for model in models]
+        [True, False]
+    """
+    if len(domain.rows) > _MOST_FOLDED:
+        # No value of so many is what nearly all have.
+        return False
+    column = Column(domain.column, tuple(in_order(domain.values())))
+    rows = dict(zip(map(text_of, domain.values()), domain.rows.tolist(), strict=True))
+    counts = FrequencySet(
+        (column,),
+        np.arange(len(column.values), dtype=np.int32).reshape(1, -1),
+        np.array([rows[text_of(value)] for value in column.values], dtype=np.int64),
+    )
+    whole = classes_from(counts, (), (domain.column,))
+    return not all(bool(model.passes(whole).all()) for model in protection)
 
 
 def _protect_scale(

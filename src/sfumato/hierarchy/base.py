@@ -276,6 +276,9 @@ class WrittenEnds(NamedTuple):
     """Where nothing is cut, and the range ends because no row of its class lies beyond: an end must
     not be the number of the last one."""
 
+    language: str = "en"
+    """The language that ranges are written in."""
+
 
 class HierarchyBuilder(Member, ABC):
     """A recipe for a hierarchy; builds it for the values a column has.
@@ -323,6 +326,14 @@ class HierarchyBuilder(Member, ABC):
             values: The values that ranges are to hold.
         """
         return None
+
+    def in_language(self, language: str) -> "HierarchyBuilder":
+        """Return it with labels in a language; itself if no label has words of its own.
+
+        Args:
+            language: The code of the language, as in `de`.
+        """
+        return self
 
     @property
     def fixed_height(self) -> int | None:

@@ -1,12 +1,14 @@
 """Frequent values: those that many have keep their names, rare ones become `other`."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import accumulate, pairwise
 from typing import ClassVar, Self
 
 from sfumato.errors import ParameterError
 from sfumato.hierarchy.base import Hierarchy, HierarchyBuilder, Suppress
+from sfumato.hierarchy.language import DEFAULT, Language, language_of
+from sfumato.hierarchy.unlisted import unused
 from sfumato.text import STAR, text_of
 from sfumato.typing import Value
 
@@ -32,12 +34,13 @@ class Frequent(HierarchyBuilder):
     For names without an order and without a known tree: such groups mean nothing, and the fewest
     rows are in them. Every value that is not listed is among the others, also one that comes
     later. The group is called by the values that stay if they are few (`other than flu or
-    cold`), else `other`. Its label never names its members: some may be values that are not
-    published.
+    cold`), else `other`, and on higher levels `other than the 8 most frequent`. Its label never
+    names its members: some may be values that are not published.
 
     Args:
         keep: Per level the values that keep their names, finest first; each level's are some of
             the level's below. A single list is one level.
+        language: The language of labels: en, de, fr, es, it or nl.
 
     Example:
         >>> h = Frequent([["flu", "cold"], ["flu"]]).build("ill", ["flu", "cold", "gout"])
@@ -50,8 +53,10 @@ class Frequent(HierarchyBuilder):
     in_words: ClassVar[str] = "What many have keeps its name, all else is other."
 
     keep: Sequence[Sequence[str]] | Sequence[str]
+    language: str = DEFAULT
 
     def __post_init__(self) -> None:
+        language_of(self.language)
         given = self.keep
         levels = [[given] if isinstance(given, str) else given]
         if isinstance(given, list | tuple) and given and isinstance(given[0], list | tuple):
@@ -61,6 +66,9 @@ class Frequent(HierarchyBuilder):
             expected = "a list of values per level, each level's fewer, and some of the one before"
             raise ParameterError("keep", given, expected)
         object.__setattr__(self, "keep", tuple(names))
+
+    def in_language(self, language: str) -> Self:
+        return replace(self, language=language)
 
     @property
     def fixed_height(self) -> int:
@@ -77,7 +85,8 @@ class Frequent(HierarchyBuilder):
         named = {text_of(value) for value in values}
         others: list[str] = []
         for level in range(len(kept)):
-            others.append(_name(self.keep[level], level, {*named, *kept[0], *others}))
+            taken = {*named, *kept[0], *others}
+            others.append(_name(self.keep[level], level, taken, language_of(self.language)))
 
         def path(value: Value) -> tuple[str, ...]:
             text = text_of(value)
@@ -110,15 +119,12 @@ class Frequent(HierarchyBuilder):
         return ["flu", "cold", "gout", "mumps"]
 
 
-def _name(kept: Sequence[str], level: int, taken: set[str]) -> str:
+def _name(kept: Sequence[str], level: int, taken: set[str], words: Language) -> str:
     """Return what the others are called; two levels have two names, and no value has one."""
-    listed = " or ".join(filter(None, [", ".join(kept[:-1]), kept[-1]]))
-    name = f"other than {listed}"
+    name = words.say("other than", names=words.list_or(kept))
     if len(kept) > _MOST_NAMED or len(name) > _LONGEST:
-        name = f"other (level {level + 1})" if level else "other"
-    while name in taken:
-        name = f"any {name}"
-    return name
+        name = words.say("outside", number=len(kept)) if level else words.say("other")
+    return unused(name, taken)
 
 
 def frequent_of(

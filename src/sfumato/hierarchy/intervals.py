@@ -3,14 +3,16 @@
 import re
 from bisect import bisect_right
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 from datetime import date
 from decimal import Context, Decimal
+from functools import lru_cache
 from itertools import pairwise
 from typing import ClassVar, Protocol, Self, TypeAlias
 
 from sfumato.errors import HierarchyError, ParameterError, some
 from sfumato.hierarchy.base import Hierarchy, HierarchyBuilder, WrittenEnds
+from sfumato.hierarchy.language import DEFAULT, Language, language_of
 from sfumato.text import STAR, date_of, number_of, text_of
 from sfumato.typing import Value
 
@@ -30,11 +32,19 @@ def number_point(value: Value) -> Decimal | None:
     >>> number_point(0.1), number_point(" 39 "), number_point("x")
     (Decimal('0.1'), Decimal('39'), None)
     """
+    # The same cells are read for every draft, model and attack that asks how close they are.
+    return _text_point(value) if isinstance(value, str) else _point_of(value)
+
+
+def _point_of(value: Value) -> Decimal | None:
     number = number_of(value)
     if number is None:
         return None
     # Zero to every float (1e-999999 is), zero to us: it would not fit the exact arithmetic.
     return Decimal(text_of(value).strip()) if number else Decimal(0)
+
+
+_text_point = lru_cache(maxsize=65_536)(_point_of)
 
 
 def is_whole(point: Decimal) -> bool:
@@ -70,11 +80,8 @@ class Scale(Protocol):
     what: str
     """What its values are called in a message."""
 
-    below: str
-    """The word before an upper end, for everything under it."""
-
-    above: str
-    """The words after a lower end, for all the rest."""
+    words: Language
+    """The language that it writes."""
 
     a_point: str
     a_width: str
@@ -91,13 +98,22 @@ class Scale(Protocol):
     def stretch(self, low: Decimal, high: Decimal) -> str:
         """Write everything from `low` up to, but not including, `high`."""
 
+    def under(self, high: Decimal) -> str:
+        """Write everything under a point."""
+
+    def onwards(self, low: Decimal) -> str:
+        """Write everything from a point on."""
+
+    def told_in(self, words: Language) -> Self:
+        """Return the same line, written in a language."""
+
 
 def label(scale: Scale, low: Decimal | None, high: Decimal | None) -> str:
     """Write an interval; an end that is None is open."""
     if low is None:
-        return f"{scale.below} {scale.point(high)}" if high is not None else STAR
+        return scale.under(high) if high is not None else STAR
     if high is None:
-        return f"{scale.point(low)} {scale.above}"
+        return scale.onwards(low)
     return scale.stretch(low, high)
 
 
@@ -105,10 +121,9 @@ class Numbers:
     """Any numbers; intervals are written `20 to under 25`."""
 
     what: str = "numbers"
-    below: str = "under"
-    above: str = "or more"
     a_point: str = "a number"
     a_width: str = "a number above 0"
+    words: Language = language_of(DEFAULT)
 
     def read(self, value: Value) -> Decimal | None:
         return number_point(value)
@@ -120,7 +135,18 @@ class Numbers:
         return text_of(at)
 
     def stretch(self, low: Decimal, high: Decimal) -> str:
-        return f"{self.point(low)} to under {self.point(high)}"
+        return self.words.say("to under", low=self.point(low), high=self.point(high))
+
+    def under(self, high: Decimal) -> str:
+        return self.words.say("under", high=self.point(high))
+
+    def onwards(self, low: Decimal) -> str:
+        return self.words.say("or more", low=self.point(low))
+
+    def told_in(self, words: Language) -> Self:
+        made = type(self)()
+        made.words = words
+        return made
 
 
 class WholeNumbers(Numbers):
@@ -128,17 +154,18 @@ class WholeNumbers(Numbers):
 
     def stretch(self, low: Decimal, high: Decimal) -> str:
         last = plus(high, Decimal(-1))
-        return self.point(low) if last == low else f"{self.point(low)} to {self.point(last)}"
+        if last == low:
+            return self.point(low)
+        return self.words.say("range", low=self.point(low), high=self.point(last))
 
 
 class Days:
     """Calendar days; widths are written `7d`, intervals `2020-01-06 to 2020-01-12`."""
 
     what: str = "dates"
-    below: str = "before"
-    above: str = "or later"
     a_point: str = "a date such as 2020-02-29"
     a_width: str = "a number of days above 0, such as 7d"
+    words: Language = language_of(DEFAULT)
 
     def read(self, value: Value) -> Decimal | None:
         day = date_of(value)
@@ -155,7 +182,18 @@ class Days:
 
     def stretch(self, low: Decimal, high: Decimal) -> str:
         first, last = self.point(low), self.point(high - 1)
-        return first if first == last else f"{first} to {last}"
+        return first if first == last else self.words.say("range", low=first, high=last)
+
+    def under(self, high: Decimal) -> str:
+        return self.words.say("before", high=self.point(high))
+
+    def onwards(self, low: Decimal) -> str:
+        return self.words.say("or later", low=self.point(low))
+
+    def told_in(self, words: Language) -> Self:
+        made = type(self)()
+        made.words = words
+        return made
 
 
 Mark: TypeAlias = int | float | str | date
@@ -234,6 +272,7 @@ class Intervals(HierarchyBuilder):
         join: Whether local methods may join any neighbouring ranges of the finest level, so that
             less is hidden. Published ranges then overlap, and still begin and end only where one of
             the finest level does.
+        language: The language of labels: en, de, fr, es, it or nl.
 
     Example:
         >>> h = Intervals(widths=[5, 10], upper=90).build("age", [23, 27, "90", 104])
@@ -253,8 +292,10 @@ class Intervals(HierarchyBuilder):
     lower: Mark | None = None
     upper: Mark | None = None
     join: bool = False
+    language: str = DEFAULT
 
     def __post_init__(self) -> None:
+        language_of(self.language)
         if not isinstance(self.join, bool):
             raise ParameterError("join", self.join, "true or false")
         for field in fields(self):
@@ -269,6 +310,9 @@ class Intervals(HierarchyBuilder):
         if self.bounds is not None and not isinstance(given[0], tuple):
             object.__setattr__(self, "bounds", (given,))
         self._levels(self._scale())
+
+    def in_language(self, language: str) -> Self:
+        return replace(self, language=language)
 
     @property
     def fixed_height(self) -> int | None:
@@ -297,7 +341,8 @@ class Intervals(HierarchyBuilder):
             for level in self.ranges(points)
         ]
         single = self.widths is not None and self._scale().width(self.widths[0]) == 1
-        return WrittenEnds(levels[0], levels[1] if single and len(levels) > 1 else levels[0])
+        between = levels[1] if single and len(levels) > 1 else levels[0]
+        return WrittenEnds(levels[0], between, self.language)
 
     @property
     def scale(self) -> Scale:
@@ -344,6 +389,7 @@ class Intervals(HierarchyBuilder):
             is_whole(point) for point in (*marks, *points.values())
         ):
             scale = WholeNumbers()
+        scale = scale.told_in(language_of(self.language))
         paths: dict[Ends, tuple[str, ...]] = {}
 
         def path(value: Value) -> tuple[str, ...]:

@@ -1,14 +1,15 @@
 """Known trees: names that are grouped alike by all, such as states, countries and diagnoses."""
 
 import re
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
-from functools import lru_cache
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cache, lru_cache
 from pathlib import Path
 from typing import ClassVar, Self
 
 from sfumato.errors import HierarchyError, ParameterError, some
 from sfumato.hierarchy.base import Hierarchy, HierarchyBuilder
+from sfumato.hierarchy.language import DEFAULT, language_of, languages
 from sfumato.hierarchy.ordered import fold_words
 from sfumato.hierarchy.unlisted import name_for_others
 from sfumato.lists import read_lists
@@ -45,6 +46,7 @@ class KnownTree(HierarchyBuilder):
 
     Args:
         tree: The name of the tree.
+        language: The language of groups: en, de, fr, es, it or nl.
 
     Example:
         >>> KnownTree("us-states").build("state", ["Alaska", "TX"]).labels
@@ -57,10 +59,15 @@ class KnownTree(HierarchyBuilder):
     is_common: ClassVar[bool] = True
 
     tree: str
+    language: str = DEFAULT
 
     def __post_init__(self) -> None:
+        language_of(self.language)
         if self.tree not in TREES:
             raise ParameterError("tree", self.tree, f"one of {', '.join(TREES)}")
+
+    def in_language(self, language: str) -> Self:
+        return replace(self, language=language)
 
     @property
     def fixed_height(self) -> int:
@@ -89,8 +96,13 @@ class KnownTree(HierarchyBuilder):
                 f"{column!r} has no value that is in the tree {self.tree!r}: {some(strange)}. "
                 f"Choose another hierarchy; trees are {', '.join(TREES)}."
             )
+        said = _groups_in(self.language)
+        found = {
+            text: None if way is None else tuple(said.get(label, label) for label in way)
+            for text, way in found.items()
+        }
         groups = {label for way in found.values() for label in way or ()}
-        other = name_for_others({*groups, *found})
+        other = name_for_others({*groups, *found}, self.language)
         above = _height(self.tree) - 1
 
         def path(value: Value) -> tuple[str, ...]:
@@ -117,6 +129,15 @@ class KnownTree(HierarchyBuilder):
     @classmethod
     def example_values(cls) -> list[Value]:
         return ["Alaska", "Hawaii", "Texas", "Maine", "Atlantis"]
+
+
+@cache
+def _groups_in(language: str) -> Mapping[str, str]:
+    """Return the names of groups in a language by those in English."""
+    at = languages().index(language)
+    lines = read_lists(Path(__file__).with_name("groups.txt"))["groups"].splitlines()
+    names = [[name.strip() for name in line.split("|")] for line in lines]
+    return {each[0]: each[at] for each in names}
 
 
 def _holds(tree: str, column: str, values: Sequence[Value]) -> bool:

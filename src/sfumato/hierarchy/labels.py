@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import date
 from functools import cached_property
+from itertools import chain
 from typing import NamedTuple, Self, TypeAlias
 
 import numpy as np
@@ -13,6 +14,7 @@ import numpy as np
 from sfumato.counts import Column
 from sfumato.errors import InputError
 from sfumato.hierarchy.base import Ladder
+from sfumato.hierarchy.language import in_english
 from sfumato.text import STAR, date_of, number_of, text_of, text_or_none
 from sfumato.typing import BoolArray, FloatArray, IntArray, Value
 
@@ -72,16 +74,19 @@ def stretch_of(label: str, reader: Reader) -> Stretch | None:
     Stretch(low=-inf, high=18.0, closed=False, after=False)
     >>> stretch_of(">50", number_of).begin, stretch_of(">50", number_of).holds(50)
     (50.0, False)
+    >>> stretch_of("20 bis unter 25", number_of) == stretch_of("20 tot 25", number_of)
+    True
     >>> stretch_of("young", number_of), stretch_of("2020-02", day_of)
     (None, Stretch(low=737456.0, high=737485.0, closed=False, after=False))
     """
     text = label.strip().translate(_SIGNS)
     if reader is day_of and (unit := _unit_of(text)) is not None:
         return unit
-    for sides in _sides(text):
-        stretch = _between(sides, reader)
-        if stretch is not None:
-            return stretch
+    for way in chain([text], in_english(text)):
+        for sides in _sides(way):
+            stretch = _between(sides, reader)
+            if stretch is not None:
+                return stretch
     return None
 
 

@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from itertools import pairwise
 from pathlib import Path
@@ -11,6 +11,7 @@ from typing import ClassVar, NamedTuple, Self
 from sfumato.errors import HierarchyError, ParameterError, some
 from sfumato.hierarchy.base import Hierarchy, HierarchyBuilder
 from sfumato.hierarchy.labels import Stretch, stretch_of
+from sfumato.hierarchy.language import DEFAULT, Language, language_of
 from sfumato.hierarchy.unlisted import Unlisted, name_for_others, require_unlisted
 from sfumato.lists import read_lists
 from sfumato.text import STAR, number_of, text_of
@@ -35,6 +36,7 @@ class OrderedCategories(HierarchyBuilder):
             the top.
         new: What becomes of a value that neither names: `refuse` stops, `other` puts them all
             into one group.
+        language: The language of labels: en, de, fr, es, it or nl.
 
     Example:
         >>> often = ["never", "rarely", "sometimes", "often", "always"]
@@ -50,8 +52,10 @@ class OrderedCategories(HierarchyBuilder):
     order: Sequence[str] | None = None
     apart: Sequence[str] = ()
     new: Unlisted = "refuse"
+    language: str = DEFAULT
 
     def __post_init__(self) -> None:
+        language_of(self.language)
         require_unlisted(self.new)
         for name in ("order", "apart"):
             given = getattr(self, name)
@@ -65,6 +69,9 @@ class OrderedCategories(HierarchyBuilder):
             raise ParameterError("order", list(self.order or ()), "each value once")
         if self.order is not None and len(self.order) < 2:
             raise ParameterError("order", list(self.order), "at least two values")
+
+    def in_language(self, language: str) -> Self:
+        return replace(self, language=language)
 
     @property
     def fixed_height(self) -> int | None:
@@ -105,8 +112,8 @@ class OrderedCategories(HierarchyBuilder):
                 f"{column!r} has {len(unknown)} values that its order does not name: "
                 f"{some(unknown)}. Put them into order, or into apart if they have no place there."
             )
-        named = _names(order, {*texts, *apart})
-        others = name_for_others({*texts, *apart, *order}.union(*named))
+        named = _names(order, {*texts, *apart}, language_of(self.language))
+        others = name_for_others({*texts, *apart, *order}.union(*named), self.language)
 
         def path(value: Value) -> tuple[str, ...]:
             text = text_of(value)
@@ -140,7 +147,7 @@ class OrderedCategories(HierarchyBuilder):
         return ["rarely", "always", "sometimes", "no answer", "never"]
 
 
-def _names(order: Sequence[str], others: set[str]) -> list[list[str]]:
+def _names(order: Sequence[str], others: set[str], words: Language) -> list[list[str]]:
     """Return for each level the label of each category."""
     bands = _bands(order)
     taken = {*order, *others}
@@ -150,18 +157,24 @@ def _names(order: Sequence[str], others: set[str]) -> list[list[str]]:
         for first, last in groups:
             if bands is not None:
                 after = bands[last + 1] if last + 1 < len(bands) else None
-                name = _union(bands[first], bands[last], after)
+                name = _union(bands[first], bands[last], after, words)
                 name = name if name not in taken or first == last else f"{name} together"
             elif first == last:
                 name = order[first]
             else:
-                joined = "to" if not any(" to " in order[i] for i in (first, last)) else "through"
-                name = f"{order[first]} {joined} {order[last]}"
+                name = _joined(order[first], order[last], words)
                 while name in taken:
                     name += "'"
             labels += [name] * (last - first + 1)
         levels.append(labels)
     return levels
+
+
+def _joined(first: str, last: str, words: Language) -> str:
+    """Write from which category to which, so that words within one are not taken for that."""
+    if words.code == DEFAULT and any(" to " in name for name in (first, last)):
+        return f"{first} through {last}"
+    return words.say("range", low=first, high=last)
 
 
 Group = tuple[int, int]
@@ -259,7 +272,8 @@ def fold_words(text: str) -> str:
 _UNITS = re.compile(
     r"\b(?:years?|yrs?|y|jahren?|age[sd]?|alter|months?|monaten?|days?|tagen?|hours?|stunden?|usd|eur"
     r"|euros?|dollars?|pounds?|gbp|kg|g|cm|mm|km|miles?|persons?|people|employees|mitarbeiter"
-    r"|per|pro|a|week|woche|of|old)\b\.?"
+    r"|ans|mois|jours|heures|años?|meses|días|horas|anni|mesi|giorni|ore|jaar|maanden|dagen|uren"
+    r"|per|pro|a(?= week)|week|woche|of(?! (?:meer|minder|later))|old)\b\.?"
 )
 _CURRENCY = re.compile(r"[$€£¥]|\bca\.|\bapprox\.?|\babout\b")
 _WORDS = (
@@ -331,20 +345,22 @@ def _order_of_bands(texts: Sequence[str]) -> list[str] | None:
     return order if _bands(order) is not None else None
 
 
-def _union(first: Stretch, last: Stretch, after: Stretch | None) -> str:
+def _union(first: Stretch, last: Stretch, after: Stretch | None, words: Language) -> str:
     """Write everything from one band to another; `after` is the next one, if there is one."""
     low, high = (text_of(end) for end in (first.low, last.high))
     if first.low == float("-inf"):
         if not last.closed:
-            return f"under {high}"
-        begins = None if after is None or after.after else text_of(after.low)
-        return f"{high} or less" if begins is None else f"under {begins}"
+            return words.say("under", high=high)
+        if after is None or after.after:
+            return words.say("or less", high=high)
+        return words.say("under", high=text_of(after.low))
     if last.high == float("inf"):
-        return f"over {text_of(first.begin)}" if first.after else f"{low} or more"
+        what = "over" if first.after else "or more"
+        return words.say(what, low=text_of(first.begin))
     if first.low == last.high:
         return low
     low = text_of(first.begin)
-    return f"{low} to {high}" if last.closed else f"{low} to under {high}"
+    return words.say("range" if last.closed else "to under", low=low, high=high)
 
 
 _FILE = Path(__file__).with_name("scales.txt")

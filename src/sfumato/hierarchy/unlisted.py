@@ -5,13 +5,12 @@ from typing import Literal, TypeAlias, get_args
 
 from sfumato.errors import ParameterError
 from sfumato.hierarchy.base import Hierarchy
+from sfumato.hierarchy.language import DEFAULT, language_of
 from sfumato.text import text_of
 from sfumato.typing import Value
 
 Unlisted: TypeAlias = Literal["refuse", "other"]
 """What becomes of a value that a hierarchy does not list."""
-
-OTHER = "other"
 
 
 def require_unlisted(given: object) -> None:
@@ -21,13 +20,17 @@ def require_unlisted(given: object) -> None:
         raise ParameterError("new", given, "refuse or other", why=why)
 
 
-def name_for_others(taken: set[str]) -> str:
+def name_for_others(taken: set[str], language: str = DEFAULT) -> str:
     """Return what the group is called; no value and no other group has the name.
 
-    >>> name_for_others({"flu"}), name_for_others({"other"})
-    ('other', 'any other')
+    >>> name_for_others({"flu"}), name_for_others({"other"}), name_for_others({"grippe"}, "fr")
+    ('other', 'any other', 'autres')
     """
-    name = OTHER
+    return unused(language_of(language).say("other"), taken)
+
+
+def unused(name: str, taken: set[str]) -> str:
+    """Return a name, or one like it that nothing else has."""
     while name in taken:
         name = f"any {name}"
     return name

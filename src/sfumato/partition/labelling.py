@@ -27,6 +27,7 @@ from sfumato.hierarchy.intervals import (
 from sfumato.hierarchy.intervals import (
     label as write_interval,
 )
+from sfumato.hierarchy.language import language_of
 from sfumato.losses import Attribute, Cells, LocalResult
 from sfumato.models import PrivacyModel
 from sfumato.models.base import TableModel
@@ -383,6 +384,7 @@ class _WrittenRuler(_Ruler):
         self._ends = ends
         if isinstance(self._scale, WholeNumbers) and not all(map(is_whole, ends.between)):
             self._scale = Numbers()
+        self._scale = self._scale.told_in(language_of(ends.language))
 
     def label(
         self, low: IntArray, high: IntArray, cuts: IntArray | None

@@ -21,7 +21,13 @@ from sfumato.drafting.choosing import DraftSearch
 from sfumato.drafting.given import Instructions
 from sfumato.drafting.guess import Guess, guess, guess_table, separator_in
 from sfumato.drafting.inspection import Inspection, inspect_counts
-from sfumato.drafting.policy import Draft, DraftedColumn, draft_columns, draft_rules
+from sfumato.drafting.policy import (
+    Draft,
+    DraftedColumn,
+    draft_columns,
+    draft_rules,
+    language_of_table,
+)
 from sfumato.drafting.price import WAYS, JudgedDraft
 from sfumato.errors import (
     InputError,
@@ -62,6 +68,7 @@ def draft(  # noqa: PLR0913 - all but one have a default and are named
     household: str | None = None,
     drop: str | Sequence[str] = (),
     k: int | None = None,
+    language: str | None = None,
     from_policy: GivenPolicy | None = None,
     input: Mapping[str, object] | None = None,  # noqa: A002 - as a policy calls it
     prefer: str | None = None,
@@ -89,6 +96,8 @@ def draft(  # noqa: PLR0913 - all but one have a default and are named
         household: The column that says who lives together.
         drop: Columns that are not to be published.
         k: How many people at least are to look alike; 5 unless told otherwise.
+        language: The language of labels: en, de, fr, es, it or nl. None takes that of the names of
+            columns where it is clear, and English else.
         from_policy: A policy to start from. What it says stays as it is written, with its comments;
             hierarchies and models are drafted again for columns named here and for those that it
             does not know.
@@ -117,7 +126,13 @@ def draft(  # noqa: PLR0913 - all but one have a default and are named
     if prefer is not None and prefer not in WAYS:
         raise UnknownNameError("draft", prefer, list(WAYS), where="prefer")
     given = Instructions.of(
-        roles=roles, person=person, weight=weight, household=household, drop=drop, k=k
+        roles=roles,
+        person=person,
+        weight=weight,
+        household=household,
+        drop=drop,
+        k=k,
+        language=language,
     )
     given, folder = _with_start(given, from_policy)
     given = replace(given, reading=_reading(data, input))
@@ -166,7 +181,9 @@ def _draft(
         _require_possible(table, name, role, domains.get(name), sets)
         guesses[name] = guesses[name]._replace(role=role, reason="as was said", certain=True)
     guesses = _without_lost_originals(guesses, given, domains, table)
-    columns = draft_columns(_with_roles_of_start(guesses, given), domains)
+    told = given.language or language_of_table(domains)
+    given = replace(given, language=told)
+    columns = draft_columns(_with_roles_of_start(guesses, given), domains, told)
     columns = _with_rules_of_start(columns, given)
     if profile is not None:
         columns = _under_profile(columns, domains, profile, given)
