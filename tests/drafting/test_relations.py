@@ -143,6 +143,37 @@ def test_a_secret_that_others_can_compute_is_treated_as_known():
     assert roles({**columns, "income": tax})["income"].role is Role.QUASI_IDENTIFIER
 
 
+@pytest.mark.parametrize("name", ["Note", "nota media", "notes"])
+def test_numbers_are_no_free_text_whatever_their_name(name):
+    found = roles({name: np.round(RNG.normal(6, 1.5, N), 1), "age": AGES})
+    assert found[name].role is not Role.DROPPED
+
+
+@pytest.mark.parametrize("names", [("breedte", "lengte"), ("x", "y"), ("b", "l")])
+def test_coordinates_are_known_whatever_their_names(names):
+    north, east = 52 + RNG.random(N) / 5, 4.8 + RNG.random(N) / 5
+    columns = dict(zip(names, (np.round(north, 5), np.round(east, 5)), strict=True))
+    found = roles({**columns, "age": AGES})
+    assert {found[name].role for name in names} == {Role.QUASI_IDENTIFIER}
+
+
+def test_measurements_with_many_decimals_are_no_coordinates():
+    columns = {name: np.round(RNG.lognormal(0, 1, N), 5) for name in ("crp", "tsh")}
+    found = roles({**columns, "age": AGES})
+    assert {found[name].role for name in columns} == {Role.SENSITIVE}
+
+
+@pytest.mark.parametrize("sign", [" ", ".", "?", "NA"])
+def test_signs_for_no_value_are_codes_of_missing_ones(sign):
+    values = [sign if i % 9 == 0 else str(i % 40) for i in range(N)]
+    assert roles({"x": values, "age": AGES})["x"].missing == (sign,)
+
+
+def test_beside_words_a_word_is_a_value():
+    values = ["NA" if i % 9 == 0 else f"Land {i % 7}" for i in range(N)]
+    assert roles({"country": values, "age": AGES})["country"].missing == ()
+
+
 def test_few_columns_are_known_to_others():
     columns = {f"x{i}": RNG.integers(0, 3 + i, N) for i in range(50)}
     found = roles({**columns, "age": AGES, "sex": RNG.integers(0, 2, N), "educ": SCHOOL})

@@ -300,7 +300,7 @@ def guess_table(
         ('dropped', 'age')
     """
     guesses = guess_all(table.columns, domains, lists, variables=table.variables)
-    guesses = _with_batteries(guesses, domains)
+    guesses = _with_coordinates(_with_batteries(guesses, domains), domains)
     total = next((domain.total for domain in domains.values()), 0)
     keys = _may_be_keys(guesses, domains)
     looked = [n for n, d in domains.items() if n in keys or _may_be_told(guesses[n], d)]
@@ -321,6 +321,35 @@ def guess_table(
     values = {name: len(domain.rows) for name, domain in domains.items()}
     guesses = _with_secrets(with_relations(guesses, relations), relations, values)
     return with_few_known(guesses, relations, values)
+
+
+def _with_coordinates(
+    guesses: Mapping[str, Guess], domains: Mapping[str, Domain]
+) -> dict[str, Guess]:
+    """Return guesses in which two neighbours that look like coordinates are known, as homes are.
+
+    What such columns are called is a matter of language, and often of the body.
+    """
+    found = dict(guesses)
+    looks = {
+        name: _Look(domains[name])
+        for name, each in guesses.items()
+        if name in domains and each.kind in _MAY_BE_PLACES and len(domains[name].rows) > _FEW
+    }
+    for one, two in pairwise(guesses):
+        if one not in looks or two not in looks:
+            continue
+        pair = (looks[one], looks[two])
+        exact = all(look.are_coordinates(decimals=4) for look in pair)
+        if not exact or not any(look.is_of_a_region() for look in pair):
+            continue
+        for name, look in zip((one, two), pair, strict=True):
+            reason = f"{look.facts()}, two columns that look like coordinates: {_OTHERS_MAY_KNOW}"
+            found[name] = Guess(Role.QUASI_IDENTIFIER, reason, kind=ColumnKind.PLACE)
+    return found
+
+
+_MAY_BE_PLACES = (ColumnKind.UNKNOWN, ColumnKind.MEASUREMENT, ColumnKind.BODY, ColumnKind.AGE)
 
 
 def _with_batteries(
@@ -830,6 +859,9 @@ def _guess_meaning(  # noqa: C901, PLR0911 - one for each way in which values co
         named = look.kind == "text" and of_one
         if look.is_flag() or (meaning is NAMING and not (named or look.may_name_rows())):
             # It says whether there is one, or is a scale: pid is a party too.
+            return None
+        if role is Role.DROPPED and look.kind in ("number", "date"):
+            # Marks at school are notes in other languages.
             return None
         return found(role, reason + ": it can name people" * (role is Role.DROPPED))
     if kind is ColumnKind.DATE and not _may_be_date(name, look):
@@ -1503,11 +1535,19 @@ class _Look:
         lengths = set(map(len, self._texts))
         return self.is_whole() and len(lengths) == 1 and max(lengths) >= 5
 
-    def are_coordinates(self) -> bool:
+    def is_of_a_region(self) -> bool:
+        """Return whether half of the numbers are close to each other, for their size."""
+        n = len(self.numbers)
+        if n < 4:
+            return False
+        low, middle, high = (self.numbers[n * i // 4] for i in (1, 2, 3))
+        return abs(middle) >= 5 * (high - low) > 0
+
+    def are_coordinates(self, decimals: int = 3) -> bool:
         """Return whether the values are angles with decimals enough to find a street."""
         numbers = [number_of(value) for value in self._sample]
         angles = all(number is not None and abs(number) <= 180 for number in numbers)
-        exact = [len(text.partition(".")[2]) >= 3 for text in self._texts]
+        exact = [len(text.partition(".")[2]) >= decimals for text in self._texts]
         return angles and sum(exact) >= 0.5 * len(exact) and self.distinct >= 2
 
     @cached_property
