@@ -91,7 +91,8 @@ imports: $(DEV)  ## Check that imports point downwards
 	$(BIN)/lint-imports
 
 # What is published: built apart from this folder, looked at, and tried where nothing else is. The
-# source must build without a compiler, and hold nothing that is not in the repository.
+# source must build without a compiler, hold nothing that is not in the repository, and make the
+# same wheel again, byte for byte.
 package:  ## Build wheel and source, check both, and run the demo where only one of them is installed
 	rm -rf dist $(VENV)-release $(VENV)-bare
 	$(PYTHON) -m venv $(VENV)-release
@@ -102,6 +103,9 @@ package:  ## Build wheel and source, check both, and run the demo where only one
 	@tar -tzf dist/*.tar.gz | sed 's,^[^/]*/,,' | grep -vx PKG-INFO | LC_ALL=C sort >$(VENV)-release/held
 	@git ls-files | LC_ALL=C sort | LC_ALL=C comm -13 - $(VENV)-release/held >$(VENV)-release/more
 	@! grep . $(VENV)-release/more || { echo "The source holds files that are not in the repository."; exit 1; }
+	mkdir $(VENV)-release/again && tar -xzf dist/*.tar.gz --strip-components 1 -C $(VENV)-release/again
+	cd $(VENV)-release/again && $(CURDIR)/$(VENV)-release/bin/python -m build --wheel --outdir . .
+	cmp dist/*.whl $(VENV)-release/again/*.whl
 	$(PYTHON) -m venv $(VENV)-bare
 	$(VENV)-bare/bin/python $(INSTALL) dist/*.whl
 	$(VENV)-bare/bin/sfumato demo --output $(VENV)-bare/demo-release

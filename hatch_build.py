@@ -37,13 +37,16 @@ class KernelHook(BuildHookInterface):
         from setuptools import Distribution, Extension
 
         name = "sfumato.search._kernel"
-        flags = [] if sys.platform == "win32" else ["-O3", "-std=c11"]
+        # The same source makes the same bytes: nothing tells the folder or the time it was built.
+        windows = sys.platform == "win32"
+        flags = [] if windows else ["-O3", "-std=c11", "-g0", f"-ffile-prefix-map={Path.cwd()}=."]
         source = Path(self.root) / _SOURCE
         extension = Extension(
             name,
             [os.path.relpath(source)],
             define_macros=[("Py_LIMITED_API", "0x030B0000")],
             extra_compile_args=flags,
+            extra_link_args=["/Brepro"] if windows else [],
             py_limited_api=True,
         )
         with tempfile.TemporaryDirectory() as place:

@@ -1,6 +1,6 @@
 """Every extra for users, installed from a wheel where nothing else is, and a first example of it.
 
-    python -m tests.extras dist/sfumato-0.2.0-py3-none-any.whl [EXTRA ...]
+    python -m tests.extras dist/sfumato-0.3.0-py3-none-any.whl [EXTRA ...]
 
 `make extras` builds the wheel before. Each extra gets an environment of its own, so that none
 works only because another one is there.

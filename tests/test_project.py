@@ -28,12 +28,37 @@ def text(name: str) -> str:
     return (ROOT / name).read_text(encoding="utf-8")
 
 
+RECIPE = yaml.safe_load(text("conda/recipe.yaml"))
+
+
 def test_a_citation_names_this_version():
     citation = yaml.safe_load(text("CITATION.cff"))
     assert citation["cff-version"] == "1.2.0"
     assert citation["version"] == sfumato.__version__
     assert citation["license"] == PROJECT["project"]["license"]
     assert {"message", "title", "authors"} <= set(citation)
+
+
+def test_the_version_is_the_same_everywhere():
+    version = sfumato.__version__
+    assert re.search(r"^## (\S+)", text("CHANGELOG.md"), re.MULTILINE)[1] == version
+    assert f"version {version}" in text("README.md")
+    assert RECIPE["context"]["version"] == version
+    assert f"## To {version}" in text("docs/how-to/upgrade.md")
+
+
+def test_a_conda_package_needs_what_the_package_needs():
+    needs = RECIPE["requirements"]
+    wanted = [
+        re.sub(r"(?=[><=])", " ", each, count=1) for each in PROJECT["project"]["dependencies"]
+    ]
+    assert needs["run"] == [f"python {PROJECT['project']['requires-python']}", *wanted]
+    built = [
+        re.sub(r"(?=[><=])", " ", each, count=1) for each in PROJECT["build-system"]["requires"]
+    ]
+    assert {*built} <= {*needs["host"]}
+    [command] = PROJECT["project"]["scripts"].items()
+    assert RECIPE["build"]["python"]["entry_points"] == [" = ".join(command)]
 
 
 def test_security_mends_are_for_this_version():

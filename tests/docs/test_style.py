@@ -1,13 +1,12 @@
-"""Pages are read once: short sentences, the words of the glossary, numbers with units."""
+"""Pages use the words of the glossary, and write units apart from numbers."""
 
 import re
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
 from tests.docs.pages import ROOT, name_of, pages
-from tests.style import faults_of_length, faults_of_words
+from tests.style import faults_of_words
 
 ELSEWHERE = ("docs/decisions/", "docs/papers/", "docs/reference/", "CHANGELOG.md")
 """Pages for contributors, other authors' words, and pages made from docstrings."""
@@ -58,21 +57,9 @@ def without_code(text: str) -> str:
     return cut(r"\[([^\]]*)\]\([^)]*\)", text)
 
 
-def paragraphs(text: str) -> Iterator[tuple[int, str]]:
-    """Yield the paragraphs and points of a page with their places: no tables and headings."""
-    text = cut(r"(?m)^ *[|#].*$|^ *> ?", text)
-    start = 0
-    for end in re.finditer(r"\n[ \t]*\n|\n(?=\s*(?:[-*]|\d+\.) )", text):
-        yield start, text[start : end.end()]
-        start = end.end()
-    yield start, text[start:]
-
-
 def problems(page: Path) -> list[str]:
     text = without_code(page.read_text(encoding="utf-8"))
-    found = list(faults_of_words(text, others=name_of(page) not in DICTIONARIES))
-    for start, paragraph in paragraphs(text):
-        found += [(start + place, what) for place, what in faults_of_length(paragraph)]
+    found = faults_of_words(text, others=name_of(page) not in DICTIONARIES)
     shown = []
     for place, what in sorted(found):
         start = place + len(text[place:]) - len(text[place:].lstrip())
@@ -83,6 +70,6 @@ def problems(page: Path) -> list[str]:
 
 
 @pytest.mark.parametrize("page", PAGES, ids=name_of)
-def test_a_page_is_read_once(page):
+def test_a_page_uses_the_words_of_the_glossary(page):
     found = problems(page)
     assert not found, "\n".join(found)

@@ -121,10 +121,10 @@ def identifiers_in(
     """
     if not domain.rows.size:
         return ()
-    seen = _Seen(domain, today, frozenset(small_areas or small_zip_areas()))
+    seen = _SeenColumn(domain, today, frozenset(small_areas or small_zip_areas()))
     found: dict[IdentifierKind, str] = {}
-    named = _named(seen)
-    formed = _formed(seen)
+    named = _by_name(seen)
+    formed = _by_form(seen)
     if named is not None and (not formed or named[0] in _ALSO.get(formed[0], (formed[0],))):
         found[named[0]] = named[1]
     elif formed is not None:
@@ -165,11 +165,11 @@ def _vocabulary() -> frozenset[str]:
     return frozenset(word for each in every for word in each.split())
 
 
-def _said(name: str) -> tuple[str, ...]:
+def _words_of(name: str) -> tuple[str, ...]:
     """Return the words of a name; those written as one word are cut where known words meet.
 
-    >>> _said("PatientSSN"), _said("dateofbirth"), _said("homephone"), _said("SSN_No")
-    (('patient', 'ssn'), ('date', 'of', 'birth'), ('home', 'phone'), ('ssn', 'no'))
+    >>> [_words_of(name) for name in ("PatientSSN", "dateofbirth", "homephone", "SSN_No")]
+    [('patient', 'ssn'), ('date', 'of', 'birth'), ('home', 'phone'), ('ssn', 'no')]
     """
     found: list[str] = []
     for word in words(name):
@@ -211,7 +211,7 @@ _LONGEST = 4
 # Values.
 
 
-class _Seen:
+class _SeenColumn:
     """A column, as it is looked at."""
 
     def __init__(self, domain: Domain, today: date, small_areas: frozenset[str]) -> None:
@@ -224,7 +224,7 @@ class _Seen:
 
     @cached_property
     def said(self) -> tuple[str, ...]:
-        return _said(self.name)
+        return _words_of(self.name)
 
     @cached_property
     def numbers(self) -> list[float] | None:
@@ -344,7 +344,7 @@ _ALSO: Mapping[IdentifierKind, frozenset[IdentifierKind]] = {
 }  # fmt: skip
 
 
-def _formed(seen: _Seen) -> tuple[IdentifierKind, str] | None:
+def _by_form(seen: _SeenColumn) -> tuple[IdentifierKind, str] | None:
     """Return the kind that most values have the form of."""
     if not seen.texts or look_like_dates(seen.values):
         return None
@@ -356,7 +356,7 @@ def _formed(seen: _Seen) -> tuple[IdentifierKind, str] | None:
     return None
 
 
-def _named(seen: _Seen) -> tuple[IdentifierKind, str] | None:
+def _by_name(seen: _SeenColumn) -> tuple[IdentifierKind, str] | None:
     """Return the kind that a column is called after, if its values bear it out."""
     others = _list("other things") & frozenset(seen.said)
     headings = _headings(seen.said)
@@ -375,7 +375,7 @@ def _named(seen: _Seen) -> tuple[IdentifierKind, str] | None:
     return None
 
 
-def _is_sure(kind: IdentifierKind, seen: _Seen) -> bool:
+def _is_sure(kind: IdentifierKind, seen: _SeenColumn) -> bool:
     """Return whether values have the form of a kind by themselves."""
     forms = [form for each, form, _ in _FORMS if each is kind]
     if kind is IdentifierKind.FAX:
@@ -384,23 +384,23 @@ def _is_sure(kind: IdentifierKind, seen: _Seen) -> bool:
     return sure or (kind is IdentifierKind.NAMES and are_names(seen.domain))
 
 
-def _are_phones(seen: _Seen) -> bool:
+def _are_phones(seen: _SeenColumn) -> bool:
     lengths = [sum(map(str.isdigit, text)) for text in seen.texts]
     enough = [7 <= n <= 15 for n in lengths]
     return sum(enough) >= _NEARLY_ALL * len(enough) and not look_like_dates(seen.values)
 
 
-def _are_nine_digits(seen: _Seen) -> bool:
+def _are_nine_digits(seen: _SeenColumn) -> bool:
     lengths = [sum(map(str.isdigit, text)) for text in seen.texts]
     plain = seen.share(re.compile(r"[\d Xx*-]+")) >= _NEARLY_ALL
     return plain and sum(n in (4, 8, 9) for n in lengths) >= _NEARLY_ALL * len(lengths)
 
 
-def _are_last_digits(seen: _Seen) -> bool:
+def _are_last_digits(seen: _SeenColumn) -> bool:
     return seen.share(re.compile(r"[Xx*-]*\d{3,4}")) >= _NEARLY_ALL and seen.distinct > 9
 
 
-def _are_people(seen: _Seen) -> bool:
+def _are_people(seen: _SeenColumn) -> bool:
     """Return whether words are names, in a column that is called after a name and nothing else."""
     if seen.is_flag or seen.numbers is not None:
         return False
@@ -411,17 +411,17 @@ def _are_people(seen: _Seen) -> bool:
     return seen.are_texts and seen.share(_MAIL) < _NEARLY_ALL
 
 
-def _are_files(seen: _Seen) -> bool:
+def _are_files(seen: _SeenColumn) -> bool:
     long = sum(len(text) >= 6 for text in seen.texts) >= _NEARLY_ALL * len(seen.texts)
     marked = seen.share(re.compile(r".*[\d./\\_-].*")) >= _NEARLY_ALL
     return seen.numbers is None and long and marked and seen.distinct >= min(10, seen.known // 2)
 
 
-def _are_addresses(seen: _Seen) -> bool:
+def _are_addresses(seen: _SeenColumn) -> bool:
     return any(seen.share(form) >= _NEARLY_ALL for form in (_URL, _HANDLE))
 
 
-_BORNE_OUT: Mapping[IdentifierKind, Callable[[_Seen], bool]] = {
+_BORNE_OUT: Mapping[IdentifierKind, Callable[[_SeenColumn], bool]] = {
     IdentifierKind.NAMES: _are_people,
     IdentifierKind.TELEPHONE: _are_phones,
     IdentifierKind.FAX: _are_phones,
@@ -450,7 +450,7 @@ _SIZED = frozenset({"size", "type", "class", "category", "status", "population",
                     "distance", "income", "education", "code type", "rate", "count"})  # fmt: skip
 
 
-def _place(seen: _Seen) -> tuple[IdentifierKind, str | None]:
+def _place(seen: _SeenColumn) -> tuple[IdentifierKind, str | None]:
     """Return why a column tells places smaller than a state; None if it does not."""
     kind, said = IdentifierKind.GEOGRAPHY, frozenset(seen.said)
     if seen.texts and not seen.is_flag and _SIZED.isdisjoint(said):
@@ -461,12 +461,12 @@ def _place(seen: _Seen) -> tuple[IdentifierKind, str | None]:
     return kind, None
 
 
-def _point(seen: _Seen) -> str | None:
+def _point(seen: _SeenColumn) -> str | None:
     angles = seen.numbers is not None and all(abs(n) <= 180 for n in seen.numbers)
     return "coordinates, by its name and its values" if angles else None
 
 
-def _small_place(seen: _Seen) -> str | None:
+def _small_place(seen: _SeenColumn) -> str | None:
     coarse = _list("coarse")
     small = seen.example(lambda text: " ".join(words(text)) not in coarse)
     few = seen.numbers is not None and max(map(abs, seen.numbers), default=0) < 100
@@ -474,7 +474,7 @@ def _small_place(seen: _Seen) -> str | None:
     return None if small is None or few else told
 
 
-def _zip_code(seen: _Seen) -> str | None:
+def _zip_code(seen: _SeenColumn) -> str | None:
     """Return which ZIP codes are too exact: more than three digits, or a small area's three."""
     for value, text in zip(seen.values, seen.texts, strict=True):
         digits = re.match(r"\d*", text)
@@ -517,12 +517,12 @@ _TIMES = {"month": 12, "months": 12, "monate": 12, "mo": 12, "mos": 12, "weeks":
           "days": 365.25, "day": 365.25, "tage": 365.25}  # fmt: skip
 
 
-def _moment(seen: _Seen) -> tuple[IdentifierKind, str | None]:
+def _moment(seen: _SeenColumn) -> tuple[IdentifierKind, str | None]:
     """Return why a column tells more of dates than the year, or ages above 89; None if not."""
     return IdentifierKind.DATES, _date(seen) or _part_of_date(seen) or _old(seen)
 
 
-def _date(seen: _Seen) -> str | None:
+def _date(seen: _SeenColumn) -> str | None:
     if not seen.texts or seen.share(_FIRST_OF_YEAR) == 1:
         return None
     if look_like_dates(seen.values):
@@ -536,7 +536,7 @@ def _date(seen: _Seen) -> str | None:
     return None if dated is None else f"{dated}: dates that tell more than the year"
 
 
-def _part_of_date(seen: _Seen) -> str | None:
+def _part_of_date(seen: _SeenColumn) -> str | None:
     """Return why a column tells months or days of the week, by its name and values."""
     if {text.casefold().rstrip(".") for text in seen.texts} <= _list("days of the week"):
         return "days of the week"
@@ -555,7 +555,7 @@ def _part_of_date(seen: _Seen) -> str | None:
     return "months of dates, by its name and its values" if fits else None
 
 
-def _old(seen: _Seen) -> str | None:
+def _old(seen: _SeenColumn) -> str | None:
     """Return why ages above 89 are told apart; None if they share one category."""
     meaning = meaning_of(seen.name)
     if seen.texts and is_of_birth(seen.name):
@@ -636,7 +636,7 @@ _INSIDE: Sequence[tuple[IdentifierKind, re.Pattern[str], str]] = (
 """Identifiers that stand among other words, in notes and in the odd cell."""
 
 
-def _in_texts(seen: _Seen) -> dict[IdentifierKind, str]:
+def _in_texts(seen: _SeenColumn) -> dict[IdentifierKind, str]:
     """Return the kinds of which at least one cell has an identifier among other words."""
     if seen.numbers is not None or look_like_dates(seen.values):
         return {}
@@ -654,7 +654,7 @@ def _in_texts(seen: _Seen) -> dict[IdentifierKind, str]:
     return found
 
 
-def _unique(seen: _Seen) -> str | None:
+def _unique(seen: _SeenColumn) -> str | None:
     """Return why values are unique numbers or codes of another kind."""
     given = frozenset({"id", "ids", "number", "no", "nr", "key", "code", "token", "pseudonym",
                        "identifier", "barcode", "uuid", "guid"})  # fmt: skip
