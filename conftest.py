@@ -26,6 +26,7 @@ from hypothesis import HealthCheck, settings
 FULL = {
     "spark": "Spark",
     "pyspark": "Spark",
+    "synthetic": "OpenDP",
     "postgres": "PostgreSQL",
     "weka": "Weka",
     "rscript": "R",
@@ -43,7 +44,9 @@ FULL = {
 }
 """Fixtures and what they stand for: whoever asks for one is in the full lane, and so marked."""
 
-_NOT_HERE = re.compile(r"^(?:from|import) (?:pyspark|py4j|playwright)\b", re.MULTILINE)
+_NOT_HERE = re.compile(
+    r"^(?:from|import) (?:pyspark|py4j|playwright|opendp|mbi|jax)\b", re.MULTILINE
+)
 """What a module says that cannot be imported in the fast lane."""
 
 _NIGHTLY = "thorough"

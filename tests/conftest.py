@@ -67,6 +67,14 @@ def spark(running_spark):
 
 
 @pytest.fixture(scope="session")
+def synthetic():
+    """OpenDP with mbi, which takes seconds to import and 0.7 GB."""
+    from sfumato.synthesis.opendp import libraries
+
+    return libraries()
+
+
+@pytest.fixture(scope="session")
 def pyspark():
     """Spark's library, and a Java to run it, for those who need no session or one of their own."""
     databases.need_spark()

@@ -73,6 +73,19 @@ sf.anonymize("people.xlsx", policy, output="release")
 from pathlib import Path
 assert [*Path("release").glob("*.xlsx")]
 """,
+    "synthetic": """
+import pyarrow as pa
+import sfumato as sf
+table = pa.table({"sex": ["f", "m"] * 500, "ill": ["flu", "gout", "flu", "flu"] * 250})
+policy = {
+    "columns": {
+        "sex": {"role": "quasi-identifier", "domain": ["f", "m"]},
+        "ill": {"role": "sensitive", "domain": ["flu", "gout"]},
+    },
+    "models": [{"model": "k-anonymity", "k": 5}],
+}
+assert sf.synthesize(table, policy, epsilon=1.0).table.num_rows
+""",
     "duckdb": PEOPLE
     + """
 import duckdb

@@ -17,6 +17,7 @@ from sfumato.policy import (
     Tolerance,
 )
 from sfumato.policy.document import plain
+from sfumato.policy.domains import DomainRule
 from sfumato.policy.parts import InputRule, Part
 from sfumato.profiles import PROFILES
 from sfumato.schema import Role
@@ -65,6 +66,12 @@ _WHERE = {
     "suppression": "a limit, or [settings](#suppression)",
     "hierarchy": "a [hierarchy](hierarchies.md)",
     "profile": "a [profile](profiles.md)",
+    "domain": "a list of values, or [settings](#domain)",
+    "values": "a list of values",
+    "from": "a number or a day",
+    "to": "a number or a day",
+    "cuts": "a list of numbers or days",
+    "width": "a number, of days as in 30d",
     "risk_levels": "[where each level begins](#risk_levels)",
     "verdict": "[what is tolerated](#verdict)",
     "accept": "a list of findings",
@@ -102,6 +109,11 @@ def page() -> str:
         _keys(column, ColumnRule),
         "### Roles",
         _choices(Role),
+        "## domain",
+        "A list alone (`domain: [female, male]`) or these keys. "
+        + prose(doc_of(DomainRule).body[0])
+        + " [Publish synthetic rows](../how-to/synthesize.md) needs it.",
+        _keys(column["properties"]["domain"]["anyOf"][1], DomainRule),
         "## suppression",
         "A limit alone (`suppression: 5%`) or these keys. " + prose(doc_of(Suppression).body[0]),
         _keys(suppression, Suppression),

@@ -10,7 +10,8 @@
 `sf.compare` weighs several policies. `sf.anonymize`
 generalises the table until the privacy models hold, `sf.detect` finds what the release still gives
 away, `sf.protect` mends it, `sf.decouple` publishes sensitive columns apart and `sf.breach`
-measures what they leave to guess.
+measures what they leave to guess. `sf.synthesize` draws rows under differential privacy, which no
+person has.
 
 `sf.verify` answers whether a release or any table may be published: it recomputes every promise and
 runs every attack. `sf.report` shows it on one page, `sf.diff` what changed since the last release,
@@ -66,6 +67,7 @@ if TYPE_CHECKING:
     from sfumato.tasks.explain import explain as explain
     from sfumato.tasks.protect import protect as protect
     from sfumato.tasks.read_release import read_release as read_release
+    from sfumato.tasks.synthesize import synthesize as synthesize
     from sfumato.tasks.utility import utility as utility
     from sfumato.tasks.verify import verify as verify
     from sfumato.tasks.widen import widen as widen
@@ -93,6 +95,7 @@ _HOMES = {
     "read_release": "sfumato.tasks.read_release",
     "report": "sfumato.reports.report",
     "sign": "sfumato.reports.signing",
+    "synthesize": "sfumato.tasks.synthesize",
     "utility": "sfumato.tasks.utility",
     "verify": "sfumato.tasks.verify",
     "widen": "sfumato.tasks.widen",

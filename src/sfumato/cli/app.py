@@ -16,6 +16,7 @@ from sfumato.cli import (
     report,
     risk,
     study,
+    synthesize,
     use,
     workbench,
 )
@@ -42,7 +43,9 @@ _GROUPS = {
     )
 }
 
-for _file in (prepare, study, anonymize, risk, use, ledger, report, evidence, demo, workbench):
+for _file in (
+    prepare, study, anonymize, synthesize, risk, use, ledger, report, evidence, demo, workbench,
+):  # fmt: skip
     for _command in vars(_file).values():
         # A file may import the commands of another; each is registered where it is written.
         if isinstance(_command, Command) and _command.run.__module__ == _file.__name__:

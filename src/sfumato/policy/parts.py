@@ -60,6 +60,7 @@ from sfumato.text import number_of, text_of
 
 if TYPE_CHECKING:
     from sfumato.networks import Learner
+    from sfumato.policy.domains import DomainRule
 
 # Members of families: found by name, made from settings, written and described to editors.
 
@@ -628,6 +629,19 @@ _DATES: Schema = {
 }
 
 
+def _read_domain(value: object) -> "DomainRule | None":
+    """Read the values that a column can have."""
+    from sfumato.policy.domains import DomainRule
+
+    return None if resolve(value) is None else DomainRule.read(value)
+
+
+def _domain_schema(families: Families) -> Schema:
+    from sfumato.policy.domains import DomainRule
+
+    return {"anyOf": [*DomainRule.schema(families)["anyOf"], {"type": "null"}]}
+
+
 def read_derivation(value: object) -> Derivation:
     """Read what is computed of a table before anything else."""
     return value if isinstance(value, Derivation) else choose(DERIVATIONS, "kind", value)
@@ -803,6 +817,16 @@ class ColumnRule(Part):
         write=_write_perturbation,
         sparse=True,
     )
+    domain: "DomainRule | None" = setting(
+        _read_domain,
+        "The values that it can have, whoever is in the table: a list, or from, to and cuts of "
+        "numbers and days. Synthetic releases need it of every column whose hierarchy does not "
+        "list its values (quasi-identifier, sensitive, plain).",
+        _domain_schema,
+        default=None,
+        write=lambda made: None if made is None else made.to_plain(),
+        sparse=True,
+    )
     members: bool = setting(
         partial(read, bool),
         "Whether the codebook of a release lists the values behind each label (quasi-identifier "
@@ -844,6 +868,7 @@ class ColumnRule(Part):
             "because": (Role.PLAIN, Role.SENSITIVE),
             "copy_of": (Role.IDENTIFIER, Role.DROPPED),
             "round": (Role.WEIGHT,),
+            "domain": (Role.QUASI_IDENTIFIER, Role.SENSITIVE, Role.PLAIN),
             "perturb": (Role.QUASI_IDENTIFIER, Role.SENSITIVE, Role.PLAIN, Role.WEIGHT),
         }
         if isinstance(self.perturb, float) and self.role is not Role.WEIGHT:

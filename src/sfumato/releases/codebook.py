@@ -104,6 +104,14 @@ ROLES_IN_WORDS = {
 }
 """What the role of a column means to a reader."""
 
+SYNTHETIC_IN_WORDS = {
+    **ROLES_IN_WORDS,
+    "quasi-identifier": "others may know it of a person; drawn",
+    "sensitive": "no adversary should learn it of a person; drawn",
+    "plain": "drawn",
+}
+"""The same where a mechanism drew the rows."""
+
 NUMBERS, DATES = "number", "date"
 
 

@@ -421,6 +421,56 @@ class IncrementRecord:
 
 
 @dataclass(frozen=True)
+class MeasurementRecord:
+    """Noisy counts that synthetic rows were drawn by; the counts are not there."""
+
+    columns: tuple[str, ...]
+    scale: float
+    """The scale of the noise of each count."""
+
+    spent: float
+    """What it spent: ρ if the noise is Gaussian, ε if it is Laplace's."""
+
+
+@dataclass(frozen=True)
+class SyntheticRecord:
+    """What is promised of rows that a mechanism drew and no person has: differential privacy."""
+
+    mechanism: str
+    noise: str
+    """`gaussian` or `laplace`."""
+
+    unit: str
+    """Whom the promise is about: `row`, `person` or `household`."""
+
+    contributions: int
+    """The most rows of a unit that were counted."""
+
+    epsilon: float
+    delta: float
+    measurements: tuple[MeasurementRecord, ...]
+    selection: float
+    """What was spent on choosing which columns to count together."""
+
+    domain: Mapping[str, Mapping[str, Any]]
+    """Per column, the cells that were counted: stated by the policy, not read off the data."""
+
+    rho: float | None = None
+    """What was divided among measurements, if the noise is Gaussian."""
+
+    derived: tuple[str, ...] | None = None
+    """The columns that are computed from others."""
+
+    library: str | None = None
+    """What made noise and kept accounts, with its version."""
+
+    def __str__(self) -> str:
+        delta = f" and delta {self.delta:.3g}" if self.delta else ""
+        unit = "" if self.unit == "row" else f" of at most {self.contributions} rows"
+        return f"differential privacy for each {self.unit}{unit}: epsilon {self.epsilon:.4g}{delta}"
+
+
+@dataclass(frozen=True)
 class FileRecord:
     """A file, or a table in memory or in a database."""
 
@@ -523,6 +573,9 @@ class Manifest:
     """What no rule tells, where sensitive values were generalised."""
 
     left_out: LeftOut | None = None
+    synthetic: SyntheticRecord | None = None
+    """What is promised of its rows if a mechanism drew them; None if they are people's."""
+
     notes: tuple[str, ...] | None = None
     files: tuple[FileRecord, ...] = ()
     """Empty for a single table that is in memory or in a database."""
@@ -639,6 +692,11 @@ class Manifest:
         return self.search if self.private is None else self.private.search
 
     @property
+    def drawn(self) -> SyntheticRecord | None:
+        """What drew its rows; None if they are people's, or promise what classes of people do."""
+        return self.synthetic if self.kind is None and not self.models else None
+
+    @property
     def k(self) -> int | None:
         """The largest class size that is promised."""
         return promised_class_size(self.models)
@@ -652,6 +710,7 @@ class Manifest:
 _TABLE_KEYS = (
     *("format", "sfumato", "owner", "purpose", "columns", "rows", "missing", "models", "loss"),
     *("losses", "classes"),
+    "synthetic",
     *("method", "search", "hierarchies", "risk_levels", "accepted", "person", "reproducible"),
     *("versions", "notes", "files", "documents", "table"),
 )
@@ -1175,7 +1234,8 @@ def differences(manifest: Manifest, policy: Policy) -> list[str]:
     promised = [model for promise in manifest.models if (model := promise.readable())]
     unpromised = [
         str(Promise.of(model))
-        for model in policy.models
+        # Synthetic rows are no people's: models of classes say nothing of them.
+        for model in (policy.models if manifest.drawn is None else ())
         if not any(given.implies(model) for given in promised)
         # A decoupled release leaves sets out, and there is nothing to promise of them.
         and not (model.protects_sets and manifest.kind is not None)
@@ -1191,6 +1251,7 @@ def differences(manifest: Manifest, policy: Policy) -> list[str]:
     to_publish = [name for role in roles_there for name in policy.with_role(role)]
     lacking = [name for name in to_publish if name not in roles]
     measured = _measured_otherwise(manifest, policy)
+    other_missing = manifest.missing != policy.missing.value and manifest.drawn is None
     suppressed = manifest.rows.suppressed
     total = manifest.rows.published + suppressed
     allowed = policy.suppression.most_rows(total)
@@ -1200,7 +1261,7 @@ def differences(manifest: Manifest, policy: Policy) -> list[str]:
         f"the policy publishes {some(lacking)}, the release does not": lacking,
         f"the hierarchy of {some(measured)} is not that of the policy": measured,
         f"missing is {manifest.missing} in the release and {policy.missing.value} in the policy": (
-            manifest.missing != policy.missing.value
+            other_missing
         ),
         f"{suppressed} of {total} rows were suppressed, the policy allows {allowed}": (
             suppressed > allowed

@@ -18,12 +18,14 @@ from sfumato.releases.codebook import (
     CODEBOOK_TEXT,
     NUMBERS,
     ROLES_IN_WORDS,
+    SYNTHETIC_IN_WORDS,
     Codebook,
     CodebookLine,
     read_labels,
 )
 from sfumato.releases.manifest import ColumnRecord, Manifest, Promise
 from sfumato.showing.plain import SAFE_NAME, render
+from sfumato.synthesis.belief import bounds_of
 from sfumato.tables import Table
 from sfumato.tables.formats import FORMATS
 from sfumato.text import STAR, number_of, text_of
@@ -41,6 +43,7 @@ def write_readme(manifest: Manifest, codebook: Codebook) -> str:
         manifest: What it says of itself, with its file.
         codebook: What its columns are.
     """
+    drawn = manifest.drawn
     return render(
         "releases/templates/readme.md.jinja",
         manifest=manifest,
@@ -49,7 +52,9 @@ def write_readme(manifest: Manifest, codebook: Codebook) -> str:
         codebook_file=CODEBOOK,
         codebook_text=CODEBOOK_TEXT,
         star=STAR,
-        roles=ROLES_IN_WORDS,
+        roles=ROLES_IN_WORDS if drawn is None else SYNTHETIC_IN_WORDS,
+        drawn=drawn,
+        beliefs=() if drawn is None else bounds_of(drawn.epsilon, drawn.unit),
         counts_people=_counts_people(manifest),
         ranges=any(line.type.endswith(" or range") for line in codebook.columns),
         numbers=_columns_of_numbers(manifest),

@@ -19,14 +19,20 @@ from sfumato.policy import FULL_DOMAIN, REGIONAL, Policy
 from sfumato.recode.gone import DataGone
 from sfumato.recoding import Recoding
 from sfumato.releases.line_breaks import count_line_breaks_of_groups, warn_of_line_breaks
-from sfumato.releases.manifest import ColumnRecord, FileRecord, LeftOut, Manifest
+from sfumato.releases.manifest import (
+    ColumnRecord,
+    FileRecord,
+    LeftOut,
+    Manifest,
+    SyntheticRecord,
+)
 from sfumato.releases.spellings import warn_of_spellings
 from sfumato.search.base import excess_of
 from sfumato.showing.content import Cell, Content, ContentTable, Part, Sentence, Share, Showable
 from sfumato.tables import DatabaseTable, Table, find_engine, open_table
 from sfumato.tables.base import Domain
 from sfumato.tables.capabilities import OrderedRows, reading_of
-from sfumato.text import STAR
+from sfumato.text import STAR, join_words
 from sfumato.verifier import DatabaseRelation, Verdict
 from sfumato.verifier.counting import Kind, source_of
 
@@ -114,8 +120,8 @@ class Release(Showable):
 
     @property
     def loss(self) -> float:
-        """The loss the policy asked to keep small."""
-        return _own_loss(self.manifest)
+        """The loss the policy asked to keep small; 0 of synthetic rows, which are no one's."""
+        return 0.0 if self.manifest.drawn is not None else _own_loss(self.manifest)
 
     @property
     def optimal(self) -> bool:
@@ -160,6 +166,9 @@ class Release(Showable):
     def warnings(self) -> tuple[str, ...]:
         """Facts that deserve a second look before publishing, although all promises hold."""
         protected = {model.column for model in self.manifest.models}
+        if self.manifest.drawn is not None:
+            # What is promised is about all columns.
+            return (*self.unprotected, *(self.manifest.notes or ()))
         found = [
             f"column {column.name!r} is sensitive and no model protects it: it is published as "
             "it is. Add a model for it, or change its role."
@@ -198,6 +207,8 @@ class Release(Showable):
     def headline(self) -> str:
         """A summary in one line."""
         manifest, rows = self.manifest, self.manifest.rows
+        if manifest.drawn is not None:
+            return f"{rows.published} synthetic rows; {manifest.drawn}"
         return (
             f"{rows.published} of {rows.published + rows.suppressed} rows in "
             f"{manifest.classes.count} classes, {rows.suppressed} suppressed, {manifest.loss} "
@@ -206,6 +217,9 @@ class Release(Showable):
 
     def content(self) -> Content:
         """Return the levels of the quasi-identifiers, the promises, and what to beware of."""
+        if self.manifest.drawn is not None:
+            measured = _measurements_table(self.manifest.drawn)
+            return Content(self.headline, (measured,), remarks=_remarks(self.warnings))
         recoded = [column for column in self.manifest.known_columns if column.recoded]
         parts: list[Part] = (
             [_levels_table(recoded)] if recoded or not self.manifest.with_role("set") else []
@@ -248,6 +262,18 @@ def _sets_table(manifest: Manifest) -> list[ContentTable]:
     return [
         ContentTable.of("", heads, [[", ".join(manifest.with_role("set")), *shares]], most=None)
     ]
+
+
+def _measurements_table(drawn: SyntheticRecord) -> ContentTable:
+    """Return what was counted under noise, and what that spent."""
+    rows: list[list[Cell]] = [
+        [join_words(each.columns), f"{each.scale:.4g}", f"{each.spent:.4g}"]
+        for each in drawn.measurements
+    ]
+    if drawn.selection:
+        rows.append(["which columns to count together", "", f"{drawn.selection:.4g}"])
+    spent = "spent of " + ("epsilon" if drawn.rho is None else "rho")
+    return ContentTable.of("", ["counted under noise", "scale", spent], rows, most=None)
 
 
 def _promises_table(manifest: Manifest) -> ContentTable:

@@ -29,6 +29,7 @@ from sfumato.showing.content import (
     Showable,
     plain_of,
 )
+from sfumato.synthesis.belief import BeliefBound
 from sfumato.text import format_integer, join_words
 from sfumato.verifier import Check, Verdict
 from sfumato.verifier.models import NOT_RECOUNTED
@@ -156,6 +157,15 @@ class Assessment(Showable):
     rule: RuleReport | None = None
     """What was found of each clause of the rule that it is held to; None if no rule is named."""
 
+    beliefs: tuple[BeliefBound, ...] = ()
+    """The most that anyone can come to believe, where differential privacy is promised."""
+
+    delta: float = 0.0
+    """With which probability that promise may say nothing."""
+
+    loose: tuple[str, ...] = ()
+    """What that promise does not exclude, and should."""
+
     def __post_init__(self) -> None:
         if not self.adversaries and self.judged:
             of = max(each.of for each in self.judged)
@@ -257,7 +267,7 @@ class Assessment(Showable):
         left = (self.concerns, self.open, self.untried, self._unreached, self._not_recounted)
         columns = [each for each in self.columns if each.answer != "yes"]
         unshown = () if self.rule is None else self.rule.open
-        nothing = not any((*left, columns, self.apart, self.refuted, unshown))
+        nothing = not any((*left, columns, self.apart, self.refuted, self.loose, unshown))
         nothing = nothing and not self.reproducible
         return "yes" if nothing else "with care"
 
@@ -284,7 +294,7 @@ class Assessment(Showable):
             for outcome in _distinct(self.succeeded)
         ]
         seeded = (*([_SEEDED] if self.reproducible else []), *self._apart, *self._not_recounted)
-        first = [Reason(text) for text in (*seeded, *self.refuted)]
+        first = [Reason(text) for text in (*seeded, *self.refuted, *self.loose)]
         accepted = [
             Reason(f"accepted: {each.reason} {each.accepted}", outcome=each)
             for each in self.accepted
@@ -307,6 +317,9 @@ class Assessment(Showable):
             else f"all {len(self.checks)} promises hold"
         )
         kept = held if self.checks else "nothing is promised"
+        if self.beliefs:
+            # No attack on single rows means anything here: the bound holds for every attack.
+            return (Reason(f"{kept}, and no belief that harms a person can come of them"),)
         told = [e for e in self.attacks if not e.judged and e.people]
         # What is only told is no reason to refuse, and still not to be denied.
         those = " that is judged" if told else ""
@@ -389,6 +402,7 @@ class Assessment(Showable):
             "why": list(self.why),
             "people_at_risk": self.at_risk,
             **plain_of(self, "people adversaries assumptions"),
+            **(plain_of(self, "beliefs delta") if self.beliefs else {}),
             "levels": self.levels.to_plain(),
             **plain_of(self, "allowed untried attacks columns"),
             "believed": {role: list(names) for role, names in self.believed.items()},
@@ -471,6 +485,11 @@ class Assessment(Showable):
         if self.adversaries:
             lines = tuple(f"{str(each)[:1].upper()}{str(each)[1:]}" for each in self.adversaries)
             yield Listing(lines, caption="People at risk, by what is known of them")
+        if self.beliefs:
+            told = [f"{str(each)[:1].upper()}{str(each)[1:]}" for each in self.beliefs]
+            if self.delta:
+                told.append(f"With a probability of at most {self.delta:.3g} none of this holds")
+            yield Listing(tuple(told), caption="What anyone can come to believe, at most")
 
     def _attack_row(self, outcome: Outcome) -> list[Cell]:
         return [
@@ -514,6 +533,7 @@ _CONFIRM = {
     "accepted": "Say why in the policy you verify with",
     "noise": "Verify with the policy that asks for it (-p policy.yaml)",
     "roles": "Verify with a policy that names them (-p policy.yaml)",
+    "mechanism": "No file can show it: who trusts its maker, and a signature, may take it for true",
 }
 """What closes an open assumption of each kind."""
 

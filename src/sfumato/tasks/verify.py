@@ -37,6 +37,7 @@ from sfumato.releases.recompute import private_columns
 from sfumato.releases.release import DecoupledRelease, Release
 from sfumato.tables import open_table
 from sfumato.tasks.assessment import Assessment
+from sfumato.tasks.judge_drawn import judge_drawn
 from sfumato.typing import Progress, silent
 from sfumato.verifier import Verdict
 
@@ -180,6 +181,11 @@ def verify(  # noqa: PLR0913 - all but two have a default and are named
         if release.manifest is not None and not release.manifest.rows.published:
             # No person is in it, so none can be betrayed.
             return Assessment(verdict)
+        levels = RiskLevels() if policy is None else policy.risk_levels
+        tolerated = Tolerance() if policy is None else policy.verdict
+        drawn = judge_drawn(release, verdict, levels, tolerated, threshold, people)
+        if drawn is not None:
+            return replace(drawn, believed=_believed_roles(release))
         columns, believed = find_unprotected(release), _believed_roles(release)
         seeded = release.manifest is not None and release.manifest.reproducible
         if not attacks:
@@ -203,8 +209,6 @@ def verify(  # noqa: PLR0913 - all but two have a default and are named
         several = earlier if isinstance(earlier, list) else [earlier]
         target = with_earlier(target, release, several, data)
     # The bar is the reader's: a manifest cannot lower it for itself.
-    levels = RiskLevels() if policy is None else policy.risk_levels
-    tolerated = Tolerance() if policy is None else policy.verdict
     rule = tolerated.rule(levels, threshold)
     target = held_to(target, policy)
     chosen = list(ATTACKS) if attacks is True else attacks

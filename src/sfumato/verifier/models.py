@@ -26,6 +26,7 @@ from sfumato.verifier.perturbed import check_perturbed
 from sfumato.verifier.promises import Check, ClaimedPromise, Promises, is_number, status
 from sfumato.verifier.sets import ItemsByClass, collect_sets
 from sfumato.verifier.spelling import current_label, folded_text
+from sfumato.verifier.synthetic import check_synthetic
 
 # The classes of a published table, as dictionaries of counts.
 #
@@ -1391,6 +1392,7 @@ def recompute(source: Countable, promises: Promises) -> list[Check]:
         *_weight_checks(source, promises),
         *_mean_checks(kept, promises),
         *check_perturbed(source, promises),
+        *check_synthetic(source, promises),
     ]
 
 
@@ -1585,7 +1587,7 @@ def judge(table: ModelGroups, promises: Promises, people: ModelGroups | None = N
         checks += [check_model(model, judged) for model in promises.models]
     else:
         checks += [_check_by_rows(model, table) for model in promises.models]
-    if not promises.models:
+    if not promises.models and promises.synthetic is None:
         checks.append(Check("models", "unchecked", detail="no model is promised"))
     return checks
 

@@ -75,6 +75,7 @@ class Promises:
         counts_people: Whether models are about people, who may have several rows each.
         people: Then the people file, or a table of the same: who has which rows.
         people_hash: The hash of that file, if its release says it.
+        synthetic: What is said of the mechanism that drew the rows, if one did.
     """
 
     quasi_identifiers: Sequence[str]
@@ -100,6 +101,7 @@ class Promises:
     counts_people: bool = False
     people: object = None
     people_hash: str | None = None
+    synthetic: Mapping[str, Any] | None = None
 
     def __post_init__(self) -> None:
         for name in ("quasi_identifiers", "sensitive", "models", "at_top", "exact"):
@@ -531,6 +533,9 @@ class ClaimedManifest:
     documents: Mapping[str, str] = field(default_factory=dict)
     """The hash of each text beside the data."""
 
+    synthetic: Mapping[str, Any] | None = None
+    """What is said of the mechanism that drew the rows, if one is said to have done so."""
+
     def range_of(self, column: str, number: str) -> tuple[str, ...]:
         """Return the ends of the range that a number is said to be the middle of."""
         found = next((each.ranges for each in self.columns if each.name == column), {})
@@ -629,7 +634,8 @@ def _manifest(plain: dict[str, Any], stored: tuple[DataFile, ...] | None = None)
         suppressed=_whole(rows, "suppressed"),
         suppression=_one_of(rows, "suppression", SUPPRESSIONS),
         missing=_one_of(plain, "missing", MISSING_RULES),
-        models=tuple(_objects(plain, "models")),
+        models=() if _is_synthetic(plain) else tuple(_objects(plain, "models")),
+        synthetic=_get(plain, "synthetic", dict) if _is_synthetic(plain) else None,
         hierarchies=_hierarchies(plain.get("hierarchies") or {}),
         kind=kind,
         together=_together(plain.get("together")) if linked else (),
@@ -643,6 +649,11 @@ def _manifest(plain: dict[str, Any], stored: tuple[DataFile, ...] | None = None)
         documents=_documents(plain),
         **_people(plain.get("person")),
     )
+
+
+def _is_synthetic(plain: Mapping[str, Any]) -> bool:
+    """Return whether rows are said to be drawn by a mechanism, without models of classes."""
+    return plain.get("synthetic") is not None and plain.get("models") == []
 
 
 def _documents(plain: Mapping[str, Any]) -> dict[str, str]:

@@ -268,6 +268,7 @@ def promises_in(
         counts_people=manifest.counts_people,
         people=people,
         people_hash=manifest.people_hash,
+        synthetic=manifest.synthetic,
     )
 
 

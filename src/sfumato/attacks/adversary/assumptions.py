@@ -21,7 +21,7 @@ from sfumato.showing.content import plain_of
 from sfumato.text import format_integer, join_words
 from sfumato.typing import BoolArray
 
-Kind = Literal["unknown", "plain", "harmless", "accepted", "noise", "roles"]
+Kind = Literal["unknown", "plain", "harmless", "accepted", "noise", "roles", "mechanism"]
 
 
 @dataclass(frozen=True)

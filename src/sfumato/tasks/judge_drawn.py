@@ -1,0 +1,86 @@
+"""The answer on synthetic rows: what their promise excludes, and what it rests on."""
+
+from sfumato.attacks.adversary.assumptions import Assumption
+from sfumato.attacks.adversary.judging import COUNTING, held_to, judge
+from sfumato.attacks.adversary.target import target_of
+from sfumato.attacks.at_risk import AdversaryLine, largest
+from sfumato.drafting.unprotected import ColumnFinding, find_unprotected
+from sfumato.policy import RiskLevels, Tolerance
+from sfumato.policy.adversaries import Knows
+from sfumato.releases.manifest import SyntheticRecord
+from sfumato.releases.opening import Published
+from sfumato.releases.release import Release
+from sfumato.synthesis.belief import bounds_of, loose_bounds
+from sfumato.tasks.assessment import Assessment
+from sfumato.verifier import Verdict
+
+
+def judge_drawn(
+    release: Published,
+    verdict: Verdict,
+    levels: RiskLevels,
+    tolerated: Tolerance,
+    threshold: float | None = None,
+    people: int | None = None,
+) -> Assessment | None:
+    """Return the answer on rows that a mechanism drew; None for any others.
+
+    The promise holds against every adversary, so that none is tried: what it excludes follows from
+    its figures. That a mechanism drew the rows is an assumption, unless this process has seen it;
+    its price is the people at risk if the rows are people's. Where the promise excludes nothing,
+    rows are judged as people's: nearly no noise is none.
+
+    Args:
+        release: What is judged.
+        verdict: What was recomputed of it.
+        levels: Where levels begin.
+        tolerated: What is tolerated.
+        threshold: From which belief on a person is at risk; None takes the policy's.
+        people: How many people may be at risk; None takes the policy's.
+    """
+    drawn = None if release.record is None else release.record.drawn
+    if drawn is None or not verdict.holds:
+        return None
+    rule = tolerated.rule(levels, threshold)
+    bounds = bounds_of(drawn.epsilon, drawn.unit)
+    if any(bound.excludes_nothing(rule) for bound in bounds):
+        return None
+    policy = release.policy
+    assert release.record is not None  # noqa: S101 - what was drawn is said there
+    rows = release.record.rows.published
+    seen = isinstance(release.given, Release) and release.given.policy is not None
+    at_risk: int | None = None
+    columns: tuple[ColumnFinding, ...] = ()
+    if not seen:
+        # A column that names people is no less one because someone says that it was drawn.
+        columns = tuple(each for each in find_unprotected(release) if each.answer == "no")
+        target = held_to(target_of(release), policy)
+        known = release.quasi_identifiers
+        _, lines = judge(target, COUNTING, rule, policy, known)
+        at_risk = largest(lines)
+    because = "it was drawn here" if seen else None
+    text = _assumed(drawn)
+    against = tuple(Knows) if policy is None else policy.against
+    return Assessment(
+        verdict,
+        levels=levels,
+        columns=columns,
+        allowed=tolerated.people if people is None else people,
+        assumptions=(Assumption("mechanism", (), text, at_risk, rows, because),),
+        adversaries=tuple(
+            AdversaryLine(knows, 0, rows, release.quasi_identifiers, counts=knows in against)
+            for knows in Knows
+        ),
+        against=against,
+        beliefs=bounds,
+        delta=drawn.delta,
+        loose=loose_bounds(bounds, rule),
+    )
+
+
+def _assumed(drawn: SyntheticRecord) -> str:
+    library = drawn.library or "a mechanism"
+    return (
+        f"{library} drew these rows ({drawn.mechanism}) under the noise that is said, from a "
+        "domain that was not read off the data"
+    )
