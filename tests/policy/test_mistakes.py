@@ -41,7 +41,7 @@ MISTAKES = {
         (
             "p, line 3, columns.age.waight: unknown key 'waight'. Did you mean 'weight'? "
             "Known: 'role', 'hierarchy', 'weight', 'levels', 'secret', 'harmless', 'known', "
-            "'width', 'spelling', 'as', 'dates', 'missing_codes' and 6 more."
+            "'width', 'spelling', 'as', 'dates', 'missing_codes' and 7 more."
         ),
     ),
     "an unknown key of the suppression": (

@@ -8,7 +8,7 @@ import pytest
 
 import sfumato as sf
 from sfumato.errors import InputError, MissingExtraError, ParameterError, PolicyError
-from sfumato.synthesis.budget import Budget
+from sfumato.synthesis.budget import PrivacyBudget
 from sfumato.tasks import synthesize as task
 from tests.synthesis.stubs import POLICY, people
 
@@ -195,5 +195,5 @@ def test_rows_without_a_person_are_refused(without_noise):
 
 
 def test_a_budget_that_is_pure_needs_no_library():
-    assert Budget.of(epsilon=1).pure
-    assert replace(Budget.of(epsilon=1), rho=0.5).spent == 0.5
+    assert PrivacyBudget.of(epsilon=1).pure
+    assert replace(PrivacyBudget.of(epsilon=1), rho=0.5).spent == 0.5

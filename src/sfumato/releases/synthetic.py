@@ -20,7 +20,7 @@ from sfumato.releases.manifest import (
 )
 from sfumato.releases.places import FinishedRows
 from sfumato.schema import Role
-from sfumato.synthesis.budget import Budget
+from sfumato.synthesis.budget import PrivacyBudget
 from sfumato.synthesis.domain import ColumnDomain, PublicDomain
 from sfumato.synthesis.mechanisms import FittedModel
 from sfumato.tables import Table, open_table
@@ -157,7 +157,7 @@ def describe_synthetic(  # noqa: PLR0913 - all but six are named
     roles: Mapping[str, Role],
     table: "pa.Table",
     model: FittedModel,
-    budget: Budget,
+    budget: PrivacyBudget,
     domain: PublicDomain,
     *,
     mechanism: str,

@@ -12,16 +12,16 @@ _STEPS = 60
 
 
 @dataclass(frozen=True)
-class Budget:
+class PrivacyBudget:
     """What a release may spend: ε, or ρ of zero-concentrated differential privacy with δ.
 
     Without δ the promise is pure: noise is of Laplace's distribution, and ε is spent. With δ noise
     is Gaussian, ρ is spent, and ε follows from it at that δ.
 
     Example:
-        >>> Budget.of(epsilon=1.0)
-        Budget(epsilon=1.0, delta=0.0, rho=None)
-        >>> Budget.of(epsilon=-1)
+        >>> PrivacyBudget.of(epsilon=1.0)
+        PrivacyBudget(epsilon=1.0, delta=0.0, rho=None)
+        >>> PrivacyBudget.of(epsilon=-1)
         Traceback (most recent call last):
         sfumato.errors.ParameterError: epsilon must be a number above 0 and at most 100, got -1
     """

@@ -17,7 +17,7 @@ from sfumato.policy import Policy
 from sfumato.policy.document import Fault
 from sfumato.policy.domains import MOST_CELLS, DomainRule
 from sfumato.schema import Role
-from sfumato.synthesis.mechanisms import CellCounts
+from sfumato.synthesis.mechanisms import CountedCells
 from sfumato.text import fold_spelling, format_integer, text_of
 from sfumato.typing import Value
 
@@ -186,7 +186,7 @@ class PublicDomain:
         """How many cells each column has."""
         return tuple(each.size for each in self.columns)
 
-    def cells_of(self, counts: FrequencySet, policy: Policy) -> CellCounts:
+    def cells_of(self, counts: FrequencySet, policy: Policy) -> CountedCells:
         """Return counts as cells; raise at the line of the first domain that misses a value.
 
         Args:
@@ -211,7 +211,7 @@ class PublicDomain:
             _, first, of_item = np.unique(flat, return_index=True, return_inverse=True)
             kept = cells[:, first]
         rows = np.bincount(of_item.reshape(-1), weights=counts.rows, minlength=kept.shape[1])
-        return CellCounts(self.names, self.sizes, kept, rows.astype(np.int64))
+        return CountedCells(self.names, self.sizes, kept, rows.astype(np.int64))
 
 
 def _fits(sizes: Sequence[int]) -> bool:

@@ -19,7 +19,7 @@ from typing import Any
 import numpy as np
 
 from sfumato.errors import InputError
-from sfumato.synthesis.budget import Budget
+from sfumato.synthesis.budget import PrivacyBudget
 from sfumato.synthesis.opendp import Libraries, MechanismError, libraries
 from sfumato.text import format_integer
 from sfumato.typing import IntArray, Progress, silent
@@ -37,10 +37,10 @@ Clique = tuple[str, ...]
 
 
 @dataclass(frozen=True, eq=False)
-class CellCounts:
+class CountedCells:
     """A table as cells of a public domain: how many rows of bounded contribution are in which.
 
-    >>> counts = CellCounts(("sex", "ill"), (2, 3), np.array([[0, 1], [2, 2]]), np.array([5, 4]))
+    >>> counts = CountedCells(("sex", "ill"), (2, 3), np.array([[0, 1], [2, 2]]), np.array([5, 4]))
     >>> counts.marginal(("ill",)).tolist(), counts.marginal(("sex", "ill")).tolist()
     ([0, 0, 9], [[0, 0, 5], [0, 0, 4]])
     """
@@ -124,8 +124,8 @@ def require_cells(names: Sequence[str], sizes: Sequence[int]) -> None:
 
 
 def fit(
-    counts: CellCounts,
-    budget: Budget,
+    counts: CountedCells,
+    budget: PrivacyBudget,
     *,
     mechanism: str = "mst",
     contributions: int = 1,
@@ -146,7 +146,7 @@ def fit(
     lib = libraries()
     require_cells(counts.names, counts.sizes)
     try:
-        return _Run(lib, counts, budget, mechanism, contributions, report).fit()
+        return _MechanismRun(lib, counts, budget, mechanism, contributions, report).fit()
     except lib.dp.OpenDPException as error:
         raise MechanismError(
             "OpenDP stopped while it made noisy counts, so that nothing is published. What it "
@@ -155,12 +155,12 @@ def fit(
 
 
 @dataclass(frozen=True, eq=False)
-class _Run:
+class _MechanismRun:
     """One run of a mechanism."""
 
     lib: Libraries
-    counts: CellCounts
-    budget: Budget
+    counts: CountedCells
+    budget: PrivacyBudget
     mechanism: str
     contributions: int
     report: Progress
@@ -184,7 +184,8 @@ class _Run:
             *self._source(), self.measure, self.contributions, [first, *([rest] if rest else [])]
         )(None)
         single = self._noisy_singles(table, first)
-        found = lib.algorithms.Marginals().add(*answer(single))
+        alone = answer(single)
+        found = lib.algorithms.Marginals().add(*alone)
         model = self._estimate(found.flatten())
         self.report("fit", 1, steps)
         if rest:
@@ -200,13 +201,17 @@ class _Run:
             )
             found, model = answer(chosen)
             self.report("fit", 2, steps)
-        measured = tuple(map(self._measurement, found.flatten()))
+        # AIM may count a single column again, and the columns are in no order then.
+        first_ones = set(map(id, alone))
+        later = [each for each in found.flatten() if id(each) not in first_ones]
+        after = tuple(map(self._measurement, later))
+        measured = (*map(self._measurement, alone), *after)
         return FittedModel(
             model,
             names,
             self.counts.sizes,
             measured,
-            self._selection(measured[len(names) :], rest),
+            self._selection(after, rest),
             f"OpenDP {version('opendp')}",
         )
 

@@ -21,7 +21,7 @@ from sfumato.releases.synthetic import (
     describe_synthetic,
     rows_of,
 )
-from sfumato.synthesis.budget import Budget, require_contributions
+from sfumato.synthesis.budget import PrivacyBudget, require_contributions
 from sfumato.synthesis.domain import PublicDomain, require_drawn
 from sfumato.synthesis.mechanisms import MECHANISMS, fit, require_cells
 from sfumato.synthesis.opendp import require_extra
@@ -107,7 +107,7 @@ def synthesize(  # noqa: PLR0913 - all but two have a default and are named
     domain = PublicDomain.of(given, [name for name in names if name not in derived])
     require_cells(domain.names, domain.sizes)
     # Importing OpenDP takes seconds: what can be wrong was found before.
-    budget = Budget.of(epsilon, delta, rho)
+    budget = PrivacyBudget.of(epsilon, delta, rho)
     rng = np.random.default_rng(secrets.randbits(128))
     columns = (*domain.names, *([] if who is None else [who]))
     counts = table.count(columns, progress=lambda done, total: report("count", done, total))

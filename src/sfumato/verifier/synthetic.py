@@ -114,7 +114,7 @@ def epsilon_at(rho: float, delta: float) -> float:
     a bound, so that a search that misses the best one errs on the safe side.
 
     >>> round(epsilon_at(0.5, 1e-6), 3)
-    5.033
+    5.222
     """
 
     def at(log_less: float) -> float:
