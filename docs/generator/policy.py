@@ -71,7 +71,6 @@ _WHERE = {
     "from": "a number or a day",
     "to": "a number or a day",
     "cuts": "a list of numbers or days",
-    "width": "a number, of days as in 30d",
     "risk_levels": "[where each level begins](#risk_levels)",
     "verdict": "[what is tolerated](#verdict)",
     "accept": "a list of findings",
