@@ -185,7 +185,9 @@ def verify(  # noqa: PLR0913 - all but two have a default and are named
         tolerated = Tolerance() if policy is None else policy.verdict
         drawn = judge_drawn(release, verdict, levels, tolerated, threshold, people)
         if drawn is not None:
-            return replace(drawn, believed=_believed_roles(release))
+            unjudged = () if held is None else (_NO_ROWS_OF_PEOPLE.format(held.name),)
+            loose = (*drawn.loose, *unjudged)
+            return replace(drawn, believed=_believed_roles(release), loose=loose)
         columns, believed = find_unprotected(release), _believed_roles(release)
         seeded = release.manifest is not None and release.manifest.reproducible
         if not attacks:
@@ -237,6 +239,11 @@ def verify(  # noqa: PLR0913 - all but two have a default and are named
         refuted=_refuted_claims(release),
         rule=None if held is None else held.judge(facts),
     )
+
+
+_NO_ROWS_OF_PEOPLE = (
+    "the rule {} was not judged: it is about rows of people, and a mechanism drew these"
+)
 
 
 def _profile_for(policy: Policy | None, profile: GivenProfile | None) -> Profile | None:
