@@ -185,9 +185,7 @@ def verify(  # noqa: PLR0913 - all but two have a default and are named
         tolerated = Tolerance() if policy is None else policy.verdict
         drawn = judge_drawn(release, verdict, levels, tolerated, threshold, people)
         if drawn is not None:
-            unjudged = () if held is None else (_NO_ROWS_OF_PEOPLE.format(held.name),)
-            loose = (*drawn.loose, *unjudged)
-            return replace(drawn, believed=_believed_roles(release), loose=loose)
+            return _about_drawn(drawn, release, held)
         columns, believed = find_unprotected(release), _believed_roles(release)
         seeded = release.manifest is not None and release.manifest.reproducible
         if not attacks:
@@ -239,6 +237,12 @@ def verify(  # noqa: PLR0913 - all but two have a default and are named
         refuted=_refuted_claims(release),
         rule=None if held is None else held.judge(facts),
     )
+
+
+def _about_drawn(found: Assessment, release: Published, held: Profile | None) -> Assessment:
+    """Return the answer on synthetic rows, with the roles and the rule that it leaves open."""
+    unjudged = () if held is None else (_NO_ROWS_OF_PEOPLE.format(held.called),)
+    return replace(found, believed=_believed_roles(release), loose=(*found.loose, *unjudged))
 
 
 _NO_ROWS_OF_PEOPLE = (
