@@ -181,8 +181,7 @@ def verify(  # noqa: PLR0913 - all but two have a default and are named
         if release.manifest is not None and not release.manifest.rows.published:
             # No person is in it, so none can be betrayed.
             return Assessment(verdict)
-        levels = RiskLevels() if policy is None else policy.risk_levels
-        tolerated = Tolerance() if policy is None else policy.verdict
+        levels, tolerated = _bar_of(policy)
         drawn = judge_drawn(release, verdict, levels, tolerated, threshold, people)
         if drawn is not None:
             return _about_drawn(drawn, release, held)
@@ -208,7 +207,6 @@ def verify(  # noqa: PLR0913 - all but two have a default and are named
     if earlier is not None:
         several = earlier if isinstance(earlier, list) else [earlier]
         target = with_earlier(target, release, several, data)
-    # The bar is the reader's: a manifest cannot lower it for itself.
     rule = tolerated.rule(levels, threshold)
     target = held_to(target, policy)
     chosen = list(ATTACKS) if attacks is True else attacks
@@ -237,6 +235,13 @@ def verify(  # noqa: PLR0913 - all but two have a default and are named
         refuted=_refuted_claims(release),
         rule=None if held is None else held.judge(facts),
     )
+
+
+def _bar_of(policy: Policy | None) -> tuple[RiskLevels, Tolerance]:
+    """Return what is tolerated: the bar is the reader's, and no manifest lowers it for itself."""
+    if policy is None:
+        return RiskLevels(), Tolerance()
+    return policy.risk_levels, policy.verdict
 
 
 def _about_drawn(found: Assessment, release: Published, held: Profile | None) -> Assessment:
