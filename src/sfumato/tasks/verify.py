@@ -204,9 +204,7 @@ def verify(  # noqa: PLR0913 - all but two have a default and are named
         raise
     sample = _estimate_sample(target, release)
     target = _inform(target, release, data, outside, population)
-    if earlier is not None:
-        several = earlier if isinstance(earlier, list) else [earlier]
-        target = with_earlier(target, release, several, data)
+    target = _beside_earlier(target, release, earlier, data)
     rule = tolerated.rule(levels, threshold)
     target = held_to(target, policy)
     chosen = list(ATTACKS) if attacks is True else attacks
@@ -235,6 +233,14 @@ def verify(  # noqa: PLR0913 - all but two have a default and are named
         refuted=_refuted_claims(release),
         rule=None if held is None else held.judge(facts),
     )
+
+
+def _beside_earlier(target: Target, release: Published, earlier: object, data: object) -> Target:
+    """Return a target with what was published of the same people before, if anything was."""
+    if earlier is None:
+        return target
+    several = earlier if isinstance(earlier, list) else [earlier]
+    return with_earlier(target, release, several, data)
 
 
 def _bar_of(policy: Policy | None) -> tuple[RiskLevels, Tolerance]:
