@@ -1,6 +1,7 @@
 """Tools for particular questions, beside the tasks: for analysts, experiments and a closer look."""
 
 from sfumato.app import open_app
+from sfumato.tasks.account import account
 from sfumato.tasks.append import append
 from sfumato.tasks.attack import attack
 from sfumato.tasks.hierarchies import hierarchies
@@ -11,6 +12,7 @@ from sfumato.tasks.trace import trace
 from sfumato.tasks.utility import correlations
 
 __all__ = [
+    "account",
     "append",
     "attack",
     "correlations",

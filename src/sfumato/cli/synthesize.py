@@ -70,6 +70,14 @@ def synthesize(
         str,
         typer.Option(metavar="person|household", help="Whom the promise is about."),
     ] = "person",
+    account: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="FILE",
+            help="The account of the source, which keeps what was spent and refuses what is "
+            "beyond its limit; sfumato account opens one.",
+        ),
+    ] = None,
     changes: SetOption = None,
     form: FormatOption = None,
     force: ReplaceOption = False,
@@ -95,6 +103,7 @@ def synthesize(
             mechanism=mechanism,
             contributions=contributions,
             unit=unit,
+            account=account,
             output=output,
             format=form,
             force=force,
@@ -106,3 +115,37 @@ def synthesize(
     finish(
         release, json=json, note=f"\nThe release is in {release.folder}; all {checks} checks hold."
     )
+
+
+# `sfumato account`: what was spent on a source over all its noisy releases.
+
+
+@command(
+    examples="sfumato account clinic.account --epsilon 3 --delta 1e-6\n"
+    "sfumato account clinic.account",
+    python='sf.tools.account("clinic.account", epsilon=3, delta=1e-6)\n'
+    'print(sf.tools.account("clinic.account"))',
+)
+def account(
+    file: Annotated[
+        Path, typer.Argument(metavar="FILE", help="The private file that keeps the account.")
+    ],
+    *,
+    epsilon: Annotated[
+        float | None,
+        typer.Option(metavar="NUMBER", help="Open an account: the most that may be spent."),
+    ] = None,
+    delta: Annotated[
+        float | None,
+        typer.Option(metavar="NUMBER", help="The delta at which that is meant."),
+    ] = None,
+    json: JsonOption = False,
+) -> None:
+    """Open the account of a source, or show what was spent on it.
+
+    Noisy releases of the same people tell more together than each alone. With --account, sfumato
+    synthesize writes down what it spends, and refuses what is beyond the limit of all.
+    """
+    from sfumato.tasks.account import account as task
+
+    finish(task(file, epsilon=epsilon, delta=delta), json=json)

@@ -3,6 +3,7 @@
 import secrets
 from dataclasses import replace
 from os import PathLike
+from pathlib import Path
 from typing import Literal
 
 import numpy as np
@@ -21,6 +22,7 @@ from sfumato.releases.synthetic import (
     describe_synthetic,
     rows_of,
 )
+from sfumato.synthesis.account import read_account, spend
 from sfumato.synthesis.budget import PrivacyBudget, require_contributions
 from sfumato.synthesis.domain import PublicDomain, require_drawn
 from sfumato.synthesis.mechanisms import MECHANISMS, fit, require_cells
@@ -43,6 +45,7 @@ def synthesize(  # noqa: PLR0913 - all but two have a default and are named
     mechanism: str = "mst",
     contributions: int = 1,
     unit: str = "person",
+    account: str | PathLike[str] | None = None,
     output: str | PathLike[str] | None = None,
     format: str | None = None,  # noqa: A002 - the word users know
     force: bool = False,
@@ -79,6 +82,8 @@ def synthesize(  # noqa: PLR0913 - all but two have a default and are named
         contributions: The most rows of a person that count; others are left out at random. Without
             `person` in the policy each row is a person.
         unit: `person`, or `household`: whom the promise is about.
+        account: The account of the source, where it has one (`sf.tools.account`): what is spent is
+            written down there before it is, and refused beyond the limit of all its releases.
         output: The release folder to write; None gives the table back in memory.
         format: csv, parquet, feather, sav, dta or xlsx; None takes the input's.
         force: Replace a release that is already in `output`.
@@ -106,6 +111,8 @@ def synthesize(  # noqa: PLR0913 - all but two have a default and are named
     derived = {name for step in steps for name in step.made}
     domain = PublicDomain.of(given, [name for name in names if name not in derived])
     require_cells(domain.names, domain.sizes)
+    if account is not None:
+        read_account(Path(account))
     # Importing OpenDP takes seconds: what can be wrong was found before.
     budget = PrivacyBudget.of(epsilon, delta, rho)
     rng = np.random.default_rng(secrets.randbits(128))
@@ -116,9 +123,12 @@ def synthesize(  # noqa: PLR0913 - all but two have a default and are named
             raise given.error_at("person", text=_NO_ONES.format(who))
         counts = bound_contributions(counts, who, contributions, rng)
     cells = domain.cells_of(counts, given)
+    kind = "row" if who is None else unit
+    if account is not None:
+        # From here on it counts as spent, whatever happens.
+        spend(Path(account), budget, "synthesize", unit=kind, contributions=contributions)
     model = fit(cells, budget, mechanism=mechanism, contributions=contributions, report=report)
     rows = rows_of(model, domain, table, names, steps, rng)
-    kind = "row" if who is None else unit
     manifest = describe_synthetic(
         given,
         roles,
