@@ -170,3 +170,13 @@ def test_a_release_of_the_folder_is_judged_by_itself(client, desk):
     assert job.error is None
     assert "answer" in client.get("verdict", opened="1").text
     assert "no release" in client.post("verdict/opened", folder="people.csv").text
+
+
+@pytest.mark.usefixtures("patience")
+def test_a_rule_is_chosen_and_its_clauses_stand_on_the_page(client, desk):
+    page = judged(client, desk, "rule", rule="statistics-office")
+    assert desk.policy.profile.name == "statistics-office"
+    assert "at least 10 people, unweighted, behind every figure" in page
+    assert '<option value="statistics-office" lang="en" selected>' in page
+    client.post("verdict/rule", rule="")
+    assert desk.policy.profile is None

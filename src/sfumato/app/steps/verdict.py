@@ -16,8 +16,9 @@ from sfumato.app.wording import sentence_of
 from sfumato.errors import InputError, SfumatoError
 from sfumato.policy import Policy
 from sfumato.policy.adversaries import Knows
-from sfumato.policy.parts import member_settings
+from sfumato.policy.parts import ProfileRule, member_settings
 from sfumato.policy.remedies import Remedy
+from sfumato.profiles import PROFILES, WrittenProfile
 from sfumato.releases.release import DecoupledRelease, Release
 from sfumato.showing.content import Markup
 from sfumato.tasks.assessment import Assessment, Reason
@@ -100,7 +101,15 @@ def show(desk: Desk, asked: Fields) -> Context:
         "by": desk.settings.get("by", ""),
         "releases": desk.releases(),
         "seeded": desk.seed is not None,
+        "rules": {n: k.title for n, k in PROFILES.items() if k is not WrittenProfile},
+        "rule": _rule_of(desk),
     }
+
+
+def _rule_of(desk: Desk) -> str:
+    """Return what the policy calls the rule that is answered to; empty if it names none."""
+    rule = None if desk.policy is None else desk.policy.profile
+    return "" if rule is None else str(rule.options.get("file", rule.name))
 
 
 # The work.
@@ -250,6 +259,18 @@ def protect_more(desk: Desk, asked: Fields) -> Answer:
     with desk.lock:
         changed = desk.require_policy().replace(models=changed.models)
         if not _change(desk, changed, f"{name}: protected as a draft would"):
+            return None
+    start(desk)
+    return None
+
+
+@step.action("rule")
+def choose_rule(desk: Desk, asked: Fields) -> Answer:
+    """Answer to a rule from now on, or to none, and judge again."""
+    name = asked.text("rule", "")
+    with desk.lock:
+        rule = ProfileRule.read(name) if name in PROFILES else None
+        if not _change(desk, desk.require_policy().replace(profile=rule), name or "no rule"):
             return None
     start(desk)
     return None
