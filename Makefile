@@ -180,7 +180,7 @@ site: $(SITE)  ## Build the documentation as a site that works from disk: site/i
 	$(BIN)/python -m docs.site
 
 # Needs one public file and nothing else; without it, it says where that comes from.
-papers: $(DEV)  ## Run the experiments of the literature again: make papers ADULT=path/to/adult.data
+papers: $(DEV)  ## Run the experiments of the literature again, a long while: make papers ADULT=path/to/adult.data
 	$(BIN)/python -m docs.papers $(if $(ADULT),--adult "$(ADULT)")
 
 clean:  ## Remove the environment and caches

@@ -1,7 +1,7 @@
 """Run the experiments and write what came out, or write the pages and the plots again.
 
-python -m docs.papers --adult FILE      # everything: some minutes
-python -m docs.papers break-merge ...   # only this page: seconds
+python -m docs.papers --adult FILE      # everything: it says how long each page took last
+python -m docs.papers break-merge ...   # only this page
 python -m docs.papers examples          # needs no file
 python -m docs.papers --page            # only write the pages and the plots, from the results
 """
@@ -11,6 +11,7 @@ import os
 import sys
 from collections.abc import Callable, Sequence
 from pathlib import Path
+from time import monotonic
 from typing import NamedTuple
 
 from docs.papers import break_merge, closeness, examples, figures, page, slicing, thesis
@@ -18,7 +19,7 @@ from docs.papers.adult import NAMED, WHERE_FROM, AdultError, adult
 from docs.papers.break_merge import figures as break_merge_figures
 from docs.papers.break_merge import page as break_merge_page
 from docs.papers.break_merge import running
-from docs.papers.results import HERE, RESULTS, Record, load, say, text_of
+from docs.papers.results import HERE, RESULTS, Record, duration, load, say, text_of
 from docs.papers.slicing import figures as slicing_figures
 from docs.papers.slicing import page as slicing_page
 from docs.papers.slicing import running as slicing_running
@@ -35,8 +36,17 @@ class Paper(NamedTuple):
     plots: Callable[[Record], dict[str, str]]
 
     def compute(self) -> None:
-        """Run everything, and keep the numbers."""
-        self.results.write_text(text_of(self.run()), encoding="utf-8", newline="\n")
+        """Run everything, and keep the numbers and how long it took."""
+        began = monotonic()
+        found = {**self.run(), SECONDS: 0}
+        found[SECONDS] = round(monotonic() - began)
+        self.results.write_text(text_of(found), encoding="utf-8", newline="\n")
+        say(f"done in {duration(found[SECONDS])}")
+
+    def last_time(self) -> str:
+        """Say how long it took the last time, if that was kept."""
+        seconds = load(self.results).get(SECONDS)
+        return "" if seconds is None else f", which took {duration(seconds)} the last time"
 
     def write(self) -> None:
         """Write the page and the plots."""
@@ -45,6 +55,9 @@ class Paper(NamedTuple):
         for file, text in {name: make(kept), **self.plots(kept)}.items():
             (HERE / file).write_text(text, encoding="utf-8", newline="\n")
 
+
+SECONDS = "seconds"
+"""Where results say how long they took to compute."""
 
 PAPERS = {
     "thesis": Paper(thesis.run, RESULTS, ("README.md", page.page), figures.plots),
@@ -95,15 +108,19 @@ def main(arguments: Sequence[str] | None = None) -> int:
             say(f"nothing was run: {error}")
             return 2
     for name in wanted:
-        if name == EXAMPLES:
-            for file, text in {"examples.md": examples.page(), **examples.plots()}.items():
-                (HERE / file).write_text(text, encoding="utf-8", newline="\n")
-            continue
-        if not asked.page:
-            say(f"{name}:")
-            PAPERS[name].compute()
-        PAPERS[name].write()
+        _make(name, compute=not asked.page)
     return 0
+
+
+def _make(name: str, *, compute: bool) -> None:
+    if name == EXAMPLES:
+        for file, text in {"examples.md": examples.page(), **examples.plots()}.items():
+            (HERE / file).write_text(text, encoding="utf-8", newline="\n")
+        return
+    if compute:
+        say(f"{name}{PAPERS[name].last_time()}:")
+        PAPERS[name].compute()
+    PAPERS[name].write()
 
 
 if __name__ == "__main__":

@@ -9,7 +9,7 @@ import numpy as np
 
 from docs.generator.markdown import table
 from docs.papers.data import CATEGORIES, ILLNESS, people
-from docs.papers.results import HERE, Record, values
+from docs.papers.results import HERE, Record, told, values
 from docs.papers.setting import Setting, policy
 from docs.papers.similarity import ATTACK, PARAMETERS
 from sfumato.classes import EquivalenceClasses
@@ -60,7 +60,7 @@ def run(seeds: Sequence[int] = SEEDS) -> Record:
     asked = [(seed, name, method) for seed in seeds for name in added() for method in METHODS]
     # A forked process could inherit a lock that some thread holds.
     with ProcessPoolExecutor(mp_context=get_context("spawn")) as pool:
-        found = list(pool.map(release, *zip(*asked, strict=True)))
+        found = list(told("release", pool.map(release, *zip(*asked, strict=True)), len(asked)))
     return {"seeds": list(seeds), "parameters": {**PARAMETERS, "limit": LIMIT}, "releases": found}
 
 

@@ -2,8 +2,12 @@
 
 import json
 import sys
+from collections.abc import Iterable, Iterator, Sized
 from pathlib import Path
-from typing import Any, TypeAlias
+from time import strftime
+from typing import Any, TypeAlias, TypeVar
+
+T = TypeVar("T")
 
 HERE = Path(__file__).parent
 RESULTS = HERE / "results.json"
@@ -18,9 +22,32 @@ def load(path: Path = RESULTS) -> Record:
 
 
 def say(what: str) -> None:
-    """Tell how far it is."""
-    sys.stderr.write(f"{what}\n")
+    """Tell how far it is, and when."""
+    sys.stderr.write(f"{strftime('%H:%M:%S')}  {what}\n")
     sys.stderr.flush()
+
+
+def told(what: str, items: Iterable[T], n: int | None = None) -> Iterator[T]:
+    """Go through items, and tell which of how many it is.
+
+    Args:
+        what: What an item is.
+        items: They.
+        n: How many there are, where they have no length.
+    """
+    n = len(items) if isinstance(items, Sized) else n
+    for at, item in enumerate(items, 1):
+        say(f"  {what}: {at} of {n}")
+        yield item
+
+
+def duration(seconds: float) -> str:
+    """Write how long something takes.
+
+    >>> duration(40), duration(100), duration(4000)
+    ('40 seconds', '2 minutes', '67 minutes')
+    """
+    return f"{seconds:.0f} seconds" if seconds < 90 else f"{seconds / 60:.0f} minutes"
 
 
 def text_of(results: Record) -> str:

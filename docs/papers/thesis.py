@@ -8,7 +8,7 @@ from multiprocessing import get_context
 from benchmarks.results import machine
 from docs.papers import distortion, similarity, sliced, timing
 from docs.papers.data import people
-from docs.papers.results import Record, say
+from docs.papers.results import Record, say, told
 from docs.papers.setting import READINGS
 
 SEEDS = range(10)
@@ -19,16 +19,19 @@ def run(seeds: Sequence[int] = SEEDS) -> Record:
     # A forked process could inherit a lock that some thread holds.
     with ProcessPoolExecutor(mp_context=get_context("spawn")) as pool:
         say("similarity attack")
-        attacked = _all(pool.map(similarity.similarity, *zip(*_draws(seeds), strict=True)))
+        draws = _draws(seeds)
+        done = pool.map(similarity.similarity, *zip(*draws, strict=True))
+        attacked = _all(told("table", done, len(draws)))
         expected = [similarity.expectation(reading) for reading in ("printed", "others")]
         say("distortion ratio")
         asked = [(seeds[0], setting) for setting in distortion.grid()]
         asked += [(seed, setting) for seed in seeds[1:] for setting in distortion.standard()]
-        lost = _all(pool.map(distortion.distortion, *zip(*asked, strict=True)))
+        done = pool.map(distortion.distortion, *zip(*asked, strict=True))
+        lost = _all(told("setting", done, len(asked)))
     say("slices")
-    apart = _all(sliced.sliced(seed) for seed in seeds[: sliced.DRAWS])
+    apart = _all(map(sliced.sliced, told("table", seeds[: sliced.DRAWS])))
     say("running time")
-    spent = _all(timing.timing(columns) for columns in timing.WIDTHS)
+    spent = _all(map(timing.timing, told("quasi-identifiers", timing.WIDTHS)))
     return {
         "machine": machine(),
         "parameters": {"rows": people(seeds[0]).num_rows, "repeats": timing.REPEATS},

@@ -4,6 +4,7 @@ from sfumato.app import open_app
 from sfumato.tasks.account import account
 from sfumato.tasks.append import append
 from sfumato.tasks.attack import attack
+from sfumato.tasks.hiding import hiding
 from sfumato.tasks.hierarchies import hierarchies
 from sfumato.tasks.lattice import lattice
 from sfumato.tasks.membership import membership
@@ -16,6 +17,7 @@ __all__ = [
     "append",
     "attack",
     "correlations",
+    "hiding",
     "hierarchies",
     "lattice",
     "membership",

@@ -1,6 +1,7 @@
 """`sfumato detect`: what a user sees of the findings."""
 
 import json
+import re
 from xml.etree import ElementTree as ET
 
 import pytest
@@ -220,3 +221,24 @@ def test_settings_that_make_no_sense_are_refused(census, run, options, says):
     assert result.exit_code == 2
     assert says in result.output
     assert "Traceback" not in result.output
+
+
+@pytest.mark.usefixtures("patience")
+def test_few_rows_are_told_apart_from_nothing_found(census, run):
+    result = run("detect", "census.csv", *ROLES, "--tables")
+    assert result.exit_code == 0, result.output
+    text = " ".join(result.stdout.split())
+    assert "0 rules reveal" in text
+    assert "starts from at least 5 rows: 6 rules have fewer behind them" in text
+    # Five employers and four marital statuses, of which some nobody has.
+    table = result.stdout.partition("Salary, given Government, Marital-Status")[2]
+    rows = [line for line in table.partition("\n\n")[2].splitlines()[2:22] if "%" in line]
+    assert len(rows) == 20
+    assert sum(line.split()[-1] == "0" for line in rows) == 13
+    facts = [line for line in result.stdout.splitlines() if "100 %" in line and "=" in line]
+    said = []
+    for line in facts:
+        known, told = re.split(r"\s{2,}", line)[:2]
+        said.append((frozenset(known.split(", ")), frozenset(told.split(", "))))
+    assert said
+    assert len(set(said)) == len(said)

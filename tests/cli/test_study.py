@@ -1,7 +1,9 @@
 """Commands to study a table with: what they show and write, and what they refuse."""
 
 import json
+import random
 
+import pyarrow as pa
 import pytest
 
 import sfumato as sf
@@ -84,3 +86,117 @@ models:
     categories: [[Cancer, HIV], [Hepatitis, Phthisis], [Asthma, Obesity], [Indigestion, Flu]]
 method: top-down
 """
+
+
+@pytest.mark.usefixtures("patience")
+def test_increments_as_printed_are_written_and_what_they_leak_is_said(folder, run):
+    """Tables 11 to 13 of the article on increments."""
+    (folder / "ten.csv").write_bytes(sf.samples.path("census").read_bytes())
+    new = ["[30-50],F,[13000-23000],State-gov,Never-Married," + pay for pay in ("<=50K", ">50K")]
+    head = "age,gender,zipcode,government,marital_status,salary"
+    (folder / "new.csv").write_text("\n".join([head, *new * 5]) + "\n", encoding="utf-8")
+    roles = "--qi", "age,gender,zipcode", "--sensitive", "government,marital_status,salary"
+    assert run("decouple", "ten.csv", "-o", "apart", *roles).exit_code == 0
+    asked = "ledger", "as-printed", "apart", "new.csv", "--alpha", "0.75", "--known", "government"
+    result = run(*asked, "-o", "printed")
+    assert result.exit_code == 0, result.stderr
+    assert "not for publication" in result.stderr
+    assert "government=State-gov 10 10 100 %" in " ".join(result.stdout.split())
+    names = "government", "marital_status", "salary"
+    found = {}
+    for name in names:
+        rows = (folder / "printed" / f"sensitive_{name}.csv").read_text().splitlines()[1:]
+        found[name] = sorted(tuple(row.split(",")[1:]) for row in rows)
+    assert found == {
+        "government": sorted(
+            [
+                ("State-gov", "12"),
+                ("Federal-gov", "1"),
+                ("Private", "1"),
+                ("Local-gov", "1"),
+                ("Private", "3"),
+                ("Self-emp", "1"),
+                ("Federal-gov", "1"),
+            ]
+        ),
+        "marital_status": sorted(
+            [
+                ("Married", "1"),
+                ("Never-Married", "12"),
+                ("Divorced", "1"),
+                ("Separated", "1"),
+                ("Married", "3"),
+                ("Never-Married", "1"),
+                ("Divorced", "1"),
+            ]
+        ),
+        "salary": sorted([("<=50K", "9"), (">50K", "6"), ("<=50K", "3"), (">50K", "2")]),
+    }
+    assert len((folder / "printed" / "qi.csv").read_text().splitlines()) == 21
+    assert "not for publication" in (folder / "printed" / "README.md").read_text()
+    assert not (folder / "printed" / "manifest.json").exists()
+    again = run(*asked, "-o", "printed")
+    assert (again.exit_code, "exists" in again.stderr) == (2, True)
+    inside = run(*asked, "-o", "apart/printed")
+    assert inside.exit_code == 2
+    assert json.loads(run(*asked, "--json").stdout)["admitted"] == 10
+
+
+@pytest.mark.usefixtures("patience")
+def test_the_cost_of_hiding_is_shown_at_each_threshold(folder, run):
+    (folder / "ten.csv").write_bytes(sf.samples.path("census").read_bytes())
+    roles = "--qi", "age,gender,zipcode", "--sensitive", "government,salary"
+    result = run("hiding", "ten.csv", *roles, "--confidence", "0.5,0.7,0.9")
+    assert result.exit_code == 0, result.stderr
+    # Above one half of a group: <=50K in both, Private in the second, each told by three columns.
+    lines = [" ".join(line.split()) for line in result.stdout.splitlines()]
+    assert any(line.startswith("0.5 9 100 %") for line in lines)
+    assert any(line.startswith("0.7 3 50 %") for line in lines)
+    assert "0.9 0 0 % 0 % 0 %" in lines
+    whole = json.loads(run("hiding", "ten.csv", *roles, "--json").stdout)
+    assert [each["confidence"] for each in whole["thresholds"]][4] == 0.5
+    for wrong in ("x", "1.5"):
+        assert run("hiding", "ten.csv", *roles, "--confidence", wrong).exit_code == 2
+
+
+ATTACKED = """
+columns:
+  age: {role: quasi-identifier, hierarchy: {kind: intervals, widths: [10, 20]}}
+  zip: {role: quasi-identifier, hierarchy: {kind: masking, length: 3}}
+  ill: {role: sensitive, hierarchy: {kind: taxonomy, tree: {bad: [hiv, cancer], mild: [flu, cold]}}}
+models:
+- {model: k-anonymity, k: 2}
+- {model: distinct-l-diversity, column: ill, l: 2}
+"""
+
+
+@pytest.mark.usefixtures("patience")
+@pytest.mark.parametrize("seed", range(3))
+def test_the_share_of_minimal_tables_that_suffer_an_attack_is_counted_by_hand_too(folder, seed):
+    rng = random.Random(seed)
+    rows = [
+        (rng.randrange(20, 60), rng.choice(["111", "112", "121"]), rng.choice(list(KINDS)))
+        for _ in range(24)
+    ]
+    (folder / "policy.yaml").write_text(ATTACKED, encoding="utf-8")
+    table = pa.table({name: [r[i] for r in rows] for i, name in enumerate(("age", "zip", "ill"))})
+    found = sf.tools.lattice(table, "policy.yaml", attack="similarity")
+    suffering = set()
+    for node in found.minimal:
+        classes = {}
+        for age, area, ill in rows:
+            wide = [age, age // 10, age // 20, 0][node[0]]
+            classes.setdefault((wide, area[: 3 - node[1]]), []).append(KINDS[ill])
+        if any(len(set(kinds)) == 1 for kinds in classes.values()):
+            suffering.add(node)
+    assert found.minimal
+    assert {*found.suffering("similarity(ill, level=1)")} == suffering
+
+
+KINDS = {"hiv": "bad", "cancer": "bad", "flu": "mild", "cold": "mild"}
+
+
+def test_an_attack_that_is_not_on_classes_is_refused(incognito, run):
+    result = run("lattice", "people.csv", "-p", "policy.yaml", "--attack", "linking")
+    assert result.exit_code == 2
+    assert "no attack on a sensitive column by class 'linking'" in result.stderr

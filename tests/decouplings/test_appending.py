@@ -1,5 +1,6 @@
 """Incremental Break-Merge against the source's words applied to rows, and its worked examples."""
 
+from collections import Counter
 from fractions import Fraction
 from itertools import product
 from math import prod
@@ -131,6 +132,22 @@ def test_every_row_is_judged_as_the_source_says(increment, alpha):
     assert [(row.outcome, row.likelihood) for row in done.rows] == found
     assert [(*row.group, *row.values) for row in done.rows] == new
     assert counted(done.tables) == counted(grouped_of(rows, width))
+
+
+@given(increments(), ALPHAS)
+def test_what_both_releases_tell_is_their_difference(increment, alpha):
+    start, new, width, reading, known = increment
+    done = appended(start, new, width, alpha, reading, known)
+    rows, _ = literal(start, new, exact(alpha), reading, known)
+    found = {}
+    for group in {row[0] for row in start}:
+        for at, name in enumerate(NAMES[:width], 1):
+            came = Counter(row[at] for row in rows if row[0] == group)
+            came.subtract(row[at] for row in start if row[0] == group)
+            known_rows = [n for value, n in came.items() if n and value is not None]
+            if known_rows:
+                found[group, name] = max(known_rows), sum(known_rows)
+    assert {(*each.group, each.column): (each.people, each.of) for each in done.told} == found
 
 
 @given(increments(), ALPHAS)

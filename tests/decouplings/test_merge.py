@@ -46,6 +46,22 @@ def test_merging_is_the_literal_join(rows):
     assert sum(expected.values()) == len(rows)
 
 
+@given(ROWS)
+def test_the_natural_join_has_the_count_of_each_table(rows):
+    """The expected people are |G| times the share of every value, so of these counts."""
+    merged = sf.tools.merge(decoupled(table(rows)), how="counts").to_pylist()
+    for row in merged:
+        group = [each for each in rows if each[:2] == (row["age"], row["zip"])]
+        assert row["count_age_zip"] == len(group)
+        shares = Fraction(len(group))
+        for at, name in enumerate(NAMES):
+            if name in SENSITIVE:
+                have = sum(each[at] == row[name] for each in group)
+                assert row[f"count_{name}"] == have
+                shares *= Fraction(have, len(group))
+        assert row["expected"] == pytest.approx(float(shares))
+
+
 @given(ROWS, st.integers(0, 8), st.integers(1, 8))
 def test_any_part_of_the_join_is_a_part_of_the_whole(rows, start, length):
     grouped = GroupedTables.of(FrequencySet.from_rows(NAMES, rows), QI, SENSITIVE)

@@ -5,9 +5,12 @@ import re
 import numpy as np
 import pyarrow as pa
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 import sfumato as sf
 from sfumato.errors import InfeasibleError, InputError, ParameterError, PolicyError
+from sfumato.harm import HarmRule, Level
 from sfumato.models import AlphaKAnonymity, KAnonymity, KMap
 from sfumato.tasks.detect import draw_findings, table_svg
 from tests.networks.worked import COLUMNS as CENSUS
@@ -93,8 +96,8 @@ class TestTheTenRowTable:
 class TestWhatIsGiven:
     def test_a_release_knows_its_roles_and_its_k(self, tmp_path):
         release = sf.anonymize(leaky(), policy(), output=tmp_path / "release")
-        for given in (release, tmp_path / "release", str(tmp_path / "release")):
-            found = sf.detect(given)
+        for what in (release, tmp_path / "release", str(tmp_path / "release")):
+            found = sf.detect(what)
             assert found.quasi_identifiers == ("age", "sex")
             assert found.sensitive == ("ill",)
             assert found.support == 4
@@ -103,8 +106,8 @@ class TestWhatIsGiven:
     def test_the_publisher_says_what_is_high(self, tmp_path):
         asked = policy(risk_levels={"moderate": 0.1, "high": 0.11, "very_high": 0.12})
         release = sf.anonymize(leaky(), asked, output=tmp_path / "release")
-        for given in (release, tmp_path / "release"):
-            assert sf.detect(given).levels == asked.risk_levels
+        for what in (release, tmp_path / "release"):
+            assert sf.detect(what).levels == asked.risk_levels
         assert sf.detect(leaky(), policy=asked).levels == asked.risk_levels
         own = sf.leaks.RiskLevels(high=0.3)
         assert sf.detect(release, levels=own).levels == own
@@ -217,6 +220,28 @@ def test_what_was_as_likely_before_is_no_finding():
     assert found.exposed == 0
     assert found.advice().generalise == ()
     assert found.facts() == []
+
+
+@given(st.lists(st.tuples(st.sampled_from("ab"), st.sampled_from("xyz")), min_size=1, max_size=14))
+def test_what_a_class_alone_tells_is_found_however_few_they_are(rows):
+    found = sf.detect(
+        table_of(["zip", "ill"], rows), quasi_identifiers=["zip"], sensitive=["ill"], support=50
+    )
+    exposed, told = 0, set()
+    for zip_code in {row[0] for row in rows}:
+        mine = [row[1] for row in rows if row[0] == zip_code]
+        for ill in set(mine):
+            prior = sum(row[1] == ill for row in rows) / len(rows)
+            level = HarmRule().levels(np.array([prior]), np.array([mine.count(ill) / len(mine)]))[0]
+            if level >= Level.HIGH and mine.count(ill) / len(mine) > 0.5:
+                exposed += len(mine)
+                told.add(ill)
+    assert found.exposed == exposed
+    # The worst are shown, and of people who are alone in their class one.
+    assert {fact.told[1] for fact in found.harmful_facts} <= told
+    assert bool(found.harmful_facts) is bool(told)
+    assert found.advice().generalise == (("ill",) if told else ())
+    assert told <= {*found.advice().only.get("ill", ())}
 
 
 ROLES = {"quasi_identifiers": CENSUS[:3], "sensitive": CENSUS[3:]}

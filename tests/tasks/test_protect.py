@@ -135,6 +135,38 @@ def test_what_is_left_very_high_is_no_success():
 
 
 @pytest.mark.usefixtures("patience")
+def test_few_classes_of_one_value_in_a_large_table_are_mended():
+    """Roles alone: k = 5 and two values are promised; five of six in a class are too many."""
+    ill = ["flu", "gout", "hiv", "cold", "asthma", "cancer"]
+    rows = [
+        (20 + c % 20, 10 + c // 20, ill[c % 6] if c < 10 and i else ill[(i + c + 1) % 6])
+        for c in range(200)
+        for i in range(6)
+    ]
+    age, area, told = zip(*rows, strict=True)
+    table = pa.table({"age": age, "area": area, "ill": told})
+    done = sf.protect(table, quasi_identifiers=["age", "area"], sensitive=["ill"])
+    assert [step.action for step in done.steps] == ["anonymize", "refine"]
+    assert done.steps[0].why == "k = 5 and two values of each sensitive column"
+    assert [step.exposed for step in done.steps] == [60, 0]
+    assert done.assessment.answer == "yes"
+
+
+@pytest.mark.usefixtures("patience")
+def test_roles_alone_go_the_whole_way_of_the_papers():
+    done = sf.protect(
+        sf.samples.table("census"),
+        quasi_identifiers=["age", "gender", "zipcode"],
+        sensitive=["government", "marital_status", "salary"],
+    )
+    assert [step.action for step in done.steps] == ["anonymize", "decouple"]
+    # 4 · 4 · 2 and 3 · 3 · 2 combinations; the worst guess with a value known is 4/5 · 2/5,
+    # or 3/5 · 3/5.
+    assert "(sfumato merge), the tables give 50 rows that may be, for 10 people" in str(done)
+    assert "with up to 36 %" in str(done)
+
+
+@pytest.mark.usefixtures("patience")
 def test_a_rule_that_differs_from_class_to_class_is_decoupled():
     rng = np.random.default_rng(0)
     age, work = np.repeat(np.arange(20, 60), 100), np.tile(np.arange(4), 1000)

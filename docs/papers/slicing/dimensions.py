@@ -7,7 +7,7 @@ import pyarrow as pa
 
 import sfumato as sf
 from docs.papers.adult import TREES, adult
-from docs.papers.results import Record, say
+from docs.papers.results import Record, told
 from docs.papers.slicing.demands import OCCUPATION
 from docs.papers.slicing.releases import SEED, SLICED, known
 from sfumato.decouplings import Slicing
@@ -43,8 +43,7 @@ def wide(columns: int) -> tuple[pa.Table, tuple[str, ...]]:
 def run() -> list[Record]:
     """Publish tables of more and more columns, and ask them as many queries."""
     found = []
-    for columns in COLUMNS:
-        say(f"{columns} known columns")
+    for columns in told("known columns, table", COLUMNS):
         found += measured(columns)
     return found
 

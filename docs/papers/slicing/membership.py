@@ -3,7 +3,7 @@
 from typing import Any
 
 import sfumato as sf
-from docs.papers.results import Record, say
+from docs.papers.results import Record, told
 from docs.papers.slicing.demands import OCCUPATION, Demand
 from docs.papers.slicing.releases import (
     BUCKETS,
@@ -41,8 +41,7 @@ WAYS: dict[str, dict[str, Any]] = {
 def run() -> list[Record]:
     """Publish the same people in each way, and hold the same made-up people against them."""
     found = []
-    for rows in ROWS:
-        say(f"membership, {rows} rows")
+    for rows in told("membership, table", ROWS):
         found += _run(rows)
     return found
 

@@ -5,7 +5,7 @@ from itertools import combinations
 
 import sfumato as sf
 from benchmarks.results import machine
-from docs.papers.results import Record, say
+from docs.papers.results import Record, say, told
 from docs.papers.slicing import dimensions, membership
 from docs.papers.slicing.demands import DEMANDS, Demand
 from docs.papers.slicing.releases import (
@@ -28,10 +28,9 @@ QUERIES = 1000
 def run() -> Record:
     """Run everything; nothing but the machine differs from run to run."""
     cells = []
-    for rows in ROWS:
-        for demand in DEMANDS:
-            say(f"{rows} rows, {demand.sensitive}, {demand.words}")
-            cells += list(cells_of(demand, rows))
+    for rows, demand in told("demand", [(rows, demand) for rows in ROWS for demand in DEMANDS]):
+        say(f"  {rows} rows, {demand.sensitive}, {demand.words}")
+        cells += list(cells_of(demand, rows))
     return {
         "machine": machine(),
         "parameters": parameters(),

@@ -303,10 +303,11 @@ def decouple(  # noqa: PLR0917 - options of a command line
 ) -> None:
     """Publish quasi-identifiers and sensitive columns apart.
 
-    With break-merge one table has a row per person with what others may know and a group, and one
-    table per sensitive column counts the values of each group; anatomy, bucketization and slicing
-    part rows into buckets; association-hiding keeps rows whole and generalises sensitive values.
-    The tables are verified before they appear. If anything fails, nothing is written.
+    With break-merge (breaking, in the literature) one table has a row per person with what others
+    may know and a group, and one table per sensitive column counts the values of each group;
+    anatomy, bucketization and slicing part rows into buckets; association-hiding keeps rows whole
+    and generalises sensitive values. The tables are verified before they appear. If anything fails,
+    nothing is written.
     """
     from sfumato.tasks.decouple import decouple as task
 
@@ -346,6 +347,7 @@ def _choose_method(
 @command(
     examples="sfumato merge decoupled/ -o merged.csv\n"
     "sfumato merge decoupled/ -o merged.parquet --columns illness,salary\n"
+    "sfumato merge decoupled/ -o joined.csv --how counts\n"
     "sfumato merge slices/ -o people.csv --how sample",
     python='sf.tools.merge("decoupled", output="merged.csv")\nprint(sf.tools.merge("decoupled"))',
 )
@@ -369,8 +371,9 @@ def merge(
     how: Annotated[
         str,
         typer.Option(
-            metavar="weights|sample",
-            help="All that may be, with the people expected; or one draw, a row per person.",
+            metavar="weights|counts|sample",
+            help="All that may be, with the people expected; the count that each table gives as "
+            "well; or one draw, a row per person.",
         ),
     ] = "weights",
     seed: Annotated[
@@ -390,8 +393,10 @@ def merge(
     """Join decoupled tables on the group, as an analyst or an adversary would.
 
     Every combination that a group may have is a row, with the number of people who would have it
-    if the tables had nothing to do with each other: use it as a weight. With --how sample there is
-    a row per person, in one of all the ways to join the tables, drawn at random.
+    if the tables had nothing to do with each other: use it as a weight. With --how counts the
+    counts of all tables stand beside it, as in the natural join that the literature calls merging.
+    With --how sample there is a row per person, in one of all the ways to join the tables, drawn
+    at random.
     """
     from sfumato.tasks.merge import merge as task
 

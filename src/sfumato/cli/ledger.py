@@ -455,6 +455,74 @@ def compact(ledger: LedgerArgument, wait: WaitOption = 10.0, head: HeadOption = 
     say(f"{removed} values removed from {clean(str(ledger))}")
 
 
+@command(
+    examples="sfumato ledger as-printed decoupled/ new.csv --alpha 0.6 -o printed/\n"
+    "sfumato ledger as-printed decoupled/ new.csv --alpha 0.6 --known government\n"
+    "sfumato ledger as-printed decoupled/ new.csv --alpha 0.6 --reading printed",
+    python='print(sf.tools.append("decoupled", "new.csv", alpha=0.6, output="printed"))',
+    group="ledger",
+)
+def as_printed(
+    release: Annotated[
+        str,
+        typer.Argument(metavar="RELEASE", help="A release decoupled by break-merge: a folder."),
+    ],
+    data: Annotated[
+        str,
+        typer.Argument(
+            metavar="DATA", help="New rows, generalised to the same groups; their order counts."
+        ),
+    ],
+    alpha: Annotated[
+        float, typer.Option(metavar="SHARE", help="The largest likelihood a row's values may have.")
+    ],
+    known: Annotated[
+        str | None,
+        typer.Option(
+            metavar="COLUMN", help="The sensitive column an adversary knows; else any one of them."
+        ),
+    ] = None,
+    reading: Annotated[
+        str,
+        typer.Option(
+            metavar="one-known|printed",
+            help="What is multiplied: all shares but the one known; or all, as Algorithm 3 is "
+            "printed, and the first refusal ends it.",
+        ),
+    ] = "one-known",
+    output: Annotated[
+        Path | None,
+        typer.Option(
+            "--output", "-o", metavar="FOLDER", help="Write the tables there: no release, a study."
+        ),
+    ] = None,
+    json: JsonOption = False,
+) -> None:
+    """Study Incremental Break-Merge as it is printed: its tables, and what they leak.
+
+    Rows are appended one by one to the tables of a decoupled release, each if the likelihood of
+    its values is then at most alpha. A reader who compares the tables with those from before sees
+    the newcomers by themselves, so this is not for publication: sfumato ledger add is. No ledger
+    is read or changed. The exit code is 0: this studies, and judges nothing.
+    """
+    from sfumato.tasks.append import append
+
+    with progress_bar("Appending rows", quiet=json):
+        done = append(
+            release,
+            data,
+            alpha=alpha,
+            known=known,
+            reading=reading,  # type: ignore[arg-type] # anything else is refused there
+            output=output,
+        )
+    finish(done, json=json)
+    if not json and not is_quiet():
+        show_contents(done.tables_content())
+    if output is not None:
+        note(f"Written: {clean(output)}, which is for study and not for publication.")
+
+
 def _open(
     ledger: Path,
     alpha: float | None = None,

@@ -114,8 +114,9 @@ def detect(  # noqa: PLR0917 - options of a command line
     """Find the dependencies an adversary could use.
 
     Bayesian networks are learned on the published rows, or one is given; every rule that tells
-    something with more than alpha is reported, with how many people it exposes. The exit code
-    is 0: finding leaks is what the command is for.
+    something with more than alpha is reported, with how many people it exposes. Facts need no
+    rule: what a class, or a value that is known, tells (the literature's knowledge breach) is
+    counted exactly. The exit code is 0: finding leaks is what the command is for.
     """
     from sfumato.conditions import find_values
     from sfumato.files import refuse_release

@@ -11,10 +11,17 @@ from sfumato.cli.options import (
     DrawOption,
     ForceOption,
     JsonOption,
+    PublishedArgument,
+    QiOption,
+    RolesOption,
+    SensitiveOption,
     refuse_existing,
+    split_names,
     write_text,
 )
 from sfumato.cli.output import clean, finish, note, progress_bar
+from sfumato.errors import ParameterError
+from sfumato.text import number_of
 
 _PolicyOption: TypeAlias = Annotated[
     Path,
@@ -44,6 +51,7 @@ def _say_written(written: list[Path]) -> None:
 @command(
     examples="sfumato lattice patients.csv -p policy.yaml\n"
     "sfumato lattice patients.csv -p policy.yaml --subsets --draw drawings/\n"
+    "sfumato lattice patients.csv -p policy.yaml --attack similarity\n"
     "sfumato lattice patients.csv -p policy.yaml --json",
     python='found = sf.tools.lattice("patients.csv", "policy.yaml", subsets=True)\n'
     'print(found)\nprint(found.minimal)\nfound.draw("drawings")',
@@ -67,6 +75,14 @@ def lattice(
         int | None,
         typer.Option(metavar="N", help="Fix who stays where a model leaves that to chance."),
     ] = None,
+    attack: Annotated[
+        str | None,
+        typer.Option(
+            metavar="NAME",
+            help="Attack the table of every minimal node: similarity, homogeneity, …; and show "
+            "which share of them suffers.",
+        ),
+    ] = None,
     draw: _DrawOption = None,
     json: JsonOption = False,
 ) -> None:
@@ -81,7 +97,9 @@ def lattice(
 
     _refuse(draw)
     with progress_bar(quiet=json) as progress:
-        found = task(data, policy, subsets=subsets, most=most, seed=seed, progress=progress)
+        found = task(
+            data, policy, subsets=subsets, most=most, seed=seed, attack=attack, progress=progress
+        )
     if draw is not None:
         _say_written(found.draw(draw))
     finish(found, json=json)
@@ -116,6 +134,64 @@ def hierarchies(
     if draw is not None:
         _say_written(found.draw(draw))
     finish(found, json=json)
+
+
+# `sfumato hiding`: what association hiding would cost.
+
+
+@command(
+    examples="sfumato hiding release/\n"
+    "sfumato hiding published.csv --qi age,zip --sensitive illness,salary --confidence 0.5,0.8\n"
+    "sfumato hiding release/ -p policy.yaml --size 2 --json",
+    python='print(sf.tools.hiding("release", policy="policy.yaml", confidences=[0.3, 0.5, 0.8]))',
+)
+def hiding(
+    what: PublishedArgument,
+    policy: RolesOption = None,
+    qi: QiOption = None,
+    sensitive: SensitiveOption = None,
+    confidence: Annotated[
+        list[str] | None,
+        typer.Option(metavar="SHARES", help="The thresholds, between commas; else 0.1, 0.2 … 0.9."),
+    ] = None,
+    support: Annotated[int, typer.Option(metavar="ROWS", help="Fewest rows behind a rule.")] = 1,
+    size: Annotated[
+        int, typer.Option(metavar="N", help="Most quasi-identifiers that a rule starts from.")
+    ] = 1,
+    json: JsonOption = False,
+) -> None:
+    """Show what Q-S association hiding would cost, beside decoupling, which costs nothing.
+
+    Sensitive values are generalised along the hierarchies of the policy until no rule from
+    quasi-identifiers to one of them is surer than a threshold. Nothing is published: sfumato
+    decouple --method association-hiding does that. The exit code is 0: this measures.
+    """
+    from sfumato.tasks.hiding import CONFIDENCES
+    from sfumato.tasks.hiding import hiding as task
+
+    with progress_bar("Hiding associations", quiet=json) as progress:
+        found = task(
+            what,
+            policy=policy,
+            quasi_identifiers=None if qi is None else split_names(qi),
+            sensitive=None if sensitive is None else split_names(sensitive),
+            confidences=CONFIDENCES if confidence is None else _shares(confidence),
+            support=support,
+            size=size,
+            progress=progress,
+        )
+    finish(found, json=json)
+
+
+def _shares(texts: list[str]) -> list[float]:
+    """Read shares between commas."""
+    found = []
+    for text in split_names(texts):
+        number = number_of(text)
+        if number is None:
+            raise ParameterError("confidence", text, "shares between commas, as in 0.5,0.8")
+        found.append(float(number))
+    return found
 
 
 # `sfumato trace`: top-down local recoding step by step.

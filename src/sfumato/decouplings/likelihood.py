@@ -106,6 +106,24 @@ def likelihood_with_a_value(counts: Iterable[int], size: int | Sequence[int]) ->
     return prod(sorted(shares, reverse=True)[: n_guessed(len(rows))], start=Fraction(1))
 
 
+def worst_with_a_value(largest: IntArray, sizes: IntArray) -> Fraction:
+    """Return the most that is believed of anyone in any group, if any one value is known.
+
+    Args:
+        largest: `largest[column, group]`: the rows of a group's most frequent value.
+        sizes: How many rows of the group have a known value, likewise.
+
+    >>> worst_with_a_value(np.array([[2, 3], [4, 3]]), np.array([[5, 5], [5, 5]]))
+    Fraction(4, 5)
+    """
+    n = len(largest)
+    distinct = np.unique(np.vstack([largest, sizes]), axis=1).T.tolist()
+    return max((likelihood_with_a_value(each[:n], each[n:]) for each in distinct), default=_NONE)
+
+
+_NONE = Fraction(0)
+
+
 def permitted_rows(
     counts: Sequence[int], size: int | Sequence[int], alpha: float | Fraction
 ) -> int | None:

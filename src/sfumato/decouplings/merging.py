@@ -200,21 +200,35 @@ class MergedTables:
             yield self.rows(first, last)
             first = last
 
-    def to_table(self, link: str, labels: Sequence[int]) -> DerivedTable:
+    def to_table(
+        self, link: str, labels: Sequence[int], *, with_counts: bool = False
+    ) -> DerivedTable:
         """Describe the join as a table: group, the columns, expected people.
 
         Args:
             link: What the column of groups is called.
             labels: The label of each group.
+            with_counts: Whether the count that each table gives beside its values stands there
+                too, as a natural join has it.
         """
-        expected = free_name("expected", [*self.columns, link])
-        columns = (*self._describe_columns(link), DerivedColumn(expected, whole=False))
+        taken = [*self.columns, link]
+        counts = []
+        for table in self._linked.tables if with_counts else ():
+            counts.append(free_name("count_" + "_".join(self._linked.names(table)), taken))
+            taken.append(counts[-1])
+        columns = (
+            *self._describe_columns(link),
+            *map(DerivedColumn, counts),
+            DerivedColumn(free_name("expected", taken), whole=False),
+        )
         published = np.asarray(labels, dtype=np.int64)
+        people = [np.rint(each).astype(np.int64) for each in self._linked.people[: len(counts)]]
 
         def batches() -> Iterator[Batch]:
             for rows in self.batches():
                 cells = self._cells(rows.entries)
-                yield Batch((published[rows.group], *cells, rows.people))
+                found = (each[entry] for each, entry in zip(people, rows.entries, strict=False))
+                yield Batch((published[rows.group], *cells, *found, rows.people))
 
         return DerivedTable(columns, self.total, batches)
 

@@ -11,7 +11,15 @@ from sfumato.counts import FrequencySet, sums
 from sfumato.errors import InputError, UnknownNameError
 from sfumato.harm import HarmRule, Level
 from sfumato.leaks.breach import listing, show_value
-from sfumato.leaks.facts import MOST_FACTS, Fact, Facts, find_facts, rank_fact
+from sfumato.leaks.facts import (
+    MOST_FACTS,
+    AdversaryColumns,
+    Fact,
+    Facts,
+    each_once,
+    find_facts,
+    rank_fact,
+)
 from sfumato.leaks.rules import (
     PeopleRows,
     Rule,
@@ -87,6 +95,9 @@ class Advice:
     people: int = 0
     """How many people are exposed in all, every one once."""
 
+    only: Mapping[str, tuple[Value, ...]] = field(default_factory=dict)
+    """Of some of the columns to generalise for, the values that need it; of the others all do."""
+
     def to_dict(self) -> dict[str, Any]:
         """Return everything as plain values that JSON can hold."""
         return plain_of(self, "decouple generalise classes people")
@@ -117,20 +128,24 @@ def advise(
     quasi_identifiers: Sequence[str],
     sensitive: Sequence[str],
     whose: PeopleRows | None = None,
+    *,
+    alpha: float = 0.5,
 ) -> Advice:
     """Turn rules and facts that reveal something into advice.
 
     Args:
         counts: The table; with people, if they may have several rows.
         leaks: Rules that reveal a sensitive value.
-        facts: Facts that start from sensitive values.
+        facts: Facts that start from the class, or from sensitive values.
         exposed: The combinations of the people they expose.
         quasi_identifiers: The columns that make up classes.
         sensitive: The columns that must not be learned about a person.
         whose: The same table, to count people in it, where they may have several rows.
+        alpha: What a probability must exceed to be mended.
     """
     decouple: set[str] = set()
     generalise: set[str] = set()
+    alone: set[str] = set()
     for rule in leaks:
         known = [column.name for column in rule.known]
         inside = [name for name in known if name in sensitive]
@@ -139,13 +154,28 @@ def advise(
         else:
             generalise.add(rule.told.name)
     for fact in facts:
-        decouple |= {name for name, _ in (*fact.known, fact.told) if name in sensitive}
+        if any(name in sensitive for name, _ in fact.known):
+            decouple |= {name for name, _ in (*fact.known, fact.told) if name in sensitive}
+        else:
+            alone.add(fact.told[0])
     return Advice(
         tuple(name for name in sensitive if name in decouple),
-        tuple(name for name in sensitive if name in generalise),
+        tuple(name for name in sensitive if name in generalise | alone),
         _vulnerable(counts, exposed, quasi_identifiers, whose),
         int(counts.rows[exposed].sum()) if whose is None else whose.among(exposed),
+        {name: _not_usual(counts, name, alpha) for name in sorted(alone - generalise)},
     )
+
+
+def _not_usual(counts: FrequencySet, name: str, alpha: float) -> tuple[Value, ...]:
+    """Return the values of a column that not most people have anyway.
+
+    No generalising hides what is more frequent than alpha in the whole table.
+    """
+    rows = dict(zip(counts.column(name).values, counts.value_counts(name).tolist(), strict=True))
+    rows.pop(None, None)
+    most = alpha * sum(rows.values())
+    return tuple(value for value, n in rows.items() if 0 < n <= most)
 
 
 def _vulnerable(
@@ -290,6 +320,16 @@ class Findings(Showable):
     @cached_property
     def rules(self) -> tuple[Rule, ...]:
         """Every rule above alpha: those first that reveal something sensitive to most people."""
+        return self._rules(self.support)
+
+    @property
+    def _unsupported(self) -> tuple[Rule, ...]:
+        """The rules that would reveal something if one row were enough to learn from."""
+        if self.dealt:
+            return ()
+        return tuple(rule for rule in self._rules(1) if rule.reveals and rule.people)
+
+    def _rules(self, support: int) -> tuple[Rule, ...]:
         found = [
             rule
             for name, network in self.networks.items()
@@ -299,7 +339,7 @@ class Findings(Showable):
                 name=name,
                 sensitive=self.sensitive,
                 alpha=self.alpha,
-                support=self.support,
+                support=support,
                 prior=self.prior,
                 levels=self.levels,
                 secrecy=self.secrecy,
@@ -327,6 +367,28 @@ class Findings(Showable):
             person=None if self.whose is None else self.whose.person,
         )
 
+    @cached_property
+    def class_facts(self) -> Facts | None:
+        """The facts that the class alone tells, counted likewise; None without classes."""
+        if self.dealt or not self.counts.total or not self.quasi_identifiers:
+            return None
+        return find_facts(
+            self._looked_at,
+            self.quasi_identifiers,
+            self.sensitive,
+            rule=harm_rule(self.levels),
+            secrecy=self.secrecy,
+            known=[AdversaryColumns((), with_class=True)],
+            person=None if self.whose is None else self.whose.person,
+        )
+
+    def _worst_facts(self) -> list[Fact]:
+        """Return the worst facts of each column, with the class alone and with more known."""
+        most = MOST_FACTS * len(self.sensitive)
+        every = (self.class_facts, self.counted_facts)
+        found = [fact for facts in every if facts is not None for fact in facts.worst(most=most)]
+        return each_once(sorted(found, key=rank_fact))
+
     @property
     def _looked_at(self) -> FrequencySet:
         """The combinations that rules and facts are about: with people, where they are counted."""
@@ -335,12 +397,9 @@ class Findings(Showable):
     @property
     def harmful_facts(self) -> list[Fact]:
         """The worst facts that harm highly, with more than alpha."""
-        facts = self.counted_facts
-        if facts is None:
-            return []
         return [
             fact
-            for fact in facts.worst(most=MOST_FACTS * len(self.sensitive))
+            for fact in self._worst_facts()
             if fact.level >= Level.HIGH and fact.posterior > self.alpha
         ]
 
@@ -410,11 +469,10 @@ class Findings(Showable):
         Args:
             size: Most columns an adversary knows something of, beside the class.
         """
-        facts, rule = self.counted_facts, harm_rule(self.levels)
-        exact = [] if facts is None else facts.worst(most=MOST_FACTS * len(self.sensitive))
+        rule = harm_rule(self.levels)
         found = {
             (frozenset(fact.known), fact.told): fact
-            for fact in exact
+            for fact in self._worst_facts()
             if fact.posterior > self.alpha
         }
         everything = (*self.quasi_identifiers, *self.sensitive)
@@ -431,7 +489,7 @@ class Findings(Showable):
                 judged = replace(fact, level=self._level(fact, rule))
                 if judged.level:
                     found.setdefault((frozenset(fact.known), fact.told), judged)
-        return sorted(found.values(), key=rank_fact)
+        return each_once(sorted(found.values(), key=rank_fact))
 
     def _level(self, fact: Fact, rule: HarmRule) -> Level:
         name, value = fact.told
@@ -471,6 +529,7 @@ class Findings(Showable):
             self.quasi_identifiers,
             self.sensitive,
             self.whose,
+            alpha=self.alpha,
         )
 
     def to_dict(self, *, entries: int | None = 20) -> dict[str, Any]:
@@ -506,8 +565,9 @@ class Findings(Showable):
     def _exposed(self) -> BoolArray:
         """The combinations that a revealing rule is true of, or that a fact is about."""
         exposed = _exposed_by(self.leaks, self._looked_at)
-        if self.harmful_facts and self.counted_facts is not None:
-            exposed |= self.counted_facts.harmful
+        if self.harmful_facts:
+            for facts in (self.class_facts, self.counted_facts):
+                exposed |= False if facts is None else facts.harmful
         return exposed
 
     @property
@@ -543,6 +603,8 @@ class Findings(Showable):
         parts: list[Part] = []
         if self.leaks:
             parts += [rules_table(self.leaks), _entries_table(self.leaks)]
+        elif self._unsupported:
+            parts.append(Sentence(_unsupported_text(self._unsupported, self.support)))
         if self.restatements:
             parts.append(Sentence(_restatement_text(self.restatements)))
         facts = self.harmful_facts if size is None else self.facts(size=size)
@@ -576,6 +638,16 @@ def rules_table(rules: Sequence[Rule], most: int = MOST_ROWS) -> ContentTable:
         for rule in rules
     ]
     return ContentTable.of("", heads, rows, most=most)
+
+
+def _unsupported_text(rules: Sequence[Rule], support: int) -> str:
+    """Return why there is no rule, where fewer rows would have been enough for some."""
+    unit, many = _unit(rules), f"{len(rules)} rules have" if len(rules) > 1 else "1 rule has"
+    return (
+        f"A rule speaks of more people than those counted, so it starts from at least {support} "
+        f"{unit}: {many} fewer behind them, such as {rules[0].columns}, and may be chance. "
+        "Ask for them with a smaller support (--support 2). Facts need none."
+    )
 
 
 def _unit(rules: Sequence[Rule]) -> str:
@@ -632,7 +704,7 @@ def facts_table(facts: Sequence[Fact], title: str = "") -> ContentTable:
 
 
 def tables_content(findings: Findings) -> Content:
-    """Return the tables of conditional probabilities, the combinations with most rows first."""
+    """Return the tables of conditional probabilities: what most rows have first, then the rest."""
     tables = tuple(
         _conditional(table, ", ".join(networks)) for networks, table in findings.dependencies
     )
@@ -640,33 +712,39 @@ def tables_content(findings: Findings) -> Content:
 
 
 def _conditional(table: ConditionalTable, networks: str) -> ContentTable:
-    order = np.argsort(-table.support, kind="stable")[:MOST_ROWS]
+    order = np.argsort(-table.support, kind="stable")[:_MOST_COMBINATIONS]
     shares = np.repeat(table.rest[order, None], len(table.child.values), axis=1)
     for at, row in enumerate(order.tolist()):
         entries = slice(table.starts[row], table.starts[row + 1])
         shares[at, table.value[entries]] = table.probability[entries]
     likely = np.argsort(-shares.max(axis=0, initial=0), kind="stable")[:_MOST_VALUES]
     shown = np.sort(likely).tolist()
+    # Combinations of no row come last, and of them every value is as likely as any other.
+    nobody = table.list_unseen(_MOST_COMBINATIONS - len(order))
+    shares = np.vstack([shares, np.full((nobody.shape[1], shares.shape[1]), table.uniform)])
+    combinations = np.hstack([table.combinations[:, order], nobody])
+    support = [*table.support[order].tolist(), *[0] * nobody.shape[1]]
     rows: list[list[Cell]] = [
         [
             *(
                 show_value(parent.values[code])
-                for parent, code in zip(table.parents, table.combinations[:, row], strict=True)
+                for parent, code in zip(table.parents, combinations[:, at], strict=True)
             ),
             *(FineShare(share) for share in shares[at, shown].tolist()),
-            int(table.support[row]),
+            n,
         ]
-        for at, row in enumerate(order.tolist())
+        for at, n in enumerate(support)
     ]
     caption = f"{table.child.name}, given {', '.join(table.names)} ({networks})"
     left = len(table.child.values) - len(shown)
     caption += f"; {left} less likely values are left out" if left else ""
     heads = [*table.names, *(show_value(table.child.values[i]) for i in shown), "rows"]
     made = ContentTable.of(caption, heads, rows, most=None)
-    return replace(made, more=len(table) - len(rows))
+    return replace(made, more=len(table) + table.unseen - len(rows))
 
 
 _MOST_VALUES = 10
+_MOST_COMBINATIONS = 1000
 
 
 def inference_content(inferred: Mapping[str, Inference]) -> Content:

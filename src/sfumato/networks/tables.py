@@ -171,6 +171,22 @@ class ConditionalTable:
         """The number of combinations of parent values that no row has."""
         return prod(self.shape[:-1]) - len(self)
 
+    def list_unseen(self, most: int) -> CodeArray:
+        """Return the first combinations of parent values that no row has, in order.
+
+        >>> f = FrequencySet.from_rows(["a", "b", "c"], [(0, 0, "x"), (1, 1, "y")])
+        >>> conditional_table(f, "c", ["a", "b"]).list_unseen(9).T.tolist()
+        [[0, 1], [1, 0]]
+        """
+        # The first of all combinations: those that rows have are at most as many as are added.
+        n = min(len(self) + max(most, 0), prod(self.shape[:-1]))
+        every = np.empty((len(self.parents), n), dtype=np.int32)
+        left = np.arange(n)
+        for at in reversed(range(len(self.parents))):
+            left, every[at] = np.divmod(left, self.shape[at])
+        unseen: CodeArray = every[:, self.locate(every) < 0][:, : max(most, 0)]
+        return unseen
+
     @cached_property
     def combination(self) -> IntArray:
         """The combination that each entry belongs to."""

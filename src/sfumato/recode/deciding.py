@@ -1456,9 +1456,10 @@ def with_findings(policy: Policy, findings: "Findings | Sequence[Findings]") -> 
             "that. Remove them from the policy, or decouple what leaks instead."
         )
     asked = [
-        AlphaKAnonymity(column, alpha=one.alpha, k=1)
+        AlphaKAnonymity(column, alpha=one.alpha, k=1, protected=advice.only.get(column, ()))
         for one in (findings if isinstance(findings, Sequence) else [findings])
-        for column in one.advice().generalise
+        for advice in [one.advice()]
+        for column in advice.generalise
     ]
     new = tuple(model for model in dict.fromkeys(asked) if model not in policy.models)
     return policy.replace(models=(*policy.models, *new)) if new else policy

@@ -1,7 +1,7 @@
 """A lattice judged node by node: which generalisations are valid, minimal and chosen."""
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
 from os import PathLike
@@ -10,6 +10,7 @@ from typing import Any, NamedTuple, NoReturn
 
 import numpy as np
 
+from sfumato.classes import EquivalenceClasses
 from sfumato.counts import FrequencySet
 from sfumato.decouplings.base import file_names
 from sfumato.errors import ParameterError
@@ -25,7 +26,16 @@ from sfumato.recode.deciding import (
 from sfumato.recoding import Lattice
 from sfumato.search import Checker
 from sfumato.search.incognito import candidates_of, with_top
-from sfumato.showing.content import Cell, Content, ContentTable, Heading, Part, Sentence, Showable
+from sfumato.showing.content import (
+    Cell,
+    Content,
+    ContentTable,
+    Heading,
+    Part,
+    Sentence,
+    Share,
+    Showable,
+)
 from sfumato.showing.lattice import MOST_CELLS, DrawnNode, lattice_map_svg, lattice_svg
 from sfumato.text import join_words
 from sfumato.typing import BoolArray, FloatArray, IntArray, Node, Progress
@@ -65,6 +75,14 @@ class JudgedNode(NamedTuple):
     def to_dict(self) -> dict[str, Any]:
         """Return it as plain values that JSON can hold."""
         return {**self._asdict(), "node": list(self.node)}
+
+
+class AttackedClasses(NamedTuple):
+    """How many classes of a table an attack exposes, and how many people are in them."""
+
+    attack: str
+    classes: int
+    people: int
 
 
 @dataclass(frozen=True, eq=False)
@@ -208,6 +226,17 @@ class JudgedLattice(NodeFigures, Showable):
     people: int | None = None
     """The people of the table, if they are suppressed with all rows: the limit counts them."""
 
+    attacked: Mapping[Node, tuple[AttackedClasses, ...]] = field(default_factory=dict, repr=False)
+    """What attacks expose in the table of each minimal node, if that was asked for."""
+
+    def suffering(self, attack: str) -> tuple[Node, ...]:
+        """Return the minimal nodes in whose tables an attack exposes some class."""
+        return tuple(
+            node
+            for node, found in self.attacked.items()
+            if any(each.attack == attack and each.classes for each in found)
+        )
+
     @property
     def worse_above(self) -> int:
         """The nodes that are not valid although one below them is.
@@ -288,7 +317,15 @@ class JudgedLattice(NodeFigures, Showable):
             "optimal": self.proven,
             "nodes": [each.to_dict() for each in self],
             **({"subsets": [each.to_dict() for each in self.subsets]} if self.subsets else {}),
+            **({"attacked": self._attacked_plain()} if self.attacked else {}),
         }
+
+    def _attacked_plain(self) -> list[dict[str, Any]]:
+        return [
+            {"node": list(node), **each._asdict()}
+            for node, found in self.attacked.items()
+            for each in found
+        ]
 
     @property
     def headline(self) -> str:
@@ -320,6 +357,8 @@ class JudgedLattice(NodeFigures, Showable):
             parts.append(self._table("Nodes", order, most=None))
         else:
             parts += [self._heights(), self.minimal_table()]
+        if self.attacked:
+            parts.append(self._attacked_table())
         if self.subsets:
             parts.append(_subsets_table(self.subsets))
         return Content(self.headline, tuple(parts), remarks=tuple(self._remarks()))
@@ -352,6 +391,25 @@ class JudgedLattice(NodeFigures, Showable):
             "",
         )
         return ContentTable.of(caption, headings, rows, most=most)
+
+    def _attacked_table(self) -> ContentTable:
+        """Return how many of the minimal tables suffer each attack."""
+        every = [each for found in self.attacked.values() for each in found]
+        of = len(self.attacked)
+        rows: list[list[Cell]] = []
+        for attack in dict.fromkeys(each.attack for each in every):
+            mine, suffer = [each for each in every if each.attack == attack], self.suffering(attack)
+            most = max(each.classes for each in mine), max(each.people for each in mine)
+            rows.append([attack, len(suffer), of, Share(len(suffer) / of), *most])
+        headings = (
+            "attack",
+            Heading("tables that suffer", "Minimal nodes in whose table some class is exposed."),
+            "of",
+            "share",
+            Heading("most classes", "Exposed in one of these tables."),
+            "most people",
+        )
+        return ContentTable.of("Minimal tables that suffer an attack", headings, rows, most=None)
 
     def _mark(self, each: JudgedNode) -> str:
         words = ("minimal" if each.minimal else "", "chosen" if each.node == self.chosen else "")
@@ -469,6 +527,7 @@ def judge_lattice(  # noqa: PLR0913 - what is judged, and how
     report: Progress,
     maker: Maker | None = None,
     lost: int = 0,
+    attack: Callable[[EquivalenceClasses], tuple[AttackedClasses, ...]] | None = None,
 ) -> JudgedLattice:
     """Judge every node of a policy's lattice on a counted table.
 
@@ -482,6 +541,7 @@ def judge_lattice(  # noqa: PLR0913 - what is judged, and how
         report: Told how far it is.
         maker: Makes hierarchies, or has them already; None makes them.
         lost: Rows that were left out before and are not in the counts.
+        attack: Attacks the classes that the table of each minimal node would have.
     """
     ready = prepare(policy, counts, population, maker=maker, lost=lost)
     refuse_population(policy, ready)
@@ -512,7 +572,7 @@ def judge_lattice(  # noqa: PLR0913 - what is judged, and how
     if whole.valid.any():
         found = search_levels(policy, checker, lambda checks: report("search", checks, None))
         chosen, proven = found.node, found.proven
-    return JudgedLattice(
+    judged = JudgedLattice(
         columns,
         lattice,
         **whole.__dict__,
@@ -525,6 +585,10 @@ def judge_lattice(  # noqa: PLR0913 - what is judged, and how
         subsets=tuple(parts),
         people=checker.grouping.people if checker.whole_people else None,
     )
+    if attack is None:
+        return judged
+    tables = {node: checker.left(checker.check(node)) for node in judged.minimal}
+    return replace(judged, attacked={node: attack(left) for node, left in tables.items()})
 
 
 @dataclass(frozen=True, eq=False)

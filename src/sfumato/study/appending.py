@@ -10,6 +10,7 @@ combinations may rise above alpha, and who compares the tables with earlier ones
 by themselves. `sfumato.ledger` bounds both.
 """
 
+from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
@@ -24,8 +25,8 @@ from sfumato.decouplings.likelihood import (
     UNLIMITED,
     increment_ratio,
     likelihood,
-    likelihood_with_a_value,
     permitted_each,
+    worst_with_a_value,
 )
 from sfumato.errors import InputError, ParameterError
 from sfumato.showing.content import (
@@ -164,6 +165,33 @@ class GrownCombination:
         }
 
 
+@dataclass(frozen=True)
+class ToldNewcomers:
+    """What most newcomers of a group have, as the difference of two releases shows it."""
+
+    group: tuple[Value, ...]
+    column: str
+    value: Value
+    people: int
+    of: int
+    """How many newcomers have a known value in the column."""
+
+    @property
+    def share(self) -> Fraction:
+        """The belief of a reader of both releases, about a newcomer of the group."""
+        return Fraction(self.people, self.of)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return everything as plain values that JSON can hold."""
+        return {
+            "group": [text_or_none(value) for value in self.group],
+            "column": self.column,
+            "value": text_or_none(self.value),
+            "people": self.people,
+            "of": self.of,
+        }
+
+
 @dataclass(frozen=True, eq=False)
 class AppendedRows(Showable):
     """The tables with the rows that were admitted, and what became of every row."""
@@ -205,6 +233,21 @@ class AppendedRows(Showable):
     def _with(self, outcome: Outcome) -> tuple[JudgedRow, ...]:
         return tuple(row for row in self.rows if row.outcome == outcome)
 
+    @cached_property
+    def told(self) -> tuple[ToldNewcomers, ...]:
+        """The most frequent values of newcomers, which a reader of both releases learns."""
+        by_group: dict[tuple[Value, ...], list[tuple[Value, ...]]] = {}
+        for row in self.admitted:
+            by_group.setdefault(row.group, []).append(row.values)
+        found = []
+        for group_of, rows in by_group.items():
+            for name, values in zip(self.tables.names, zip(*rows, strict=True), strict=True):
+                known = Counter(value for value in values if value is not None)
+                if known:
+                    value, n = known.most_common(1)[0]
+                    found.append(ToldNewcomers(group_of, name, value, n, known.total()))
+        return tuple(found)
+
     def to_dict(self) -> dict[str, Any]:
         """Return the figures as plain values that JSON can hold, without whole rows."""
         return {
@@ -217,6 +260,7 @@ class AppendedRows(Showable):
             "waiting": len(self.waiting),
             "worst": str(self.worst),
             "combinations": [each.to_dict() for each in self.combinations],
+            "told": [each.to_dict() for each in self.told],
         }
 
     @property
@@ -259,9 +303,48 @@ class AppendedRows(Showable):
             "This is about these tables alone: compared with earlier ones they show the newcomers "
             "by themselves. sf.Ledger bounds that too."
         )
-        return Content(
-            self.headline, (ContentTable.of("", heads, rows), Sentence(told), Sentence(limit))
+        more = (self._told_table(),) if self.told else ()
+        shown = ContentTable.of("", heads, rows)
+        return Content(self.headline, (shown, Sentence(told), Sentence(limit), *more))
+
+    def _told_table(self) -> ContentTable:
+        rows: list[list[Cell]] = [
+            [
+                join_values(map(text_or_none, each.group)),
+                f"{each.column}={text_or_none(each.value)}",
+                each.people,
+                each.of,
+                Share(each.share),
+            ]
+            for each in sorted(self.told, key=lambda each: -each.share)
+        ]
+        heads = ["group", "most of its newcomers", "people", "of", "share"]
+        return ContentTable.of("What both releases tell together", heads, rows)
+
+    def tables_content(self) -> Content:
+        """Return the new sensitive tables, by the labels of their groups."""
+        labels = self.labelled.labelled.tolist()
+        tables = tuple(
+            ContentTable.of(
+                table.column.name,
+                ["group", table.column.name, "count"],
+                [
+                    [labels[at], text_or_none(table.column.values[code]), n]
+                    for at, code, n in zip(
+                        table.group.tolist(), table.value.tolist(), table.rows.tolist(), strict=True
+                    )
+                ],
+            )
+            for table in self.tables.sensitive
         )
+        return Content("The sensitive tables with the rows that were admitted", tables)
+
+    @cached_property
+    def labelled(self) -> GroupedTables:
+        """The tables with the labels of their groups; numbers from 1 where they have none."""
+        if self.tables.ids is not None:
+            return self.tables
+        return replace(self.tables, ids=np.arange(1, len(self.tables) + 1))
 
     def __repr__(self) -> str:
         return f"<AppendedRows: {self.headline}>"
@@ -487,5 +570,4 @@ def _worst(tables: GroupedTables, places: IntArray) -> Fraction:
     """Return the largest breach probability in some groups, if any one value is known."""
     largest = np.array([table.largest(len(tables))[places] for table in tables.sensitive])
     known = np.array([table.totals(len(tables))[places] for table in tables.sensitive])
-    pairs = zip(largest.T.tolist(), known.T.tolist(), strict=True)
-    return max((likelihood_with_a_value(*pair) for pair in pairs), default=Fraction(0))
+    return worst_with_a_value(largest, known)

@@ -1,11 +1,20 @@
 """Append: Incremental Break-Merge as its source has it, on the tables of a decoupled release."""
 
+import os
+from os import PathLike
+from pathlib import Path
+
+import numpy as np
+
+from sfumato.decouplings import publish
 from sfumato.decouplings.base import Kind
 from sfumato.decouplings.likelihood import exact_limit
-from sfumato.errors import InputError, UnknownColumnError
+from sfumato.errors import InputError, OutputError, UnknownColumnError, reason_of
+from sfumato.files import refuse_release, unfinished_folder
 from sfumato.releases.opening import PublishedGroups, open_release
+from sfumato.showing.content import to_markdown
 from sfumato.study.appending import AppendedRows, ReadingName, ShareReading, append_rows
-from sfumato.tables import open_table
+from sfumato.tables import open_table, write_derived
 from sfumato.tables.capabilities import OrderedRows
 
 
@@ -16,6 +25,7 @@ def append(
     alpha: float,
     reading: ReadingName = "one-known",
     known: str | None = None,
+    output: str | PathLike[str] | None = None,
 ) -> AppendedRows:
     """Decide row by row which rows may be appended to a decoupled release, as the literature does.
 
@@ -37,6 +47,8 @@ def append(
             every row has its turn; or `printed`, Algorithm 3 word by word: the product over all
             sensitive tables, and the first refusal ends it.
         known: The sensitive column that is known; None takes for each row the one that tells most.
+        output: A folder to write the new tables into, as CSV files with a README that says what
+            they leak. It is no release: there is no manifest, and nothing in it is verified.
 
     Returns:
         The new tables; every row with its outcome and likelihood; and for each combination of
@@ -73,6 +85,50 @@ def append(
     names = [*(column.name for column in grouped.quasi_identifiers), *grouped.names]
     table = open_table(rows)
     table.require(names)
-    return append_rows(
+    folder = None if output is None else _require_unused(Path(output))
+    done = append_rows(
         grouped, *OrderedRows.expect(table).read(names), ShareReading(limit, reading, place)
     )
+    if folder is not None:
+        _write(done, folder)
+    return done
+
+
+def _require_unused(folder: Path) -> Path:
+    if os.path.lexists(folder):
+        raise OutputError(f"{str(folder)!r} exists. Choose another output folder.")
+    refuse_release(folder, "the study")
+    return folder
+
+
+def _write(done: AppendedRows, folder: Path) -> None:
+    """Write the tables as the source prints them, and what is wrong with publishing them."""
+    try:
+        with unfinished_folder(folder) as unfinished:
+            for part in publish(done.labelled, np.random.default_rng()).tables:
+                target = unfinished / f"{part.name}.csv"
+                write_derived(part.content, target, format="csv", likes={})
+            blocks = [f"{done.headline}.", *to_markdown(done.content().parts)]
+            text = _README + "\n\n".join(blocks) + "\n"
+            (unfinished / "README.md").write_text(text, encoding="utf-8", newline="\n")
+            unfinished.replace(folder)
+    except OSError as error:
+        if isinstance(error, OutputError):
+            raise
+        raise OutputError(
+            f"cannot write {str(folder)!r}: {reason_of(error)}. Nothing was left behind."
+        ) from None
+
+
+_README = """\
+# As printed: not for publication
+
+These are the tables that Incremental Break-Merge makes as its source describes it: rows are
+appended one by one as long as the likelihood of their own values is at most alpha. They are for
+study. Nothing here was verified, and there is no manifest.
+
+Why not to publish them: whoever has the tables from before subtracts them from these, and sees
+the newcomers of each group by themselves. Which rows were refused tells about them, too.
+`sfumato ledger start` and `sfumato ledger add` publish increments that bound both.
+
+"""

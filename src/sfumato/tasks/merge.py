@@ -35,7 +35,7 @@ def merge(  # noqa: PLR0913 - all but one have a default and are named
     release: object,
     *,
     columns: Sequence[str] | None = None,
-    how: Literal["weights", "sample"] = "weights",
+    how: Literal["weights", "counts", "sample"] = "weights",
     seed: int | None = None,
     output: str | PathLike[str] | None = None,
     format: str | None = None,  # noqa: A002 - the word users know
@@ -50,6 +50,9 @@ def merge(  # noqa: PLR0913 - all but one have a default and are named
     the columns they share: |G| · Π cᵢ/|G|. That is all there is to know. The numbers add up to
     every number that is published, so use them as weights.
 
+    With `how="counts"` it is the natural join as it stands: beside each combination also the count
+    that each table gives for its part of it, as `count_illness`.
+
     With `how="sample"` there is a row per person: one way to join the tables, drawn from all that
     there are. Every table is a part of it as it was published, so no row contradicts one; who has
     what between tables is made up, and another draw is another table. Several draws show how far
@@ -59,7 +62,8 @@ def merge(  # noqa: PLR0913 - all but one have a default and are named
         release: A decoupled release of any kind, its folder, or its address in a database.
         columns: The columns to join; None takes all. Where only sensitive ones are named, all
             others stand beside them. Combinations multiply, so take those that are needed.
-        how: "weights" for all combinations, "sample" for one row per person.
+        how: "weights" for all combinations, "counts" for the count of each table as well, "sample"
+            for one row per person.
         seed: Fixes what a sample draws; None draws it from the system.
         output: The file to write, part by part; None gives the table in memory.
         format: csv, parquet, feather, sav, dta or xlsx; None goes by the ending of `output`.
@@ -95,7 +99,7 @@ def merge(  # noqa: PLR0913 - all but one have a default and are named
         derived = merged.draw(link, labels, rng)
     else:
         _require_few(merged, most)
-        derived = merged.to_table(link, labels)
+        derived = merged.to_table(link, labels, with_counts=how == "counts")
     likes = {name: table for name, table in found.likes.items() if name in merged.columns}
     if target is None:
         return next(iter(found.tables.values())).native(derived_table(derived, likes))
@@ -120,7 +124,7 @@ def merge(  # noqa: PLR0913 - all but one have a default and are named
     return target
 
 
-_WAYS = ("weights", "sample")
+_WAYS = ("weights", "counts", "sample")
 
 
 def _require_few(merged: MergedTables, most: int) -> None:

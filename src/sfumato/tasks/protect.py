@@ -16,7 +16,9 @@ from sfumato.attacks.adversary.judging import outcomes
 from sfumato.attacks.adversary.target import target_of
 from sfumato.attacks.adversary.trial import CountedTable, columns_to_count, try_on_counts
 from sfumato.attacks.base import accept
-from sfumato.decouplings import DECOUPLINGS
+from sfumato.decouplings import DECOUPLINGS, BreakMerge, MergedTables
+from sfumato.decouplings.base import GroupedTables, LinkedTables
+from sfumato.decouplings.likelihood import worst_with_a_value
 from sfumato.drafting.policy import policy_for_columns
 from sfumato.errors import (
     InfeasibleError,
@@ -67,7 +69,7 @@ from sfumato.tasks.detect import detect
 from sfumato.tasks.price import ORDER, RemedyChain, Wanted
 from sfumato.tasks.trying import PolicyTrials, judge_quickly
 from sfumato.tasks.verify import verify
-from sfumato.text import join_words
+from sfumato.text import join_words, percent
 from sfumato.typing import Progress, silent
 
 
@@ -191,6 +193,8 @@ class ProtectedRelease(Showable):
             rows.append((step.action, step.why, *found, step.exposed, share))
         heads = ("step", "why", "rules", "facts", "people exposed", Heading("share", bar=20))
         parts: list[Part] = [ContentTable.of("", heads, rows, most=None)]
+        if isinstance(self.release, DecoupledRelease) and self.release.method == BreakMerge.name:
+            parts.append(Sentence(_joined_again(self.release.grouped)))
         if self.gone is not None:
             parts.append(Sentence(f"Gone: {self.gone}."))
         if self.findings.leaks:
@@ -207,6 +211,9 @@ class ProtectedRelease(Showable):
         people = f"{self.steps[-1].exposed} of {self.findings.people} people"
         steps = f"{len(self.steps)} step{'s' if len(self.steps) > 1 else ''}"
         headline = f"{steps}; {people} are exposed after the last one"
+        risk = 0 if self.assessment is None else self.assessment.at_risk
+        if risk != self.steps[-1].exposed:
+            headline += f", and {risk} at risk by the verdict"
         return Content(headline, tuple(parts), remarks=remarks)
 
 
@@ -361,7 +368,8 @@ def protect(  # noqa: PLR0913 - all but two have a default and are named
 
     refine: list[Findings] = []
     release = attempt(policy)
-    steps = [ProtectStep("anonymize", look(release), "as the policy says")]
+    asked = "k = 5 and two values of each sensitive column" if promised else "as the policy says"
+    steps = [ProtectStep("anonymize", look(release), asked)]
     release, blocked = _generalise(release, lambda: attempt(policy), look, steps, refine, rounds)
     apart = () if decouple_with is None else steps[-1].findings.advice().decouple
     if apart and policy.counted_person is not None:
@@ -403,6 +411,20 @@ def protect(  # noqa: PLR0913 - all but two have a default and are named
         gone=found.release.gone,
     )
     return _judge(done, found.policy, None, progress)
+
+
+def _joined_again(grouped: GroupedTables) -> str:
+    """Return what the tables say when they are joined (merged) on the group again."""
+    names = [*(column.name for column in grouped.quasi_identifiers), *grouped.names]
+    rows = MergedTables(LinkedTables.of(grouped, names)).total
+    largest = np.array([table.largest(len(grouped)) for table in grouped.sensitive])
+    known = np.array([table.totals(len(grouped)) for table in grouped.sensitive])
+    worst = worst_with_a_value(largest, known)
+    return (
+        f"Joined again (sfumato merge), the tables give {rows} rows that may be, for "
+        f"{grouped.total} people: who knows the group and one value guesses the others with up to "
+        f"{percent(float(worst))}."
+    )
 
 
 def _read_limits(until: str | None, loss: float, gone: float) -> ChainLimits:

@@ -447,10 +447,10 @@ def _with_claims(target: Target, release: Published) -> Target:
     there = (*target.sensitive, *target.beside)
     unknown = tuple(name for name in there if name in release.unknown)
     target = replace(_with_secrecy(target, release.policy), unknown=unknown)
-    return _promising(target, release.promises)
+    return with_promised(target, release.promises)
 
 
-def _promising(target: Target, models: Sequence[Promise]) -> Target:
+def with_promised(target: Target, models: Sequence[Promise]) -> Target:
     """Attach what is promised, and the categories of values that promises go by."""
     categories = {
         (str(model.column), _texts(model.settings["categories"])): None
