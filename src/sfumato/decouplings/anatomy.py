@@ -26,8 +26,8 @@ from sfumato.text import text_of
 from sfumato.typing import IntArray
 
 EXACT_ROWS = (
-    "it publishes a row of exact quasi-identifiers for each person, and a ledger keeps counts and "
-    "no rows, so it could not take out a person who leaves"
+    "it publishes a row of exact quasi-identifiers for each person, and to take a person out again "
+    "a ledger would have to keep the rows of all of them"
 )
 """The reason why no ledger can be kept of rows that are published as they are."""
 

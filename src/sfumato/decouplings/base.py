@@ -572,6 +572,20 @@ class Kind:
     why_no_ledger: ClassVar[str | None] = None
     """The reason why no ledger can be kept of what is decoupled like this; None if one can."""
 
+    @classmethod
+    def refuse_ledger(
+        cls,
+        tables: Sequence[Sequence[str]],  # noqa: ARG003 - for kinds whose reason depends on them
+        sensitive: Sequence[str],  # noqa: ARG003
+    ) -> str | None:
+        """Return why no ledger can be kept of a release with these tables; None if one can.
+
+        Args:
+            tables: The columns of each table, where the kind says so in its manifest.
+            sensitive: The sensitive columns.
+        """
+        return cls.why_no_ledger
+
 
 class Decoupling(Kind, Member, ABC):
     """A way to publish a table in parts, so that rows cannot be put together again.

@@ -7,6 +7,7 @@ from typing import Any, ClassVar, Literal, Self
 import numpy as np
 
 from sfumato.counts import FrequencySet, group, sums
+from sfumato.decouplings.anatomy import EXACT_ROWS
 from sfumato.decouplings.base import (
     DecoupledPart,
     Decoupling,
@@ -129,8 +130,8 @@ class Slicing(Decoupling):
 
     name: ClassVar[str] = "slicing"
     why_no_ledger: ClassVar[str | None] = (
-        "the columns of a slice are published joined, so who knows one value learns the others, "
-        "and alpha would not bound that"
+        "a sensitive column stands in a slice with others, so who knows one of their values learns "
+        "the others, and alpha would not bound that"
     )
     groups: ClassVar[tuple[str, str]] = ("bucket", "buckets")
     keeps_classes: ClassVar[bool] = False
@@ -153,6 +154,11 @@ class Slicing(Decoupling):
     cuts: Literal["strict", "relaxed"] = "strict"
     check: Literal["buckets", "worlds", "paper"] = "buckets"
     together: tuple[str | tuple[str, ...], ...] = ()
+
+    @classmethod
+    def refuse_ledger(cls, tables: Sequence[Sequence[str]], sensitive: Sequence[str]) -> str | None:
+        joined = any(len(columns) > 1 and {*columns} & {*sensitive} for columns in tables)
+        return cls.why_no_ledger if joined else EXACT_ROWS
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "together", read_together(self.together))

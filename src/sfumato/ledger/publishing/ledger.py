@@ -953,11 +953,15 @@ def _require_kept(release: Published, what: str) -> tuple[GroupedTables, Manifes
 
     Everything that a ledger admits is decided on the counts it begins with.
     """
-    why = release.kind.why_no_ledger
+    files = () if release.record is None else release.record.files
+    tables = [file.columns for file in files if file.columns is not None]
+    why = release.kind.refuse_ledger(tables, release.sensitive)
     if why is not None:
         raise InputError(
             f"a ledger cannot be kept of {what}, which is decoupled by {release.kind.name!r}: "
-            f"{why}. Decouple the table by {BreakMerge.name!r}."
+            f"{why}. Decouple the table by {BreakMerge.name!r}. If people join and never leave, no "
+            "ledger is needed: decouple the newcomers by themselves, each person in one release "
+            "only, and what each release promises holds for its people."
         )
     manifest = release.manifest
     checks = () if manifest is None else release.recompute().checks
