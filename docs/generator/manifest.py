@@ -10,6 +10,7 @@ FIELDS: dict[str, str] = {
     "increment.sequence": "The number of the release in its ledger; the first is 1.",
     "increment.tables": "`newcomers`: the tables hold only those who joined. `all`: all people.",
     "increment.ledger": "A mark of the ledger, the same in all its releases.",
+    "increment.first": "A mark of the groups of the ledger's first release.",
     "columns": "The published columns, in the order of the file.",
     "columns[].name": "Its name.",
     "columns[].role": "`quasi-identifier`, `sensitive`, `set` or `plain`. Other columns are not "

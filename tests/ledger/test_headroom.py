@@ -3,12 +3,14 @@
 import json
 from fractions import Fraction
 
+import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import sfumato as sf
 from sfumato.errors import InputError, UnknownColumnError
+from sfumato.ledger.admission import SeenTogether, count_of_next
 from tests.ledger.releases import START, grouped_of, table_of
 
 ILLS, PAYS = ["flu", "gout", "hiv", "cold", "measles"], ["low", "high"]
@@ -56,6 +58,29 @@ def test_the_likeliest_combination_of_each_group_and_those_asked_for(tmp_path):
     assert found.rooms[0].breach == Fraction(3, 5)
     assert (found.rooms[0].size, found.rooms[0].cells) == (5, 1)
     assert sf.Ledger(path).headroom(most=1).rooms[0].group == ("20s",)
+
+
+@given(WAITING, st.sampled_from(ILLS), st.integers(1, 9), st.sampled_from([0.4, 0.5, 0.75, 1]))
+def test_so_many_of_the_next_may_have_a_value(waiting, ill, fewest, alpha):
+    """Counted by trying, with others who have values of their own."""
+    code = {name: i for i, name in enumerate(dict.fromkeys(row[0] for row in waiting), start=1)}
+    counts = np.bincount([code[row[0]] for row in waiting], minlength=len(code) + 1)
+    part, limit = SeenTogether(len(waiting), (counts,)), Fraction(str(alpha))
+    more, mine = max(fewest - len(waiting), 1), sum(row[0] == ill for row in waiting)
+    fits = [n for n in range(more + 1) if mine + n <= limit * (len(waiting) + more)]
+    found = count_of_next(part, [code.get(ill, -1)], limit, fewest)
+    assert found == max(fits, default=0)
+
+
+def test_the_increment_ratio_is_that_of_the_source(tmp_path):
+    path = tmp_path / "x.ledger"
+    sf.Ledger.start(grouped_of([*START, ("20s", "flu", "low")]), path, alpha=0.7, k=2)
+    [room, none] = sf.Ledger(path).headroom([{"ill": "measles"}], group={"age": "20s"}).rooms
+    # Of five in their twenties two have flu and three a low pay; one more makes it 3 and 4 of 6.
+    before, after = Fraction(2, 5) * Fraction(3, 5), Fraction(3, 6) * Fraction(4, 6)
+    assert (room.ratio, none.ratio) == (sf.leaks.increment_ratio(before, after), None)
+    assert (room.of_next, none.of_next) == (1, 1)
+    assert sf.Ledger(path).headroom().to_dict()["rooms"][0]["increment_ratio"] == float(room.ratio)
 
 
 def test_of_several_cells_the_one_that_tells_most_is_told(tmp_path):

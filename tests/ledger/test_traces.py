@@ -59,7 +59,7 @@ def hashes_of(path, person, groups, ills=("hiv", "flu", "mumps")):
         settings = Settings.load(db)
     identity = Identity(("patient",), settings.salt)
     name, born, _ = person
-    marks = [identity.marks([(name,)])[0], identity.likenesses([name])[0]]
+    marks = [identity.marks([(name,)])[0], *identity.likenesses([name])[0]]
     texts = [name, born.isoformat(), key_of(name), key_of(born)]
     for group, ill in product(groups, ills):
         for kind, who in product(("add", "remove"), ("", marks[0])):

@@ -186,7 +186,7 @@ def test_without_hiding_each_publish_says_what_waiting_tells(tmp_path):
     ledger = start(tmp_path, hide_waiting=False)
     done = ledger.publish(table(newcomers("hhhhhhabc")))
     assert (done.told.share, done.told.rows) == (1, done.waiting)
-    assert "believes one value of theirs with up to 100 %" in str(done)
+    assert "that a person waits believe a value with up to 100 %" in str(done)
     assert done.to_dict()["told"] == {"share": 1.0, "rows": done.waiting}
 
 

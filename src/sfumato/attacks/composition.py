@@ -241,7 +241,7 @@ earlier), 17 % before, 100 % after
             name = each.name if several else None
             if _same_groups(target, each.target):
                 found.append(cls(rule.very_high, earlier=name))
-                if _are_of_one_ledger(target, each.target):
+                if _are_of_one_ledger(target, each.target) or _joined_later(target, each.target):
                     continue  # A person is under the same number in both: that says all.
             found += [
                 cls(rule.very_high, column=column, earlier=name)
@@ -267,6 +267,9 @@ earlier), 17 % before, 100 % after
         self.require_countable(earlier.target)
         if self.column is not None:
             return self._compare_people(target, earlier, self.column, rule)
+        if _joined_later(target, earlier.target):
+            why = "only the ledger can tell that those who joined are in no earlier release of it"
+            return replace(self._not_tried(target, None, why, rule), unreached=why)
         if not _same_groups(target, earlier.target):
             raise ParameterError(
                 "column",
@@ -350,7 +353,7 @@ earlier), 17 % before, 100 % after
         settings = {name: value for name, value in outcome.settings.items() if name == "earlier"}
         return replace(outcome, note=note, settings=settings)
 
-    def _not_tried(self, target: Target, column: str, why: str, rule: HarmRule) -> Outcome:
+    def _not_tried(self, target: Target, column: str | None, why: str, rule: HarmRule) -> Outcome:
         """Return that the releases could not be compared, which is no yes."""
         return Outcome(
             self.name,
@@ -389,6 +392,13 @@ def _are_of_one_ledger(target: Target, earlier: Target) -> bool:
     assert target.grouped is not None  # noqa: S101 - groups were looked for
     assert earlier.grouped is not None  # noqa: S101
     return _share_numbers(earlier.grouped, target.grouped)
+
+
+def _joined_later(target: Target, earlier: Target) -> bool:
+    """Return whether a release says that it holds newcomers of the ledger that an earlier is of."""
+    if not target.newcomers or target.grouped is None or earlier.grouped is None:
+        return False
+    return bool(target.marks & {*earlier.marks, earlier.grouped.mark})
 
 
 # The same people in two releases: their classes in both, and those who are in one only.

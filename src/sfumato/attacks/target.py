@@ -95,6 +95,12 @@ class Target:
     earlier: "tuple[EarlierRelease, ...]" = ()
     """Releases of the same people before this one."""
 
+    marks: frozenset[str] = frozenset()
+    """The marks of the ledger that it says to be of, and of that ledger's first release."""
+
+    newcomers: bool = False
+    """Whether it says to hold only those who joined the ledger in it."""
+
     people: FrequencySet | None = None
     """Those who are in the data, as others know them: their raw quasi-identifiers."""
 

@@ -32,7 +32,7 @@ from sfumato.showing.content import (
 
 _STYLES = {
     **dict.fromkeys(("holds", "withstood", "yes"), "green"),
-    **dict.fromkeys(("unchecked", "not recounted", "with care"), "yellow"),
+    **dict.fromkeys(("unchecked", "not recounted", "not promised", "with care"), "yellow"),
     **dict.fromkeys(("broken", "at risk", "no"), "bold red"),
 }
 _SHADES = " ░▒▓█"

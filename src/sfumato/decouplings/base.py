@@ -6,6 +6,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
+from hashlib import sha256
 from typing import Any, ClassVar, Literal, Self
 
 import numpy as np
@@ -207,6 +208,15 @@ class SensitiveTable:
         return type(self)(column, self.group[first], value[first], rows, joint)
 
 
+def mark_of(groups: int, total: int, least: int, most: int) -> str:
+    """Return a mark of the labels of groups: their number, sum, and ends, which are drawn.
+
+    >>> mark_of(2, 4, 1, 3)
+    '85713097a763'
+    """
+    return sha256(f"{groups} {total} {least} {most}".encode()).hexdigest()[:12]
+
+
 @dataclass(frozen=True, eq=False)
 class GroupedTables:
     """Groups of people, and what is published about each: breaches and increments go by it.
@@ -249,6 +259,14 @@ class GroupedTables:
     def names(self) -> tuple[str, ...]:
         """The sensitive columns in order; those that stay together count as one."""
         return tuple(table.column.name for table in self.sensitive)
+
+    @property
+    def mark(self) -> str | None:
+        """A mark of the labels that the groups are published under; None if they have none."""
+        if self.ids is None or not len(self.ids):
+            return None
+        ids = self.ids
+        return mark_of(len(ids), int(ids.sum()), int(ids.min()), int(ids.max()))
 
     def fold(self, names: Sequence[str]) -> "GroupedTables":
         """Return it with spellings of a value in some sensitive columns taken for one."""

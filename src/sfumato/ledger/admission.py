@@ -415,5 +415,28 @@ def count_room(part: SeenTogether, row: Sequence[int], alpha: Fraction) -> int |
     return found
 
 
+def count_of_next(part: SeenTogether, row: Sequence[int], alpha: Fraction, fewest: int) -> int:
+    """Return how many of the next rows may have a combination, if all others have other values.
+
+    Args:
+        part: Those who wait.
+        row: The codes of the combination; below 0 is a value that no row has.
+        alpha: The limit.
+        fewest: How many rows make a cell: the next ones are those that are missing, at least one.
+
+    >>> part = SeenTogether(1, (np.array([0, 1, 0]),))
+    >>> count_of_next(part, [1], Fraction(1, 2), 4), count_of_next(part, [2], Fraction(1, 2), 4)
+    (1, 2)
+    """
+    more = max(fewest - part.size, 1)
+    found = more
+    for column, (count, code) in enumerate(zip(part.counts, row, strict=True)):
+        if part.is_limited(column, code):
+            known, mine = int(count[1:].sum()), int(count[code]) if code >= 0 else 0
+            most = (known + more) * alpha.numerator // alpha.denominator
+            found = min(found, max(most - mine, 0))
+    return found
+
+
 def _percent(share: Fraction) -> str:
     return f"{100 * float(share):.4g} %"

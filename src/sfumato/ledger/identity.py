@@ -3,7 +3,7 @@
 A person is recognised by a keyed hash of the identifier, a *fingerprint*. What is hashed is what
 is left of the identifier when its spelling does not matter: `P01`, `p01 ` and `P01` in wide
 letters are one person, and so are 7, `0007` and `7.0`. Other identifiers look alike and may be of
-two people: `P-1` and `P01`. Of these a ledger keeps a second hash, of a *likeness*, so that the
+two people: `P-1` and `P01`. Of these a ledger keeps hashes of *likenesses*, so that the
 publisher can be asked before anything is published.
 """
 
@@ -27,8 +27,8 @@ from sfumato.typing import Value
 
 Row = tuple[Value, ...]
 
-Likenesses = dict[str, str]
-"""By the fingerprint of a person, that of the likeness."""
+Likenesses = dict[str, tuple[str, ...]]
+"""By the fingerprint of a person, those of the likenesses."""
 
 
 @dataclass(frozen=True)
@@ -87,18 +87,20 @@ class Identity:
         """Return the fingerprint of each person, whatever their number of rows."""
         return self._hash(_key((fold_identifier(value),)) for value in values)
 
-    def likenesses(self, people: Iterable[Value]) -> list[str]:
-        """Return the fingerprint of each person's likeness.
+    def likenesses(self, people: Iterable[Value]) -> list[tuple[str, ...]]:
+        """Return the fingerprints of each person's likenesses.
 
         It is the person's own fingerprint if the identifier has nothing that may be left out.
 
         >>> identity = Identity(("patient",), "s")
         >>> one, other, third = identity.likenesses(["P-007", "P7", "P8"])
-        >>> one == other, one == third, identity.marks([("p7",)]) == [one]
+        >>> one == other, one == third, identity.marks([("p7",)]) == [*one]
         (True, False, True)
         """
-        folded = (likeness_of(fold_identifier(value)) for value in people)
-        return self._hash(_key((each,)) for each in folded)
+        return [
+            tuple(self._hash(_key((each,)) for each in likenesses_of(fold_identifier(value))))
+            for value in people
+        ]
 
     def _hash(self, keys: Iterable[str]) -> list[str]:
         # A thief of the ledger can still try out identifiers; that is why it is private.
@@ -136,7 +138,7 @@ def person_column(policy: Policy) -> str | None:
 @lru_cache(maxsize=1 << 16)
 def _fold(text: str) -> str:
     folded = fold_spelling(text)
-    return folded if likeness_of(folded) else ""
+    return folded if any(likenesses_of(folded)) else ""
 
 
 def fold_identifier(value: Value) -> str:
@@ -154,22 +156,27 @@ def fold_identifier(value: Value) -> str:
     return "" if value is None else _fold(text_of(value))
 
 
-def likeness_of(folded: str) -> str:
-    """Return what two identifiers have in common that are likely to be of one person.
+def likenesses_of(folded: str) -> tuple[str, ...]:
+    """Return what identifiers have in common that are likely to be of one person.
 
-    Signs, accents, leading zeros, and letters that look like others make no difference.
+    Signs, accents, leading zeros, and letters that look like others make no difference. Without
+    signs, zeros within are no leading ones any more: then there is one likeness with them, and one
+    without.
 
-    >>> {likeness_of(each) for each in ("p-007", "p7", "p/07", "#p007", "\u04407", "'p7'")}
-    {'p7'}
-    >>> likeness_of("1,007.50"), likeness_of("de-100-200"), likeness_of("m\u00fcller")
-    ('100750', 'de100200', 'muller')
+    >>> {likenesses_of(each) for each in ("p-007", "p7", "p/07", "#p007", "\u04407", "'p7'")}
+    {('p7',)}
+    >>> likenesses_of("de-10-0200"), likenesses_of("de-10-200"), likenesses_of("m\u00fcller")
+    (('de100200', 'de10200'), ('de10200',), ('muller',))
     """
     if folded.isascii():
         plain = folded
     else:
         plain = unicodedata.normalize("NFKD", folded).translate(_LOOKS_LIKE)
-    joined = "".join(c for c in plain if c.isalnum() and not unicodedata.combining(c))
-    return _LEADING_ZEROS.sub("", joined)
+    letters = "".join(c for c in plain if not unicodedata.combining(c))
+    parts = "".join(c if c.isalnum() else " " for c in letters).split()
+    joined = _LEADING_ZEROS.sub("", "".join(parts))
+    apart = "".join(_LEADING_ZEROS.sub("", part) for part in parts)
+    return (joined,) if joined == apart else (joined, apart)
 
 
 _LEADING_ZEROS = re.compile(r"(?<!\d)0+(?=\d)")
@@ -193,16 +200,16 @@ def find_doubles(
     Args:
         db: The ledger.
         people: The fingerprints of those who are to join.
-        likenesses: The likeness of each.
+        likenesses: The likenesses of each.
         known: Whom the ledger has by that very fingerprint: they are no doubles of others.
     """
     people = list(people)
-    alike = Counter(likenesses[person] for person in people)
+    alike = Counter(each for person in people for each in likenesses[person])
     return [
         person
         for person in people
         if person not in known
-        and (alike[likenesses[person]] > 1 or _has_like(db, person, likenesses[person]))
+        and any(alike[each] > 1 or _has_like(db, person, each) for each in likenesses[person])
     ]
 
 
@@ -232,17 +239,15 @@ def write_likenesses(db: sqlite3.Connection, likenesses: Likenesses) -> None:
 
     Whose fingerprint is that of the likeness is found by it.
     """
-    different = {person: like for person, like in likenesses.items() if person != like}
-    here = {person for person in different if has_person(db, person)}
+    different = [
+        (like, person) for person, each in likenesses.items() for like in each if person != like
+    ]
+    here = {person for person in {each[1] for each in different} if has_person(db, person)}
     db.executemany(
         "INSERT OR IGNORE INTO likenesses VALUES (?, ?)",
-        sorted((bytes.fromhex(different[each]), bytes.fromhex(each)) for each in here),
+        sorted((bytes.fromhex(like), bytes.fromhex(who)) for like, who in different if who in here),
     )
     db.executemany(
         "DELETE FROM likenesses WHERE likeness = ? AND person = ?",
-        [
-            (bytes.fromhex(like), bytes.fromhex(person))
-            for person, like in different.items()
-            if person not in here
-        ],
+        [(bytes.fromhex(like), bytes.fromhex(who)) for like, who in different if who not in here],
     )

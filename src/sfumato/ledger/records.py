@@ -115,6 +115,13 @@ class Harmless:
         return (fold_spelling(text) if self.folded[column] else text) in self.values[column]
 
 
+def stored_policy(settings: Settings) -> Policy | None:
+    """Read the policy a ledger was started with."""
+    if not settings.policy:
+        return None
+    return Policy.from_yaml(settings.policy, origin="the ledger's policy", folder=settings.folder)
+
+
 @dataclass(eq=False)
 class CellState:
     """A cell with its counts, and a code for each value that is or may come to be in it."""

@@ -17,6 +17,7 @@ from contextlib import closing, contextmanager, suppress
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cache, lru_cache
+from itertools import islice
 from pathlib import Path
 from typing import Any, Final, Literal
 from urllib.parse import quote
@@ -302,6 +303,45 @@ def _open_checked(file: Path) -> sqlite3.Connection:
             "is damaged; nothing was changed."
         )
     return db
+
+
+_MOST_BESIDE = 1000
+"""Files of a folder among which other ledgers are looked for."""
+
+
+def ledgers_of(folder: Path, origin: str) -> list[Path]:
+    """Return the ledgers in a folder that were started from one release.
+
+    Args:
+        folder: The folder.
+        origin: The hash of the release, as ledgers write it down; empty if there is none.
+    """
+    found = []
+    with suppress(OSError):
+        for file in sorted(islice(folder.iterdir(), _MOST_BESIDE)) if origin else ():
+            with suppress(OSError, sqlite3.Error, ValueError, TypeError, KeyError):
+                if file.is_file() and _is_marked(file) and _first_files(file) == origin:
+                    found.append(file)
+    return found
+
+
+def _is_marked(file: Path) -> bool:
+    """Return whether the head of a file says that it is a ledger."""
+    with file.open("rb") as opened:
+        head = opened.read(_HEAD)
+    mark = head[_HEAD - 32 : _HEAD - 28]
+    return head.startswith(b"SQLite format 3\0") and mark == MARK.to_bytes(4, "big")
+
+
+_HEAD = 100
+"""The bytes of the head of an SQLite file."""
+
+
+def _first_files(file: Path) -> object:
+    """Return the hash of the release that a ledger was started from."""
+    with closing(sqlite3.connect(f"file:{quote(str(file.absolute()))}?mode=ro", uri=True)) as db:
+        [text] = db.execute("SELECT entry FROM releases WHERE sequence = 1").fetchone()
+    return json.loads(text)["files"]
 
 
 _NO_LEDGER = (

@@ -328,7 +328,7 @@ def _require_checked(verdict: Verdict) -> None:
         )
 
 
-_UNCHECKED = ("unchecked", "not recounted")
+_UNCHECKED = ("unchecked", "not recounted", "not promised")
 """What a check says that was not made."""
 
 

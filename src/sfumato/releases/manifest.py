@@ -419,6 +419,9 @@ class IncrementRecord:
     ledger: str | None = None
     """A mark of the ledger: its releases have the same. It does not tell the ledger's secret."""
 
+    first: str | None = None
+    """A mark of the groups of the release that the ledger was started with."""
+
 
 @dataclass(frozen=True)
 class MeasurementRecord:
@@ -669,6 +672,10 @@ class Manifest:
     def with_role(self, role: str) -> tuple[str, ...]:
         """Return the columns of a role."""
         return tuple(column.name for column in self.columns if column.role == role)
+
+    def says_no_more(self, model: PrivacyModel) -> bool:
+        """Return whether it may keep a model and not say so: a release of a ledger has no more."""
+        return self.increment is not None and bool(model.columns)
 
     @property
     def levels(self) -> dict[str, int]:
@@ -1231,14 +1238,10 @@ def differences(manifest: Manifest, policy: Policy) -> list[str]:
     A verifier that believes nothing a manifest says still takes from it what to check;
     who holds the policy can check that too.
     """
-    promised = [model for promise in manifest.models if (model := promise.readable())]
-    unpromised = [
+    lacking_models = [
         str(Promise.of(model))
-        # Synthetic rows are no people's: models of classes say nothing of them.
-        for model in (policy.models if manifest.drawn is None else ())
-        if not any(given.implies(model) for given in promised)
-        # A decoupled release leaves sets out, and there is nothing to promise of them.
-        and not (model.protects_sets and manifest.kind is not None)
+        for model in unpromised(manifest, policy)
+        if not manifest.says_no_more(model)
     ]
     roles = {column.of or column.name: column.role for column in manifest.columns}
     other = [
@@ -1256,7 +1259,7 @@ def differences(manifest: Manifest, policy: Policy) -> list[str]:
     total = manifest.rows.published + suppressed
     allowed = policy.suppression.most_rows(total)
     found = {
-        f"the release does not promise {', '.join(unpromised)}": unpromised,
+        f"the release does not promise {', '.join(lacking_models)}": lacking_models,
         f"the policy gives {some(other)} another role": other,
         f"the policy publishes {some(lacking)}, the release does not": lacking,
         f"the hierarchy of {some(measured)} is not that of the policy": measured,
@@ -1268,6 +1271,25 @@ def differences(manifest: Manifest, policy: Policy) -> list[str]:
         ),
     }
     return [text for text, differs in found.items() if differs]
+
+
+NO_PROMISE_OF_LEDGERS = (
+    "the ledger holds the people who join together to its policy, by itself or beside the first "
+    "release, and this release does not say so"
+)
+
+
+def unpromised(manifest: Manifest, policy: Policy) -> list[PrivacyModel]:
+    """Return the models of a policy that no promise of a manifest implies."""
+    promised = [model for promise in manifest.models if (model := promise.readable())]
+    return [
+        model
+        # Synthetic rows are no people's: models of classes say nothing of them.
+        for model in (policy.models if manifest.drawn is None else ())
+        if not any(given.implies(model) for given in promised)
+        # A decoupled release leaves sets out, and there is nothing to promise of them.
+        and not (model.protects_sets and manifest.kind is not None)
+    ]
 
 
 def _measured_otherwise(manifest: Manifest, policy: Policy) -> list[str]:

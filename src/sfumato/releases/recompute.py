@@ -11,12 +11,14 @@ from sfumato.policy import Policy
 from sfumato.releases.evidence import evidence_checks, view_checks
 from sfumato.releases.manifest import (
     MANIFEST,
+    NO_PROMISE_OF_LEDGERS,
     Manifest,
     PopulationLabels,
     Promise,
     differences,
     labels_of_population,
     paths_of,
+    unpromised,
 )
 from sfumato.releases.release import for_verifier, relation_of, tables_of
 from sfumato.schema import Role
@@ -204,10 +206,15 @@ def _compare(
             )
         return [], None
     different = differences(manifest, policy)
-    check = Check("policy", status(holds=not different), detail="; ".join(different))
+    checks = [Check("policy", status(holds=not different), detail="; ".join(different))]
+    checks += [
+        Check(str(Promise.of(model)), "not promised", detail=NO_PROMISE_OF_LEDGERS)
+        for model in unpromised(manifest, policy)
+        if manifest.says_no_more(model)
+    ]
     if different or population is None:
-        return [check], None
-    return [check], labels_of_population(manifest, policy, population)
+        return checks, None
+    return checks, labels_of_population(manifest, policy, population)
 
 
 def _weaker_models(manifest: Manifest, policy: Policy | None) -> list[dict[str, Any]]:

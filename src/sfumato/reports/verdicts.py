@@ -15,7 +15,7 @@ from sfumato.showing.content import to_markdown
 from sfumato.tasks.assessment import Assessment
 from sfumato.text import visible, visible_json
 from sfumato.verifier import Check
-from sfumato.verifier.promises import in_words
+from sfumato.verifier.promises import OPEN, in_words
 
 __all__ = ["FORMATS", "format_assessment"]
 
@@ -90,7 +90,7 @@ def _junit_check(suite: Element, check: Check) -> None:
     case = SubElement(suite, "testcase", name=_clean(check.name), classname="sfumato.promises")
     if check.status == "holds":
         return
-    kinds = {"broken": "failure", "not recounted": "skipped"}
+    kinds = {"broken": "failure", **dict.fromkeys(OPEN, "skipped")}
     kind = kinds.get(check.status, "error")
     text = check.detail or f"promised {in_words(check.promised)}, found {in_words(check.found)}"
     SubElement(case, kind, message=_clean(text), type=check.status)
@@ -177,7 +177,7 @@ def _rules(assessment: Assessment) -> list[dict[str, Any]]:
 def _sarif_check(check: Check) -> dict[str, Any]:
     text = check.detail or f"promised {in_words(check.promised)}, found {in_words(check.found)}"
     text = f"{check.name} is {check.status}: {text}"
-    level = "warning" if check.status == "not recounted" else "error"
+    level = "warning" if check.status in OPEN else "error"
     return {"ruleId": f"promise/{check.name}", "level": level, "message": {"text": text}}
 
 

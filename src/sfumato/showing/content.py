@@ -66,7 +66,7 @@ class Markup(str):
 Cell: TypeAlias = str | int | float | None
 """A cell of a table; see also `Share` and `Badge`. None: there is nothing to say."""
 
-BAD = frozenset(("broken", "unchecked", "not recounted", "at risk", "no"))
+BAD = frozenset(("broken", "unchecked", "not recounted", "not promised", "at risk", "no"))
 """Badges that must not be overlooked."""
 
 

@@ -33,6 +33,7 @@ from sfumato.synthesis.belief import BeliefBound
 from sfumato.text import format_integer, join_words
 from sfumato.verifier import Check, Verdict
 from sfumato.verifier.models import NOT_RECOUNTED
+from sfumato.verifier.promises import OPEN
 
 if TYPE_CHECKING:
     from sfumato.tasks.price import Prices
@@ -254,7 +255,7 @@ class Assessment(Showable):
         was looked at, and that is no yes.
         """
         # What only the publisher can recount was not tried here, and is no reason to refuse.
-        kept = all(check.status in ("holds", "not recounted") for check in self.checks)
+        kept = all(check.status in {"holds", *OPEN} for check in self.checks)
         kept = kept if self.checks else bool(self.attacks)
         kept = kept and (self.rule is None or self.rule.holds)
         return kept and not self.succeeded and not self.named
@@ -264,7 +265,14 @@ class Assessment(Showable):
         """The answer in a word or two: yes, with care, no."""
         if not self.holds:
             return "no"
-        left = (self.concerns, self.open, self.untried, self._unreached, self._not_recounted)
+        left = (
+            self.concerns,
+            self.open,
+            self.untried,
+            self._unreached,
+            self._not_recounted,
+            self._not_promised,
+        )
         columns = [each for each in self.columns if each.answer != "yes"]
         unshown = () if self.rule is None else self.rule.open
         nothing = not any((*left, columns, self.apart, self.refuted, self.loose, unshown))
@@ -287,13 +295,18 @@ class Assessment(Showable):
                 check=check,
             )
             for check in self.checks
-            if check.status not in ("holds", "not recounted")
+            if check.status not in {"holds", *OPEN}
         ]
         attacked = [
             Reason(outcome.reason, refuses=True, outcome=outcome)
             for outcome in _distinct(self.succeeded)
         ]
-        seeded = (*([_SEEDED] if self.reproducible else []), *self._apart, *self._not_recounted)
+        seeded = (
+            *([_SEEDED] if self.reproducible else []),
+            *self._apart,
+            *self._not_recounted,
+            *self._not_promised,
+        )
         first = [Reason(text) for text in (*seeded, *self.refuted, *self.loose)]
         accepted = [
             Reason(f"accepted: {each.reason} {each.accepted}", outcome=each)
@@ -348,6 +361,14 @@ class Assessment(Showable):
         which = f"not recounted: {join_words(promised)}" if promised else "people not recounted"
         rows = ". Attacks took each row for a person" if self.attacks else ""
         return (f"{which}; {NOT_RECOUNTED}{rows}",)
+
+    @property
+    def _not_promised(self) -> tuple[str, ...]:
+        found = [check for check in self.checks if check.status == "not promised"]
+        if not found:
+            return ()
+        names = join_words([check.name for check in found])
+        return (f"not promised: {names}; {found[0].detail}",)
 
     @property
     def _apart(self) -> tuple[str, ...]:

@@ -216,7 +216,11 @@ def is_number(value: object) -> TypeGuard[int | float]:
     return isinstance(value, int | float) and not isinstance(value, bool)
 
 
-Status = Literal["holds", "broken", "unchecked", "not recounted"]
+Status = Literal["holds", "broken", "unchecked", "not recounted", "not promised"]
+
+OPEN = frozenset({"not recounted", "not promised"})
+"""What is neither kept nor broken: people whom only the publisher can recount, and what a policy
+asks and a release of a ledger does not say."""
 
 
 def status(*, holds: bool) -> Status:
@@ -229,14 +233,15 @@ class Check:
     """One promise, what was promised and what was found.
 
     `unchecked` is not a pass: nothing may be claimed that was not recomputed. Nor is `not
-    recounted`: a promise about people, who can be counted with the people file only.
+    recounted`: a promise about people, who can be counted with the people file only; nor `not
+    promised`: what a policy asks, and a release of a ledger does not say.
     """
 
     name: str
     """What was checked: a model, or something like `rows` or `sha256`."""
 
     status: Status
-    """`holds`, `broken`, `unchecked` or `not recounted`."""
+    """`holds`, `broken`, `unchecked`, `not recounted` or `not promised`."""
 
     promised: object = None
     found: object = None
@@ -312,6 +317,8 @@ class Verdict(Showable):
         if {check.status for check in self.checks} == {"holds", "not recounted"}:
             needs = "needs" if failing == 1 else "need"
             return f"Not recounted: {failing} of {n} checks {needs} the people file."
+        if {check.status for check in self.checks} <= {"holds", *OPEN}:
+            return f"Open: {failing} of {n} checks are not promised, or not recounted."
         return f"Broken: {failing} of {n} checks {'does' if failing == 1 else 'do'} not hold."
 
     def content(self) -> Content:

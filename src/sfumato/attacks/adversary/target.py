@@ -108,6 +108,10 @@ def target_of(release: Published, *, at_face_value: Sequence[str] = ()) -> Targe
         pairs = [_pair_of(release, names, ladders) for names in release.together]
         also = [_with_claims(pair, release) for pair in pairs]
         target = replace(target, also=tuple(also))
+    if manifest is not None and manifest.increment is not None:
+        record = manifest.increment
+        marks = frozenset(mark for mark in (record.ledger, record.first) if mark is not None)
+        target = replace(target, marks=marks, newcomers=record.tables == "newcomers")
     target = _with_claims(target, release)
     target = with_items(target, release)
     if isinstance(release, PublishedTable):

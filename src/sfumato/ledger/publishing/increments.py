@@ -16,7 +16,7 @@ import numpy as np
 
 from sfumato.attacks.composition import ComparedReleases, Composition, Difference
 from sfumato.counts import FrequencySet, group, sums
-from sfumato.decouplings.base import GroupedTables
+from sfumato.decouplings.base import GroupedTables, mark_of
 from sfumato.errors import InputError, OutputError, UnknownColumnError, some
 from sfumato.files import sweep
 from sfumato.files.private import describe_access
@@ -48,7 +48,14 @@ from sfumato.ledger.increment import (
 from sfumato.ledger.placing import Places, find_places, join_keys
 from sfumato.ledger.publishing.judging import find_guilty, judge
 from sfumato.ledger.publishing.outputs import Increment, IncrementOutput, finish_tables
-from sfumato.ledger.records import Harmless, changed_cells, current, newcomers, write_changes
+from sfumato.ledger.records import (
+    Harmless,
+    changed_cells,
+    current,
+    newcomers,
+    stored_policy,
+    write_changes,
+)
 from sfumato.ledger.repeats import GivenRows, Repeat, find_repeats, hash_rows
 from sfumato.ledger.store import OWNER, WAIT, Settings, key_of, shown_of, writing
 from sfumato.ledger.streams import Intake, require_position
@@ -235,9 +242,9 @@ class Publication(Showable):
         if self.told is not None:
             parts.append(
                 Sentence(
-                    f"Whoever knows who waits believes one value of theirs with up to "
-                    f"{percent(float(self.told.share))} ({self.told.rows} rows wait because of "
-                    "their values)"
+                    f"Those who know that a person waits believe a value with up to "
+                    f"{percent(float(self.told.share))}; rows that wait because of their values: "
+                    f"{self.told.rows}"
                 )
             )
         if self.above:
@@ -712,6 +719,9 @@ class IncrementJob:
             )
 
 
+_FIRST_LABELS = "SELECT COUNT(*), SUM(label), MIN(label), MAX(label) FROM cells WHERE born = 1"
+
+
 class _IncrementSteps:
     """The steps of an increment inside the ledger's transaction."""
 
@@ -893,6 +903,7 @@ class _IncrementSteps:
             self.everything,
             self.rng,
             self.job.seed is not None,
+            mark_of(*self.db.execute(_FIRST_LABELS).fetchone()),
         )
         staged = output.stage(increment, self.db)
         try:
@@ -978,13 +989,6 @@ def _is_pending(file: Path, staged: pending.StagedRelease) -> bool:
     with suppress(OSError, ValueError), writing(file, wait=1) as db:
         return staged.stage in pending.staged_names(db)
     return True
-
-
-def stored_policy(settings: Settings) -> Policy | None:
-    """Read the policy a ledger was started with."""
-    if not settings.policy:
-        return None
-    return Policy.from_yaml(settings.policy, origin="the ledger's policy", folder=settings.folder)
 
 
 def now() -> str:

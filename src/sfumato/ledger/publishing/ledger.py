@@ -18,7 +18,7 @@ from sfumato.attacks.composition import ComparedReleases, Composition
 from sfumato.counts import Column, FrequencySet
 from sfumato.decouplings import BreakMerge
 from sfumato.decouplings.base import GroupedTables
-from sfumato.decouplings.likelihood import exact_limit
+from sfumato.decouplings.likelihood import exact_limit, increment_ratio
 from sfumato.errors import (
     InfeasibleError,
     InputError,
@@ -34,7 +34,7 @@ from sfumato.evidence.keys import Key
 from sfumato.files.private import refuse_inside_release
 from sfumato.hierarchy import Ladder
 from sfumato.ledger import chain, pending, records
-from sfumato.ledger.admission import MISSING, SeenTogether, count_room
+from sfumato.ledger.admission import MISSING, SeenTogether, count_of_next, count_room
 from sfumato.ledger.identity import Identity, person_column, write_likenesses
 from sfumato.ledger.increment import count_owners, people_in, require_group_models
 from sfumato.ledger.placing import (
@@ -49,12 +49,18 @@ from sfumato.ledger.publishing.increments import (
     Publication,
     note_rows,
     now,
-    stored_policy,
     tabulate,
 )
 from sfumato.ledger.publishing.outputs import IncrementOutput, choose_output
 from sfumato.ledger.publishing.overview import Overview, read_overview
-from sfumato.ledger.records import CellState, Codes, Harmless, groups_above, start_tables
+from sfumato.ledger.records import (
+    CellState,
+    Codes,
+    Harmless,
+    groups_above,
+    start_tables,
+    stored_policy,
+)
 from sfumato.ledger.remedies import find_remedy
 from sfumato.ledger.repeats import GivenRows
 from sfumato.ledger.store import (
@@ -64,10 +70,12 @@ from sfumato.ledger.store import (
     RowsPerPerson,
     Settings,
     key_of,
+    ledgers_of,
     new_ledger,
     reading,
     split_keys,
 )
+from sfumato.ledger.waiting import smallest_lot
 from sfumato.policy import GivenPolicy, Policy, policy_of
 from sfumato.recode.deciding import count_population, counted_columns, decide, ladders_of
 from sfumato.releases.line_breaks import count_line_breaks_of_groups, warn_of_line_breaks
@@ -507,6 +515,7 @@ class Ledger:
             tuple(rooms[:most]),
             len(groups),
             float(settings.limit),
+            _fewest(settings),
         )
 
     def find(self, people: Iterable[Value | tuple[Value, ...]]) -> "list[Whereabouts]":
@@ -790,6 +799,7 @@ def start_ledger(  # noqa: PLR0913 - all but three have a default
         warnings=(
             *((text,) if exceeding else ()),
             *_warn_of_strangers(recognised, grouped.total, policy),
+            *_warn_of_other_ledgers(Path(path), manifest, origin),
             *warn_of_line_breaks(count_line_breaks_of_groups(grouped)),
             *warn_of_spellings(spelt),
         ),
@@ -917,6 +927,20 @@ def _require_people(policy: Policy | None, source: object, *, hide_waiting: bool
         )
 
 
+def _warn_of_other_ledgers(path: Path, manifest: Manifest | None, origin: str) -> tuple[str, ...]:
+    """Return warnings if the people of a release are in another ledger already."""
+    found = [each.name for each in ledgers_of(path.parent, origin) if each.name != path.name]
+    record = None if manifest is None else manifest.increment
+    danger = "who is added to both is published twice. Go on with one of them"
+    return (
+        *(
+            [f"a ledger beside this one has the same first release ({some(found)}): {danger}"]
+            * bool(found)
+        ),
+        *([f"it is release {record.sequence} of another ledger: {danger}"] if record else []),
+    )
+
+
 def _open_decoupled(data: object) -> tuple[GroupedTables, Manifest | None, str]:
     """Return the tables of a decoupled release, its manifest, and a hash of it."""
     release = None if data is None else open_release(data)
@@ -940,6 +964,12 @@ def _open_decoupled(data: object) -> tuple[GroupedTables, Manifest | None, str]:
             "to a ledger that exists with sfumato ledger add."
         )
     grouped, manifest = _require_kept(release, what)
+    if manifest is not None and manifest.increment and manifest.increment.tables == "newcomers":
+        raise InputError(
+            f"{what} holds those who joined a ledger in its release {manifest.increment.sequence}: "
+            "they are in that ledger, and would be published twice. Add to that ledger, or start "
+            "one from a release of all its tables (--whole)."
+        )
     if release.folder is not None:
         return grouped, manifest, pending.folder_hash(release.folder)
     if release.stored is None or manifest is None:
@@ -1043,7 +1073,13 @@ def _record_source(
             record_ladder(db, column, ladders[name])
     identity = Identity.of(settings, policy)
     names = (*settings.quasi_identifiers, *settings.sensitive)
-    if identity is not None and identity.is_in(table):
+    if identity is not None:
+        if not identity.is_in(table):
+            raise InputError(
+                f"the table of --data has no {some(identity.columns, most=20)}, so it is not known "
+                "who the people of the first release are: they could be published again. Give it "
+                "with its identifiers, or start with a policy without them."
+            )
         _record_people(db, settings, policy, table, identity)
     elif set(names) <= set(table.columns):
         added = GivenRows()
@@ -1188,6 +1224,13 @@ class Room:
     permitted: int | None
     """How many more of the combination may join with those that wait; None if there is no end."""
 
+    of_next: int
+    """How many of the next newcomers, as many as make a cell with those that wait, may have it."""
+
+    ratio: Fraction | None
+    """By how much one more row raises the product of the values' shares in the whole group,
+    relative to what it was: the increment ratio of the literature. None if it was 0."""
+
 
 @dataclass(frozen=True, eq=False)
 class Headroom(Showable):
@@ -1207,6 +1250,9 @@ class Headroom(Showable):
     limit: float
     """The largest share of a value: alpha, or what it leaves for each of a person's rows."""
 
+    cell: int
+    """The fewest newcomers that make a cell."""
+
     def to_dict(self) -> dict[str, Any]:
         """Return everything as plain values that JSON can hold."""
         return {
@@ -1223,6 +1269,8 @@ class Headroom(Showable):
                     "breach": float(room.breach),
                     "waiting": room.waiting,
                     "permitted": room.permitted,
+                    "of_next": room.of_next,
+                    "increment_ratio": None if room.ratio is None else float(room.ratio),
                 }
                 for room in self.rooms
             ],
@@ -1257,6 +1305,8 @@ class Headroom(Showable):
                 Share(room.breach),
                 room.waiting,
                 "any number" if room.permitted is None else room.permitted,
+                f"{room.of_next} of {max(self.cell - room.waiting, 1)}",
+                "" if room.ratio is None else f"{float(room.ratio):+.2f}",
             ]
             for room in self.rooms
         ]
@@ -1269,6 +1319,8 @@ class Headroom(Showable):
             Heading("tells", bar=15),
             "waiting",
             "more rows",
+            "of next",
+            "ratio",
         )
         return Content(
             self.headline, (ContentTable.of("", heads, rows, most=None),) if rows else ()
@@ -1294,6 +1346,11 @@ def _require_known(named: Mapping[str, Value], known: tuple[str, ...], where: st
 def _is_in(key: str, settings: Settings, group: Mapping[str, Value]) -> bool:
     labels = dict(zip(settings.quasi_identifiers, json.loads(key), strict=True))
     return all(key_of(labels[name]) == key_of(value) for name, value in group.items())
+
+
+def _fewest(settings: Settings) -> int:
+    """Return how many newcomers of a group make a cell."""
+    return smallest_lot(settings.limit, settings.k) if settings.hide_waiting else settings.k
 
 
 class _Cells:
@@ -1343,7 +1400,24 @@ class _Cells:
                 ),
                 part.size,
                 count_room(part, place, settings.limit),
+                count_of_next(part, place, settings.limit, _fewest(settings)),
+                self._ratio(row),
             )
+
+    def _ratio(self, row: Sequence[str]) -> Fraction | None:
+        """Return by how much one more row of a combination raises the likelihood in the group."""
+        before = after = Fraction(1)
+        for column, value in enumerate(row):
+            known = mine = 0
+            for cell in self.cells:
+                rows, codes = cell.rows[column], cell.codes.columns[column]
+                known += sum(n for code, n in rows.items() if code != MISSING)
+                mine += rows.get(codes.get(value, -1), 0)
+            if value == key_of(None):
+                continue
+            before *= Fraction(mine, known) if known else 0
+            after *= Fraction(mine + 1, known + 1)
+        return increment_ratio(before, after) if before else None
 
     def _shares(self, column: int) -> dict[str, Fraction]:
         """Return the largest share of each value of a column in any of the cells."""

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Protocol
 
 import numpy as np
 
+from sfumato.attacks.target import Target
 from sfumato.decouplings import BreakMerge, Parts, publish
 from sfumato.decouplings.base import GroupedTables
 from sfumato.errors import InputError, OutputError
@@ -23,6 +24,7 @@ from sfumato.evidence.keys import Key
 from sfumato.files.private import is_release
 from sfumato.ledger import pending
 from sfumato.ledger.pending import StagedRelease
+from sfumato.ledger.records import stored_policy
 from sfumato.ledger.store import Settings
 from sfumato.releases.manifest import (
     MANIFEST,
@@ -33,6 +35,7 @@ from sfumato.releases.manifest import (
     Manifest,
     Promise,
     RowRecord,
+    plain,
 )
 from sfumato.releases.places import (
     DatabasePlace,
@@ -78,6 +81,9 @@ class Increment:
     reproducible: bool
     """Whether that comes from a seed."""
 
+    first: str
+    """A mark of the groups of the first release."""
+
     @cached_property
     def parts(self) -> Parts:
         """The tables, as they are published."""
@@ -103,15 +109,27 @@ class Increment:
         roles |= dict.fromkeys(self.settings.sensitive, Role.SENSITIVE)
         # If all have left, what the ledger keeps is promised.
         smallest = int(self.grouped.sizes.min()) if len(self.grouped) else self.settings.k
+        policy = stored_policy(self.settings)
+        classes = Target.of_grouped("break-merge", self.grouped).classes
+        models = () if policy is None else policy.models
+        kept = [
+            replace(Promise.of(model), measured=plain(model.measure_worst(classes)))
+            for model in models
+            if not (model.compares_with_table or model.needs_hierarchy or not model.columns)
+            # A value that the policy names may be one that no one here has.
+            and not any(getattr(model, name, None) for name in ("protected", "categories"))
+            and len(classes.sizes)
+            and model.judge(classes).all()
+        ]
         return Manifest(
             kind="break-merge",
             increment=IncrementRecord(
-                self.sequence, "all" if self.everything else "newcomers", self.owner
+                self.sequence, "all" if self.everything else "newcomers", self.owner, self.first
             ),
             columns=tuple(ColumnRecord(name, role.value) for name, role in roles.items()),
             rows=RowRecord(self.grouped.total, 0, "remove"),
             missing="own-value",
-            models=(Promise("k-anonymity", {"k": smallest}, {"k": smallest}),),
+            models=(Promise("k-anonymity", {"k": smallest}, {"k": smallest}), *kept),
             classes=ClassSizes.of(self.grouped.sizes),
             left_out=LeftOut(),
             person={"rows": ROWS_OF_OTHERS} if self.settings.several else None,

@@ -52,6 +52,8 @@ def _table(found: Headroom) -> ContentTable:
             Heading("tells", "The largest share of one of the values in a cell of the group."),
             Heading("waiting", "How many rows wait to join the group."),
             Heading("more rows", "How many more of these may join with them; – is any number."),
+            Heading("of the next", "How many of the next newcomers may have these values."),
+            Heading("increment ratio", "By how much one more row raises their likelihood."),
         ],
         [_row(room) for room in found.rooms],
         most=_MOST,
@@ -67,6 +69,8 @@ def _row(room: Room) -> list[Cell]:
         Share(room.breach),
         room.waiting,
         room.permitted,
+        room.of_next,
+        None if room.ratio is None else f"{float(room.ratio):+.2f}",
     ]
 
 
