@@ -422,6 +422,7 @@ def test_rows_that_were_moved_by_hand_are_found(tmp_path):
     db.execute("UPDATE meta SET value = '2' WHERE key = 'rows_per_person'")
     db.execute("UPDATE people SET fingerprint = zeroblob(8) || substr(fingerprint, 9), left_it = 1")
     assert chain._person_faults(db) == [
+        "cells that more people left than rows: 1",
         "1 people have two rows in one cell",
         "a person has 9 rows, more than 2",
         "rows are published of which it is not known whose",

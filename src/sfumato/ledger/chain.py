@@ -726,7 +726,19 @@ def _person_faults(db: sqlite3.Connection) -> list[str]:
         "SELECT COUNT(*) FROM waiting w JOIN people p ON hex(p.fingerprint) = upper(w.person) "
         "WHERE w.kind = 'add' OR p.left_it > 0"
     ).fetchone()
+    [left] = db.execute(
+        "SELECT COUNT(*) FROM (SELECT cell_id, left_it, COUNT(*) AS n FROM people "
+        "WHERE left_it > 0 GROUP BY 1, 2) p LEFT JOIN parts q ON q.cell_id = p.cell_id AND "
+        "q.sequence = p.left_it WHERE p.n > COALESCE(q.left_it, 0)"
+    ).fetchone()
+    [elsewhere] = db.execute(
+        "SELECT COUNT(*) FROM waiting w JOIN people p ON hex(p.fingerprint) = upper(w.person) "
+        "JOIN cells c ON c.id = p.cell_id WHERE w.kind IN ('remove', 'correct') AND "
+        "c.labels <> w.labels"
+    ).fetchone()
     found = [f"cells with more people than rows: {crowded}"] if crowded else []
+    found += [f"cells that more people left than rows: {left}"] if left else []
+    found += [f"people who wait in another group than theirs: {elsewhere}"] if elsewhere else []
     found += [f"people who wait and left, or are published already: {gone}"] if gone else []
     return [*found, *_row_faults(db)]
 

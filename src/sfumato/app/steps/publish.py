@@ -423,11 +423,11 @@ def start_ledger(desk: Desk, asked: Fields) -> Answer:
     k = asked.integer("k") if asked.text("k", "").strip() else None
     policy = desk.task_policy
     source = desk.require_source().address if asked.flag("source") else None
-    above = asked.flag("above")
+    above, hide = asked.flag("above"), asked.flag("hide_waiting")
 
     def work(report: Progress) -> Any:  # noqa: ANN401 - a publication
         report("publish", 0, None)
-        return task(release, path, alpha, k, policy, source, above=above)
+        return task(release, path, alpha, k, policy, source, above=above, hide_waiting=hide)
 
     desk.start(LEDGER_JOB, work)
     return None
