@@ -1,6 +1,7 @@
 """The command line: every command of the files below, in the order of use."""
 
 import sys
+from collections.abc import Iterator
 from io import StringIO
 from typing import Annotated, Any
 
@@ -24,36 +25,53 @@ from sfumato.cli.command import Command
 from sfumato.cli.output import say
 from sfumato.cli.values import PlainCommand, PlainGroup
 
-app = typer.Typer(
-    name="sfumato",
-    no_args_is_help=True,
+_PLAIN_TEXT: dict[str, Any] = {
+    "no_args_is_help": True,
     # Help in plain text: it needs no terminal, and rich takes longer to load than all the rest.
-    rich_markup_mode=None,
-    pretty_exceptions_enable=False,
-    context_settings={"help_option_names": ["-h", "--help"]},
-)
-
-_GROUPS = {
-    "ledger": typer.Typer(
-        cls=PlainGroup,
-        help="Publish again and again: a ledger keeps a limit over all releases.",
-        no_args_is_help=True,
-        rich_markup_mode=None,
-        pretty_exceptions_enable=False,
-    )
+    "rich_markup_mode": None,
+    "pretty_exceptions_enable": False,
 }
+_GROUPS = {"ledger": "Publish again and again: a ledger keeps a limit over all releases."}
+"""The commands that have commands of their own, and what they are for."""
 
-for _file in (
-    prepare, study, anonymize, synthesize, risk, use, ledger, report, evidence, demo, workbench,
-):  # fmt: skip
-    for _command in vars(_file).values():
-        # A file may import the commands of another; each is registered where it is written.
-        if isinstance(_command, Command) and _command.run.__module__ == _file.__name__:
-            _group = _GROUPS.get(_command.group, app)
-            _group.command(_command.name, epilog=_command.epilog, cls=PlainCommand)(_command.run)
-    for _name, _group in _GROUPS.items():
-        if _file.__name__.endswith(f".{_name}"):
-            app.add_typer(_group, name=_name)
+
+def _commands() -> Iterator[tuple[str, Command]]:
+    """Yield every command, after what is typed first: its own name, or its group's."""
+    for file in (
+        prepare, study, anonymize, synthesize, risk, use, ledger, report, evidence, demo, workbench,
+    ):  # fmt: skip
+        for each in vars(file).values():
+            # A file may import the commands of another; each is registered where it is written.
+            if isinstance(each, Command) and each.function.__module__ == file.__name__:
+                yield each.group or each.name, each
+
+
+def make_app(only: str = "") -> typer.Typer:
+    """Return the command line.
+
+    Args:
+        only: What is typed first, if no other command is asked for: to make all takes longer than
+            to run one.
+    """
+    made = typer.Typer(
+        name="sfumato", context_settings={"help_option_names": ["-h", "--help"]}, **_PLAIN_TEXT
+    )
+    made.callback(
+        cls=PlainGroup,
+        epilog="\b\nStart with:\n  sfumato demo\n  sfumato init patients.csv\n\n"
+        "Exit codes: 0 the promises hold, 1 they do not, 2 the request was wrong.",
+    )(_sfumato)
+    groups: dict[str, typer.Typer] = {}
+    for first, each in _commands():
+        if only and first != only:
+            continue
+        if each.group and each.group not in groups:
+            groups[first] = typer.Typer(cls=PlainGroup, help=_GROUPS[first], **_PLAIN_TEXT)
+            made.add_typer(groups[first], name=first)
+        place = groups.get(each.group, made)
+        place.command(each.name, epilog=each.epilog, cls=PlainCommand)(each.run)
+    return made
+
 
 _RENAMED = {
     "publish": "sfumato ledger start, add, stream, remove, correct or generalise",
@@ -74,11 +92,6 @@ def _show_version(wanted: bool) -> None:
         raise typer.Exit
 
 
-@app.callback(
-    cls=PlainGroup,
-    epilog="\b\nStart with:\n  sfumato demo\n  sfumato init patients.csv\n\n"
-    "Exit codes: 0 the promises hold, 1 they do not, 2 the request was wrong.",
-)
 def _sfumato(
     version: Annotated[
         bool,
@@ -98,8 +111,10 @@ _Mistake: Any = next(
 
 def run() -> int:
     """Run the command line of this process and return its exit code."""
+    first = "".join(sys.argv[1:2])
+    only = first if first in {name for name, _ in _commands()} else ""
     try:
-        code = app(prog_name="sfumato", standalone_mode=False)
+        code = make_app(only)(prog_name="sfumato", standalone_mode=False)
     except typer.Abort:
         say("Aborted!")
         return 1
@@ -119,3 +134,11 @@ def _words() -> list[str]:
     """Return the words of the command line, the commands of a group as one."""
     words = [word.partition("=")[0] for word in sys.argv[1:]]
     return [" ".join(words[:2]), *words]
+
+
+def __getattr__(name: str) -> typer.Typer:
+    """Make the command line with all commands when `app` is asked for."""
+    if name != "app":
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    made = globals()["app"] = make_app()
+    return made

@@ -6,7 +6,7 @@ import sys
 import traceback
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass
-from functools import wraps
+from functools import cached_property, wraps
 from inspect import Parameter, signature
 from typing import Any, NoReturn, ParamSpec, get_type_hints
 
@@ -159,7 +159,7 @@ def _with_common(run: Callable[..., None]) -> Callable[..., None]:
 class Command:
     """A function for the command line, and what its help ends with."""
 
-    run: Callable[..., Any]
+    function: Callable[..., None]
     epilog: str
     group: str = ""
     """The command that it is a part of, as `ledger` of `sfumato ledger add`."""
@@ -167,7 +167,12 @@ class Command:
     @property
     def name(self) -> str:
         """The name that users type."""
-        return self.run.__name__.replace("_", "-")
+        return self.function.__name__.replace("_", "-")
+
+    @cached_property
+    def run(self) -> Callable[..., None]:
+        """What is run: the function with its errors in words, and with the options of all."""
+        return _with_common(guard(self.function))
 
 
 def command(
@@ -188,6 +193,6 @@ def command(
             "\b\n" + "\n".join([f"{title}:", *(f"  {line}" for line in text.splitlines())])
             for title, text in parts.items()
         ]
-        return Command(_with_common(guard(function)), "\n\n".join(paragraphs), group)
+        return Command(function, "\n\n".join(paragraphs), group)
 
     return make
