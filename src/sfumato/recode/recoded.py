@@ -17,6 +17,7 @@ from sfumato.recoding import (
     Recoding,
 )
 from sfumato.tables.arrow.publishing import Portions
+from sfumato.tables.arrow.sources import from_numpy, from_texts
 from sfumato.text import text_or_none
 from sfumato.typing import BoolArray, CodeArray, IntArray, Value
 
@@ -240,13 +241,17 @@ def rows_of(counts: FrequencySet) -> pa.Table:
     """
     return pa.table(
         {
-            column.name: _array(column).take(pa.array(np.repeat(codes, counts.rows)))
+            column.name: _array(column).take(from_numpy(np.repeat(codes, counts.rows)))
             for column, codes in zip(counts.columns, counts.codes, strict=True)
         }
     )
 
 
 def _array(column: Column) -> pa.Array:
+    texts = [value for value in column.values if value is None or isinstance(value, str)]
+    if len(texts) == len(column.values):
+        # Of Python objects Arrow makes an array only after it has loaded pandas.
+        return from_texts(texts, pa.string())
     try:
         return pa.array(column.values)
     except (pa.ArrowInvalid, pa.ArrowTypeError):

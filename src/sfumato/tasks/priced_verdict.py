@@ -5,6 +5,7 @@ from dataclasses import replace
 from time import perf_counter
 from typing import Any, NamedTuple
 
+from sfumato.attacks.adversary.judging import COUNTING
 from sfumato.errors import SfumatoError
 from sfumato.policy import Policy
 from sfumato.policy.remedies import GiveRole, PublishApart, Remedy
@@ -184,6 +185,9 @@ def verify_with_prices(
         # takes a hundred times as long as all else.
         names = ("population", "attacks", "threshold", "people", "outside", "earlier")
         shared = {name: options[name] for name in names}
+        if shared["attacks"] is True:
+            # What is only told makes no remedy better or worse.
+            shared["attacks"] = list(COUNTING)
 
         def judge(release: AnyRelease, asked: Policy) -> Assessment:
             spelt = [name for name in options["exact_spelling"] if name in asked.sensitive]
@@ -191,7 +195,7 @@ def verify_with_prices(
 
         def quick(release: AnyRelease, asked: Policy) -> Assessment:
             spelt = [name for name in options["exact_spelling"] if name in asked.sensitive]
-            few = quick_attacks(options["attacks"])
+            few = quick_attacks(shared["attacks"])
             return verify(release, asked, exact_spelling=spelt, **{**shared, "attacks": few})
 
         table = open_prepared(data, policy)

@@ -402,12 +402,12 @@ def _require_known(release: Published) -> None:
 
 
 def _list_untried(target: Target, found: Sequence[Outcome], rule: HarmRule) -> tuple[str, ...]:
-    """Return the names of attacks that apply to a release and were not tried on it."""
+    """Return the names of attacks that count and apply to a release, and were not tried on it."""
     # One that could not be gone through to its end is not tried either; some say why themselves.
     failed = {outcome.attack for outcome in found if not outcome.tried and not outcome.unreached}
     tried = {outcome.attack for outcome in found} - failed
     return tuple(
-        name for name in ATTACKS if name not in tried and ATTACKS[name].against(target, rule)
+        name for name in COUNTING if name not in tried and ATTACKS[name].against(target, rule)
     )
 
 
