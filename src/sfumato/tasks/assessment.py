@@ -173,7 +173,8 @@ class Assessment(Showable):
             lines = count_at_risk(self.attacks, of, against=self.against)
             object.__setattr__(self, "adversaries", lines)
         # Whom a column names is found by everybody, without any attack.
-        named = max((each.people or 0 for each in self.named), default=0)
+        naming = [each for each in self.named if each.kind == "identifier"]
+        named = max((each.people or 0 for each in naming), default=0)
         if named:
             lines = tuple(
                 replace(line, people=max(line.people, min(named, line.of)))
