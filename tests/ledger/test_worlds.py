@@ -723,6 +723,29 @@ def test_nobody_is_believed_above_alpha(tmp_path, trusted):
     check_ledgers(tmp_path, range(60))
 
 
+class HidingLedger(TinyLedger):
+    """The same where who waits is hidden; lots are small, so that some are published."""
+
+    settings = {"hide_waiting": True}  # noqa: RUF012
+
+
+@pytest.mark.usefixtures("patience")
+def test_nobody_is_believed_above_alpha_where_waiting_is_hidden(
+    tmp_path, trusted, monkeypatch, some
+):
+    monkeypatch.setattr(increment, "smallest_lot", lambda _, k: k)
+    happened = Counter()
+    for seed in range(some(12, of=60)):
+        tiny = HidingLedger(tmp_path / str(seed), seed, written=seed % 16 == 0)
+        verdict = judge(tiny.states, tiny.people, harmless=tiny.harmless)
+        assert not verdict.above(tiny.limit), f"seed {seed}: {verdict.beliefs[0]}"
+        assert verdict.smallest >= tiny.k, f"seed {seed}"
+        assert tiny.agrees, f"seed {seed}"
+        assert tiny.is_a_world, f"seed {seed}"
+        happened += tiny.happened
+    assert happened["joined"] > 12 < happened["left with all"]
+
+
 @pytest.mark.parametrize("quarter", range(4))
 def test_nobody_is_believed_above_alpha_in_any_of_many(tmp_path, trusted, thorough, some, quarter):
     first = 1000 + 500 * quarter
