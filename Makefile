@@ -3,7 +3,7 @@
 PYTHON ?= python3
 VENV   := .venv
 BIN    := $(VENV)/bin
-INSTALL := -m pip install --quiet --disable-pip-version-check
+INSTALL := -m pip install --quiet --disable-pip-version-check --no-compile
 PIP    := $(BIN)/python $(INSTALL) --editable
 ALONE  := $(VENV)/.alone
 TEST   := $(VENV)/.test
@@ -14,7 +14,8 @@ RUN    := $(BIN)/python -m pytest -q -n 2 --dist worksteal
 ALL    := $(RUN) --lane full --cov --cov-report=
 REST   := $(RUN) --lane rest
 
-# A hundred tests start Python anew: what it compiled is worth keeping.
+# Python compiles what is imported, and keeps it for the tests that start it anew: pip need not
+# compile everything.
 unexport PYTHONDONTWRITEBYTECODE
 
 .DEFAULT_GOAL := help
@@ -24,22 +25,25 @@ unexport PYTHONDONTWRITEBYTECODE
 help:  ## List the commands
 	@grep -E '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-10s %s\n", $$1, $$2}'
 
-$(ALONE): pyproject.toml
+# Who has more has the package, too, so that a first `make test` builds it once.
+$(BIN)/python:
 	$(PYTHON) -m venv $(VENV)
+
+$(ALONE): pyproject.toml | $(BIN)/python
 	$(PIP) .
 	@touch $@
 
-$(TEST): $(ALONE)
+$(TEST): pyproject.toml | $(BIN)/python
 	$(PIP) ".[test]"
-	@touch $@
+	@touch $(ALONE) $@
 
-$(DEV): $(TEST)
+$(DEV): pyproject.toml | $(BIN)/python
 	$(PIP) ".[dev]"
-	@touch $@
+	@touch $(ALONE) $(TEST) $@
 
-$(SITE): $(ALONE)
+$(SITE): pyproject.toml | $(BIN)/python
 	$(PIP) ".[site]"
-	@touch $@
+	@touch $(ALONE) $@
 
 demo: $(ALONE)  ## Anonymise, detect, decouple, verify and publish the bundled sample
 	$(BIN)/sfumato demo

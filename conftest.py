@@ -21,6 +21,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from _pytest.doctest import DoctestModule
 from hypothesis import HealthCheck, settings
 
 FULL = {
@@ -115,6 +116,9 @@ def is_full(config) -> bool:
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_configure(config):
+    if getattr(config, "workerinput", {}).get("workerid") == "gw1":
+        # Two processes that begin at different ends compile everything once between them.
+        config.args.reverse()
     for name, what in FULL.items():
         config.addinivalue_line("markers", f"{name}: in the full lane only, because of {what}")
     config.addinivalue_line("markers", "each_combination: of its parameters is tried in `rest`")
@@ -139,6 +143,21 @@ def pytest_ignore_collect(collection_path, config):
     return bool(_NOT_HERE.search(collection_path.read_text(encoding="utf-8"))) or None
 
 
+@pytest.hookimpl(wrapper=True)
+def pytest_collect_file(file_path):
+    """Look for examples where there are some: looking takes as long as collecting tests."""
+    found = yield
+    if len(found) > 0 and ">>>" not in file_path.read_text(encoding="utf-8"):
+        return [each for each in found if not isinstance(each, DoctestModule)]
+    return found
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_collection():
+    """Everything that is collected stays: nobody need look for what does not."""
+    gc.disable()
+
+
 def pytest_itemcollected(item):
     """Mark a test by its fixtures."""
     for name in FULL:
@@ -154,6 +173,8 @@ def pytest_itemcollected(item):
 
 def pytest_collection_modifyitems(config, items):
     """Keep the tests of the lane, and count the others by the first reason there is."""
+    # In whatever order a process found them, all have the same.
+    items.sort(key=lambda item: item.nodeid.partition("::")[0])
     if config.getoption("--lane") == "rest":
         kept = set(_cover([item for item in items if _does_more(item)]))
         config.hook.pytest_deselected(items=[item for item in items if item not in kept])
@@ -162,7 +183,8 @@ def pytest_collection_modifyitems(config, items):
         return
     kept, left = [], []
     for item in items:
-        reasons = [what for name, what in FULL.items() if item.get_closest_marker(name)]
+        marked = {mark.name for mark in item.iter_markers()}
+        reasons = [what for name, what in FULL.items() if name in marked]
         (left if reasons else kept).append(item)
         config.stash[_ADDED].update(reasons[:1])
     items[:] = kept
@@ -171,11 +193,12 @@ def pytest_collection_modifyitems(config, items):
 
 def _does_more(item) -> bool:
     """Return whether `rest` has a test: the full lane does more of it than the fast one."""
-    if item.get_closest_marker(_NIGHTLY):
+    marked = {mark.name for mark in item.iter_markers()}
+    if _NIGHTLY in marked:
         return False
     tried = getattr(getattr(item, "function", None), "is_hypothesis_test", False)
     named = getattr(item, "fixturenames", ())
-    return bool(tried or "some" in named or any(map(item.get_closest_marker, FULL)))
+    return bool(tried or "some" in named or not marked.isdisjoint(FULL))
 
 
 def _cover(items):
@@ -206,6 +229,7 @@ def _try_fewer_examples(function, lane):
 
 def pytest_collection_finish():
     """Spare the collector thousands of tests, each time somebody calls it."""
+    gc.enable()
     gc.collect()
     gc.freeze()
 

@@ -43,8 +43,8 @@ def section(page: str, heading: str) -> str:
 @pytest.mark.usefixtures("patience")
 @pytest.mark.parametrize("name", generate.PAGES)
 def test_a_generated_page_is_what_the_code_says(name):
-    expected = {path.name: text for path, text in generate.texts().items()}[name]
-    assert text_of(name) == expected, "write it anew with: python -m docs.generate"
+    anew = generate.text_of(name)
+    assert text_of(name) == anew, "write it anew with: python -m docs.generate"
 
 
 @pytest.mark.parametrize("module", [docstrings, markdown], ids=lambda module: module.__name__)
@@ -60,6 +60,8 @@ def test_nothing_lies_among_the_generated_pages_that_is_not_generated():
 
 @pytest.mark.usefixtures("patience")
 def test_the_check_names_a_page_that_is_out_of_date(tmp_path, monkeypatch, capsys):
+    two = {name: generate.PAGES[name] for name in ("models.md", "cli.md")}
+    monkeypatch.setattr(generate, "PAGES", two)
     monkeypatch.setattr(generate, "FOLDER", tmp_path / "docs" / "reference")
     (tmp_path / "docs").mkdir()
     assert generate.main(["--check"]) == 1
