@@ -70,6 +70,12 @@ class Member:
     in_words: ClassVar[str] = ""
     """What it does, in a sentence without words of the trade; the app shows and translates it."""
 
+    translations: ClassVar[Mapping[str, Mapping[str, str]]] = {}
+    """What the app says of it in other languages: by language, its English texts, each translated.
+
+    The catalogues of the app have those of members that do not say it themselves.
+    """
+
     @classmethod
     def describe_kind(cls) -> str:
         """Return what it does in words: its own, or the first sentence of its docstring."""

@@ -58,7 +58,7 @@ class Endings(Guard):
         self._bench: Bench | None = None
 
     def draw(self, rng: random.Random) -> Case:
-        return {"command": rng.choice([*COMMANDS]), "form": rng.choice(FORMS), "rounds": 5}
+        return {"command": rng.choice([*COMMANDS]), "form": rng.choice(FORMS), "rounds": 2}
 
     def attempt(self, case: Case, folder: Path) -> None:
         self._bench = self._bench or Bench(Path(tempfile.mkdtemp()))

@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pytest
 
+from sfumato.app import steps, texts
 from sfumato.decouplings import DECOUPLINGS
 from sfumato.tables.formats import FORMATS
 from sfumato.verifier import formats, promises
@@ -27,6 +28,8 @@ teams = sfumato_toys:VERIFIED_TEAMS
 @pytest.fixture
 def installed(tmp_path, monkeypatch):
     """Give the folder in which the package of the toys is."""
+    # What its pages say of all members is listed without the toys, whoever comes first.
+    steps.load_all()
     folder = tmp_path / "site"
     about = folder / "sfumato_toys-1.0.dist-info"
     about.mkdir(parents=True)
@@ -39,7 +42,7 @@ def installed(tmp_path, monkeypatch):
         # What is known now comes back when the test is over.
         monkeypatch.setattr(registry, "_members", dict(registry._members))
         monkeypatch.setattr(registry, "_plugins_loaded", False)
-    caches = (formats.plugins, promises._plugins)
+    caches = (formats.plugins, promises._plugins, texts.catalogue)
     for each in caches:
         each.cache_clear()
     yield folder

@@ -118,11 +118,16 @@ def test_the_app_offers_both_and_publishes_with_them(work):
         desk.change(POLICY, "data", "given")
         client = Client(desk)
         assert "people.rows" in [path.name for path in desk.data_files()]
-        assert "teams" in client.get("decouple").text
+        assert "People who look alike, under another word." in client.get("decouple").text
+        desk.settings["language"] = "de"
+        assert "Leute, die einander gleichen." in client.get("decouple").text
+        del desk.settings["language"]
         client.post("decouple/method", method="teams")
         assert desk.policy.decouple.name == "teams"
         assert ">rows<" in client.get("publish").text
-        client.post("publish/set", do="publish", name="apart", seed="7", format="rows")
+        chosen = {"name": "apart", "seed": "7", "format": "rows"}
+        insisting = {"word": "no", "because": "a table of nobody's"}
+        client.post("publish/set", do="publish", **chosen, **insisting)
         job = desk.jobs.get("publish")
         assert job.wait(120)
         assert job.error is None

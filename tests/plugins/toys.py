@@ -49,6 +49,9 @@ class Teams(BreakMerge):
 
     name: ClassVar[str] = "teams"
     groups: ClassVar[tuple[str, str]] = ("team", "teams")
+    translations: ClassVar[dict[str, dict[str, str]]] = {
+        "de": {"People who look alike, under another word.": "Leute, die einander gleichen."}
+    }
 
 
 VERIFIED_TEAMS = KINDS["break-merge"]

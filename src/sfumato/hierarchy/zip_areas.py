@@ -1,7 +1,7 @@
 """ZIP areas: the first three digits of ZIP codes, and 000 where few people live."""
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import ClassVar
@@ -65,6 +65,14 @@ class ZipAreas(HierarchyBuilder):
     name: ClassVar[str] = "zip-areas"
     title: ClassVar[str] = "ZIP areas"
     in_words: ClassVar[str] = "ZIP codes keep three digits, or 000 where few people live."
+    translations: ClassVar[Mapping[str, Mapping[str, str]]] = {
+        "de": {
+            "ZIP areas": "ZIP-Gebiete",
+            "ZIP codes keep three digits, or 000 where few people live.": (
+                "ZIP-Codes behalten drei Ziffern, oder 000, wo wenige Menschen wohnen."
+            ),
+        }
+    }
     names_files: ClassVar[tuple[str, ...]] = ("small_areas",)
     labels_show_level: ClassVar[bool] = True
     is_common: ClassVar[bool] = True

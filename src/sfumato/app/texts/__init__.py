@@ -2,14 +2,17 @@
 
 A catalogue is a folder `xx` beside this file: `language.yaml` says what the language calls itself
 (`name`), every other file has English texts and their translations, one file per step and
-`frame.yaml` for what all pages share. A text that a catalogue lacks stays English.
+`frame.yaml` for what all pages share. What a member of a family says of itself may be translated
+by its class, too. A text that neither has stays English.
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from functools import cache
 from pathlib import Path
 
 import yaml
+
+from sfumato.registry import Member
 
 _FOLDER = Path(__file__).parent
 
@@ -42,7 +45,22 @@ def catalogue(language: str) -> Mapping[str, str]:
     for path in sorted((_FOLDER / language).glob("*.yaml")) if language in languages() else ():
         if path.name != "language.yaml":
             texts |= _read(path)
-    return texts
+    return {**_of_members(language), **texts} if texts else texts
+
+
+def _of_members(language: str) -> Mapping[str, str]:
+    """Return what members of families say of themselves in a language: our own, and others'."""
+    from sfumato.decouplings import DECOUPLINGS
+    from sfumato.hierarchy import BUILDERS
+    from sfumato.losses import LOSSES
+    from sfumato.models import MODELS
+    from sfumato.partition import PARTITIONERS
+
+    families = (DECOUPLINGS, BUILDERS, LOSSES, MODELS, PARTITIONERS)
+    kinds: Iterable[type[Member]] = (kind for family in families for kind in family.values())
+    return {
+        text: told for kind in kinds for text, told in kind.translations.get(language, {}).items()
+    }
 
 
 def choose_language(asked: str, accepted: str) -> str:
