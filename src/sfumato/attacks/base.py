@@ -435,6 +435,9 @@ class Attack(Member, ABC):
     counts_people: ClassVar[bool] = True
     """Whether it is defined where people have several rows; else it is not tried there."""
 
+    links: ClassVar[bool] = False
+    """Whether it finds the records of a person in another table."""
+
     @classmethod
     @abstractmethod
     def against(cls, target: Target, rule: HarmRule) -> list[Self]:

@@ -178,6 +178,7 @@ earlier), 17 % before, 100 % after
     name: ClassVar[str] = "composition"
     leaves_open: ClassVar[str] = "earlier releases of the same people"
     counts_people: ClassVar[bool] = False
+    links: ClassVar[bool] = True
     how: ClassVar[str] = (
         "Holds the release before against this one: the values that fit the person in both, and "
         "the few who joined or left."

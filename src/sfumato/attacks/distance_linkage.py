@@ -68,6 +68,7 @@ class DistanceLinkage(Attack):
         "ends, so that no value is far from all others."
     )
     counts_people: ClassVar[bool] = False
+    links: ClassVar[bool] = True
 
     columns: tuple[str, ...]
     seed: int = 0

@@ -56,6 +56,7 @@ class Linking(Attack):
     """
 
     name: ClassVar[str] = "linking"
+    links: ClassVar[bool] = True
     how: ClassVar[str] = (
         "Looks for the person's row among those that fit what is known of the person, "
         "and takes one of them."

@@ -7,7 +7,7 @@ from typing import ClassVar, Self
 
 import numpy as np
 
-from sfumato.attacks import Target
+from sfumato.attacks import ATTACKS, Target
 from sfumato.drafting.identifiers import IdentifierKind
 from sfumato.errors import ParameterError, require_int, require_number
 from sfumato.hierarchy.zip_areas import small_zip_areas
@@ -270,10 +270,6 @@ class NobodySingledOut(ClauseCheck):
         return found
 
 
-_LINKS = ("linking", "composition", "distance-linkage")
-"""Attacks that link records of a person with records elsewhere."""
-
-
 @dataclass(frozen=True)
 class NotLinkable(ClauseCheck):
     """No two records can be told to be of one person, here or in another table of the same people.
@@ -294,7 +290,11 @@ class NotLinkable(ClauseCheck):
         ]
         target = facts.target
         others = bool(target.earlier) or target.outside is not None
-        linked = [e for e in facts.outcomes if e.attack in _LINKS and e.tried and e.judged]
+        linked = [
+            each
+            for each in facts.outcomes
+            if each.tried and each.judged and each.attack in ATTACKS and ATTACKS[each.attack].links
+        ]
         people = max((each.people for each in linked), default=0)
         if rows or codes:
             told = f"{rows[0]}" if rows else f"{codes[0]}"
