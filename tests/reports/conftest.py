@@ -1,6 +1,8 @@
 """Releases of every kind, made once, and what is left of a report without its markup."""
 
+import datetime as dt
 from dataclasses import dataclass
+from functools import cache
 from html.parser import HTMLParser
 from pathlib import Path
 
@@ -60,6 +62,19 @@ def house(tmp_path_factory) -> House:
     sf.decouple(home.people, {"method": "slicing", "l": 2}, output=home.slices, **roles)
     sf.Ledger.start(decoupled, home.ledger, alpha=0.9, above=True)
     return home
+
+
+@pytest.fixture(scope="session")
+def bare_report(house):
+    """A report on a kind of release by itself, made once."""
+    return cache(lambda kind: sf.report(house.folder / kind, date=dt.date(2026, 11, 17)))
+
+
+@pytest.fixture(scope="session")
+def full_report(house):
+    """A report on a kind of release with its original and its policy, made once."""
+    given = {"data": house.people, "policy": house.policy}
+    return cache(lambda kind: sf.report(house.folder / kind, **given))
 
 
 class _Reader(HTMLParser):

@@ -22,8 +22,8 @@ pytestmark = pytest.mark.usefixtures("patience")
 
 
 @pytest.fixture(scope="module")
-def report(house):
-    return sf.report(house.broken, data=house.people, policy=house.policy)
+def report(full_report):
+    return full_report("broken")
 
 
 def test_every_table_and_drawing_is_in_every_form(report):

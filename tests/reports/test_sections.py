@@ -35,8 +35,8 @@ def classes_in(rows):
 
 
 @pytest.fixture(scope="module")
-def full(house):
-    return sf.report(house.release, data=house.people, policy=house.policy)
+def full(full_report):
+    return full_report("release")
 
 
 @pytest.fixture(scope="module")
@@ -61,9 +61,9 @@ def test_the_verdict_comes_first_and_is_that_of_verify(house, full):
     ],
 )
 def test_every_kind_of_release_has_its_sections_and_says_what_is_left_out(
-    house, name, there, absent
+    bare_report, name, there, absent
 ):
-    report = sf.report(house.folder / name)
+    report = bare_report(name)
     ids = [section.id for section in report.document.sections]
     assert {"verdict", "people", "attacks", "promises"} | there <= set(ids)
     assert not set(ids) & (absent | {"utility"})
@@ -73,8 +73,8 @@ def test_every_kind_of_release_has_its_sections_and_says_what_is_left_out(
 
 
 @pytest.mark.parametrize("name", ["release", "broken", "anatomy", "buckets", "hidden", "slices"])
-def test_with_the_original_every_kind_says_what_it_is_good_for(house, name):
-    report = sf.report(house.folder / name, data=house.people, policy=house.policy)
+def test_with_the_original_every_kind_says_what_it_is_good_for(full_report, name):
+    report = full_report(name)
     ids = [section.id for section in report.document.sections]
     assert {"utility", "correlations", "shift"} <= set(ids)
     assert "Not for publication" in report.document.scope
