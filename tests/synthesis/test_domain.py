@@ -121,7 +121,9 @@ def test_a_value_without_a_cell_is_named_with_the_line_of_its_domain():
         "models: [{model: k-anonymity, k: 2}]\n"
     )
     domain = PublicDomain.of(policy, ["sex", "age"])
-    with pytest.raises(PolicyError, match=r"line 2, columns\.sex\.domain: has no cell for 1 val"):
+    with pytest.raises(
+        PolicyError, match=r"line 2, columns\.sex\.domain: has no cell for 1 value of"
+    ):
         domain.cells_of(FrequencySet.from_rows(["sex", "age"], [("x", 1), ("f", 2)]), policy)
     with pytest.raises(PolicyError, match=r"line 5, columns\.age\.domain: .* from 0 to 99: '100'"):
         domain.cells_of(FrequencySet.from_rows(["sex", "age"], [("f", 100)]), policy)

@@ -18,6 +18,7 @@ def made(without_noise, tmp_path):
     return sf.synthesize(people(), POLICY, epsilon=0.3, output=tmp_path / "made", format="csv")
 
 
+@pytest.mark.usefixtures("patience")
 def test_it_is_a_release_like_any_other(made):
     assert made.verdict.holds
     names = {path.name for path in made.folder.iterdir()}
@@ -165,7 +166,7 @@ def test_what_cannot_be_drawn_is_refused_before_anything_is_spent(monkeypatch, t
     no_two["columns"]["ill"] = {"role": "sensitive", "domain": wide}
     refused = {
         "no two columns may have more than": no_two,
-        "has no cell for 1 values of the table: 'gout'": {
+        "has no cell for 1 value of the table: 'gout'": {
             **POLICY,
             "columns": {**columns, "ill": {**ill, "domain": ["flu", "cold"]}},
         },

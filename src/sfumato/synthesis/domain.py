@@ -229,16 +229,16 @@ def _misses(domain: ColumnDomain, outside: Sequence[Value]) -> str:
             "the table."
         )
     shown = some([text_of(value) for value in outside if value is not None])
-    n = len(outside)
+    n = f"{len(outside)} value{'s' * (len(outside) > 1)}"
     if domain.is_line:
         low, high = domain.labels[0].split(" to ")[0], domain.labels[-1].split(" to ")[-1]
         what = "dates" if domain.days else "numbers"
         return (
-            f"has no cell for {n} values of the table that are not {what} from {low} to {high}: "
+            f"has no cell for {n} of the table, not {what} from {low} to {high}: "
             f"{shown}. State wider ends if such values can occur at all, or correct the table."
         )
     return (
-        f"has no cell for {n} values of the table: {shown}. Add the values that can occur at all, "
+        f"has no cell for {n} of the table: {shown}. Add the values that can occur at all, "
         "whether or not the table has them, or correct the table."
     )
 
