@@ -9,6 +9,10 @@ from benchmarks.results import Figure
 from benchmarks.workloads import adult_policy
 
 _COMMAND = ["-c", "from sfumato.cli import main; main()"]
+_LIBRARIES = "the libraries alone (numpy, pyarrow, pyarrow.compute, typer)"
+_SMALL = """columns: {age: quasi-identifier, job: quasi-identifier, ill: sensitive}
+models: [{model: k-anonymity, k: 2}]
+"""
 
 
 def run(bench: Bench) -> Iterator[Figure]:
@@ -24,3 +28,29 @@ def run(bench: Bench) -> Iterator[Figure]:
     timing = children([*_COMMAND, "verify", str(release)], repeats=few)
     yield Figure.of("sfumato verify release", timing)
     shutil.rmtree(release)
+    yield from _small(bench, nothing.least, few)
+
+
+def _small(bench: Bench, nothing: float, few: int) -> Iterator[Figure]:
+    """Commands on a table of 40 rows, beside the libraries that all of them load."""
+    libraries = children(["-c", "import numpy, pyarrow, pyarrow.compute, typer"], repeats=few)
+    yield Figure.of(_LIBRARIES, libraries)
+    least = libraries.least - nothing
+    folder = bench.files.folder / "small"
+    folder.mkdir()
+    table, policy, release = folder / "table.csv", folder / "policy.yaml", folder / "release"
+    rows = [f"{20 + i % 5},{'abcd'[i % 4]},{'xyz'[i % 3]}" for i in range(40)]
+    table.write_text("\n".join(["age,job,ill", *rows]) + "\n", encoding="utf-8")
+    policy.write_text(_SMALL, encoding="utf-8")
+    commands = {
+        "anonymize": [table, "-p", policy, "-o", release, "--force"],
+        "verify": [release, "--only-promises"],
+        "detect": [release],
+        "decouple": [release, "-o", folder / "apart", "--force"],
+        "init": [table, "-o", folder / "draft.yaml", "--force"],
+    }
+    for name, words in commands.items():
+        timing = children([*_COMMAND, name, *map(str, words)], repeats=few)
+        what = f"sfumato {name}, 40 rows"
+        yield Figure.of(f"{what}", timing, target=0.6 + nothing)
+        yield Figure(f"{what} / the libraries", (timing.least - nothing) / least, "×")
