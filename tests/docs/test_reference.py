@@ -187,7 +187,7 @@ def keys_of(value: object, path: str = "") -> set[str]:
 # Named after what somebody asked for, so no list can hold them.
 NAMED_BY_OTHERS = re.compile(
     r"losses\..+|accepted\[\].*|hierarchies\..+|models\[\]\.(?!model$|measured$).+|models\[\]\.measured\..+"
-    r"|method\.(?!name$|refined(\[\]|$)).+|columns\[\]\.(cut|ranges)\..+"
+    r"|method\.(?!name$|refined(\[\]|$)).+|columns\[\]\.(cut|ranges)\..+|synthetic\.domain\..+"
 )
 
 
@@ -237,6 +237,7 @@ def manifests(tmp_path):
         cut(),
         with_items(tmp_path),
         *decoupled(tmp_path),
+        *drawn(),
         *stored(people, policy),
     ]
 
@@ -305,6 +306,32 @@ def decoupled(folder) -> list[dict]:
     sf.Ledger.start(first, folder / "clinic.ledger", alpha=0.5, k=2)
     sf.Ledger(folder / "clinic.ledger").publish(table, output=folder / "increment")
     return [manifest_in(folder / "broken"), manifest_in(folder / "increment")]
+
+
+def drawn() -> list[dict]:
+    """Make a synthetic release without a mechanism."""
+    from unittest.mock import patch
+
+    from sfumato.synthesis.budget import PrivacyBudget
+    from tests.synthesis.stubs import fit_nothing
+
+    columns = {
+        "born": {
+            "role": "quasi-identifier",
+            "domain": {"from": "1950-01-01", "to": "1999-12-31", "width": "3650d"},
+        },
+        "age": "quasi-identifier",
+    }
+    age = {"kind": "age", "of": "born", "at": "2026-06-01", "into": "age"}
+    policy = sf.Policy(columns=columns, derive=[age], models=[{"model": "k-anonymity", "k": 2}])
+    table = pa.table({"born": ["1960-05-17"] * 9})
+    task = "sfumato.tasks.synthesize"
+    with (
+        patch(f"{task}.require_extra"),
+        patch(f"{task}.fit", fit_nothing),
+        patch(f"{task}.PrivacyBudget.of", lambda *_: PrivacyBudget(0.31, 1e-9, 0.001)),
+    ):
+        return [sf.synthesize(table, policy, epsilon=0.31).manifest.to_dict()]
 
 
 def test_a_real_manifest_has_exactly_the_keys_that_are_listed(manifests):
