@@ -296,7 +296,7 @@ def test_a_ledger_tells_how_much_room_there_is(house):
     table = part_of(report, "headroom", "The combinations closest to the limit")
     first = sf.Ledger(house.ledger).headroom().rooms[0]
     assert table.rows[0][1] == first.size
-    assert table.rows[0][-1] == first.permitted
+    assert table.rows[0][-3:] == (first.permitted, first.of_next, f"{float(first.ratio):+.2f}")
 
 
 def test_a_release_that_was_changed_has_a_report_that_says_no(house, tmp_path):
