@@ -2,6 +2,7 @@
 
 import math
 from dataclasses import FrozenInstanceError, fields, replace
+from inspect import getdoc
 
 import numpy as np
 import pytest
@@ -101,7 +102,7 @@ def test_the_docstring_says_what_is_promised_and_what_is_not(kind):
     assert "Does not promise:" in kind.__doc__
     assert ">>> " in kind.__doc__
     for field in fields(kind):
-        assert f"        {field.name}: " in kind.__doc__
+        assert f"    {field.name}: " in getdoc(kind)
 
 
 @every_model

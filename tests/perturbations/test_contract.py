@@ -1,6 +1,7 @@
 """What every perturbation must keep, run over all that are registered."""
 
 from dataclasses import FrozenInstanceError, fields
+from inspect import getdoc
 
 import numpy as np
 import pytest
@@ -61,7 +62,7 @@ def test_the_docstring_says_what_is_promised_and_what_is_not(kind):
     assert "not promise" in kind.__doc__
     assert ">>> " in kind.__doc__
     for field in fields(kind):
-        assert f"        {field.name}: " in kind.__doc__
+        assert f"    {field.name}: " in getdoc(kind)
 
 
 @every_member
