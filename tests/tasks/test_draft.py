@@ -328,3 +328,38 @@ def test_labels_are_in_the_language_of_the_table_or_another(language, label):
 def test_a_language_without_words_is_refused():
     with pytest.raises(UnknownNameError, match="deutsch"):
         sf.draft(pa.table({"age": [1, 2]}), language="deutsch")
+
+
+def test_a_code_for_no_value_is_in_no_model():
+    rng = np.random.default_rng(1)
+    table = pa.table(
+        {
+            "age": rng.integers(18, 90, 300),
+            "smoker": rng.choice(["Y", "N", "?"], 300, p=[0.2, 0.65, 0.15]),
+        }
+    )
+    drafted = sf.draft(table)
+    assert drafted.policy.columns["smoker"].missing_codes == ("?",)
+    models = [model for model in drafted.policy.models if "smoker" in model.columns]
+    assert models
+    assert not any("?" in str(model) for model in models)
+
+
+@pytest.mark.usefixtures("patience")
+def test_what_the_verdict_advises_is_promised_where_nothing_else_is_left():
+    rng = np.random.default_rng(5)
+    n, people = 600, 150
+    who = rng.integers(0, people, n)
+    table = pa.table(
+        {
+            "patient_id": who + 10_000,
+            "birth_year": rng.integers(1940, 2005, people)[who],
+            "gender": rng.choice(["F", "M"], people)[who],
+            "district": rng.choice([f"D{i:02d}" for i in range(12)], people)[who],
+            "smoker": rng.choice(["Y", "N", None], n, p=[0.2, 0.68, 0.12]),
+        }
+    )
+    drafted = sf.draft(table)
+    assert drafted.price is not None
+    assert drafted.price.answer in ("yes", "with care")
+    assert sf.verify(sf.anonymize(table, drafted.policy)).answer != "no"

@@ -2,10 +2,11 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import NamedTuple, Protocol
+from typing import NamedTuple, Protocol, TypeAlias
 
 from sfumato.attacks.adversary.trial import Trial
 from sfumato.drafting.given import Instructions
+from sfumato.drafting.guess import without_codes
 from sfumato.drafting.making import BOXES, NEIGHBOURS, Making
 from sfumato.drafting.policy import (
     NOTHING_SAID,
@@ -35,6 +36,9 @@ from sfumato.recode.gone import DataGone
 from sfumato.schema import Role
 from sfumato.tables import Domain
 from sfumato.text import format_integer, join_words, percent
+
+_Ladders: TypeAlias = dict[str, tuple[Protection, ...]]
+"""What may protect each sensitive column, the weakest first."""
 
 _ROUNDS = 4
 """How often models are made stronger at most."""
@@ -202,7 +206,7 @@ class DraftSearch:
         doubtful = [
             name
             for name, ladder in ladders.items()
-            if ladder and breaks_it_whole(ladder[0], self._domains[name])
+            if ladder and breaks_it_whole(ladder[0], self._known_values(name, columns[name]))
         ]
         kept = None
         if self._tries is not None and not doubtful:
@@ -240,29 +244,34 @@ class DraftSearch:
         names = whole or [name for name in found if found[name].safe] or list(found)
         return min(names, key=lambda name: (found[name].rank, list(WAYS).index(name)))
 
-    def _ladders(self, columns: Mapping[str, DraftedColumn]) -> dict[str, tuple[Protection, ...]]:
+    def _ladders(self, columns: Mapping[str, DraftedColumn]) -> _Ladders:
         k = smallest_class(self._total, self._given)
         people = self._rules(columns, ()).counted_person is not None
         start = self._given.start
         stay = () if start is None else {*start.columns} - {*self._given.roles}
         return {
-            name: protections(column.rule, self._domains[name], k, people=people)
+            name: protections(column.rule, self._known_values(name, column), k, people=people)
             for name, column in columns.items()
             if column.rule.role is Role.SENSITIVE and name in self._domains and name not in stay
         }
 
+    def _known_values(self, name: str, column: DraftedColumn) -> Domain:
+        """Return the values of a column as models see them: without codes of missing ones."""
+        codes = column.rule.missing_codes
+        return without_codes(self._domains[name], codes) if codes else self._domains[name]
+
     def _possible(
         self,
         columns: Mapping[str, DraftedColumn],
-        ladders: Mapping[str, tuple[Protection, ...]],
+        ladders: _Ladders,
         doubtful: Sequence[str],
-    ) -> dict[str, tuple[Protection, ...]]:
+    ) -> _Ladders:
         """Return the protections that some release keeps, added one column after the other.
 
         Columns are added by halves: of many hardly any cannot be protected. Those that the table
         as one class would break come last, each by itself.
         """
-        found: dict[str, tuple[Protection, ...]] = {}
+        found: _Ladders = {}
 
         def keeps(models: Sequence[PrivacyModel]) -> bool:
             before = _models(found, {name: 0 for name, ladder in found.items() if ladder})
@@ -305,7 +314,7 @@ class DraftSearch:
         self,
         columns: Mapping[str, DraftedColumn],
         steps: Mapping[str, int],
-        ladders: Mapping[str, tuple[Protection, ...]],
+        ladders: _Ladders,
         making: Making,
         tried: Trial | None = None,
     ) -> _State | None:
@@ -326,7 +335,7 @@ class DraftSearch:
     # The draft that keeps all columns.
 
     def _keep_columns(
-        self, columns: Mapping[str, DraftedColumn], ladders: Mapping[str, tuple[Protection, ...]]
+        self, columns: Mapping[str, DraftedColumn], ladders: _Ladders
     ) -> _State | None:
         """Return the draft in which every column stays: the best of the methods."""
         steps = {name: 0 for name, ladder in ladders.items() if ladder}
@@ -350,9 +359,7 @@ class DraftSearch:
             found.append(self._strengthen(state, ladders))
         return min(found, key=lambda each: each.rank) if found else None
 
-    def _as_known(
-        self, state: _State, ladders: Mapping[str, tuple[Protection, ...]]
-    ) -> _State | None:
+    def _as_known(self, state: _State, ladders: _Ladders) -> _State | None:
         """Return a draft in which what others may know of a person is generalised, too.
 
         Published as it is, it tells who knows it all the rest.
@@ -373,7 +380,7 @@ class DraftSearch:
         self,
         columns: Mapping[str, DraftedColumn],
         steps: Mapping[str, int],
-        ladders: Mapping[str, tuple[Protection, ...]],
+        ladders: _Ladders,
     ) -> Trial | None:
         """Return what is published if neighbours share labels, where that is worth a look."""
         assert self._tries is not None  # noqa: S101 - nothing is tried without
@@ -385,12 +392,13 @@ class DraftSearch:
             return None
         return self._measure(columns, _models(ladders, steps), NEIGHBOURS)
 
-    def _strengthen(self, state: _State, ladders: Mapping[str, tuple[Protection, ...]]) -> _State:
+    def _strengthen(self, state: _State, ladders: _Ladders) -> _State:
         """Return the state with stronger models for columns of which too much is told."""
         best = state
         for round_ in range(_ROUNDS):
             if state.safe:
                 break
+            self._take_remedies(state, ladders)
             weak = [
                 name
                 for name in state.judged.told
@@ -410,11 +418,18 @@ class DraftSearch:
             best = min(best, state, key=lambda each: each.rank)
         return best
 
+    def _take_remedies(self, state: _State, ladders: _Ladders) -> None:
+        """Add what the verdict advises as a last step where all others were taken."""
+        for name in state.judged.told:
+            ladder = ladders.get(name, ())
+            models = state.judged.remedies.get(name, ())
+            more = [model for model in models if not ladder or model not in ladder[-1]]
+            if more and name in ladders and state.steps.get(name, -1) + 1 >= len(ladder):
+                ladders[name] = (*ladder, (*(ladder[-1] if ladder else ()), *more))
+
     # Drafts that leave something out, or apart.
 
-    def _keep_detail(
-        self, state: _State, ladders: Mapping[str, tuple[Protection, ...]]
-    ) -> _State | None:
+    def _keep_detail(self, state: _State, ladders: _Ladders) -> _State | None:
         """Return a draft without some columns, so that others keep more or no person is at risk."""
         if self._given.start is not None or (state.safe and state.gone <= _LITTLE):
             return None
@@ -438,9 +453,7 @@ class DraftSearch:
                 best = min(best, replace(again, left_out=best.left_out), key=lambda each: each.rank)
         return best
 
-    def _better(
-        self, state: _State, ladders: Mapping[str, tuple[Protection, ...]]
-    ) -> _State | None:
+    def _better(self, state: _State, ladders: _Ladders) -> _State | None:
         """Return the best draft with less of one column, if it is worth it."""
         names = self._rank_columns(state, ladders)[:_MOST_TRIED]
         found = [less for name in names if (less := self._less_of(state, name, ladders))]
@@ -454,9 +467,7 @@ class DraftSearch:
                 best = made
         return None if best is state else best
 
-    def _rank_columns(
-        self, state: _State, ladders: Mapping[str, tuple[Protection, ...]]
-    ) -> list[str]:
+    def _rank_columns(self, state: _State, ladders: _Ladders) -> list[str]:
         """Return the columns that may be left out, the most promising first."""
         protected = {*self._given.roles}
         if not state.safe:
@@ -481,9 +492,7 @@ class DraftSearch:
         ranked = sorted(found, key=lambda name: (-found[name], name))
         return [name for name in ranked if name not in protected]
 
-    def _less_of(
-        self, state: _State, name: str, ladders: Mapping[str, tuple[Protection, ...]]
-    ) -> "_Less | None":
+    def _less_of(self, state: _State, name: str, ladders: _Ladders) -> "_Less | None":
         """Return less of a column or nothing of it, whichever keeps more; None if neither can be.
 
         Nothing is judged yet.
@@ -503,9 +512,7 @@ class DraftSearch:
                 found.append(_Less(columns, first, tried, left_out))
         return min(found, key=lambda each: each.gone, default=None)
 
-    def _judge_less(
-        self, state: _State, less: "_Less", ladders: Mapping[str, tuple[Protection, ...]]
-    ) -> _State | None:
+    def _judge_less(self, state: _State, less: "_Less", ladders: _Ladders) -> _State | None:
         """Return a draft with less than another, with models as strong as it takes."""
         made = self._state(less.columns, less.steps, ladders, state.making, less.tried)
         if not state.safe:
@@ -518,7 +525,7 @@ class DraftSearch:
             made = self._state(less.columns, kept, ladders, state.making)
         return replace(made, left_out=less.left_out) if made is not None and made.safe else None
 
-    def _apart(self, state: _State, ladders: Mapping[str, tuple[Protection, ...]]) -> _State | None:
+    def _apart(self, state: _State, ladders: _Ladders) -> _State | None:
         """Return a draft that publishes every sensitive column in a table of its own."""
         policy = state.tried.policy
         secret = [n for n, c in state.columns.items() if c.rule.role is Role.SENSITIVE]
@@ -659,7 +666,7 @@ def _advice(state: _State, costs: Sequence[ColumnPrice], judged: JudgedDraft) ->
 def _warn_of_unprotected(
     columns: Mapping[str, DraftedColumn],
     steps: Mapping[str, int],
-    ladders: Mapping[str, tuple[Protection, ...]],
+    ladders: _Ladders,
 ) -> list[str]:
     """Return what the first lines of a policy say of sensitive columns without a model."""
     bare = [name for name in ladders if name not in steps and name in columns]
@@ -724,7 +731,5 @@ def _tell_apart_last(state: _State, name: str) -> dict[str, DraftedColumn] | Non
     return {**state.columns, name: last}
 
 
-def _models(
-    ladders: Mapping[str, tuple[Protection, ...]], steps: Mapping[str, int]
-) -> list[PrivacyModel]:
+def _models(ladders: _Ladders, steps: Mapping[str, int]) -> list[PrivacyModel]:
     return [model for name, step in steps.items() for model in ladders[name][step]]

@@ -160,7 +160,8 @@ def without_codes(domain: Domain, codes: Collection[Value]) -> Domain:
     >>> known.values(), known.missing
     ([31, 47], 2)
     """
-    kept = np.array([value not in codes for value in domain.values()], dtype=bool)
+    texts = {text_of(code) for code in codes}
+    kept = np.array([text_of(value) not in texts for value in domain.values()], dtype=bool)
     places = np.flatnonzero(kept)
     return replace(
         domain,

@@ -2,10 +2,12 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
+from types import MappingProxyType
 from typing import Any, NamedTuple
 
 from sfumato.attacks.adversary.trial import Trial
 from sfumato.attacks.at_risk import AdversaryLine
+from sfumato.models import PrivacyModel
 from sfumato.recode.gone import DataGone
 from sfumato.showing.content import (
     Cell,
@@ -82,6 +84,9 @@ class JudgedDraft(NamedTuple):
 
     besides: Mapping[str, int]
     """The columns of which who also knows other values learns too much."""
+
+    remedies: Mapping[str, tuple[PrivacyModel, ...]] = MappingProxyType({})
+    """For columns of which too much is learned the models that the verdict advises."""
 
 
 @dataclass(frozen=True)

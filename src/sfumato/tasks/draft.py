@@ -39,9 +39,11 @@ from sfumato.errors import (
     some,
 )
 from sfumato.files.reading import Reading, TextFile, said_of_all, saying
+from sfumato.models import PrivacyModel
 from sfumato.policy import GivenPolicy, InputRule, Policy, policy_of
 from sfumato.policy.document import read_file
 from sfumato.policy.parts import ProfileRule
+from sfumato.policy.remedies import PromiseMore
 from sfumato.populations import require_fraction
 from sfumato.populations.weights import Averaging
 from sfumato.profiles import GivenProfile, Profile, profile_of
@@ -444,16 +446,20 @@ def draw_sample(counts: FrequencySet, person: str | None, most: int) -> Frequenc
 def _as_judged(found: Assessment) -> JudgedDraft:
     told: dict[str, int] = {}
     besides: dict[str, int] = {}
+    remedies: dict[str, tuple[PrivacyModel, ...]] = {}
     for each in found.succeeded:
         who = each.found
         alone = who is None or any(
             not knows.values and flags.any() for knows, flags in who.flags.items()
         )
+        advised = [model for r in each.remedies if isinstance(r, PromiseMore) for model in r.models]
         for name in each.columns:
+            own = [model for model in advised if model.columns == (name,)]
+            remedies[name] = tuple(dict.fromkeys((*remedies.get(name, ()), *own)))
             where = told if alone else besides
             where[name] = max(where.get(name, 0), each.people)
     lines = found.adversaries
-    return JudgedDraft(found.answer, found.at_risk, found.people, lines, told, besides)
+    return JudgedDraft(found.answer, found.at_risk, found.people, lines, told, besides, remedies)
 
 
 def _is_set(table: Table, name: str) -> bool:
