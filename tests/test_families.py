@@ -94,6 +94,7 @@ CLASSES = {
     "policy/remedies.py": ("joins two promises that remedies of attacks make", {"AlphaKAnonymity"}),
     "recode/deciding.py": ("what refining adds, and nothing else", {"AlphaKAnonymity"}),
     "releases/levels.py": ("what its stars may stand for", {"Masking"}),
+    "synthesis/domain.py": ("cells of numbers are ranges with public ends", {"Intervals"}),
     "tasks/anonymize.py": ("says which tree it chose", {"Automatic"}),
     "tasks/check_policy.py": (
         "which values have no name of their own in a hierarchy",

@@ -10,7 +10,13 @@ from hypothesis import strategies as st
 
 import sfumato as sf
 from sfumato.errors import InputError, OutputError
-from sfumato.synthesis.account import PrivacyAccount, composed, read_account, spend, write_account
+from sfumato.synthesis.account import (
+    PrivacyAccount,
+    epsilon_together,
+    read_account,
+    spend,
+    write_account,
+)
 from sfumato.synthesis.budget import PrivacyBudget
 from sfumato.tasks import synthesize as task
 from sfumato.verifier.synthetic import epsilon_at
@@ -121,5 +127,5 @@ def test_twenty_releases_compose_as_their_rho_does():
     mixed = account.with_spent(PrivacyBudget(0.3), "x")
     assert mixed.spent == pytest.approx(epsilon_at(rho + 0.3**2 / 2, 1e-6), rel=1e-9)
     # Where delta of the account is too small for sums, only rho counts.
-    assert composed((PrivacyBudget(0.5, 1e-3, 0.01),), 1e-6) > 0.1
+    assert epsilon_together((PrivacyBudget(0.5, 1e-3, 0.01),), 1e-6) > 0.1
     assert not math.isinf(mixed.spent)

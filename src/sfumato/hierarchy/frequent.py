@@ -8,7 +8,7 @@ from typing import ClassVar, Self
 from sfumato.errors import ParameterError
 from sfumato.hierarchy.base import Hierarchy, HierarchyBuilder, Suppress
 from sfumato.hierarchy.language import DEFAULT, Language, language_of
-from sfumato.hierarchy.unlisted import unused
+from sfumato.hierarchy.unlisted import free_name
 from sfumato.text import STAR, text_of
 from sfumato.typing import Value
 
@@ -124,7 +124,7 @@ def _name(kept: Sequence[str], level: int, taken: set[str], words: Language) -> 
     name = words.say("other than", names=words.list_or(kept))
     if len(kept) > _MOST_NAMED or len(name) > _LONGEST:
         name = words.say("outside", number=len(kept)) if level else words.say("other")
-    return unused(name, taken)
+    return free_name(name, taken)
 
 
 def frequent_of(

@@ -162,7 +162,7 @@ def _names(order: Sequence[str], others: set[str], words: Language) -> list[list
             elif first == last:
                 name = order[first]
             else:
-                name = _joined(order[first], order[last], words)
+                name = _join_ends(order[first], order[last], words)
                 while name in taken:
                     name += "'"
             labels += [name] * (last - first + 1)
@@ -170,7 +170,7 @@ def _names(order: Sequence[str], others: set[str], words: Language) -> list[list
     return levels
 
 
-def _joined(first: str, last: str, words: Language) -> str:
+def _join_ends(first: str, last: str, words: Language) -> str:
     """Write from which category to which, so that words within one are not taken for that."""
     if words.code == DEFAULT and any(" to " in name for name in (first, last)):
         return f"{first} through {last}"

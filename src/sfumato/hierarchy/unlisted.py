@@ -26,10 +26,10 @@ def name_for_others(taken: set[str], language: str = DEFAULT) -> str:
     >>> name_for_others({"flu"}), name_for_others({"other"}), name_for_others({"grippe"}, "fr")
     ('other', 'any other', 'autres')
     """
-    return unused(language_of(language).say("other"), taken)
+    return free_name(language_of(language).say("other"), taken)
 
 
-def unused(name: str, taken: set[str]) -> str:
+def free_name(name: str, taken: set[str]) -> str:
     """Return a name, or one like it that nothing else has."""
     while name in taken:
         name = f"any {name}"

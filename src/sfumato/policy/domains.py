@@ -40,7 +40,7 @@ def _read_marks(value: object) -> tuple[str, ...] | None:
     return tuple(mark for each in value if (mark := _read_mark(each)) is not None)
 
 
-def _written(mark: str | None) -> object:
+def _write_mark(mark: str | None) -> object:
     """Write a mark as people do: whole numbers without quotation marks."""
     return int(mark) if mark is not None and str(mark).lstrip("-").isdecimal() else mark
 
@@ -81,7 +81,7 @@ class DomainRule(Part):
         "The smallest number or the first day.",
         _MARK,
         default=None,
-        write=_written,
+        write=_write_mark,
         sparse=True,
     )
     to: str | None = setting(
@@ -89,7 +89,7 @@ class DomainRule(Part):
         "The largest number or the last day.",
         _MARK,
         default=None,
-        write=_written,
+        write=_write_mark,
         sparse=True,
     )
     cuts: tuple[str, ...] | None = setting(
@@ -98,7 +98,7 @@ class DomainRule(Part):
         "it. Without cuts and width, those of the finest level of the hierarchy.",
         _MARKS,
         default=None,
-        write=lambda cuts: None if cuts is None else list(map(_written, cuts)),
+        write=lambda cuts: None if cuts is None else list(map(_write_mark, cuts)),
         sparse=True,
     )
     width: str | None = setting(
@@ -106,7 +106,7 @@ class DomainRule(Part):
         "In place of cuts: how wide cells are, of days as in 30d.",
         _MARK,
         default=None,
-        write=_written,
+        write=_write_mark,
         sparse=True,
     )
     decimals: int | None = setting(

@@ -1240,7 +1240,7 @@ def differences(manifest: Manifest, policy: Policy) -> list[str]:
     """
     lacking_models = [
         str(Promise.of(model))
-        for model in unpromised(manifest, policy)
+        for model in models_not_promised(manifest, policy)
         if not manifest.says_no_more(model)
     ]
     roles = {column.of or column.name: column.role for column in manifest.columns}
@@ -1279,7 +1279,7 @@ NO_PROMISE_OF_LEDGERS = (
 )
 
 
-def unpromised(manifest: Manifest, policy: Policy) -> list[PrivacyModel]:
+def models_not_promised(manifest: Manifest, policy: Policy) -> list[PrivacyModel]:
     """Return the models of a policy that no promise of a manifest implies."""
     promised = [model for promise in manifest.models if (model := promise.readable())]
     return [

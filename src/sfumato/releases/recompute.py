@@ -17,8 +17,8 @@ from sfumato.releases.manifest import (
     Promise,
     differences,
     labels_of_population,
+    models_not_promised,
     paths_of,
-    unpromised,
 )
 from sfumato.releases.release import for_verifier, relation_of, tables_of
 from sfumato.schema import Role
@@ -209,7 +209,7 @@ def _compare(
     checks = [Check("policy", status(holds=not different), detail="; ".join(different))]
     checks += [
         Check(str(Promise.of(model)), "not promised", detail=NO_PROMISE_OF_LEDGERS)
-        for model in unpromised(manifest, policy)
+        for model in models_not_promised(manifest, policy)
         if manifest.says_no_more(model)
     ]
     if different or population is None:

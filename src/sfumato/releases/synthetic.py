@@ -113,7 +113,7 @@ def rows_of(
     cells = model.draw(model.total)
     cells = cells[:, rng.permutation(cells.shape[1])]
     drawn = {
-        each.name: _typed(each, each.draw(at, rng), source)
+        each.name: _as_typed_column(each, each.draw(at, rng), source)
         for each, at in zip(domain.columns, cells, strict=True)
     }
     table = pa.table(drawn)
@@ -126,7 +126,7 @@ def rows_of(
     return table.select(list(columns))
 
 
-def _typed(domain: ColumnDomain, values: Sequence[Any], source: Table) -> "pa.Array":
+def _as_typed_column(domain: ColumnDomain, values: Sequence[Any], source: Table) -> "pa.Array":
     """Return values with the type of their column, if every cell of the domain can have it."""
     import pyarrow as pa
 

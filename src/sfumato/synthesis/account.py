@@ -83,7 +83,7 @@ class PrivacyAccount(Showable):
     @property
     def spent(self) -> float:
         """ε of all releases together, at the account's δ."""
-        return composed(tuple(each.budget for each in self.spendings), self.delta)
+        return epsilon_together(tuple(each.budget for each in self.spendings), self.delta)
 
     @property
     def left(self) -> float:
@@ -150,14 +150,14 @@ class PrivacyAccount(Showable):
         return Content(told, (table,) if rows else ())
 
 
-def composed(budgets: tuple[PrivacyBudget, ...], delta: float) -> float:
+def epsilon_together(budgets: tuple[PrivacyBudget, ...], delta: float) -> float:
     """Return the ε that several releases promise together, at δ.
 
     The least of what sums say: of ε, if their δ together are no more than δ, and of ρ. What is
     ε-private is ε²/2 of zero-concentrated (Bun and Steinke 2016,
     https://doi.org/10.1007/978-3-662-53641-4_24).
 
-    >>> round(composed((PrivacyBudget(0.5), PrivacyBudget(1.0)), 0.0), 6)
+    >>> round(epsilon_together((PrivacyBudget(0.5), PrivacyBudget(1.0)), 0.0), 6)
     1.5
     """
     if not budgets:

@@ -97,11 +97,11 @@ class ColumnDomain:
         step = Decimal(1).scaleb(-self.digits)
         found = []
         for low, high in zip(self.edges, self.edges[1:], strict=False):
-            first, last = self._written(low), self._written(high - step)
+            first, last = self._write_point(low), self._write_point(high - step)
             found.append(first if first == last else f"{first} to {last}")
         return tuple(found)
 
-    def _written(self, point: Decimal) -> str:
+    def _write_point(self, point: Decimal) -> str:
         return date.fromordinal(int(point)).isoformat() if self.days else text_of(point)
 
     def cell_of(self, value: Value) -> int | None:
@@ -148,8 +148,8 @@ class ColumnDomain:
         """Return it as manifests state it."""
         if not self.is_line:
             return {"values": list(self.values), "missing": self.missing}
-        edges = [self._written(edge) for edge in self.edges[:-1]]
-        last = self._written(self.edges[-1] - Decimal(1).scaleb(-self.digits))
+        edges = [self._write_point(edge) for edge in self.edges[:-1]]
+        last = self._write_point(self.edges[-1] - Decimal(1).scaleb(-self.digits))
         kind = "days" if self.days else "numbers"
         return {
             "line": kind,

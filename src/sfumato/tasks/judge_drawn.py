@@ -59,7 +59,7 @@ def judge_drawn(
         _, lines = judge(target, COUNTING, rule, policy, known)
         at_risk = largest(lines)
     because = "it was drawn here" if seen else None
-    text = _assumed(drawn)
+    text = _assumption(drawn)
     against = tuple(Knows) if policy is None else policy.against
     return Assessment(
         verdict,
@@ -78,7 +78,7 @@ def judge_drawn(
     )
 
 
-def _assumed(drawn: SyntheticRecord) -> str:
+def _assumption(drawn: SyntheticRecord) -> str:
     library = drawn.library or "a mechanism"
     return (
         f"{library} drew these rows ({drawn.mechanism}) under the noise that is said, from a "

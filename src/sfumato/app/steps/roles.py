@@ -50,7 +50,7 @@ _VIEW = "roles"
 
 
 @dataclass(frozen=True)
-class View:
+class ListView:
     """Which columns are listed, and in which order; kept while other pages are looked at."""
 
     search: str = ""
@@ -62,7 +62,7 @@ class View:
     order: str = "table"
 
     @classmethod
-    def of(cls, desk: Desk) -> "View":
+    def of(cls, desk: Desk) -> "ListView":
         """Return what was chosen last."""
         try:
             return cls(**json.loads(desk.settings.get(_VIEW, "{}")))
@@ -98,7 +98,7 @@ def show(desk: Desk, asked: Fields) -> Context:
         {**_describe(desk, policy, name), "at": at, "label": labels.get(name, "")}
         for at, name in enumerate(names, start=1)
     ]
-    view = View.of(desk)
+    view = ListView.of(desk)
     return {
         "columns": columns,
         "listed": view.arrange(columns),
@@ -148,7 +148,7 @@ def column(desk: Desk, asked: Fields) -> Context:
 def choose_view(desk: Desk, asked: Fields) -> Answer:
     """Keep which columns are listed, and in which order."""
     order = asked.text("order", "table")
-    chosen = View(asked.text("search", ""), asked.text("show", ""), order)
+    chosen = ListView(asked.text("search", ""), asked.text("show", ""), order)
     desk.settings[_VIEW] = json.dumps(asdict(chosen))
     desk.save()
     return None
