@@ -117,14 +117,15 @@ LEAKY = pa.table(
 def test_protect_looks_along_the_arrows_of_the_policy(tmp_path):
     columns = {"age": "quasi-identifier", "zip": "quasi-identifier", "ill": "sensitive"}
     asked = Policy(columns=columns, models=[sf.models.KAnonymity(4)])
-    learned = sf.protect(LEAKY, asked, support=2)
+    learned = sf.protect(LEAKY, asked, support=2).steps[0].findings.rules
+    assert learned
     path = tmp_path / "net.bif"
     path.write_text("variable zip { type discrete [ 2 ] { 1, 2 }; }")
     for network in ("age -> ill", [("age", "ill")], "zip -> ill", path):
         done = sf.protect(LEAKY, asked.replace(detect={"network": network}), support=2)
         assert done.findings.learner is None
-        drawn = "age" in str(network)
-        assert ([s.action for s in done.steps] == [s.action for s in learned.steps]) is drawn
+        # What a class alone tells is found without any arrow, and refined all the same.
+        assert bool(done.steps[0].findings.rules) is ("age" in str(network))
 
 
 def test_a_report_looks_along_the_arrows_of_the_policy():
