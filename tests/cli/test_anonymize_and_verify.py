@@ -9,6 +9,7 @@ import pytest
 
 import sfumato as sf
 from sfumato.partition import PARTITIONERS
+from sfumato.profiles import PROFILES
 from tests.cli.conftest import BESIDE, everything_in
 
 
@@ -175,6 +176,7 @@ def test_the_schema_is_that_of_python(folder, run):
         searches=sf.search.SEARCHES,
         methods=PARTITIONERS,
         decouplings=sf.decouplings.DECOUPLINGS,
+        profiles=PROFILES,
     )
     assert json.loads(run("schema").stdout) == expected
     result = run("schema", "-o", "policy.schema.json")

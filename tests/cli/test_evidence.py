@@ -141,7 +141,20 @@ def test_decoupled_releases_and_increments_are_signed_at_once(signed, run):
     assert run(*decouple).exit_code == 0
     ends(run, "check-evidence", "broken", *CHECK[2:], code=0, words="Holds")
     ledger = "x.ledger"
-    start = ("ledger", "start", ledger, "broken", "--alpha", "0.5", "-k", "2", "-p", "policy.yaml")
+    start = (
+        "ledger",
+        "start",
+        ledger,
+        "broken",
+        "--alpha",
+        "0.5",
+        "-k",
+        "2",
+        "-p",
+        "policy.yaml",
+        "--data",
+        "patients.csv",
+    )
     assert run(*start).exit_code == 0
     (signed / "new.csv").write_text("name,age,zip,ill\nEve,22,4711,hiv\nFay,25,4712,ulcer\n")
     added = ("ledger", "add", ledger, "new.csv", "-o", "two", "--key", "publisher.key")

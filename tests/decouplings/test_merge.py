@@ -158,7 +158,7 @@ def test_some_columns_of_slices_are_joined_and_a_wrong_way_is_refused():
     merged = sf.tools.merge(release, columns=["age", "pay"])
     assert merged.column_names == ["bucket", "age", "pay", "expected"]
     assert sum(merged["expected"].to_pylist()) == pytest.approx(16)
-    with pytest.raises(ParameterError, match="'weights' or 'sample'"):
+    with pytest.raises(ParameterError, match="'weights' or 'counts' or 'sample'"):
         sf.tools.merge(release, how="guess")
     with pytest.raises(ParameterError, match="--how sample"):
         sf.tools.merge(release, most=3)

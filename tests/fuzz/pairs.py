@@ -189,6 +189,12 @@ MAKES: dict[str, Make] = {
         choice(*STATES, "Atlantis", "TX"),
         ({"kind": "known", "tree": "us-states"}, "auto", None),
     ),
+    "zip code": Make(
+        pa.string(),
+        choice("94110", "94115", "03601", "10001", "10002"),
+        choice("94110", "03601", "05901-1234", "60601"),
+        ({"kind": "zip-areas"}, {"kind": "zip-areas"}, None),
+    ),
     "day": Make(
         pa.date32(),
         day(2015, 2021),

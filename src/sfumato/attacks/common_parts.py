@@ -73,12 +73,12 @@ def terms_of(texts: Sequence[str]) -> list[set[str]]:
 
     >>> [sorted(found) for found in terms_of(["HIV (B20)", "HIV pos.", "Hives", "flu", "flu"])]
     [['hiv …'], ['hiv …'], [], [], []]
-    >>> terms_of(["type A", "type B", "C", "C#"])
-    [set(), set(), set(), set()]
+    >>> terms_of(["type A", "type B", "C", "C#", "married", "never-married"])
+    [set(), set(), set(), set(), set(), set()]
     """
     words = [_words(text) for text in texts]
-    terms = {each for each in words if each}
-    terms |= {_words(head[0]) for text in texts if (head := _QUALIFIED.match(text))}
+    terms = {_bare(each) for each in words if each}
+    terms |= {_bare(_words(head[0])) for text in texts if (head := _QUALIFIED.match(text))}
     # A number names nothing, and a long text is nothing that others qualify.
     terms = {t for t in terms if len(t) <= _LONGEST and any(map(str.isalpha, "".join(t)))}
     spelt = {each for each in words if len(each) <= _MOST_WORDS}
@@ -101,16 +101,32 @@ _MOST_WORDS = 30
 
 
 def _words(text: str) -> tuple[str, ...]:
-    """Return the words of a text, each with the signs that make another of it."""
-    return tuple(_IDLE.sub(" ", _DASHES.sub("-", _plain(text))).split())
+    """Return the words of a text, each with the signs that make another of it.
+
+    A mark before a word says that a hyphen joins it to the one before.
+    """
+    marked = _HYPHEN.sub(f" {_JOINED}", _DASHES.sub("-", _plain(text)))
+    return tuple(_IDLE.sub(" ", marked).split())
+
+
+def _bare(words: Sequence[str]) -> tuple[str, ...]:
+    return tuple(word.removeprefix(_JOINED) for word in words)
+
+
+_HYPHEN = re.compile(r"(?<=[^\W\d_])-(?=[^\W\d_])")
+_JOINED = "\N{WORD JOINER}"
 
 
 def _parts_among(
     words: tuple[str, ...], terms: Collection[tuple[str, ...]]
 ) -> set[tuple[str, ...]]:
-    """Return the terms that stand in some words, in one piece."""
-    ends = range(1, len(words) + 1)
-    runs = {words[start:end] for end in ends for start in range(max(end - _LONGEST, 0), end)}
+    """Return the terms that stand in some words, in one piece.
+
+    None begins with what a hyphen joins to a word before: never-married is not married.
+    """
+    starts = [at for at, word in enumerate(words) if not word.startswith(_JOINED)]
+    bare = _bare(words)
+    runs = {bare[at:end] for at in starts for end in range(at + 1, at + _LONGEST + 1)}
     return runs.intersection(terms)
 
 

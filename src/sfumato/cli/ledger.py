@@ -451,7 +451,8 @@ def compact(ledger: LedgerArgument, wait: WaitOption = 10.0, head: HeadOption = 
     They are those of quasi-identifiers that came with people, also with those who were withdrawn
     or erased since, and whose labels the policy gives again without them.
     """
-    removed = _open(ledger).compact(wait=wait, head=head)
+    with progress_bar("Removing"):
+        removed = _open(ledger).compact(wait=wait, head=head)
     say(f"{removed} values removed from {clean(str(ledger))}")
 
 
