@@ -229,7 +229,7 @@ def test_a_ledger_on_a_database(database, run):
 
 
 def test_mistakes_with_a_database_change_nothing(database, run):
-    start = ("ledger", "start", "x.ledger", at("march"))
+    start = ("ledger", "start", "x.ledger", at("march"), "--data", at("patients"))
     assert run(*start, "--alpha", "0.5", "-p", "policy.yaml").exit_code == 0
     before = tables()
     publish = ("ledger", "add", "x.ledger", at("new"))

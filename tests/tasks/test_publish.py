@@ -89,12 +89,14 @@ def test_admitted_rows_are_in_the_tables_and_the_folder(ledger, tmp_path):
     assert sf.verify(tmp_path / "out").verdict.holds
     manifest = json.loads((tmp_path / "out" / "manifest.json").read_text())
     mark = manifest["increment"].pop("ledger")
+    first = manifest["increment"].pop("first")
     assert manifest["increment"] == {"sequence": 2, "tables": "newcomers"}
     with sqlite3.connect(ledger) as db:
         [[salt]] = db.execute("SELECT value FROM meta WHERE key = 'salt'").fetchall()
     db.close()
-    assert len(mark) == 12
+    assert len(mark) == len(first) == 12
     assert mark not in salt
+    assert first not in salt
     assert sf.Ledger(ledger).verify(done.head) == []
     assert [entry["rows"]["joined"] for entry in sf.Ledger(ledger).history] == [8, 4]
     # The folder can be read again, and groups keep the labels they have.

@@ -123,8 +123,8 @@ def person_column(policy: Policy) -> str | None:
     Raises:
         InputError: It has several, and does not say which.
     """
-    if policy.person is not None:
-        return str(policy.person.column)
+    if policy.person is not None and policy.person.column is not None:
+        return policy.person.column
     names = policy.with_role(Role.IDENTIFIER)
     if len(names) > 1:
         raise InputError(

@@ -983,6 +983,15 @@ def _require_kept(release: Published, what: str) -> tuple[GroupedTables, Manifes
 
     Everything that a ledger admits is decided on the counts it begins with.
     """
+    manifest = release.manifest
+    checks = () if manifest is None else release.recompute().checks
+    broken = [check for check in checks if check.status == "broken"]
+    if broken:
+        details = (f"{check.name}{check.detail and f' ({check.detail})'}" for check in broken)
+        raise InputError(
+            f"{what} does not keep what it promises, so a ledger cannot start from it: "
+            f"{'; '.join(details)}. See sfumato verify; publish it again if it was changed."
+        )
     files = () if release.record is None else release.record.files
     tables = [file.columns for file in files if file.columns is not None]
     why = release.kind.refuse_ledger(tables, release.sensitive)
@@ -992,15 +1001,6 @@ def _require_kept(release: Published, what: str) -> tuple[GroupedTables, Manifes
             f"{why}. Decouple the table by {BreakMerge.name!r}. If people join and never leave, no "
             "ledger is needed: decouple the newcomers by themselves, each person in one release "
             "only, and what each release promises holds for its people."
-        )
-    manifest = release.manifest
-    checks = () if manifest is None else release.recompute().checks
-    broken = [check for check in checks if check.status == "broken"]
-    if broken:
-        details = (f"{check.name}{check.detail and f' ({check.detail})'}" for check in broken)
-        raise InputError(
-            f"{what} does not keep what it promises, so a ledger cannot start from it: "
-            f"{'; '.join(details)}. See sfumato verify; publish it again if it was changed."
         )
     grouped = release.groups
     counted = (np.bincount(t.group, t.rows, len(grouped)) for t in grouped.sensitive)
