@@ -128,9 +128,14 @@ def test_blocks_are_hashed_as_if_all_were_hashed_again(tmp_path):
     policy = sf.Policy(columns=columns, models=[sf.models.KAnonymity(2)])
     groups = [f"{10 * i}-{10 * i + 9}" for i in range(300)]
     first = grouped_of([(group, *row) for group in groups for row in ROWS])
-    ledger = sf.Ledger.start(first, tmp_path / "x.ledger", alpha=0.5, policy=policy)
-    rng = np.random.default_rng(1)
     names = ("who", "age", "ill", "pay")
+    people = [
+        (f"first {i} {n}", str(10 * i), *row) for i in range(300) for n, row in enumerate(ROWS)
+    ]
+    ledger = sf.Ledger.start(
+        first, tmp_path / "x.ledger", alpha=0.5, policy=policy, source=table_of(people, names)
+    )
+    rng = np.random.default_rng(1)
     for release in range(3):
         ages = rng.integers(3000, size=2)
         rows = [

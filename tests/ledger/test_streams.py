@@ -21,7 +21,7 @@ from sfumato.errors import InputError, OutputError, ParameterError, UnknownColum
 from sfumato.ledger import chain
 from sfumato.ledger.publishing import increments, streams
 from sfumato.ledger.streams import FORMS, Period, read_zone
-from tests.ledger.releases import START, grouped_of
+from tests.ledger.releases import START, grouped_of, table_of
 
 NAMES = ("age", "ill", "pay")
 PEOPLE = [
@@ -168,7 +168,13 @@ def registry(tmp_path):
     columns = {"who": "identifier", "age": "quasi-identifier", "ill": "sensitive",
                "pay": "sensitive"}  # fmt: skip
     policy = sf.Policy(columns=columns, models=[sf.models.KAnonymity(2)])
-    return sf.Ledger.start(grouped_of(START), tmp_path / "p.ledger", alpha=0.5, policy=policy)
+    return sf.Ledger.start(
+        grouped_of(START),
+        tmp_path / "p.ledger",
+        alpha=0.5,
+        policy=policy,
+        source=named(table_of(START), 1000),
+    )
 
 
 def named(table, first=0):
