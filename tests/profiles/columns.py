@@ -266,6 +266,8 @@ def ip(rng):
 
 
 def ip6(rng):
+    if rng.random() < 0.5:
+        return f"2001:db8::{rng.randrange(1, 65536):x}"
     return ":".join(f"{rng.randrange(65536):x}" for _ in range(8))
 
 
@@ -412,6 +414,8 @@ HARMLESS: dict[str, Callable[[random.Random], object]] = {
     "account_type": lambda rng: rng.choice(["savings", "checking"]),
     "account_balance": lambda rng: round(rng.uniform(0, 90000), 2),
     "card_type": lambda rng: rng.choice(["Visa", "Mastercard", "Amex"]),
+    "glucose_mg_dl": lambda rng: rng.randint(60, 400),
+    "lat_flexion": lambda rng: rng.randint(10, 40),
     "license_class": lambda rng: rng.choice(["A", "B", "C"]),
     "licensed": lambda rng: rng.choice(["yes", "no"]),
     "certificate_level": lambda rng: rng.choice(["none", "basic", "advanced"]),

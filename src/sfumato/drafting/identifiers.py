@@ -287,6 +287,7 @@ _HANDLE = re.compile(r"@\w{2,40}|/?(in|user|u)/[\w.-]+")
 _OCTET = r"(25[0-5]|2[0-4]\d|1?\d?\d)"
 _IP = re.compile(
     rf"{_OCTET}(\.{_OCTET}){{3}}(:\d+|/\d+)?|\[?([0-9a-fA-F]{{0,4}}:){{4,7}}[0-9a-fA-F]{{0,4}}\]?"
+    r"|\[?(?=.*::)([0-9a-fA-F]{0,4}:){2,7}[0-9a-fA-F]{0,4}(/\d+)?\]?"
 )
 _MAC = re.compile(r"([0-9A-Fa-f]{2}[:-]){5}[0-9A-Fa-f]{2}")
 _UDI = re.compile(r"\(01\)\s?\d{14}.*|\+[A-Z]\d{3}\w{1,18}/.*")
@@ -463,7 +464,8 @@ def _place(seen: _SeenColumn) -> tuple[IdentifierKind, str | None]:
 
 def _point(seen: _SeenColumn) -> str | None:
     angles = seen.numbers is not None and all(abs(n) <= 180 for n in seen.numbers)
-    return "coordinates, by its name and its values" if angles else None
+    own = _list("other things").isdisjoint(seen.said)
+    return "coordinates, by its name and its values" if angles and own else None
 
 
 def _small_place(seen: _SeenColumn) -> str | None:
