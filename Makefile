@@ -174,7 +174,7 @@ sanitize: $(TEST)  ## Try the compiled loops with a build that stops at any acce
 		python -m pytest -q -n 0 --lane full -o pythonpath="$(CHECKED) ." tests/search/test_kernel.py
 	rm -rf $(CHECKED)
 
-docs: $(DEV)  ## Rewrite the reference pages from the code
+docs: $(DEV)  ## Write the reference pages into docs/reference, to read them there
 	$(BIN)/python -m docs.generate
 
 cases: $(DEV)  ## Run the notebooks of the worked cases, and keep what they show

@@ -10,6 +10,7 @@ cases, with what they show. The navigation is in `docs/site.toml`.
 """
 
 import argparse
+import fnmatch
 import json
 import os
 import re
@@ -22,7 +23,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
-from docs import cases
+from docs import cases, generate
 from sfumato import __version__
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -57,7 +58,16 @@ def pages() -> list[str]:
         *ROOT.glob("*.md"),
         *(page for name in folders for page in (ROOT / name).rglob("*.md")),
     ]
-    return sorted(page.relative_to(ROOT).as_posix() for page in found)
+    names = {page.relative_to(ROOT).as_posix() for page in found}
+    written = {name for name in names if not name.startswith("docs/reference/")}
+    return sorted(written | {f"docs/reference/{name}" for name in generate.PAGES})
+
+
+def text_of(name: str) -> str:
+    """Return the text of a page, made anew if it is made from the code."""
+    if name.startswith("docs/reference/"):
+        return generate.text_of(name.removeprefix("docs/reference/"))
+    return (ROOT / name).read_text(encoding="utf-8")
 
 
 def notebook_pages() -> dict[str, Path]:
@@ -76,7 +86,17 @@ def navigation() -> list[str]:
         for each in part if isinstance(part, list) else ():
             yield from walk(each)
 
-    return list(walk(tomllib.loads(SETTINGS.read_text(encoding="utf-8"))["project"]["nav"]))
+    return list(walk(tomllib.loads(settings())["project"]["nav"]))
+
+
+def settings() -> str:
+    """Return the settings of the site generator, with all pages that patterns stand for."""
+
+    def named(found: re.Match[str]) -> str:
+        return ", ".join(f'"{page}"' for page in fnmatch.filter(pages(), found[1]))
+
+    text = SETTINGS.read_text(encoding="utf-8").replace("{version}", __version__)
+    return re.sub(r'"([^"\n]*\*[^"\n]*)"', named, text)
 
 
 def build(output: Path) -> None:
@@ -88,8 +108,7 @@ def build(output: Path) -> None:
     with TemporaryDirectory() as name:
         folder = Path(name)
         _copy_pages(folder / "pages")
-        settings = SETTINGS.read_text(encoding="utf-8").replace("{version}", __version__)
-        (folder / "zensical.toml").write_text(settings, encoding="utf-8")
+        (folder / "zensical.toml").write_text(settings(), encoding="utf-8")
         command = [sys.executable, "-m", "zensical", "build", "--strict"]
         done = subprocess.run(  # noqa: S603 - our own interpreter, and nothing of a user
             command, cwd=folder, check=False, capture_output=True, text=True
@@ -102,7 +121,7 @@ def build(output: Path) -> None:
 
 
 def _copy_pages(folder: Path) -> None:
-    texts = {name: (ROOT / name).read_text(encoding="utf-8") for name in pages()}
+    texts = {name: text_of(name) for name in pages()}
     for script in (ROOT / "examples").glob("*.py"):
         shown = f"# {script.name}\n\n```python\n{script.read_text(encoding='utf-8')}```\n"
         texts[f"examples/{script.name}.md"] = shown

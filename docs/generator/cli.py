@@ -1,38 +1,75 @@
-"""Reference page of the command line.
+"""Reference pages of the command line: an index, and one page per command.
 
 Written from the commands' own settings: the help texts of different versions of
-the library that parses them look a little different, and this page should not.
+the library that parses them look a little different, and these pages should not.
 """
 
 import textwrap
+from collections import Counter
+from collections.abc import Callable
 from typing import Any
 
 from typer.main import get_command
 
-from docs.generator.markdown import anchor, block, code, joined, prose, table
+from docs.generator.markdown import block, code, joined, prose, table
 from sfumato.cli.app import app
+
+_SHARED = 4
+"""An option that means the same in so many commands is explained once, on the index."""
+
+
+def pages() -> dict[str, Callable[[], str]]:
+    """Return what makes the text of each page, by its name."""
+    return {"cli/README.md": page} | {
+        page_of(name): lambda name=name: command_page(name)  # type: ignore[misc]
+        for name in all_commands(get_command(app))
+    }
+
+
+def page_of(name: str) -> str:
+    """Return the page of a command.
+
+    >>> page_of("ledger add")
+    'cli/ledger-add.md'
+    """
+    return f"cli/{name.replace(' ', '-')}.md"
 
 
 def page() -> str:
-    """Write the page."""
+    """Write the index of commands."""
     group: Any = get_command(app)
-    commands = all_commands(group)
     rows = [
-        [f"[{name}](#{anchor(f'sfumato {name}')})", prose(command.help.partition("\n")[0])]
-        for name, command in commands.items()
+        [f"[{name}]({page_of(name)[4:]})", prose(command.help.partition("\n")[0])]
+        for name, command in all_commands(group).items()
     ]
     return joined(
         "# Command line",
         prose(group.help) + " Results go to stdout, messages and progress to stderr, and "
-        "[exit codes](errors.md#exit-codes) tell the two kinds of bad news apart. `--help` after "
-        "any command shows what stands here.",
+        "[exit codes](../errors.md#exit-codes) tell the two kinds of bad news apart. `--help` "
+        "after any command shows what stands on its page.",
         table(["command", "what it does"], rows),
-        _options(group),
-        *(_section(name, command) for name, command in commands.items()),
+        "## Options of Sfumato",
+        _options(_rows(group)),
+        "## Common options",
+        _options(shared()),
         "## Environment",
         "`NO_COLOR` turns colours off, `COLUMNS` sets the width of tables, and `SFUMATO_DEBUG=1` "
         "shows the details of a fault of Sfumato, which may hold data.",
     )
+
+
+def shared() -> list[tuple[str, str, str]]:
+    """Return the options that several commands have, with the same meaning in each.
+
+    Of options with the same name but another meaning, the most frequent one is among them.
+    """
+    commands = all_commands(get_command(app)).values()
+    found = Counter(row for command in commands for row in _rows(command))
+    often = {}
+    for row, times in found.most_common():
+        if times >= _SHARED and row[1] != "required":
+            often.setdefault(row[0].partition(" ")[0], row)
+    return sorted(often.values())
 
 
 def all_commands(group: Any, within: str = "") -> dict[str, Any]:  # noqa: ANN401 - typer's own type
@@ -45,15 +82,21 @@ def all_commands(group: Any, within: str = "") -> dict[str, Any]:  # noqa: ANN40
     return found
 
 
-def _section(name: str, command: Any) -> str:  # noqa: ANN401 - typer's own type
+def command_page(name: str) -> str:
+    """Write the page of one command."""
+    command = all_commands(get_command(app))[name]
     first, *others = command.help.split("\n\n")
     examples, python = command.epilog.replace("\b\n", "").split("\n\n")
+    everywhere = shared()
+    own = [row for row in _rows(command) if row not in everywhere]
+    also = [row[0] for row in _rows(command) if row in everywhere]
     return joined(
-        f"## sfumato {name}",
+        f"# sfumato {name}",
         prose(first),
         *(prose(paragraph) for paragraph in others),
         block("text", _usage(name, command)),
-        _options(command),
+        _options(own) if own else "",
+        f"Also {', '.join(also)}: see [common options](README.md#common-options)." if also else "",
         block("sh", _below(examples)),
         "In Python:",
         block("python", _below(python).replace("sf\n", "sf\n\n", 1)),
@@ -75,7 +118,8 @@ def _is_option(parameter: Any) -> bool:  # noqa: ANN401
     return bool(parameter.param_type_name == "option")
 
 
-def _options(command: Any) -> str:  # noqa: ANN401
+def _rows(command: Any) -> list[tuple[str, str, str]]:  # noqa: ANN401
+    """List the arguments and options of a command: how each is given, its default, its meaning."""
     rows = []
     for parameter in command.params:
         if _is_option(parameter):
@@ -85,7 +129,11 @@ def _options(command: Any) -> str:  # noqa: ANN401
             given = "required" if parameter.required else _default(parameter)
         else:
             shown, given = code(parameter.metavar), "required" if parameter.required else ""
-        rows.append([shown, given, prose(parameter.help)])
+        rows.append((shown, given, prose(parameter.help)))
+    return rows
+
+
+def _options(rows: list[tuple[str, str, str]]) -> str:
     return table(["option", "default", "meaning"], rows)
 
 

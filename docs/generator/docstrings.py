@@ -102,18 +102,27 @@ def member_docs(kind: type) -> dict[str, str]:
     return found
 
 
-def signature(function: Any, name: str) -> str:  # noqa: ANN401 - any function
-    """Write a function's signature as its source does.
+def signature(function: Any, name: str, *, types: bool = True) -> str:  # noqa: ANN401
+    """Write a function's signature as its source does, or without its types.
 
     >>> from sfumato import samples
     >>> signature(samples.synthetic, "sf.samples.synthetic")
     'sf.samples.synthetic(rows: int, *, seed: int, after: int = 0) -> pa.Table'
+    >>> signature(samples.synthetic, "sf.samples.synthetic", types=False)
+    'sf.samples.synthetic(rows, *, seed, after=0)'
     """
     function = getattr(function, "__func__", function)
     node = ast.parse(textwrap.dedent(inspect.getsource(function))).body[0]
     assert isinstance(node, ast.FunctionDef)  # noqa: S101 - what getsource gives
     if node.args.args and node.args.args[0].arg in ("self", "cls"):
         node.args.args.pop(0)
+    if not types:
+        node.returns = None
+        for each in ast.walk(node.args):
+            if isinstance(each, ast.arg):
+                each.annotation = None
+        line = f"{name}({ast.unparse(node.args)})".replace("'", '"')
+        return "\n".join(textwrap.wrap(line, 96, subsequent_indent="    "))
     parts = _parameters(node.args)
     returns = f" -> {ast.unparse(node.returns)}" if node.returns else ""
     line = f"{name}({', '.join(parts)}){returns}".replace("'", '"')

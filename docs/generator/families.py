@@ -40,11 +40,11 @@ def models() -> str:
         overview(
             MODELS,
             {
-                "sensitive column": lambda kind: (
+                "Of a sensitive column": lambda kind: (
                     "column" in parameters(kind) and not kind.of_weights
                 ),
-                "population": lambda kind: kind.needs_population,
-                "weight": lambda kind: kind.of_weights,
+                "Needs a population": lambda kind: kind.needs_population,
+                "Needs a weight": lambda kind: kind.of_weights,
             },
         ),
         *sections(
@@ -111,7 +111,7 @@ def perturbations() -> str:
         "manifest repeats kind and settings. [Perturb numbers and categories]"
         "(../how-to/perturb.md) shows them on a table, "
         "[Perturbation](../concepts/perturbation.md) what is promised then.",
-        overview(PERTURBATIONS, {"random": lambda kind: kind.random}),
+        overview(PERTURBATIONS, {"Random": lambda kind: kind.random}),
         *sections(PERTURBATIONS, policy, lambda kind: python("perturbations", kind.example())),
     )
 
@@ -145,7 +145,7 @@ def searches() -> str:
         "is best-first without a limit. [Searches](../concepts/searches.md) explains what *proven "
         "optimal* means, and [Large lattices and budgets](../how-to/large-lattices.md) what to do "
         "when a search takes long.",
-        overview(SEARCHES, {"proves it": lambda kind: kind.exact}),
+        overview(SEARCHES, {"Proves it": lambda kind: kind.exact}),
         "*Proves it*: if its budget lets it finish, the result is proven to be the best.",
         *sections(
             SEARCHES,
@@ -203,9 +203,9 @@ def learners() -> str:
         overview(
             LEARNERS,
             {
-                "no cycles": lambda kind: kind.acyclic,
-                "keeps constraints": lambda kind: kind.constrained,
-                "needs pyAgrum": lambda kind: kind.extra is not None,
+                "No cycles": lambda kind: kind.acyclic,
+                "Keeps constraints": lambda kind: kind.constrained,
+                "Needs pyAgrum": lambda kind: kind.extra is not None,
             },
         ),
         "*Keeps constraints*: no arrow leads from a sensitive column to a quasi-identifier. "

@@ -1,6 +1,6 @@
 """The members of a family on a page: one line each, then a section each."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
 from docs.generator.docstrings import doc_of
@@ -18,16 +18,15 @@ def own(family: Mapping[str, type]) -> dict[str, Kind]:
 
 
 def overview(family: Mapping[str, type], facts: Mapping[str, Callable[[Kind], bool]]) -> str:
-    """Give one line per member, with a link to the rest."""
-    rows = [
-        [
-            f"[{name}](#{anchor(name)})",
-            prose(doc_of(kind).summary),
-            *("yes" if fact(kind) else "" for fact in facts.values()),
-        ]
-        for name, kind in own(family).items()
-    ]
-    return table(["name", "in a sentence", *facts], rows)
+    """Name all members, and those of which each fact is true."""
+    lines = [_names(own(family))]
+    for fact, holds in facts.items():
+        lines.append(f"- **{fact}:** {_names(n for n, kind in own(family).items() if holds(kind))}")
+    return joined(lines[0], "\n".join(lines[1:]))
+
+
+def _names(members: Iterable[str]) -> str:
+    return ", ".join(f"[{name}](#{anchor(name)})" for name in members)
 
 
 def sections(

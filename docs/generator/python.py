@@ -1,7 +1,8 @@
-"""Reference page of the Python interface."""
+"""Reference pages of the Python interface."""
 
 import inspect
-from collections.abc import Callable
+from collections import Counter
+from collections.abc import Callable, Iterable
 from dataclasses import fields, is_dataclass
 from types import ModuleType
 from typing import Any
@@ -69,6 +70,15 @@ _MORE = {
 }
 """Results, which need not be named."""
 
+_WITH_METHODS = ("sf.Ledger", "sf.Policy")
+"""Classes that people call methods of, with arguments that are explained one by one."""
+
+_OF_RESULTS = {"to_dict", "headline", "content"}
+"""What every result has."""
+
+_OFTEN = 3
+"""An argument that means the same in so many functions is explained once."""
+
 _PAGES = {
     "attacks": "attacks.md",
     "networks": "learners.md",
@@ -80,70 +90,101 @@ _PAGES = {
     "models": "models.md",
     "populations": "estimators.md",
     "partition": "methods.md",
+    "profiles": "profiles.md",
     "search": "searches.md",
 }
+"""Modules whose members have a page of their own."""
 
 
 def page() -> str:
-    """Write the page."""
+    """Write the page of functions and modules."""
     names = [name for name in sfumato.__all__ if name != "__version__"]
     things = {name: getattr(sfumato, name) for name in names}
     functions = {n: each for n, each in things.items() if inspect.isfunction(each)}
     functions |= {f"tools.{n}": getattr(sfumato.tools, n) for n in sfumato.tools.__all__}
     functions["evidence.keygen"] = sfumato.evidence.keygen
-    classes = {n: each for n, each in things.items() if inspect.isclass(each)}
     modules = {n: each for n, each in things.items() if inspect.ismodule(each)}
+    shared = _shared(functions.values())
     return joined(
         "# Python",
         block("python", "import sfumato as sf"),
-        "This page is the public interface; other names may change without notice. "
-        "`sf.__version__` is the version, and [Errors](errors.md) lists what can be raised.",
+        "This page and [Classes and results](results.md) are the public interface; other names "
+        "may change without notice. `help(sf.anonymize)` shows an example of each function and "
+        "the types of its arguments. `sf.__version__` is the version, and [Errors](errors.md) "
+        "lists what can be raised.",
+        "## Common arguments",
+        "These mean the same in every function that has them.",
+        table(["argument", "meaning"], [[code(n), prose(text)] for n, text in shared]),
         "## Functions",
-        *(_function(f"sf.{name}", each) for name, each in functions.items()),
-        "## Classes",
-        *(_class(f"sf.{name}", each) for name, each in classes.items()),
-        *(_class(name, each) for name, each in _MORE.items()),
+        *(_function(f"sf.{name}", each, shared) for name, each in functions.items()),
         "## Modules",
         *(_module(name, each) for name, each in modules.items()),
     )
 
 
-def _function(name: str, function: Any) -> str:  # noqa: ANN401 - any function
+def results() -> str:
+    """Write the page of classes: those that are made, and those that functions return."""
+    names = [name for name in sfumato.__all__ if name != "__version__"]
+    things = {name: getattr(sfumato, name) for name in names}
+    classes = {n: each for n, each in things.items() if inspect.isclass(each)}
+    return joined(
+        "# Classes and results",
+        "What the [functions](python.md) take and return. Results are plain values: they do not "
+        "change, and print what they found. All have `to_dict()` (plain values for JSON), "
+        "`headline` (one line) and `content()` (what a report shows of them), where that makes "
+        "sense.",
+        *(_class(f"sf.{name}", each) for name, each in classes.items()),
+        *(_class(name, each) for name, each in _MORE.items()),
+    )
+
+
+def _shared(functions: Iterable[Callable[..., Any]]) -> list[tuple[str, str]]:
+    """List the arguments that several functions have, with the same meaning in each."""
+    found = Counter(each for function in functions for each in doc_of(function).arguments.items())
+    often: dict[str, str] = {}
+    for (name, meaning), times in found.most_common():
+        if times >= _OFTEN:
+            often.setdefault(name, meaning)
+    return sorted(often.items())
+
+
+def _function(name: str, function: Any, shared: list[tuple[str, str]]) -> str:  # noqa: ANN401
     doc = doc_of(function)
-    arguments = [[code(each), prose(meaning)] for each, meaning in doc.arguments.items()]
+    arguments = [
+        [code(each), prose(meaning)]
+        for each, meaning in doc.arguments.items()
+        if (each, meaning) not in shared
+    ]
     return joined(
         f"### {name}",
-        block("python", signature(function, name)),
+        block("python", signature(function, name, types=False)),
         prose(doc.summary),
         *doc.paragraphs(),
         table(["argument", "meaning"], arguments) if arguments else "",
-        doc.example_block(),
     )
 
 
 def _class(name: str, kind: type) -> str:
     doc = doc_of(kind)
-    rows = [*_fields(kind), *_members(kind)]
+    rows = [row for row in [*_fields(kind), *_members(kind)] if row[1]]
     return joined(
-        f"### {name}",
+        f"## {name}",
         prose(doc.summary),
         *doc.paragraphs(),
         table(["member", "meaning"], rows) if rows else "",
         *(
             _method(f"{name}.{each.__name__}", each)
             for each in _methods(kind)
-            if _has_arguments(each)
+            if _has_arguments(each) and name in _WITH_METHODS
         ),
-        # Readers do not have what only the tests provide.
-        "" if "classes_of(" in doc.example else doc.example_block(),
     )
 
 
 def _method(name: str, method: Callable[..., Any]) -> str:
     arguments = [[code(each), prose(text)] for each, text in doc_of(method).arguments.items()]
     return joined(
-        f"#### {name}",
-        block("python", signature(method, name)),
+        f"### {name}",
+        block("python", signature(method, name, types=False)),
         table(["argument", "meaning"], arguments),
     )
 
@@ -202,28 +243,34 @@ def _members(kind: type) -> list[list[str]]:
             continue  # put there by a library
         plain = getattr(member, "__func__", member)
         summary = doc_of(plain).summary if plain.__doc__ else ""
-        shown = name if isinstance(member, property) else signature(plain, name)
-        if plain in explained:
+        shown = name if isinstance(member, property) else signature(plain, name, types=False)
+        if plain in explained and kind in (sfumato.Ledger, sfumato.Policy):
             shown = f"{name}(…)"
+        if name in _OF_RESULTS and kind is not sfumato.Policy:
+            continue
         rows.append([code(" ".join(shown.split())), prose(summary)])
     return rows
 
 
 def _module(name: str, module: ModuleType) -> str:
     doc = doc_of(module)
+    target = _PAGES.get(name)
+    if target:
+        return joined(
+            f"### sf.{name}",
+            f"{prose(doc.summary)} All members with their settings: [{target}]({target}).",
+        )
     rows = []
     for each in module.__all__:
         member = getattr(module, each)
         summary = doc_of(member).summary if _is_ours(member) else ""
         if summary:
             rows.append([code(f"sf.{name}.{each}"), prose(summary)])
-    target = _PAGES.get(name)
     return joined(
         f"### sf.{name}",
         prose(doc.summary),
         *doc.paragraphs(),
-        f"All members with their settings: [{target}]({target})." if target else "",
-        table(["name", "in a sentence"], rows),
+        table(["name", "in a sentence"], rows) if name != "tools" else "",
     )
 
 

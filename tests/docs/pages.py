@@ -3,7 +3,10 @@
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
+
+from docs import generate
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -26,10 +29,29 @@ class Block:
         return f"{name_of(self.page)}:{self.line}"
 
 
+REFERENCE = ROOT / "docs" / "reference"
+"""Where the pages belong that are made from the code; none of them is in the repository."""
+
+
 def pages() -> list[Path]:
-    """Give every page of the project that people read."""
+    """Give every page of the project that people read, but for those made from the code."""
     folders = [*(ROOT / "docs").rglob("*.md"), *(ROOT / "examples").rglob("*.md")]
-    return sorted([*ROOT.glob("*.md"), *folders])
+    return sorted(
+        page for page in [*ROOT.glob("*.md"), *folders] if not page.is_relative_to(REFERENCE)
+    )
+
+
+def made() -> list[Path]:
+    """Give the pages that are made from the code, whether they lie there or not."""
+    return [REFERENCE / name for name in generate.PAGES]
+
+
+@cache
+def text_of(page: Path) -> str:
+    """Give the text of a page, made anew if it is made from the code."""
+    if page.is_relative_to(REFERENCE):
+        return generate.text_of(page.relative_to(REFERENCE).as_posix())
+    return page.read_text(encoding="utf-8")
 
 
 def name_of(page: Path) -> str:
@@ -38,7 +60,7 @@ def name_of(page: Path) -> str:
 
 def blocks(page: Path) -> list[Block]:
     """List the fenced blocks of a page in their order."""
-    return list(_blocks(page, page.read_text(encoding="utf-8")))
+    return list(_blocks(page, text_of(page)))
 
 
 def _blocks(page: Path, text: str) -> Iterator[Block]:
@@ -59,7 +81,7 @@ def _blocks(page: Path, text: str) -> Iterator[Block]:
 def prose(page: Path) -> str:
     """Give a page without its blocks and without code in lines."""
     inside, kept = False, []
-    for line in page.read_text(encoding="utf-8").splitlines():
+    for line in text_of(page).splitlines():
         if _FENCE.match(line.strip()):
             inside = not inside
         elif not inside:

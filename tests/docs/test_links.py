@@ -6,20 +6,30 @@ from urllib.parse import unquote
 
 import pytest
 
-from tests.docs.pages import ROOT, anchors, blocks, links, name_of, pages
+from tests.docs.pages import ROOT, anchors, blocks, links, made, name_of, pages
 
 every_page = pytest.mark.parametrize("page", pages(), ids=name_of)
 
 
 @every_page
 def test_every_relative_link_leads_to_a_file_and_a_heading(page):
+    require_targets(page)
+
+
+@pytest.mark.usefixtures("patience")
+def test_so_do_links_of_pages_that_are_made_from_the_code():
+    for page in made():
+        require_targets(page)
+
+
+def require_targets(page):
     for link in links(page):
         if re.match(r"[a-z]+:", link):
             continue
         path, _, anchor = unquote(link).partition("#")
         target = (page.parent / path).resolve() if path else page
         assert target.is_relative_to(ROOT), f"{link} leads out of the project"
-        assert target.exists(), f"{link} leads nowhere"
+        assert target in made() or target.exists(), f"{link} leads nowhere"
         if anchor:
             assert target.suffix == ".md", link
             assert anchor in anchors(target), f"{link}: {sorted(anchors(target))}"

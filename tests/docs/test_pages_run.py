@@ -12,22 +12,25 @@ from sfumato.partition import PARTITIONERS
 from sfumato.policy import Policy
 from sfumato.policy.document import parse
 from sfumato.search import SEARCHES
-from tests.docs.pages import Block, blocks, name_of, pages
+from tests.docs.pages import Block, blocks, made, name_of, pages
 from tests.docs.running import run_page
 from tests.tables.databases import LEAVES_SOCKETS_OPEN
 
-RUN = [page for page in pages() if not name_of(page).startswith("docs/reference/")]
+RUN = pages()
 ON_POSTGRES = "docs/how-to/work-in-postgresql.md"
 ON_SPARK = "docs/how-to/work-on-spark.md"
 ALONE = [page for page in RUN if name_of(page) not in (ON_POSTGRES, ON_SPARK)]
 """Pages for which no server must be running."""
 
-FRAGMENTS = [
-    block
-    for page in pages()
-    for block in blocks(page)
-    if block.language == "yaml" and (not block.file or "policy" in block.file)
-]
+
+def fragments(some):
+    """List the policies, or parts of them, on some pages."""
+    return [
+        block
+        for page in some
+        for block in blocks(page)
+        if block.language == "yaml" and (not block.file or "policy" in block.file)
+    ]
 
 
 @pytest.fixture(autouse=True)
@@ -68,17 +71,19 @@ def test_the_readme_the_tutorial_and_all_guides_hold_something_to_run(tmp_path):
             assert runnable, f"{name} has nothing to run"
 
 
-SHELL = [
-    (block.place, line)
-    for page in pages()
-    for block in blocks(page)
-    if block.language == "sh"
-    for line in block.text.splitlines()
-    if line.startswith("sfumato ")
-]
+def shown(some):
+    """List the commands on some pages that are only shown."""
+    return [
+        (block.place, line)
+        for page in some
+        for block in blocks(page)
+        if block.language == "sh"
+        for line in block.text.splitlines()
+        if line.startswith("sfumato ")
+    ]
 
 
-@pytest.mark.parametrize(("place", "line"), SHELL)
+@pytest.mark.parametrize(("place", "line"), shown(pages()))
 def test_commands_that_are_only_shown_could_be_given(place, line):
     _, name, *args = shlex.split(line.partition(" | ")[0], comments=True)
     # Parsing refuses unknown options and missing arguments; nothing is run.
@@ -89,12 +94,20 @@ def test_commands_that_are_only_shown_could_be_given(place, line):
     command.make_context(name, args)
 
 
-@pytest.mark.parametrize("block", FRAGMENTS, ids=lambda block: block.place)
+@pytest.mark.parametrize("block", fragments(pages()), ids=lambda block: block.place)
 def test_every_policy_on_a_page_is_one(block: Block):
     policy = Policy(**completed(parse(block.text, origin=block.place).root))
     policy.make_search(SEARCHES)
     policy.make_method(PARTITIONERS)
     policy.make_decoupling(DECOUPLINGS)
+
+
+@pytest.mark.usefixtures("patience")
+def test_what_the_reference_shows_could_be_given_too():
+    for place, line in shown(made()):
+        test_commands_that_are_only_shown_could_be_given(place, line)
+    for block in fragments(made()):
+        test_every_policy_on_a_page_is_one(block)
 
 
 def completed(given: dict) -> dict:

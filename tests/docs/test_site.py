@@ -194,7 +194,7 @@ COUNTED = {"h1", "h2", "h3", "h4", "li", "tr", "td", "th", "img", "strong", "em"
 def test_pages_have_the_parts_that_forges_show(built_site):
     """The generator reads another Markdown than forges do, which shows in lists first."""
     reader = MarkdownIt("commonmark").enable("table")
-    texts = {name: (ROOT / name).read_text(encoding="utf-8") for name in site.pages()}
+    texts = {name: site.text_of(name) for name in site.pages()}
     for name, path in site.notebook_pages().items():
         texts[name] = site.notebook_page(cases.read(path), path.stem)[0]
     for name, text in texts.items():
