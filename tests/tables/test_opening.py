@@ -5,6 +5,7 @@ import gzip
 import os
 import subprocess
 import sys
+from types import ModuleType
 
 import pandas as pd
 import polars as pl
@@ -352,3 +353,9 @@ def test_another_engine_may_open_what_ours_does_not(monkeypatch):
     assert len(ENGINES)  # Plug-ins are there first: what they find would keep this one.
     monkeypatch.setitem(ENGINES._members, "answer", Answer)
     assert open_table(42) == "the answer"
+
+
+@pytest.mark.parametrize("library", ["pandas", "polars"])
+def test_a_library_that_another_thread_imports_has_made_no_table_yet(monkeypatch, library):
+    monkeypatch.setitem(sys.modules, library, ModuleType(library))
+    assert open_table(pa.table({"a": [1, 2]})).kind == "arrow"

@@ -668,14 +668,20 @@ class FeatherSource(FileSource):
 
 def open_memory(source: Any) -> ArrowSource:  # noqa: ANN401 - any table library's own type
     """Open a table of any library; its library is loaded already, or it could not exist."""
-    pandas, polars = sys.modules.get("pandas"), sys.modules.get("polars")
-    if pandas is not None and isinstance(source, pandas.DataFrame):
+    if _is_of(source, "pandas", "DataFrame"):
         return PandasSource(source)
-    if polars is not None and isinstance(source, polars.LazyFrame):
+    if _is_of(source, "polars", "LazyFrame"):
         return LazySource(source)
-    if polars is not None and isinstance(source, polars.DataFrame):
+    if _is_of(source, "polars", "DataFrame"):
         return PolarsSource(source)
     return MemorySource(source)
+
+
+def _is_of(source: object, library: str, kind: str) -> bool:
+    """Return whether something is of a library's class, without importing the library."""
+    # While another thread imports the library, its class may not be there yet.
+    found = getattr(sys.modules.get(library), kind, None)
+    return found is not None and isinstance(source, found)
 
 
 class MemorySource(ArrowSource):
