@@ -23,7 +23,7 @@ from sfumato.schema import Role
 from sfumato.synthesis.budget import PrivacyBudget
 from sfumato.synthesis.domain import ColumnDomain, PublicDomain
 from sfumato.synthesis.mechanisms import FittedModel
-from sfumato.tables import Table, open_table
+from sfumato.tables import open_table
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -93,7 +93,6 @@ def bound_contributions(
 def rows_of(
     model: FittedModel,
     domain: PublicDomain,
-    source: Table,
     columns: Sequence[str],
     steps: Sequence[Derivation],
     rng: np.random.Generator,
@@ -103,7 +102,6 @@ def rows_of(
     Args:
         model: What was fitted.
         domain: The cells of its columns.
-        source: The table, whose types the columns have.
         columns: The columns in order, derived ones among them.
         steps: What is derived.
         rng: Draws within cells and the order of the rows.
@@ -113,7 +111,7 @@ def rows_of(
     cells = model.draw(model.total)
     cells = cells[:, rng.permutation(cells.shape[1])]
     drawn = {
-        each.name: _as_typed_column(each, each.draw(at, rng), source)
+        each.name: _as_typed_column(each, each.draw(at, rng))
         for each, at in zip(domain.columns, cells, strict=True)
     }
     table = pa.table(drawn)
@@ -126,25 +124,32 @@ def rows_of(
     return table.select(list(columns))
 
 
-def _as_typed_column(domain: ColumnDomain, values: Sequence[Any], source: Table) -> "pa.Array":
-    """Return values with the type of their column, if every cell of the domain can have it."""
+def _as_typed_column(domain: ColumnDomain, values: Sequence[Any]) -> "pa.Array":
+    """Return values with the type that their domain has: no type is the table's.
+
+    A column of a data frame holds decimals as soon as one number is missing, and text as soon as
+    one cell is: its type says what is in single rows.
+
+    >>> codes = ColumnDomain.of_values("code", ["1", "2"])
+    >>> str(_as_typed_column(codes, ["2", None]).type)
+    'int64'
+    """
     import pyarrow as pa
 
-    kind = source.type_of(domain.name)
-    if pa.types.is_dictionary(kind):
-        kind = kind.value_type
     if domain.days:
-        if pa.types.is_temporal(kind):
-            return pa.array(values, pa.date32())
-        return pa.array([None if v is None else v.isoformat() for v in values], pa.string())
+        return pa.array(values, pa.date32())
     if domain.is_line:
         return pa.array(values, pa.float64() if domain.digits else pa.int64())
     texts = pa.array(values, pa.string())
-    try:
-        pa.array(domain.values, pa.string()).cast(kind)
-        return texts.cast(kind)
-    except (pa.ArrowInvalid, pa.ArrowNotImplementedError):
-        return texts
+    for kind in (pa.bool_(), pa.int64()):
+        try:
+            if pa.array(domain.values, pa.string()).cast(kind).cast(pa.string()).to_pylist() == [
+                *domain.values
+            ]:
+                return texts.cast(kind)
+        except pa.ArrowInvalid:
+            continue
+    return texts
 
 
 def derived_domain(domain: PublicDomain, names: Sequence[str]) -> tuple[str, ...]:

@@ -115,20 +115,21 @@ def synthesize(  # noqa: PLR0913 - all but two have a default and are named
         read_account(Path(account))
     # Importing OpenDP takes seconds: what can be wrong was found before.
     budget = PrivacyBudget.of(epsilon, delta, rho)
-    rng = np.random.default_rng(secrets.randbits(128))
     columns = (*domain.names, *([] if who is None else [who]))
     counts = table.count(columns, progress=lambda done, total: report("count", done, total))
     if who is not None:
         if None in counts.column(who).values:
             raise given.error_at("person", text=_NO_ONES.format(who))
-        counts = bound_contributions(counts, who, contributions, rng)
+        # The bound holds as long as no one knows which rows were left out, so that what draws them
+        # is not what draws the rows that are published.
+        counts = bound_contributions(counts, who, contributions, _secret_generator())
     cells = domain.cells_of(counts, given)
     kind = "row" if who is None else unit
     if account is not None:
         # From here on it counts as spent, whatever happens.
         spend(Path(account), budget, "synthesize", unit=kind, contributions=contributions)
     model = fit(cells, budget, mechanism=mechanism, contributions=contributions, report=report)
-    rows = rows_of(model, domain, table, names, steps, rng)
+    rows = rows_of(model, domain, names, steps, _secret_generator())
     manifest = describe_synthetic(
         given,
         roles,
@@ -153,6 +154,11 @@ def synthesize(  # noqa: PLR0913 - all but two have a default and are named
     )
     made = Release.of(place.publish(release, table), given)
     return replace(made, notes=table.notes)
+
+
+def _secret_generator() -> np.random.Generator:
+    """Return a generator whose seed nothing else has."""
+    return np.random.default_rng(secrets.randbits(128))
 
 
 _NO_ONES = (
