@@ -48,6 +48,9 @@ class Status:
     answer: str = ""
     """The answer of the verdict on this policy: yes, with care, no; nothing if it was not asked."""
 
+    before: int | None = None
+    """The people at risk if the table were published as it is; None if that is not known."""
+
 
 def status_of(desk: Desk, *, wait: bool = False) -> Status:
     """Return what is known; with `wait`, compute what is not, and stop what is of no use now."""
@@ -75,7 +78,7 @@ def _look(desk: Desk, key: str, *, wait: bool) -> Status:
     if look.key == key and look.ready and look.result.reason is not None:
         return Status("failed", key, problem=look.result.reason)
     if look.key == key and look.ready:
-        return Status("ready", key, look.result, answer=_answer(desk))
+        return Status("ready", key, look.result, answer=_answer(desk), before=_before(desk))
     if look.key == key and look.partial is not None:
         return Status("looking", key, look.partial, job=look)
     return Status("looking", key, look.result or look.before, old=True, job=look)
@@ -111,6 +114,15 @@ def _wait_for_something(look: Job) -> None:
         look.wait(0.01)
     if look.running:
         look.wait(_SOON)
+
+
+def _before(desk: Desk) -> int | None:
+    """Return the people at risk in the table as it is, which the verdict has counted."""
+    verdict = desk.jobs.get("verdict")
+    if verdict is None or not verdict.ready or desk.is_old(verdict):
+        return None
+    lines = [line for line in verdict.result.original if line.counts]
+    return max((line.people for line in lines), default=None)
 
 
 def _answer(desk: Desk) -> str:

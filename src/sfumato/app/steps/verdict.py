@@ -1,10 +1,10 @@
 """Verdict: may it be published, who could learn what, and buttons that do what is advised."""
 
 import secrets
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from sfumato.app.desk import Desk
 from sfumato.app.fields import Fields
@@ -25,7 +25,8 @@ from sfumato.tasks.assessment import Assessment, Reason
 from sfumato.typing import Progress
 
 if TYPE_CHECKING:
-    from sfumato.tasks.price import Prices
+    from sfumato.attacks.at_risk import AdversaryLine
+    from sfumato.tasks.price import PricedRemedy, Prices, Standing
 
 step = ALL["verdict"]
 
@@ -70,6 +71,10 @@ class VerdictShown:
     whole: Release | None
     """The release in one piece that it was made of; None of a folder or of buckets."""
 
+    original: "tuple[AdversaryLine, ...]" = ()
+    """Who would be at risk if the table were published as it is, without identifiers; nothing if
+    that was not counted."""
+
     @property
     def answer(self) -> str:
         """The answer, as the state of the whole shows it."""
@@ -90,10 +95,12 @@ def show(desk: Desk, asked: Fields) -> Context:
         "signs": SIGNS,
         "meanings": MEANINGS,
         "adversaries": ADVERSARIES,
+        "sides": [] if found is None else list(_list_sides(found)),
         "untried": [] if found is None else [o for o in found.assessment.attacks if not o.tried],
         "leaks": _leaks(desk, found),
         "prices": None if opened else _prices(desk, found),
-        "prices_job": None if opened else desk.jobs.get(PRICES),
+        "prices_job": None if opened else _start_pricing(desk, found),
+        "best": None if opened else _best(_prices(desk, found)),
         "leaks_job": None if opened else desk.jobs.get(LEAKS),
         "known": _suggestions(desk) if found is not None and not opened else {},
         "sensitive": () if desk.policy is None else desk.policy.sensitive,
@@ -104,6 +111,13 @@ def show(desk: Desk, asked: Fields) -> Context:
         "rules": {n: k.title for n, k in PROFILES.items() if k is not WrittenProfile},
         "rule": _rule_of(desk),
     }
+
+
+def _list_sides(found: VerdictShown) -> "Iterator[tuple[AdversaryLine, AdversaryLine | None]]":
+    """Yield what each adversary learns from the release, and from the table as it is."""
+    before = {line.knows: line for line in found.original}
+    for line in found.assessment.adversaries:
+        yield line, before.get(line.knows)
 
 
 def _rule_of(desk: Desk) -> str:
@@ -145,9 +159,40 @@ def start(desk: Desk) -> Job:
         else:
             what = wish.part(whole if decoupling.keeps_classes else source, None, progress=report)
         found = verify(what, policy, data=source, progress=report)
-        return VerdictShown(found, what, whole)
+        return VerdictShown(found, what, whole, judge_original(source, policy, report))
 
     return desk.start(JOB, work)
+
+
+_LEFT_OUT = ("definetti", "minimality", "composition", "membership")
+"""Attacks that need more than rows, or take long: they add nobody where rows stand as they are."""
+
+
+def judge_original(source: object, policy: Policy, report: Progress) -> "tuple[AdversaryLine, ...]":
+    """Return how many people each adversary would learn too much of in the table as it is.
+
+    Columns that name people, or are dropped, are left out. Where people have several rows nothing
+    is returned: without the column that tells them apart nobody is counted.
+    """
+    from sfumato.attacks.adversary.judging import COUNTING
+    from sfumato.recode.recoded import rows_of
+    from sfumato.releases.manifest import PUBLISHED
+    from sfumato.releases.preparing import open_prepared
+    from sfumato.tasks.verify import verify
+
+    table = open_prepared(source, policy)
+    names = [name for name in table.columns if policy.role_of(name) in PUBLISHED]
+    if policy.counted_person is not None or policy.sets or policy.weights or not names:
+        return ()
+    counted = table.count(tuple(names), progress=lambda done, total: report("count", done, total))
+    rows = rows_of(counted).select(names)
+    secret = [name for name in names if name in policy.sensitive]
+    known = [name for name in names if name in policy.quasi_identifiers]
+    asked = [name for name in COUNTING if name not in _LEFT_OUT]
+    found = verify(
+        rows, None, quasi_identifiers=known, sensitive=secret, attacks=asked, progress=report
+    )
+    return found.adversaries
 
 
 @step.action("opened")
@@ -169,8 +214,24 @@ def judge_opened(desk: Desk, asked: Fields) -> Answer:
 
 @step.action("prices")
 def try_remedies(desk: Desk, asked: Fields) -> Answer:
-    """Begin to try what is advised, to say what it costs and what the answer is then."""
+    """Begin once more to try what is advised, to say what it costs and what the answer is then."""
     _current(desk)
+    _price(desk)
+    return None
+
+
+def _start_pricing(desk: Desk, found: VerdictShown | None) -> Job | None:
+    """Begin to try what is advised as soon as there is a verdict; what was stopped stays so."""
+    job, judged = desk.jobs.get(PRICES), desk.jobs.get(JOB)
+    if job is not None and job.running and desk.is_old(job):
+        job.stop()
+    if found is None or desk.is_old(judged) or (job is not None and not desk.is_old(job)):
+        return None if job is None or desk.is_old(job) else job
+    able = any(reason.remedies for reason in found.assessment.reasons)
+    return _price(desk) if able and found.answer != "yes" else None
+
+
+def _price(desk: Desk) -> Job:
     address, policy = desk.require_source().address, desk.task_policy
 
     def work(report: Progress) -> Any:  # noqa: ANN401 - prices, imported where needed
@@ -182,8 +243,7 @@ def try_remedies(desk: Desk, asked: Fields) -> Answer:
         table = open_prepared(rows_at_hand(address), policy)
         return price_remedies(table, policy, verify, quick=judge_quickly, report=report)
 
-    desk.start(PRICES, work)
-    return None
+    return desk.start(PRICES, work)
 
 
 @step.action("leaks")
@@ -234,16 +294,24 @@ def mend(desk: Desk, asked: Fields) -> Answer:
     return None
 
 
-@step.action("mend_all")
-def mend_all(desk: Desk, asked: Fields) -> Answer:
-    """Follow what every reason of a *no* advises first, and judge again."""
+@step.action("buy")
+def buy(desk: Desk, asked: Fields) -> Answer:
+    """Follow advice that was tried, and judge again: what it leads to was said before."""
     with desk.lock:
-        policy, done = desk.require_policy(), []
-        for reason in _current(desk).assessment.reasons:
-            if reason.refuses and reason.remedies and not reason.remedies[0].needs_reason:
-                policy = reason.remedies[0].apply(policy)
-                done.append(_in_brief(reason.remedies[0]))
-        if not _change(desk, policy, "; ".join(dict.fromkeys(done))):
+        prices = _prices(desk, _current(desk))
+        if prices is None:
+            raise InputError("what the advice costs is not known any more. Try the remedies again")
+        chosen = asked.text("remedy")
+        offers = {_name_of(*place): each for *place, each in _list_offers(prices)}
+        taken = [offers[chosen]] if chosen in offers else []
+        if chosen == CHAIN and prices.chain is not None:
+            taken = list(prices.chain.steps)
+        if not taken:
+            raise InputError("this advice is not there any more. Load the page again")
+        policy = desk.require_policy()
+        for each in taken:
+            policy = each.remedy.apply(policy)
+        if not _change(desk, policy, "; ".join(_in_brief(each.remedy) for each in taken)):
             return None
     start(desk)
     return None
@@ -349,10 +417,87 @@ def _prices(desk: Desk, found: VerdictShown | None) -> "Prices | None":
     return prices
 
 
-def _price_of(remedy: Remedy, prices: "Prices | None") -> str:
-    """Return what a remedy costs, in words; nothing if it was not tried."""
-    every = () if prices is None else (one for each in prices.reasons for one in each.remedies)
-    return next((str(one) for one in every if one.remedy == remedy), "")
+CHAIN = "chain"
+"""What remedies that are taken in turn are called in a form."""
+
+
+class Offer(NamedTuple):
+    """A remedy that was tried, as a button shows it."""
+
+    name: str
+    """What a form calls it."""
+
+    steps: "Sequence[PricedRemedy]"
+    """What is done; several in turn if none is enough by itself."""
+
+    before: "Standing"
+    after: "Standing"
+    lost: Sequence[str] = ()
+    """The columns that are gone then."""
+
+
+def _list_offers(prices: "Prices") -> "list[tuple[int, int, PricedRemedy]]":
+    """Return the remedies that were tried, each with the places of its reason and its own."""
+    return [
+        (i, j, one)
+        for i, each in enumerate(prices.reasons)
+        for j, one in enumerate(each.remedies)
+        if one.tried
+    ]
+
+
+def _name_of(reason: int, remedy: int) -> str:
+    return f"{reason}-{remedy}"
+
+
+def _offer(name: str, each: "PricedRemedy") -> Offer:
+    assert each.after is not None  # noqa: S101 - it was tried
+    return Offer(name, (each,), each.before, each.after, each.columns_lost)
+
+
+def _best(prices: "Prices | None") -> Offer | None:
+    """Return what leads to a better answer for the least, or puts fewest people at risk.
+
+    None if nothing that was tried does either.
+    """
+    from sfumato.tasks.price import ORDER
+
+    if prices is None:
+        return None
+    now = prices.before
+    offers = [(_offer(_name_of(i, j), each), each.cost) for i, j, each in _list_offers(prices)]
+    if prices.chain is not None and prices.chain.steps:
+        steps, last = prices.chain.steps, prices.chain.last
+        lost = [name for each in steps for name in each.columns_lost]
+        # What is done at one go comes first where it leads as far.
+        offers.append((Offer(CHAIN, steps, now, last, lost), (2.0, 2.0)))
+    ranked = [
+        ((-ORDER.index(each.after.answer), each.after.people, cost), each) for each, cost in offers
+    ]
+    better = [one for one in ranked if one[1].after.answer != now.answer]
+    if better:
+        # To leave out what is sensitive is a plain yes, and seldom what is wanted.
+        return min(better, key=lambda one: (one[0][2], one[0][0]))[1]
+    fewer = [one for one in ranked if one[1].after.people < now.people]
+    return min(fewer, key=lambda one: one[0])[1] if fewer else None
+
+
+def _offers_of(reason: Reason, prices: "Prices | None") -> list[Offer] | None:
+    """Return the remedies for a reason that were tried, the cheapest first; None if none were."""
+    if prices is None:
+        return None
+    for i, each in enumerate(prices.reasons):
+        if _is_same(each.reason, reason):
+            return [_offer(_name_of(i, j), one) for j, one in enumerate(each.remedies) if one.tried]
+    return None
+
+
+def _is_same(one: Reason, other: Reason) -> bool:
+    """Return whether two verdicts give the same reason; its figures may differ by a draw."""
+    if one.outcome is None or other.outcome is None:
+        return one.outcome is other.outcome and one.text == other.text
+    ours = (one.outcome.attack, one.outcome.columns)
+    return ours == (other.outcome.attack, other.outcome.columns)
 
 
 def _list_promises(reason: Reason, t: Translator) -> list[tuple[str, Sequence[str]]]:
@@ -378,7 +523,6 @@ def _describe(
             "kind": each.kind,
             "remedy": each,
             "words": _in_words(each),
-            "price": _price_of(each, prices),
         }
         for number, each in enumerate(reason.remedies)
     ]
@@ -390,6 +534,7 @@ def _describe(
         "outcome": outcome,
         "cases": () if outcome is None else outcome.worst[:_MOST_CASES],
         "acts": [each for each in remedies if not each["remedy"].needs_reason],
+        "offers": _offers_of(reason, prices),
         "says": [each for each in remedies if each["remedy"].needs_reason],
         "strengthen": own[:1] if outcome is not None and not outcome.accepted else [],
     }
