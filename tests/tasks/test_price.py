@@ -14,6 +14,7 @@ from sfumato.cli.app import app
 from sfumato.policy.remedies import Coarsen, GiveRole, PromiseMore, PublishApart, Remedy
 from sfumato.schema import Role
 from sfumato.tables import open_table
+from sfumato.tables.arrow.table import ArrowTable
 from sfumato.tasks.chain import ChainLimits, find_chain
 from sfumato.tasks.price import (
     ORDER,
@@ -379,3 +380,30 @@ def test_a_yes_takes_no_assumption_for_granted() -> None:
     stated = {**secret, "because": "only the hospital has these files"}
     reasoned = policy.replace(columns={**columns, "ill": stated, "drug": stated})
     assert not find_chain(trials_of(table, reasoned), reasoned, "yes").steps
+
+
+@pytest.mark.usefixtures("patience")
+def test_remedies_count_the_source_once_for_the_verdict_and_all_trials(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from pyarrow.csv import write_csv
+
+    table, policy = people(), policy_for()
+    write_csv(table, tmp_path / "people.csv")
+    release = sf.anonymize(tmp_path / "people.csv", policy, output=tmp_path / "release")
+    counted: list[tuple[str, ...]] = []
+    count = ArrowTable.count
+
+    def counting(self: ArrowTable, columns: Any, **more: Any) -> Any:
+        counted.append(tuple(self.columns))
+        return count(self, columns, **more)
+
+    monkeypatch.setattr(ArrowTable, "count", counting)
+    source = str(tmp_path / "people.csv")
+    plain = sf.verify(release, policy, data=source)
+    counted.clear()
+    found = sf.verify(release, policy, data=source, remedies=True)
+    assert found.prices is not None
+    assert sum(len(each.remedies) for each in found.prices.reasons) > 1
+    assert (found.answer, found.why) == (plain.answer, plain.why)
+    assert sum("name" in names for names in counted) == 1

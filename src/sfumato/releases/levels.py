@@ -181,6 +181,9 @@ def _hierarchies(
 def _guesses(builder: HierarchyBuilder, labels: Sequence[str]) -> Iterator[list[str]]:
     """Return raw values that labels may stand for, by what a label can look like."""
     yield []  # a hierarchy that is written down has its own values
+    if builder.states_values and builder.names_files:
+        # And no others: its file would be read once for each guess.
+        return
     yield [label for label in labels if number_of(label) is not None]
     yield [label for label in labels if date_of(label) is not None]
     yield [label for label in labels if number_of(label) is None and date_of(label) is None]

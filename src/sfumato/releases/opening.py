@@ -499,6 +499,9 @@ class PublishedTable(Published):
     known: Mapping[str, Domain] = field(default_factory=dict)
     """What is known of its columns without reading it."""
 
+    counted: FrequencySet | None = None
+    """Its rows as counts, if they are at hand; None counts them."""
+
     @property
     def is_plain(self) -> bool:
         """Whether no manifest describes it, and its rows can be read."""
@@ -619,6 +622,9 @@ class PublishedTable(Published):
 
     def counts(self, columns: Sequence[str]) -> LinkedTables:
         """Count some columns."""
+        counted = self.counted
+        if counted is not None and {*columns} <= {*counted.names}:
+            return LinkedTables((counted.project(columns),))
         source = self.data if isinstance(self.data, FrequencySet) else self.table
         return LinkedTables((count_columns(source, columns).project(columns),))
 
@@ -966,7 +972,7 @@ def _open_table(what: Release, more: Mapping[str, Any]) -> Published:
     where = {"folder": what.folder, "stored": stored, **more}
     found = _one_table(data, what.manifest, where)
     if isinstance(found, PublishedTable) and found.data is data:
-        return replace(found, known=what.domains)
+        return replace(found, known=what.domains, counted=what.counted)
     return found
 
 

@@ -39,6 +39,7 @@ from sfumato.verifier.counting import Kind, source_of
 if TYPE_CHECKING:
     import pyarrow as pa
 
+    from sfumato.counts import FrequencySet
     from sfumato.releases.places import PlacedRelease
 
 
@@ -90,6 +91,9 @@ class Release(Showable):
 
     domains: Mapping[str, Domain] = field(default_factory=dict, repr=False, compare=False)
     """What is known of its columns since they were written, until they are looked at."""
+
+    counted: "FrequencySet | None" = field(default=None, repr=False, compare=False)
+    """Its rows as counts, if it was made of them and only tried: they need not be counted again."""
 
     @classmethod
     def of(cls, placed: "PlacedRelease", policy: Policy) -> Self:

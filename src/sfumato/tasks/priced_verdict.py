@@ -3,9 +3,10 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from time import perf_counter
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Self
 
 from sfumato.attacks.adversary.judging import COUNTING
+from sfumato.counts import FrequencySet
 from sfumato.errors import SfumatoError
 from sfumato.policy import Policy
 from sfumato.policy.remedies import GiveRole, PublishApart, Remedy
@@ -36,6 +37,7 @@ from sfumato.tasks.trying import (
     PolicyTrials,
     TriedPolicy,
     apply_remedy,
+    count_for,
     first_reasons,
     quick_attacks,
     remedies_for,
@@ -65,6 +67,7 @@ def price_remedies(
     quick: Judge | None = None,
     seed: int = 0,
     times: float | None = _TIMES,
+    counts: FrequencySet | None = None,
     report: Progress = silent,
 ) -> Prices:
     """Try the remedies for the first reasons of an answer, and return what each costs.
@@ -77,9 +80,10 @@ def price_remedies(
         seed: What the releases are drawn with.
         times: How long it may take, as a multiple of the first verdict; one remedy for each reason
             is tried in any case. None for as long as it takes.
+        counts: The table as `count_for` counts it; None counts it.
         report: Told how far it is; it may raise to stop.
     """
-    trials = PolicyTrials(data, policy, judge, quick=quick, seed=seed, report=report)
+    trials = PolicyTrials(data, policy, judge, quick=quick, seed=seed, counts=counts, report=report)
     started = perf_counter()
     first = trials.complete(trials.require_policy(policy))
     allowed = None if times is None else max(times * (perf_counter() - started), _SECONDS)
@@ -176,10 +180,12 @@ def verify_with_prices(
         options: What else `sf.verify` is told.
         progress: Told how far it is.
     """
-    found = verify(what, policy, data=data, progress=progress, **options)
+    report = progress or silent
+    source = _SourceTable.of(what, policy, data, options, report)
+    given = data if source is None or source.counts is None else source.counts
+    found = verify(what, policy, data=given, progress=progress, **options)
     if found.answer == "yes":
         return found
-    report = progress or silent
     if data is not None and policy is not None:
         # As readers judge it, who have no source: to run the tool on candidates for each remedy
         # takes a hundred times as long as all else.
@@ -198,11 +204,44 @@ def verify_with_prices(
             few = quick_attacks(shared["attacks"])
             return verify(release, asked, exact_spelling=spelt, **{**shared, "attacks": few})
 
-        table = open_prepared(data, policy)
-        prices = price_remedies(table, policy, judge, quick=quick, report=report)
+        table = open_prepared(data, policy) if source is None else source.table
+        counts = None if source is None else source.counts
+        prices = price_remedies(table, policy, judge, quick=quick, counts=counts, report=report)
     else:
         prices = _price_on_rows(what, policy, found, options, report)
     return replace(found, prices=prices)
+
+
+class _SourceTable(NamedTuple):
+    """The table that a release was made of, read once for the verdict and for all trials."""
+
+    table: Table
+    counts: FrequencySet | None
+    """None where trials take its rows, and are not made of counts."""
+
+    @classmethod
+    def of(
+        cls,
+        what: object,
+        policy: Policy | None,
+        data: object,
+        options: Mapping[str, Any],
+        report: Progress,
+    ) -> Self | None:
+        """Return it; None where the verdict has to read it otherwise than trials do."""
+        if data is None or policy is None or options["earlier"] is not None:
+            return None
+        if policy.preparation.shift is not None:
+            # Dates are moved anew for a trial.
+            return None
+        try:
+            if not isinstance(open_release(what, policy), PublishedTable):
+                return None
+            table = open_prepared(data, policy)
+            return cls(table, count_for(table, policy, report))
+        except SfumatoError:
+            # Whatever is wrong is said by who needs it.
+            return None
 
 
 _NO_SOURCE = "it takes the table that the release was made of, and its policy"

@@ -5,7 +5,7 @@ Here each is applied to the policy, a release is made of the counted table, and 
 judged as `sf.verify` judges any other. Nothing is written.
 """
 
-from collections.abc import Callable, Collection, Iterator
+from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, ClassVar, NamedTuple
 
@@ -135,6 +135,7 @@ class PolicyTrials:
         quick: The same without what takes long; if its answer is *no*, so is that of `judge`, which
             is then not asked before a policy is shown. None always asks.
         seed: What the releases are drawn with.
+        counts: The table, counted over what the policy decides on and publishes; None counts it.
         report: Told how far it is.
     """
 
@@ -146,12 +147,13 @@ class PolicyTrials:
         *,
         quick: Judge | None = None,
         seed: int,
+        counts: FrequencySet | None = None,
         report: Progress = silent,
     ) -> None:
         self._quick = quick
         self._table, self._judge, self._seed, self._report = table, judge, seed, report
         self._maker = Workshop()
-        self._counts: FrequencySet | None = None
+        self._counts = counts
         self._tried: dict[str, TriedPolicy | SfumatoError] = {}
         self.number = 0
         """The policies that were tried."""
@@ -243,12 +245,7 @@ class PolicyTrials:
         if self._counts is None or not {*names} <= {*self._counts.names}:
             before = () if self._counts is None else self._counts.names
             every = tuple(dict.fromkeys((*names, *before)))
-            self._counts = self._table.count(
-                every, progress=lambda done, total: self._report("count", done, total)
-            )
-            require_calendar_days(self._table, self._counts)
-            if not self._counts.total:
-                raise InputError("the table has no rows: there is no person to protect")
+            self._counts = _count(self._table, every, self._report)
         return self._counts
 
     def _populations(self, policy: Policy) -> dict[Any, FrequencySet]:
@@ -270,6 +267,29 @@ class PolicyTrials:
             gone.among(self._counted),
             manifest.rows.suppressed,
         )
+
+
+def _count(table: Table, names: Sequence[str], report: Progress) -> FrequencySet:
+    counts = table.count(names, progress=lambda done, total: report("count", done, total))
+    require_calendar_days(table, counts)
+    if not counts.total:
+        raise InputError("the table has no rows: there is no person to protect")
+    return counts
+
+
+def count_for(table: Table, policy: Policy, report: Progress = silent) -> FrequencySet | None:
+    """Count a table over what a policy decides on and publishes; None if it takes its rows.
+
+    Args:
+        table: The table, prepared.
+        policy: The policy; it must be possible.
+        report: Told how far it is.
+    """
+    subject = Subject.of(table, policy, alone=needs_single_rows(policy))
+    if _needs_rows(subject):
+        return None
+    names = (*counted_columns(subject.policy), *subject.columns)
+    return _count(table, tuple(dict.fromkeys(names)), report)
 
 
 def _needs_rows(subject: Subject) -> bool:

@@ -174,8 +174,11 @@ class Trial:
         columns = [c.name for c in made.manifest.columns if c.name in made.table.names]
         # Drawn with a known seed here, and with a secret one when it is published.
         manifest = replace(made.manifest, reproducible=False)
-        rows = rows_of(made.table).select(columns)
-        return replace(made, manifest=manifest, table=rows, policy=policy)
+        counted = made.table.project(columns).compact()
+        # Values of several types are text in the rows.
+        alike = all(len({*map(type, each.known)}) <= 1 for each in counted.columns)
+        made = replace(made, counted=counted if alike else None)
+        return replace(made, manifest=manifest, table=rows_of(counted), policy=policy)
 
     @property
     def loss(self) -> float:
