@@ -14,8 +14,9 @@ from hypothesis import strategies as st
 
 import sfumato as sf
 from sfumato.errors import InputError
-from sfumato.ledger import increment
+from sfumato.ledger import chain, increment
 from sfumato.ledger.admission import SeenTogether
+from sfumato.ledger.publishing import increments
 from sfumato.ledger.waiting import chance_aside, hides_any, smallest_lot
 
 ALPHAS = [Fraction(1, 4), Fraction(34, 100), Fraction(2, 5), Fraction(1, 2), Fraction(2, 3)]
@@ -267,3 +268,106 @@ def test_who_joins_when_depends_on_numbers_and_on_whole_lots_only(tmp_path, monk
         assert {who for who, each in whose.items() if each.waits == "add"} == waiting
         assert {who: whose[who].waits for who in fate} == fate
     assert ledger.verify() == []
+
+
+# All worlds of an adversary who knows everything that happened, and nobody's value.
+
+
+def happen(folder, first, script, values, **more):
+    """Publish what a script says, with these values; return all that is told of people, not them.
+
+    That is: after each release who is where, who waits or was set aside, who was refused and why,
+    and all tables of cells.
+    """
+    folder.mkdir()
+    rows = {who: (who, age, values[who]) for who, age in script["ages"].items()}
+    ledger = start(folder, first=[rows[who] for who in first], **more)
+    told = []
+    for seed, (joining, leaving) in enumerate(script["releases"]):
+        done = ledger.publish(
+            table([rows[who] for who in joining]) if joining else None,
+            delete=table([rows[who] for who in leaving]) if leaving else None,
+            seed=seed,
+            again=True,
+        )
+        tables = ledger.current
+        cells = {
+            int(number): (int(size), tables.group_at(g))
+            for g, (number, size) in enumerate(zip(tables.labelled, tables.sizes, strict=True))
+        }
+        found = ledger.find(list(rows))
+        numbers = {each: i for i, each in enumerate(dict.fromkeys(w.group for w in found))}
+        told.append((
+            [(numbers[w.group], w.joined, w.left, w.waits) for w in found],
+            sorted((each.who, each.why) for each in done.refused),
+            sorted(cells.values(), key=repr),
+        ))  # fmt: skip
+    return told, dict(zip(rows, found, strict=True))
+
+
+def draw_script(draw):
+    """Return what is asked of a ledger: who comes when and of what age, and who leaves."""
+    ages = {f"p{i}": 30 + i % 10 for i in range(8)}
+    releases, here = [], [*ages]
+    for _ in range(4):
+        new = [f"n{len(ages) + i}" for i in range(draw.randint(2, 7))]
+        ages |= {who: draw.choice([31, 33, 55]) for who in new}
+        leaving = draw.sample(here, draw.choice([0, 2, 3, 4])) if len(here) > 4 else []
+        again = draw.sample(here, 1)
+        releases.append(([*new, *again], [who for who in leaving if who not in again]))
+        here += new
+    return {"ages": ages, "releases": releases}
+
+
+def shuffled_in_parts(draw, values, found):
+    """Return another world: in every part, other people have the values."""
+    parts = {}
+    for who, where in found.items():
+        parts.setdefault((where.group, where.joined, where.left), []).append(who)
+    other = dict(values)
+    for (group, *_), people in parts.items():
+        if group is not None:
+            mixed = draw.sample(people, len(people))
+            other |= {who: values[one] for who, one in zip(people, mixed, strict=True)}
+    return other
+
+
+def differences(folder, monkeypatch, seeds, **more):
+    """Count ledgers of which something is told by who has which of the values of a part.
+
+    The rules are asked alone: whether a ledger was edited is tested elsewhere, and the verdict
+    on an increment is a second guard.
+    """
+    monkeypatch.setattr(chain, "require_sound", lambda *_: None)
+    monkeypatch.setattr(increments, "judge", lambda *_: None)
+    monkeypatch.setattr(increment, "smallest_lot", lambda *_: 4)
+    found, joined = 0, 0
+    for seed in seeds:
+        draw = random.Random(seed)
+        script = draw_script(draw)
+        values = {who: draw.choice("aabcde") for who in script["ages"]}
+        first = [who for who in script["ages"] if who.startswith("p")]
+        values |= dict(zip(first, "abcdabcd", strict=True))
+        told, where = happen(folder / f"{seed}", first, script, values, **more)
+        other = shuffled_in_parts(draw, values, where)
+        again, _ = happen(folder / f"{seed} again", first, script, other, **more)
+        joined += sum(each.joined is not None and each.joined > 1 for each in where.values())
+        found += told != again
+    return found, joined
+
+
+@pytest.mark.usefixtures("patience")
+def test_nothing_that_happens_depends_on_who_has_which_value_of_a_part(tmp_path, monkeypatch, some):
+    """So each way to give a part's values to its people is as likely as before: alpha holds.
+
+    It holds for who knows when everybody came, who waits and since when, who was refused and why.
+    """
+    n = some(3, of=40)
+    found, joined = differences(tmp_path, monkeypatch, range(n))
+    assert (found, joined > n) == (0, True)
+
+
+@pytest.mark.usefixtures("patience")
+def test_without_hiding_what_happens_does_depend_on_it(tmp_path, monkeypatch):
+    tried = (differences(tmp_path, monkeypatch, [seed], hide_waiting=False) for seed in range(20))
+    assert any(found for found, _ in tried)

@@ -350,6 +350,10 @@ class TinyLedger:
         self.happened = Counter()
         self.agrees = True
         """Whether all tables are those of the people who are published."""
+        self.told = Fraction(0)
+        """The most that publishes said those believe who know that a person waits."""
+        self.untold = []
+        """After which releases more was to be believed than that."""
         self.coarse = False
         """Whether ages are generalised to one label."""
         self.policy = sf.Policy(
@@ -598,12 +602,45 @@ class TinyLedger:
 
     # What is seen.
 
+    def believed_of_who_waits(self):
+        """Return the largest share of a value among k or more who wait in one place.
+
+        So much is believed by those who know who waits since when, what all of them have together,
+        and that fewer than k would wait for company only.
+        """
+        together = {}
+        for person, each in self.now.items():
+            if each.waits == "add":
+                labels = {**self.rows[person], **({"age": "*"} if self.coarse else {})}
+                place = tuple(labels[name] for name in self.quasi_identifiers)
+            elif each.waits == "remove":
+                place = each.group
+            else:
+                continue
+            together.setdefault((each.waits, place), []).append(person)
+        shares = [Fraction(0)]
+        for people in together.values():
+            for name in self.sensitive if len(people) >= self.k else ():
+                # Who waits to be corrected and then to leave is published as before.
+                if any(len(self.could_be[p][name]) > 1 for p in people):
+                    continue
+                counts = Counter(self.rows[p][name] for p in people)
+                counts.pop(None, None)
+                most = max((n for v, n in counts.items() if v not in self.harmless), default=0)
+                shares.append(Fraction(most, counts.total()) if most else Fraction(0))
+        return max(shares)
+
     def note(self, done, folder):
         """Note what is public and where everybody is now, and compare it with what was asked."""
         found = self.ledger.find(map(self.identify, self.rows))
         self.now = dict(zip(self.rows, found, strict=True))
         for each in done.refused:
             self.happened["returned" if "left in" in each.why else "given twice"] += each.rows
+        if done.told is not None:
+            self.told = max(self.told, done.told.share)
+            self.happened["told"] += 1
+        if not self.settings and self.believed_of_who_waits() > self.told:
+            self.untold.append(done.sequence)
         self.happened["changed their mind"] += done.withdrawn
         self.happened["went with others"] += done.others
         there = {
@@ -692,6 +729,7 @@ def check_ledgers(folder, seeds):
     for seed in seeds:
         tiny = TinyLedger(folder / str(seed), seed, written=seed % 16 == 0)
         assert tiny.agrees, f"seed {seed}"
+        assert not tiny.untold, f"seed {seed}: {tiny.untold}"
         verdict = judge(tiny.states, tiny.people, harmless=tiny.harmless)
         assert not verdict.above(tiny.limit), f"seed {seed}: {verdict.beliefs[0]}"
         assert verdict.smallest >= tiny.k, f"seed {seed}"
@@ -744,6 +782,86 @@ def test_nobody_is_believed_above_alpha_where_waiting_is_hidden(
         assert tiny.is_a_world, f"seed {seed}"
         happened += tiny.happened
     assert happened["joined"] > 12 < happened["left with all"]
+
+
+class LocalLedger(TinyLedger):
+    """The same from a release of a local method: ages are exact, and its intervals are groups."""
+
+    method = "mondrian"
+
+    def draw_labels(self):
+        return {"age": str(self.rng.randint(20, 59))}
+
+    def move(self, people):
+        """Let some people be of another age."""
+        if self.coarse:
+            return {}
+        old = {person: {"age": self.rows[person]["age"]} for person in people}
+        [age] = {self.rng.randint(20, 59)}
+        for person in people:
+            self.rows[person]["age"] = str(age)
+        return {p: each for p, each in old.items() if each["age"] != str(age)}
+
+    def start(self):
+        """Publish the first people by a local method; draw others where no ledger can start."""
+        self.quasi_identifiers = ["age"]
+        columns = {**self.policy.columns, "age": INTERVALS}
+        columns.pop("sex", None)
+        share = [{"model": "probabilistic-l-diversity", "column": name, "l": float(1 / self.limit)}
+                 for name in self.sensitive]  # fmt: skip
+        models = [{"model": "k-anonymity", "k": self.k}]
+        if self.l:
+            models.append({"model": "distinct-l-diversity", "column": "ill", "l": self.l})
+        first = sf.Policy(columns=columns, models=[*models, *share], method=self.method)
+        while True:
+            self.rows, self.could_be = {}, {}
+            for _ in range(self.rng.randint(2, 4)):
+                self.draw_people(self.rng.randint(2, 5), self.draw_labels())
+            table = self.table(self.rows)
+            try:
+                release = sf.decouple(sf.anonymize(table, first, seed=1), "break-merge", seed=1)
+                self.policy = replace(first, models=self.policy.models)
+                self.ledger = sf.Ledger.start(
+                    release, self.folder / "ledger", alpha=self.alpha, k=self.k,
+                    policy=self.policy, source=table, **self.settings,
+                )  # fmt: skip
+            except sf.SfumatoError:
+                # What cannot be published, or whose people are not known, starts no ledger.
+                self.happened["not started"] += 1
+                self.agrees &= not (self.folder / "ledger").exists()
+                continue
+            self.note(self.ledger.started, None)
+            break
+
+    def note(self, done, folder):
+        """Besides, everybody who was published in the first release is recognised."""
+        super().note(done, folder)
+        if len(self.states) == 1:
+            assert all(each.joined == 1 for each in self.now.values())
+
+
+class TopDownLedger(LocalLedger):
+    """The same from another local method."""
+
+    method = "top-down"
+
+
+INTERVALS = {"role": "quasi-identifier", "hierarchy": {"kind": "intervals", "widths": [5, 10, 20]}}
+
+
+@pytest.mark.parametrize("made", [LocalLedger, TopDownLedger])
+@pytest.mark.usefixtures("patience")
+def test_nobody_is_believed_above_alpha_after_a_local_start(tmp_path, trusted, some, made):
+    happened = Counter()
+    for seed in range(some(10, of=100)):
+        tiny = made(tmp_path / str(seed), seed, written=False)
+        verdict = judge(tiny.states, tiny.people, harmless=tiny.harmless)
+        assert not verdict.above(tiny.limit), f"seed {seed}: {verdict.beliefs[0]}"
+        assert verdict.smallest >= tiny.k, f"seed {seed}"
+        assert not tiny.untold, f"seed {seed}"
+        assert tiny.agrees, f"seed {seed}"
+        happened += tiny.happened
+    assert happened["joined"] > some(10, of=100) < 5 * happened["left with all"]
 
 
 @pytest.mark.parametrize("quarter", range(4))
