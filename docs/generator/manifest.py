@@ -11,6 +11,10 @@ FIELDS: dict[str, str] = {
     "increment.tables": "`newcomers`: the tables hold only those who joined. `all`: all people.",
     "increment.ledger": "A mark of the ledger, the same in all its releases.",
     "increment.first": "A mark of the groups of the ledger's first release.",
+    "increment.left": "Groups in which people are counted who left, if the release says it "
+    "(`--say-left`).",
+    "increment.left[].group": "The group's quasi-identifiers.",
+    "increment.left[].people": "How many of its people have left.",
     "columns": "The published columns, in the order of the file.",
     "columns[].name": "Its name.",
     "columns[].role": "`quasi-identifier`, `sensitive`, `set` or `plain`. Other columns are not "

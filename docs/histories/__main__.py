@@ -19,6 +19,7 @@ from docs.histories.page import (
     plots,
     text_of_results,
 )
+from docs.histories.streams import MONTHS, run_streams
 from docs.histories.ways import WAYS, Cells
 from docs.papers.results import Record, say
 
@@ -61,7 +62,12 @@ def run_ways(months: int) -> list[Record]:
     return found
 
 
-PARTS = {"rules": run_rules, "ledgers": run_ledgers, "ways": run_ways}
+def run_clinics(months: int) -> list[Record]:
+    """Publish small clinics by a ledger, for two years at most."""
+    return run_streams(min(months, MONTHS))
+
+
+PARTS = {"rules": run_rules, "ledgers": run_ledgers, "ways": run_ways, "streams": run_clinics}
 
 
 def main(arguments: Sequence[str] | None = None) -> None:

@@ -147,7 +147,22 @@ def page(results: Record) -> str:
         growth=_growth(results),
         ways=_ways(results),
         exposed=_exposed(results),
+        clinics=_clinics(results["streams"]),
     )
+
+
+def _clinics(records: Sequence[Record]) -> str:
+    """Return the rows of the table of small clinics."""
+    return "\n".join(
+        f"| {each['newcomers']} | {each['alpha']:g} | {'hidden' if each['hidden'] else 'told'} "
+        f"| {each['published'] / each['came']:.1%} | {each['in their month'] / each['came']:.1%} "
+        f"| {each['mean delay']:.1f} | {each['aside'] / each['came']:.1%} "
+        f"| {each['counted still'] / each['left']:.0%} "
+        f"| {each['rows'] / each['here'] - 1:+.1%} "
+        f"| {each['rows staying'] / each['here'] - 1:+.1%} "
+        f"| {each['error counted']:.1%} | {each['error estimated']:.1%} |"
+        for each in records
+    ).replace("%", " %")
 
 
 def _rules(records: list[Record]) -> str:

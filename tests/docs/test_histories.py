@@ -13,6 +13,7 @@ from docs.histories.page import (
     plots,
     text_of_results,
 )
+from docs.histories.streams import _Stream
 from docs.histories.ways import WAYS, Cells, believe, part_of
 
 SHORT = Setting(months=4, newcomers=300, leaving=0.05, leaving_of_all=True, corrected=0.1)
@@ -77,3 +78,12 @@ def test_who_is_in_two_tables_has_a_value_of_both():
     joined, left, group = (np.zeros((3, 31), dtype=np.int64) for _ in range(3))
     joined[:, [1, 2]], left[:, [2, 3]], group[:, [1, 2, 3]] = 2, 2, 9
     assert believe((joined, group), (left, group))[:, 2].tolist() == [1, 1, 1]
+
+
+@pytest.mark.usefixtures("patience")
+def test_estimates_of_a_small_clinic_are_closer_than_its_counts():
+    found = _Stream(100, 0.5, 4, hidden=False).run()
+    assert found["rows"] > found["here"]
+    assert abs(found["rows staying"] - found["here"]) < found["rows"] - found["here"]
+    assert found["error estimated"] < found["error counted"]
+    assert found["published"] + found["aside"] <= found["came"] == 400

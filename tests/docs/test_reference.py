@@ -293,7 +293,10 @@ def decoupled(folder) -> list[dict]:
     table = pa.table({"age": ["30s"] * 4, "ill": ["flu", "flu", "gout", "hiv"]})
     first = sf.decouple(table, quasi_identifiers=["age"], sensitive=["ill"])
     sf.Ledger.start(first, folder / "clinic.ledger", alpha=0.5, k=2)
-    sf.Ledger(folder / "clinic.ledger").publish(table, output=folder / "increment")
+    gone = table.slice(0, 1)
+    sf.Ledger(folder / "clinic.ledger").publish(
+        table, delete=gone, output=folder / "increment", say_left=True
+    )
     return [manifest_in(folder / "broken"), manifest_in(folder / "increment")]
 
 

@@ -72,6 +72,13 @@ AtOnceOption: TypeAlias = Annotated[
         "--at-once", help="Rows to remove leave now, and who cannot be told from them too."
     ),
 ]
+LeftOption: TypeAlias = Annotated[
+    bool,
+    typer.Option(
+        "--say-left",
+        help="Say how many people of each group are counted although they left; writes all tables.",
+    ),
+]
 DryOption: TypeAlias = Annotated[
     bool, typer.Option("--dry-run", help="Decide and report, and change nothing.")
 ]
@@ -178,6 +185,7 @@ def add(  # noqa: PLR0917 - options of a command line
     ] = None,
     at_once: AtOnceOption = False,
     whole: WholeOption = False,
+    say_left: LeftOption = False,
     again: AgainOption = False,
     dry_run: DryOption = False,
     alpha: AlphaOption = None,
@@ -205,6 +213,7 @@ def add(  # noqa: PLR0917 - options of a command line
             correct=correct,
             at_once=at_once,
             whole=whole,
+            say_left=say_left,
             again=again,
             dry_run=dry_run,
             format=format,
@@ -229,6 +238,7 @@ def remove(  # noqa: PLR0917 - options of a command line
     output: OutputOption = None,
     at_once: AtOnceOption = False,
     whole: WholeOption = False,
+    say_left: LeftOption = False,
     again: AgainOption = False,
     dry_run: DryOption = False,
     format: TablesOption = None,  # noqa: A002 - the word users know
@@ -249,6 +259,7 @@ def remove(  # noqa: PLR0917 - options of a command line
             output=output,
             at_once=at_once,
             whole=whole,
+            say_left=say_left,
             again=again,
             dry_run=dry_run,
             format=format,
@@ -276,6 +287,7 @@ def correct(  # noqa: PLR0917 - options of a command line
     ],
     output: OutputOption = None,
     whole: WholeOption = False,
+    say_left: LeftOption = False,
     again: AgainOption = False,
     dry_run: DryOption = False,
     format: TablesOption = None,  # noqa: A002 - the word users know
@@ -291,6 +303,7 @@ def correct(  # noqa: PLR0917 - options of a command line
             correct=data,
             output=output,
             whole=whole,
+            say_left=say_left,
             again=again,
             dry_run=dry_run,
             format=format,

@@ -11,7 +11,7 @@ its label.
 
 import json
 import sqlite3
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 from itertools import product
@@ -295,20 +295,36 @@ def _read_ways(db: sqlite3.Connection, column: int) -> _Ways:
     return {value: way for value, way in ways.items() if not way[0][1]}
 
 
-def forget_values(db: sqlite3.Connection, settings: Settings, policy: Policy | None) -> int:
+def forget_values(
+    db: sqlite3.Connection,
+    settings: Settings,
+    policy: Policy | None,
+    only: Mapping[int, Collection[str]] | None = None,
+) -> int:
     """Remove values whose labels the policy gives again without them; count what was removed.
 
     Of each label that groups have, the way up from there stays: labels can get coarser later.
+
+    Args:
+        db: The ledger.
+        settings: What it was started with.
+        policy: Where the hierarchies come from.
+        only: The keys of the values that are asked about, by column; None for all.
     """
     removed = 0
     for column, name in enumerate(settings.quasi_identifiers):
         rule = None if policy is None else policy.columns.get(name)
-        if rule is None or rule.hierarchy is None or not is_one_cut(db, column):
+        asked = None if only is None else only.get(column, ())
+        if rule is None or rule.hierarchy is None or (asked is not None and not asked):
+            continue
+        if not is_one_cut(db, column):
             continue
         there = {
             label for [label] in db.execute("SELECT label FROM labels WHERE column = ?", (column,))
         }
         for value, way in _read_ways(db, column).items():
+            if asked is not None and value not in asked:
+                continue
             if value in there or _ways_alone(rule.hierarchy, name, value) != _names(way):
                 continue
             labels = [i for i, rung in enumerate(way) if key_of(rung[0]) in there]

@@ -409,6 +409,16 @@ class HidingRecord:
 
 
 @dataclass(frozen=True)
+class LeftRecord:
+    """How many people of a group are counted although they left."""
+
+    group: tuple[str | None, ...]
+    """Its quasi-identifiers, in the order of the columns."""
+
+    people: int
+
+
+@dataclass(frozen=True)
 class IncrementRecord:
     """The place of a release in its ledger."""
 
@@ -421,6 +431,9 @@ class IncrementRecord:
 
     first: str | None = None
     """A mark of the groups of the release that the ledger was started with."""
+
+    left: tuple[LeftRecord, ...] | None = None
+    """Groups in which people are counted who left; None if it is not said."""
 
 
 @dataclass(frozen=True)

@@ -365,6 +365,11 @@ class Published(ABC):
         return Estimator.of_weighted(found, people, columns, labels)
 
     @property
+    def left_people(self) -> dict[tuple[str | None, ...], int]:
+        """Of which groups it is said how many of the people counted have left, and how many."""
+        return {}
+
+    @property
     def folded(self) -> tuple[str, ...]:
         """The sensitive columns in which spellings are one value to the reader."""
         return tuple(name for name in self.sensitive if name not in self._readers_exact)
@@ -780,6 +785,13 @@ class PublishedGroups(PublishedTables):
         """Count those of some columns that each table has."""
         _require(columns, *self._own_roles(), self.plain)
         return LinkedTables.of(self.groups, columns, self._count_people(columns))
+
+    @property
+    def left_people(self) -> dict[tuple[str | None, ...], int]:
+        """Of which groups it is said how many of the people counted have left, and how many."""
+        increment = None if self.manifest is None else self.manifest.increment
+        said = () if increment is None or increment.left is None else increment.left
+        return {each.group: each.people for each in said}
 
     def _count_people(self, columns: Sequence[str]) -> FrequencySet | None:
         """Count the people of each group by some columns; None if the groups tell all of it."""

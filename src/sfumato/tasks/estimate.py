@@ -6,7 +6,7 @@ from typing import TypeAlias
 import numpy as np
 
 from sfumato.conditions import Question
-from sfumato.counts import Column, FrequencySet
+from sfumato.counts import Column, FrequencySet, add_up
 from sfumato.decouplings.base import LinkedTables
 from sfumato.errors import HierarchyError, ParameterError
 from sfumato.hierarchy import Ladder
@@ -15,13 +15,15 @@ from sfumato.recode.deciding import ladders_of
 from sfumato.releases.opening import Published, count_columns, open_release
 from sfumato.text import in_order, text_or_none
 from sfumato.typing import BoolArray
-from sfumato.usefulness import Condition, Estimate, Query, ReleaseOnlyReader
+from sfumato.usefulness import Condition, Estimate, Estimator, Query, ReleaseOnlyReader
 from sfumato.usefulness.answers import (
     AnsweringTable,
     AnswerReader,
     InformedReader,
     LabelAnswer,
+    Staying,
     bounds,
+    bounds_of_groups,
 )
 
 _Answers: TypeAlias = Mapping[str | None, LabelAnswer]
@@ -43,6 +45,8 @@ def estimate(
     exactly. Beside the estimate stand the least and the most people who can have the values in
     any table behind the release. If it has a weight, the number of people of the population is
     estimated too, each row with what it stands for: an estimate as surveys make it, without bounds.
+    If a release of a ledger says how many of the people counted have left, those who have not are
+    estimated besides.
 
     Without more than the release a word stands for itself, an interval, a mask or `*` for
     whatever lies in it: see `sfumato.usefulness.ReleaseOnlyReader`. A missing value is counted only
@@ -96,11 +100,49 @@ def estimate(
     # Slices that share a column may say more together than one after the other.
     count = min(max(estimator.count(Query(tuple(conditions))), float(least)), float(most))
     asked = {name: str(each) for name, each in wanted.items()}
+    if found.left_people:
+        staying = _count_staying(found, tables, estimator, Query(tuple(conditions)), answers)
+        return Estimate(count, round(estimator.total), least, most, asked, staying=staying)
     weighted = found.weighted_estimator(tuple(shown.values()), {})
     if weighted is None or found.weight in wanted:
         return Estimate(count, round(estimator.total), least, most, asked)
     people = weighted.count(Query(tuple(conditions)))
     return Estimate(count, round(estimator.total), least, most, asked, people, weighted.total)
+
+
+def _count_staying(
+    release: Published,
+    tables: LinkedTables,
+    estimator: Estimator,
+    query: Query,
+    answers: Mapping[str, _Answers],
+) -> Staying:
+    """Estimate the same of those who have not left, as far as the release says who has.
+
+    It says how many of each group have. If they are like the others of it, everything asked for is
+    less by the same share; if not, at most that many had what is asked for, and no fewer than must.
+    """
+    groups = release.groups
+    labels = [
+        tuple(text_or_none(value) for _, value in groups.group_at(g)) for g in range(tables.n)
+    ]
+    number = {label: i for i, label in enumerate(dict.fromkeys(labels))}
+    of_cell = np.array([number[label] for label in labels], dtype=np.int64)
+    left = np.array([float(release.left_people.get(label, 0)) for label in number])
+    sizes = add_up(of_cell, tables.sizes, len(number))
+    left = np.minimum(left, sizes)
+    estimator = estimator.scale_groups((1 - left / sizes)[of_cell])
+    fewest, most = (
+        add_up(of_cell, each, len(number)) for each in bounds_of_groups(_parts(tables, answers))
+    )
+    low = round(float(np.maximum(fewest - left, 0).sum()))
+    high = round(float(np.minimum(most, sizes - left).sum()))
+    return Staying(
+        min(max(estimator.count(query), float(low)), float(high)),
+        round(float((sizes - left).sum())),
+        low,
+        high,
+    )
 
 
 def _published_labels(tables: LinkedTables, name: str) -> Column:

@@ -354,6 +354,12 @@ def bounds(parts: Sequence[AnsweringTable]) -> tuple[int, int]:
         ...         AnsweringTable(one, two, {"pay": low}, {"pay": low})])
         (2, 3)
     """
+    least, most = bounds_of_groups(parts)
+    return round(float(least.sum())), round(float(most.sum()))
+
+
+def bounds_of_groups(parts: Sequence[AnsweringTable]) -> tuple[FloatArray, FloatArray]:
+    """Return the least and the most people of each group who can keep the conditions."""
     n = max(int(part.group.max(initial=-1)) + 1 for part in parts)
     sizes = add_up(parts[0].group, parts[0].people, n)
     most = sizes
@@ -365,7 +371,7 @@ def bounds(parts: Sequence[AnsweringTable]) -> tuple[int, int]:
         best = max(parts, key=lambda part: len(left & part.certain.keys()))
         least = least + _people(best, best.certain, sorted(left & best.certain.keys()), n) - sizes
         left -= best.certain.keys()
-    return round(float(np.maximum(least, 0).sum())), round(float(most.sum()))
+    return np.maximum(least, 0), most
 
 
 def _people(
@@ -379,6 +385,21 @@ def _people(
 
 
 # What a counting query gives when a release is all there is.
+
+
+class Staying(NamedTuple):
+    """How many people have some values of those who are counted in a release and have not left."""
+
+    estimate: float
+    """If those who left are like the others of their group."""
+
+    rows: int
+    """How many of all people have not left."""
+
+    least: int
+    """Fewer cannot be, whoever has left."""
+
+    most: int
 
 
 @dataclass(frozen=True)
@@ -411,6 +432,9 @@ class Estimate(Showable):
     population: float | None = None
     """The number of people that all rows of the release stand for; None without a weight."""
 
+    staying: "Staying | None" = None
+    """The same of those who have not left, if the release says how many of each group have."""
+
     @property
     def exact(self) -> bool:
         """Whether the release leaves no doubt."""
@@ -422,6 +446,7 @@ class Estimate(Showable):
             **plain_of(self, "where estimate rows least most exact"),
             **({} if self.people is None else {"people": self.people}),
             **({} if self.population is None else {"population": self.population}),
+            **({} if self.staying is None else {"staying": self.staying._asdict()}),
         }
 
     def content(self) -> Content:
@@ -433,10 +458,20 @@ class Estimate(Showable):
         """The estimate and its bounds."""
         asked = " and ".join(f"{name}={wanted}" for name, wanted in self.where.items())
         if self.exact:
-            return f"{self.least} of {self.rows} rows have {asked}{self._weighted}"
+            return f"{self.least} of {self.rows} rows have {asked}{self._further}"
         return (
             f"about {self.estimate:.4g} of {self.rows} rows have {asked}; at least {self.least} "
-            f"and at most {self.most}{self._weighted}"
+            f"and at most {self.most}{self._further}"
+        )
+
+    @property
+    def _further(self) -> str:
+        if self.staying is None:
+            return self._weighted
+        number, rows, least, most = self.staying
+        return (
+            f"{self._weighted}. Of the {rows} who have not left about {number:.4g}; at least "
+            f"{least} and at most {most}"
         )
 
     @property

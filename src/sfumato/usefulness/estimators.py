@@ -1,6 +1,7 @@
 """Answers of a careful reader who has only the release, whatever its kind."""
 
 from collections.abc import Iterable, Mapping, Sequence
+from copy import copy
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import NamedTuple, Self
@@ -238,6 +239,24 @@ class Estimator:
         """Read groups with one table per sensitive column, as joining them would."""
         names = [column.name for column in columns]
         return cls(LinkedTables.of(grouped, names), columns, labels)
+
+    def scale_groups(self, shares: FloatArray) -> Self:
+        """Return what counts a share of each group only, whoever they are.
+
+        >>> from sfumato.usefulness.queries import Query, among
+        >>> ills = FrequencySet.from_rows(["g", "ill"], [(1, "flu"), (1, "gout"), (2, "flu")])
+        >>> release = Estimator(LinkedTables((ills,), "g"), ills.columns[1:])
+        >>> query = Query((among(ills.columns[1], ["flu"]),))
+        >>> release.count(query), release.scale_groups(np.array([0.5, 1.0])).count(query)
+        (2.0, 1.5)
+        """
+        # A group of which nobody is left has no share of anything.
+        shares = np.maximum(shares, 1e-12)
+        pieces = [each._replace(people=each.people * shares[each.group]) for each in self._pieces]
+        sizes = self._sizes * shares
+        found = copy(self)
+        vars(found).update(_sizes=sizes, _pieces=pieces, total=float(sizes.sum()))
+        return found
 
     def count(self, query: Query) -> float:
         """Estimate how many rows keep all conditions of a query."""

@@ -270,7 +270,22 @@ class _LinkedTables(NamedTuple):
             _rows_check(manifest, self.rows, people),
             self._labels_check(),
             self._counts_check(),
+            *([self._left_check(manifest)] if manifest.left else []),
         ]
+
+    def _left_check(self, manifest: ClaimedManifest) -> Check:
+        """Check that no more people of a group are said to have left than it has."""
+        people: dict[tuple[str | None, ...], int] = {}
+        for label, key in self.keys.items():
+            labels = tuple(None if each is None else text_of(each) for each in key[:-1])
+            people[labels] = people.get(labels, 0) + self.sizes[label]
+        named = [labels for labels, _ in manifest.left]
+        details = [
+            f"{left} of {people.get(labels, 0)} people of {some(labels)} are said to have left"
+            for labels, left in manifest.left
+            if left > people.get(labels, 0) or named.count(labels) > 1
+        ]
+        return Check("left", status(holds=not details), detail="; ".join(details[:1]))
 
     def _labels_check(self) -> Check:
         """Check that all tables have the same groups, and that each is one class."""

@@ -3,7 +3,7 @@
 import json
 import math
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
 from functools import cache
@@ -531,6 +531,9 @@ class ClaimedManifest:
     increment: bool = False
     """Whether it is a release of a ledger: who joined a group in another one has a label apart."""
 
+    left: tuple[tuple[tuple[str | None, ...], int], ...] = ()
+    """Of some groups, how many of their people are said to have left; by the quasi-identifiers."""
+
     counts_people: bool = False
     """Whether promises are about people, who may have several rows."""
 
@@ -650,12 +653,24 @@ def _manifest(plain: dict[str, Any], stored: tuple[DataFile, ...] | None = None)
         count=_get(plain, "count", str) if linked else "",
         hiding=tuple(_objects(plain, "hiding")) if kind == HIDING else (),
         increment=isinstance(plain.get("increment"), Mapping),
+        left=tuple(_left(plain.get("increment"))),
         regional=_is_regional(plain.get("method")),
         classes=_claims(plain, "classes"),
         losses=_claims(plain, "losses"),
         documents=_documents(plain),
         **_people(plain.get("person")),
     )
+
+
+def _left(increment: object) -> Iterator[tuple[tuple[str | None, ...], int]]:
+    """Yield of which groups it is said how many of their people have left."""
+    if not isinstance(increment, Mapping) or increment.get("left") in (None, []):
+        return
+    for each in _objects(increment, "left"):
+        labels = _get(each, "group", list)
+        if not all(label is None or isinstance(label, str) for label in labels):
+            raise InputError(f"'left' must name groups by texts, got {str(labels)[:60]!r}")
+        yield tuple(labels), _whole(each, "people")
 
 
 def _is_synthetic(plain: Mapping[str, Any]) -> bool:

@@ -45,7 +45,7 @@ from sfumato.ledger.increment import (
     people_in,
     write_waiting,
 )
-from sfumato.ledger.placing import Places, find_places, join_keys
+from sfumato.ledger.placing import Places, find_places, forget_values, join_keys
 from sfumato.ledger.publishing.judging import find_guilty, judge
 from sfumato.ledger.publishing.outputs import Increment, IncrementOutput, finish_tables
 from sfumato.ledger.records import (
@@ -62,6 +62,7 @@ from sfumato.ledger.streams import Intake, require_position
 from sfumato.models import PrivacyModel
 from sfumato.policy import Policy
 from sfumato.releases.line_breaks import count_line_breaks_of_groups, warn_of_line_breaks
+from sfumato.releases.manifest import LeftRecord
 from sfumato.releases.preparing import open_prepared
 from sfumato.releases.release import GivenTables
 from sfumato.releases.subject import Subject
@@ -312,6 +313,9 @@ class NewRows:
     added: GivenRows = field(default_factory=GivenRows)
     """The rows to add, as they were given."""
 
+    leaving: dict[int, set[str]] = field(default_factory=dict)
+    """By column, the quasi-identifiers of those who are to leave or to be corrected, as keys."""
+
     taken: Intake | None = None
     """What they are of a stream: the column by which it grows needs no role."""
 
@@ -338,6 +342,8 @@ class NewRows:
         people = None if identity is None else self._read_people(counts, identity, kind)
         values, codes = tabulate(counts, self.names)
         places, rows = self._generalise(values, codes)
+        if kind == "remove":
+            self._note_leaving(values)
         if people is None:
             # Rows that are alike in their group and their values are one ask.
             asks = group([places.of_row, rows.of_row], [len(places.keys), len(rows.keys)])
@@ -452,6 +458,7 @@ class NewRows:
         people = [""] * len(counts)
         if identity is not None:
             people = self._read_people(counts, identity, "correct")
+        self._note_leaving([counts.column(olds.get(name, name)).values for name in self.names])
         before, after = (
             [
                 (places.keys[place], rows.keys[row])
@@ -465,6 +472,10 @@ class NewRows:
         for person, old, new, n in zip(people, before, after, counts.rows.tolist(), strict=True):
             if old != new:
                 self.asks[Ask("correct", *old, *new, person)] += n
+
+    def _note_leaving(self, values: Sequence[Sequence[Value]]) -> None:
+        for column, known in enumerate(values[: len(self.settings.quasi_identifiers)]):
+            self.leaving.setdefault(column, set()).update(map(key_of, known))
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -650,6 +661,9 @@ class IncrementJob:
     before: Intake | None = None
     """What was taken of that stream last."""
 
+    say_left: bool = False
+    """Whether the release says how many of each group are counted although they left."""
+
     levels: Mapping[str, int] | None = None
     """The levels to which all groups are generalised; None leaves them as they are."""
 
@@ -681,6 +695,8 @@ class IncrementJob:
                 work = _IncrementSteps(self, rows, np.random.default_rng(self._seed))
                 repeated = work.find_repeated()
                 done = work.settle(work.require_news())
+                # Of those who leave no exact value stays that the policy can do without.
+                forget_values(db, settings, policy, rows.leaving)
                 staged = work.stage(done)
                 done = work.append(done, staged, [*problems, *repeated])
                 if self.dry_run:
@@ -733,7 +749,7 @@ class _IncrementSteps:
         self.draws: dict[str, float] = {}
         """The number drawn for each lot: the same if the verdict asks to decide again."""
 
-        self.everything = job.whole
+        self.everything = job.whole or job.say_left
         """Whether all tables are published: those of newcomers cannot show who left."""
 
     def require_news(self) -> str:
@@ -867,6 +883,7 @@ class _IncrementSteps:
         # also if they still wait: that they do is not told by a release that is missing.
         self.everything = (
             self.job.whole
+            or self.job.say_left
             or self.job.levels is not None
             or any(ask.kind != "add" for ask in self.rows.asks)
             or any(change.record for change in result.changes)
@@ -904,6 +921,7 @@ class _IncrementSteps:
             self.rng,
             self.job.seed is not None,
             mark_of(*self.db.execute(_FIRST_LABELS).fetchone()),
+            self._count_left() if self.job.say_left else None,
         )
         staged = output.stage(increment, self.db)
         try:
@@ -912,6 +930,13 @@ class _IncrementSteps:
             output.drop(staged)
             raise
         return staged
+
+    def _count_left(self) -> tuple[LeftRecord, ...]:
+        """Return how many of each group are counted although they left."""
+        found = self.db.execute(
+            "SELECT labels, SUM(rows) FROM waiting WHERE kind = 'remove' GROUP BY 1 ORDER BY 1"
+        )
+        return tuple(LeftRecord(tuple(json.loads(labels)), rows) for labels, rows in found)
 
     def append(
         self, done: Publication, staged: pending.StagedRelease | None, problems: list[str]

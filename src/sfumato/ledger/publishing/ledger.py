@@ -110,6 +110,7 @@ class PublishOptions(TypedDict, total=False):
     whole: bool
     again: bool
     at_once: bool
+    say_left: bool
     dry_run: bool
     format: str | None
     wait: float
@@ -292,6 +293,7 @@ class Ledger:
         whole: bool = False,
         again: bool = False,
         at_once: bool = False,
+        say_left: bool = False,
         dry_run: bool = False,
         format: str | None = None,  # noqa: A002 - the word users know
         wait: float = WAIT,
@@ -314,6 +316,8 @@ class Ledger:
             again: Publish an increment that was given before.
             at_once: Remove the rows of `delete` now, as the law may demand. If they cannot leave
                 together with enough others, all people of their cell leave.
+            say_left: Say in the manifest how many people of each group are counted although they
+                left, so that `sf.estimate` can tell how many are there; writes all tables.
             dry_run: Decide and report, and change nothing.
             format: csv, parquet, feather, sav, dta or xlsx; None takes csv.
             wait: Seconds to wait for another publish on the same ledger.
@@ -332,7 +336,9 @@ class Ledger:
                 "new rows. Give the rows to add, or another name for a new ledger."
             )
         where = self._choose_output(output, tables, format, key, even_so=even_so)
-        job = IncrementJob(self.path, where, whole, again, at_once, dry_run, wait, seed, head)
+        job = IncrementJob(
+            self.path, where, whole, again, at_once, dry_run, wait, seed, head, say_left=say_left
+        )
         return job.run(rows, delete, correct, tables)
 
     def publish_since(  # noqa: PLR0913 - all but two have a default and are named

@@ -32,6 +32,7 @@ from sfumato.releases.manifest import (
     ColumnRecord,
     IncrementRecord,
     LeftOut,
+    LeftRecord,
     Manifest,
     Promise,
     RowRecord,
@@ -84,6 +85,9 @@ class Increment:
     first: str
     """A mark of the groups of the first release."""
 
+    left: tuple[LeftRecord, ...] | None = None
+    """How many of each group are counted though they left, if that is said."""
+
     @cached_property
     def parts(self) -> Parts:
         """The tables, as they are published."""
@@ -124,7 +128,11 @@ class Increment:
         return Manifest(
             kind="break-merge",
             increment=IncrementRecord(
-                self.sequence, "all" if self.everything else "newcomers", self.owner, self.first
+                self.sequence,
+                "all" if self.everything else "newcomers",
+                self.owner,
+                self.first,
+                self.left,
             ),
             columns=tuple(ColumnRecord(name, role.value) for name, role in roles.items()),
             rows=RowRecord(self.grouped.total, 0, "remove"),
