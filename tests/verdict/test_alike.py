@@ -56,6 +56,14 @@ QUALIFIED = {
     "never alone": ["HIV (confirmed)", "HIV: positive", "HIV [B20]"],
     "before and after": ["acute HIV", "HIV", "chronic HIV infection"],
     "of several words": ["lung cancer", "Lung-Cancer, stage 2", "recurrent lung cancer"],
+    "stages": ["HIV Stadium A", "HIV Stadium B", "HIV Stadium C"],
+    "Roman stages": ["cancer stage I", "cancer stage II", "cancer stage IVb"],
+    "years": ["HIV seit 2012", "HIV seit 2015", "HIV depuis 1999"],
+    "underscores and numbers": ["hiv_stage1", "hiv_stage2", "hiv_stage3"],
+    "kinds": ["HIV-1", "HIV-2", "HIV-Infektion"],
+    "doubt": ["Verdacht auf HIV", "HIV, gesichert", "Z. n. HIV"],
+    "severity": ["depresión leve", "depresión moderada", "depresión grave"],
+    "sides": ["Brustkrebs links", "Brustkrebs rechts", "Brustkrebs bds."],
 }
 
 
@@ -68,7 +76,16 @@ def test_one_illness_with_qualifiers_is_one_illness(forms):
 
 @pytest.mark.parametrize(
     "values",
-    [["type A", "type B"], ["left arm", "right arm"], ["1", "1 a", "1 b"], ["Hives", "HIV"]],
+    [
+        ["type A", "type B"],
+        ["left arm", "right arm"],
+        ["1", "1 a", "1 b"],
+        ["Hives", "HIV"],
+        ["married", "never married"],
+        ["HIV", "kein HIV"],
+        ["stage 1", "stage 2"],
+        ["type 1 gout", "type 1 mumps"],
+    ],
     ids=str,
 )
 def test_values_that_only_share_a_word_are_different(values):

@@ -5,8 +5,10 @@ import unicodedata
 from collections import Counter
 from collections.abc import Collection, Sequence
 from functools import lru_cache
+from pathlib import Path
 
 from sfumato.attacks.amounts import readings_of
+from sfumato.lists import read_lists
 from sfumato.text import fold_spelling
 
 _BETWEEN_ITEMS = re.compile(
@@ -69,16 +71,21 @@ def terms_of(texts: Sequence[str]) -> list[set[str]]:
 
     `HIV (B20)`, `HIV pos.` and `acute HIV` are all HIV if that is how one of them begins before its
     brackets or its colon, or if HIV alone is a value of the column. No list of words says so: a
-    term is what the column itself writes without the rest.
+    term is what the column itself writes without the rest. Where it never does, as in `HIV stage A`
+    and `HIV since 2012`, numbers, letters and words for stages, courses and doubt are left out.
+    What is said not to be, is not: `no HIV`.
 
     >>> [sorted(found) for found in terms_of(["HIV (B20)", "HIV pos.", "Hives", "flu", "flu"])]
     [['hiv …'], ['hiv …'], [], [], []]
+    >>> [sorted(found) for found in terms_of(["HIV stage A", "HIV since 2012", "flu"])]
+    [['hiv …'], ['hiv …'], []]
     >>> terms_of(["type A", "type B", "C", "C#", "married", "never-married"])
     [set(), set(), set(), set(), set(), set()]
     """
     words = [_words(text) for text in texts]
     terms = {_bare(each) for each in words if each}
     terms |= {_bare(_words(head[0])) for text in texts if (head := _QUALIFIED.match(text))}
+    terms |= {_named(each) for each in words if len(each) <= _MOST_WORDS}
     # A number names nothing, and a long text is nothing that others qualify.
     terms = {t for t in terms if len(t) <= _LONGEST and any(map(str.isalpha, "".join(t)))}
     spelt = {each for each in words if len(each) <= _MOST_WORDS}
@@ -113,6 +120,42 @@ def _bare(words: Sequence[str]) -> tuple[str, ...]:
     return tuple(word.removeprefix(_JOINED) for word in words)
 
 
+def _named(words: tuple[str, ...]) -> tuple[str, ...]:
+    """Return what is left of some words without what only qualifies; nothing if all of it does.
+
+    >>> _named(("krebs", "stadium", "ii")), _named(("acute", "hepatitis", "c")), _named(("a", "1"))
+    (('krebs',), ('hepatitis',), ())
+    """
+    bare = _bare(words)
+    first = next((at for at, word in enumerate(bare) if not _qualifies(word)), len(bare))
+    rest = bare[first:]
+    end = next((at for at, word in enumerate(rest) if _qualifies(word) or word in _SIDES), None)
+    # A number at the end of a word that others precede is that of a stage.
+    named = [word.rstrip("0123456789") if at else word for at, word in enumerate(rest[:end])]
+    if named and named[-1] in _QUALIFIERS:
+        named.pop()
+    while named and named[-1] in _LINKS:
+        named.pop()
+    return tuple(named) if any(len(word) > 2 for word in named) else ()
+
+
+def _qualifies(word: str) -> bool:
+    """Return whether a word is a number, a letter, or one that says which of a kind."""
+    return len(word) < 2 or word.isdigit() or word in _QUALIFIERS or bool(_ROMAN.fullmatch(word))
+
+
+_ROMAN = re.compile("(?:i{1,3}|iv|vi{0,3}|ix|x)[abc]?")
+
+
+def _list_of(heading: str) -> frozenset[str]:
+    return frozenset(read_lists(Path(__file__).with_name("qualifiers.txt"))[heading].split())
+
+
+_QUALIFIERS = _list_of("qualifiers")
+_SIDES = _list_of("sides")
+_LINKS = _list_of("links")
+_NEGATIONS = _list_of("negations")
+
 _HYPHEN = re.compile(r"(?<=[^\W\d_])-(?=[^\W\d_])")
 _JOINED = "\N{WORD JOINER}"
 
@@ -122,10 +165,15 @@ def _parts_among(
 ) -> set[tuple[str, ...]]:
     """Return the terms that stand in some words, in one piece.
 
-    None begins with what a hyphen joins to a word before: never-married is not married.
+    None begins with what a hyphen joins to a word before: never-married is not married, nor is who
+    was never married.
     """
-    starts = [at for at, word in enumerate(words) if not word.startswith(_JOINED)]
     bare = _bare(words)
+    starts = [
+        at
+        for at, word in enumerate(words)
+        if not word.startswith(_JOINED) and not (at and bare[at - 1] in _NEGATIONS)
+    ]
     runs = {bare[at:end] for at in starts for end in range(at + 1, at + _LONGEST + 1)}
     return runs.intersection(terms)
 
