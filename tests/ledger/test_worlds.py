@@ -833,6 +833,14 @@ class LocalLedger(TinyLedger):
             self.note(self.ledger.started, None)
             break
 
+    def ask(self, *asked, **how):
+        """Publish; a new age in the interval of the old one is nothing to publish."""
+        try:
+            super().ask(*asked, **how)
+        except sf.SfumatoError as error:
+            if "nothing to publish" not in str(error):
+                raise
+
     def note(self, done, folder):
         """Besides, everybody who was published in the first release is recognised."""
         super().note(done, folder)
