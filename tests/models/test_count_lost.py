@@ -9,6 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from sfumato.classes import EquivalenceClasses, ValueCounts
+from sfumato.hierarchy import Hierarchy
 from sfumato.models import MODELS, TCloseness
 from sfumato.models.base import TableModel
 from tests.builders import classes_of
@@ -55,6 +56,15 @@ def parts(
     return EquivalenceClasses(np.array([left.sum()]), {"disease": kept})
 
 
+def with_tree(classes: EquivalenceClasses) -> EquivalenceClasses:
+    """Return classes of illnesses with the hierarchy of these."""
+    counts = classes.counts_of("disease")
+    paths = [["a", "x", "*"], ["b", "x", "*"], ["b", "x", "*"], ["c", "y", "*"]]
+    tree = Hierarchy.from_paths(VALUES, paths).bind("disease", counts.column.values)
+    counted = replace(counts, column=replace(counts.column, ladder=tree))
+    return replace(classes, sensitive={"disease": counted})
+
+
 few = st.tuples(*[st.integers(0, 4)] * 4).filter(any)
 
 
@@ -66,12 +76,14 @@ few = st.tuples(*[st.integers(0, 4)] * 4).filter(any)
 def test_no_way_to_lose_rows_loses_fewer(name, moves, rows, other, data):
     model = MODELS[name].example()
     if name == "t-closeness":
-        distance = data.draw(st.sampled_from(["equal", "ordered"]))
+        distance = data.draw(st.sampled_from(["equal", "ordered", "hierarchical"]))
         model = TCloseness(
             "disease", t=data.draw(st.sampled_from([0.05, 0.2, 0.5])), distance=distance
         )
     values = NUMBERS if model.needs_numbers else VALUES
     classes = a_class(rows, other, values)
+    if name == "t-closeness" and distance == "hierarchical":
+        classes = with_tree(classes)
     counts = classes.counts_of("disease")
     mine, rest = counts.rows[counts.class_id == 0], counts.rows[counts.class_id == 1]
     others = None

@@ -12,7 +12,7 @@ from scipy.optimize import linprog
 from sfumato.classes import SensitiveColumn, ValueCounts
 from sfumato.errors import ParameterError, PolicyError
 from sfumato.hierarchy.base import Hierarchy
-from sfumato.models import TCloseness
+from sfumato.models import TCloseness, distances
 from sfumato.models.distances import hierarchical_distance, ordered_distance
 from tests.builders import classes_of
 from tests.models.tables import COUNTED, TREE, classes_with_tree, counts_by_class
@@ -131,6 +131,22 @@ def test_many_values_agree_with_the_dense_formula(table, distance):
         assert hierarchical_distance(value_counts, sizes) == pytest.approx(
             [li_et_al(excess) for excess in p - q]
         )
+
+
+@given(table=st.lists(st.lists(st.integers(0, 4), min_size=9, max_size=9), min_size=1, max_size=5))
+def test_few_and_many_values_are_compared_alike(table):
+    counts = np.array([row for row in table if any(row)] or [[1] * 9])
+    column = SensitiveColumn("stage", tuple(range(8)), binary_tree().bind("stage", [*range(8)]))
+    value_counts, sizes = sparse(column, counts), counts.sum(axis=1)
+    ways = distances.hierarchical_distance, distances.hierarchical_shares_above
+    together = [way(value_counts, sizes) for way in ways]
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(distances, "_MOST_CELLS", -(10**9))
+        apart = [way(value_counts, sizes) for way in ways]
+    assert together[0].tolist() == apart[0].tolist()
+    for one, other in zip(together[1], apart[1], strict=True):
+        assert one == pytest.approx(other)
+    assert together[1][0] - together[1][1] == pytest.approx(together[0])
 
 
 def binary_tree():

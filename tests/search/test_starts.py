@@ -67,7 +67,7 @@ def test_the_optimum_is_that_of_the_exhaustive_search(problem):
 def test_what_is_not_used_goes_first_when_memory_is_short():
     def part(node, classes):
         wide = np.zeros(classes, dtype=np.int32)
-        return starts.NodeClasses(node, wide, (), wide, None)
+        return starts.NodeClasses(node, wide, None, (wide, ()))
 
     kept = starts.Starts(part((0, 0), 1000))
     kept.keep(part((0, 1), 60))

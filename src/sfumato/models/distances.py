@@ -12,6 +12,9 @@ Reference: "t-Closeness: Privacy Beyond k-Anonymity and l-Diversity", 2007,
 doi:10.1109/ICDE.2007.367856
 """
 
+from collections.abc import Iterator
+from dataclasses import dataclass
+
 import numpy as np
 
 from sfumato.classes import SensitiveColumn, ValueCounts
@@ -86,23 +89,118 @@ def hierarchical_distance(counts: ValueCounts, sizes: IntArray) -> FloatArray:
     node's own; over all levels the sum telescopes, and what remains is the mean of the
     `equal` distances at every level below the top.
     """
-    labels, order = counts.column.memoize("tree order", _tree_order)
-    # In tree order the values under one label stand together at every level: sort once.
-    arranged = np.argsort(counts.class_id * len(order) + order[counts.value], kind="stable")
-    class_id, rows = counts.class_id[arranged], counts.rows[arranged]
-    value = counts.value[arranged]
-    new_class = np.diff(class_id, prepend=-1) != 0
+    tree = counts.column.memoize("tree", _Tree.of)
     total = np.zeros(len(sizes))
-    for level in labels:
-        label = level[value]
-        starts = np.flatnonzero(new_class | (np.diff(label, prepend=-1) != 0))
-        if not len(starts):
-            break
-        shares = np.bincount(level, weights=counts.reference) / int(counts.reference.sum())
-        total += _surplus(
-            class_id[starts], np.add.reduceat(rows, starts), shares[label[starts]], sizes
+    if tree.suits(counts, sizes):
+        mine, table = tree.shares(counts, sizes)
+        mine -= table[:, None]
+        np.maximum(mine, 0.0, out=mine)
+        # One label after the other, as below, so that both come to the same.
+        for first, last in zip(tree.starts, tree.starts[1:], strict=False):
+            total += mine[first:last].sum(axis=0)
+    else:
+        for share, table, of_class in tree.entries(counts, sizes):
+            total += add_up(of_class, np.maximum(share - table, 0.0), len(sizes))
+    return total / len(tree.labels)
+
+
+def hierarchical_shares_above(
+    counts: ValueCounts, sizes: IntArray
+) -> tuple[FloatArray, FloatArray]:
+    """Return the share of the labels that each class has too much of, as `shares_above` does.
+
+    It is the mean over all levels below the top, in the class and in the table.
+    """
+    tree = counts.column.memoize("tree", _Tree.of)
+    n, levels = len(sizes), len(tree.labels)
+    if tree.suits(counts, sizes):
+        mine, table = tree.shares(counts, sizes)
+        over = mine > table[:, None]
+        mine *= over
+        return mine.sum(axis=0) / levels, (table @ over) / levels
+    above, beside = np.zeros(n), np.zeros(n)
+    for share, table, of_class in tree.entries(counts, sizes):
+        over = share > table
+        above += add_up(of_class[over], share[over], n)
+        beside += add_up(of_class[over], table[over], n)
+    return above / levels, beside / levels
+
+
+_SPARSE = 4
+"""With more values and classes than this for each entry, only what classes show is looked at."""
+
+_MOST_CELLS = 4096
+"""Values times classes that are always looked at together."""
+
+_MOST_VALUES = 256
+"""Of more values than this, too."""
+
+
+@dataclass(frozen=True, eq=False)
+class _Tree:
+    """The labels of a column's values at every level below the top."""
+
+    labels: IntArray
+    """The label of each value, a row per level; the missing value is last, a branch of its own."""
+
+    order: IntArray
+    """The place of each value in the tree: values under one label stand together."""
+
+    starts: tuple[int, ...]
+    """The first row of each level in `joins`, and the end."""
+
+    joins: FloatArray
+    """A row for each label of each level, which says what stands under it, in the tree's order;
+    none of more values than are looked at together."""
+
+    @classmethod
+    def of(cls, column: SensitiveColumn) -> "_Tree":
+        labels = _labels(require_ladder(column), column)
+        order = np.empty(labels.shape[1], dtype=np.int64)
+        in_order = np.lexsort(labels)
+        order[in_order] = np.arange(len(order))
+        if len(order) > _MOST_VALUES:
+            return cls(labels, order, (), np.zeros((0, len(order))))
+        groups = [np.cumsum(np.diff(level[in_order], prepend=-1) != 0) - 1 for level in labels]
+        joins = [np.arange(group[-1] + 1)[:, None] == group for group in groups]
+        starts = np.cumsum([0, *map(len, joins)]).tolist()
+        return cls(labels, order, tuple(starts), np.concatenate(joins).astype(np.float64))
+
+    def suits(self, counts: ValueCounts, sizes: IntArray) -> bool:
+        """Return whether a table of all values and classes is not much larger than the counts."""
+        most = _SPARSE * len(counts.class_id) + _MOST_CELLS
+        return bool(self.starts) and len(self.order) * len(sizes) <= most
+
+    def shares(self, counts: ValueCounts, sizes: IntArray) -> tuple[FloatArray, FloatArray]:
+        """Return the share of each label in each class, and in the table."""
+        key = self.order[counts.value]
+        key *= len(sizes)
+        key += counts.class_id
+        rows = add_up(key, counts.rows, len(self.order) * len(sizes))
+        mine: FloatArray = self.joins @ rows.reshape(len(self.order), len(sizes))
+        # Where people are counted, some class may have no value: nothing is too much there.
+        mine /= np.maximum(sizes, 1)
+        reference = np.empty(len(self.order))
+        reference[self.order] = counts.reference
+        return mine, (self.joins @ reference) / max(int(counts.reference.sum()), 1)
+
+    def entries(
+        self, counts: ValueCounts, sizes: IntArray
+    ) -> Iterator[tuple[FloatArray, FloatArray, IntArray]]:
+        """Yield for each level the shares of the labels that classes show, and those classes."""
+        # Sorted once: then what is under one label is together at every level.
+        arranged = np.argsort(
+            counts.class_id * len(self.order) + self.order[counts.value], kind="stable"
         )
-    return total / len(labels)
+        class_id, rows = counts.class_id[arranged], counts.rows[arranged]
+        value = counts.value[arranged]
+        new_class = np.diff(class_id, prepend=-1) != 0
+        for level in self.labels if len(rows) else ():
+            label = level[value]
+            starts = np.flatnonzero(new_class | (np.diff(label, prepend=-1) != 0))
+            table = np.bincount(level, weights=counts.reference) / int(counts.reference.sum())
+            of_class = class_id[starts]
+            yield np.add.reduceat(rows, starts) / sizes[of_class], table[label[starts]], of_class
 
 
 _CELLS = 1 << 22
@@ -153,17 +251,6 @@ def _surplus(
     excess = np.maximum(rows / sizes[class_id] - table_share, 0.0)
     surplus: FloatArray = np.bincount(class_id, weights=excess, minlength=len(sizes)).astype(float)
     return surplus
-
-
-def _tree_order(column: SensitiveColumn) -> tuple[IntArray, IntArray]:
-    """Return each value's label at every level below the top, and its place in the tree.
-
-    Both have the missing value last, as a branch of its own.
-    """
-    labels = _labels(require_ladder(column), column)
-    place = np.empty(labels.shape[1], dtype=np.int64)
-    place[np.lexsort(labels)] = np.arange(labels.shape[1])
-    return labels, place
 
 
 def _labels(ladder: Ladder, column: SensitiveColumn) -> IntArray:

@@ -22,6 +22,12 @@ DISTANCES: dict[str, Callable[[ValueCounts, IntArray], FloatArray]] = {
 }
 """The distances between values, by their names in policies."""
 
+SHARES_ABOVE: dict[str, Callable[[ValueCounts, IntArray], tuple[FloatArray, FloatArray]]] = {
+    "equal": distances.shares_above,
+    "hierarchical": distances.hierarchical_shares_above,
+}
+"""For distances that are what a class has too much of: its share in the class and in the table."""
+
 CATEGORY = "category"
 """The distance that needs categories."""
 
@@ -105,10 +111,10 @@ class TCloseness(PrivacyModel):
     def count_lost(self, classes: EquivalenceClasses, gone: int) -> IntArray:
         counts = classes.counts_of(self.column)
         moved = gone / max(int(counts.reference.sum()), 1)
-        if self.distance == "equal" and moved < 1:
+        if self.distance in SHARES_ABOVE and moved < 1:
             # Some values are too much of a class, by more than t. Rows that go from the table
             # raise the share of those that stay by no more than this.
-            mine, table = distances.shares_above(counts, classes.sizes)
+            mine, table = SHARES_ABOVE[self.distance](counts, classes.sizes)
             return rows_above(mine, np.minimum(self.t + table / (1 - moved), 1), classes.sizes)
         # The distance is convex, and at most 1: of n rows at distance d, m that go leave the rest
         # at (n·d − m)/(n − m) or more. What goes moves the table by its share of it at most.

@@ -577,8 +577,11 @@ def _some_missing(grouping: Grouping) -> bool:
 
 
 def _judge(classes: EquivalenceClasses, models: Sequence[PrivacyModel]) -> BoolArray:
-    keep = np.ones(len(classes), dtype=bool)
-    for model in models:
+    if not models:
+        return np.ones(len(classes), dtype=bool)
+    first, *others = models
+    keep = first.judge(classes)
+    for model in others:
         keep &= model.judge(classes)
     return keep
 

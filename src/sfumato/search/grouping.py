@@ -142,10 +142,12 @@ class Grouping:
         self._groups = _merge_attributes(self.codes, sizes)
         self.base = NodeClasses(
             tuple(0 for _ in names),
-            np.arange(groups.n, dtype=self._of_item.dtype),
-            tuple(part.code for part in self._groups),
             self.rows,
             None if people is None else sums(groups.of_item, people, groups.n),
+            (
+                np.arange(groups.n, dtype=self._of_item.dtype),
+                tuple(part.code for part in self._groups),
+            ),
             people=counted,
         )
         self.entropies = [
@@ -206,7 +208,7 @@ class Grouping:
         if 2 * len(part.rows) > len(start.rows):
             return start
         # Where each tuple is would be most of it, and can be found again.
-        kept = replace(part, finer=None, of_finer=None)
+        kept = part.alone()
         if part.finer is self.base and part.of_finer is not None:
             self._remember_way(kept, part.of_finer)
         self._starts.keep(kept)
@@ -220,12 +222,11 @@ class Grouping:
             population = sums(of_item, start.population, len(chosen))
         return NodeClasses(
             node,
-            start.first[chosen],
-            tuple(code[chosen] for code in start.codes),
             rows,
             population,
             finer=start,
             of_finer=of_item,
+            chosen=chosen,
             people=None if start.people is None else start.people.roll_up(of_item, len(chosen)),
         )
 
@@ -239,7 +240,7 @@ class Grouping:
             step = max(len(self.rows) // _SAMPLE, 1)
             # Neighbours are alike, so tuples at equal distances stand for all.
             codes = tuple(code[::step] for code in self.base.codes)
-            sample = replace(self.base, codes=codes, rows=self.rows[::step])
+            sample = replace(self.base, tuples=(self.base.first, codes), rows=self.rows[::step])
             times = np.unique(self.keys(node, sample)[0], return_counts=True)[1]
             once, twice = int((times == 1).sum()), int((times == 2).sum())
             known = min(len(times) + once * (once - 1) / (2 * twice + 2), float(len(self.rows)))

@@ -36,7 +36,7 @@ class _Shelf:
 
     def __init__(self, parts: list[NodeClasses], columns: int) -> None:
         self.parts: list[NodeClasses] = []
-        self.nodes = np.empty((_FIRST, columns), dtype=np.int64)
+        self.nodes = np.empty((columns, _FIRST), dtype=np.int32)
         self.sizes = np.empty(_FIRST, dtype=np.int64)
         self.used = np.empty(_FIRST, dtype=np.int64)
         for part in parts:
@@ -45,10 +45,10 @@ class _Shelf:
     def append(self, part: NodeClasses, now: int) -> None:
         n = len(self.parts)
         if n == len(self.sizes):
-            self.nodes = np.concatenate([self.nodes, self.nodes])
+            self.nodes = np.concatenate([self.nodes, self.nodes], axis=1)
             self.sizes = np.concatenate([self.sizes, self.sizes])
             self.used = np.concatenate([self.used, self.used])
-        self.nodes[n], self.sizes[n], self.used[n] = part.node, len(part.rows), now
+        self.nodes[:, n], self.sizes[n], self.used[n] = part.node, len(part.rows), now
         # Last: others look only at as many as are here.
         self.parts.append(part)
 
@@ -73,7 +73,9 @@ class Starts:
         """Return the smallest partition at or below a node."""
         shelf = self._shelf
         n = len(shelf.parts)
-        below = np.flatnonzero((shelf.nodes[:n] <= np.array(node)).all(axis=1))
+        # A row per column: each comparison then runs over a long stretch.
+        levels = np.array(node, dtype=np.int32)[:, None]
+        below = np.flatnonzero((shelf.nodes[:, :n] <= levels).all(axis=0))
         if not len(below):
             return self._base
         found = int(below[shelf.sizes[below].argmin()])
