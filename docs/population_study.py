@@ -1,6 +1,6 @@
 """How far estimates of a population are off: samples of populations that are known to the last row.
 
-python -m docs.population_study     # a minute or two; writes docs/concepts/population-study.md
+python -m docs.population_study     # a minute or two; writes docs/studies/population-study.md
 
 Every population and every sample comes from its seed alone.
 """
@@ -21,7 +21,7 @@ from sfumato.tables import open_table
 from sfumato.typing import IntArray
 
 TEMPLATE = Path(__file__).with_suffix(".template")
-PAGE = Path(__file__).parent / "concepts" / "population-study.md"
+PAGE = Path(__file__).parent / "studies" / "population-study.md"
 
 PEOPLE = 100_000
 SAMPLES = 20

@@ -1,6 +1,6 @@
 """How often the verdict is wrong: tables that expose people, and tables with nothing to find.
 
-python -m docs.verdict_study           # a few minutes; writes docs/concepts/verdict-study.md
+python -m docs.verdict_study           # a few minutes; writes docs/studies/verdict-study.md
 python -m docs.verdict_study --quick   # two tables of each kind, shown and not written
 
 Every table comes from its kind and its seed alone. Whether it exposes anybody is not what was
@@ -36,7 +36,7 @@ from tests.verdict.exact import (
 from tests.verdict.published import column_of, edit, grouped_of
 
 TEMPLATE = Path(__file__).with_suffix(".template")
-PAGE = Path(__file__).parent / "concepts" / "verdict-study.md"
+PAGE = Path(__file__).parent / "studies" / "verdict-study.md"
 TABLES = 15
 """The number of tables of each kind."""
 

@@ -12,8 +12,8 @@ from itertools import product
 from docs.histories.clinic import Clinic, Setting
 from docs.histories.ledgers import publish_history
 from docs.histories.page import (
-    CONCEPTS,
     RESULTS,
+    STUDIES,
     load_results,
     page,
     plots,
@@ -91,7 +91,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
             results[part] = PARTS[part](asked.months)
             RESULTS.write_text(text_of_results(results), encoding="utf-8", newline="\n")
     for name, text in {"histories.md": page(results), **plots(results)}.items():
-        (CONCEPTS / name).write_text(text, encoding="utf-8", newline="\n")
+        (STUDIES / name).write_text(text, encoding="utf-8", newline="\n")
 
 
 if __name__ == "__main__":

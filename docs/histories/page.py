@@ -1,4 +1,4 @@
-"""The page `docs/concepts/histories.md` and its plots, made of the results."""
+"""The page `docs/studies/histories.md` and its plots, made of the results."""
 
 from collections.abc import Sequence
 from pathlib import Path
@@ -10,7 +10,7 @@ from docs.papers.svg import Line, Panel, lines
 
 HERE = Path(__file__).parent
 RESULTS = HERE / "results.json"
-CONCEPTS = HERE.parent / "concepts"
+STUDIES = HERE.parent / "studies"
 
 WAITING = {
     "waiting to join": "wait to join",

@@ -1,4 +1,4 @@
-"""`docs/concepts/drafting-study.md`: drafts leave of public tables what the page says."""
+"""`docs/studies/drafting-study.md`: drafts leave of public tables what the page says."""
 
 from docs.drafting_study import (
     LEAST_AGREED,

@@ -1,4 +1,4 @@
-"""`docs/concepts/frontier-study.md`: every way is measured, and is on the page."""
+"""`docs/studies/frontier-study.md`: every way is measured, and is on the page."""
 
 import numpy as np
 import pyarrow as pa

@@ -1,4 +1,4 @@
-"""`docs/concepts/histories.md`: it says what the results say, and the models keep the rules."""
+"""`docs/studies/histories.md`: it says what the results say, and the models keep the rules."""
 
 import numpy as np
 import pytest
@@ -6,8 +6,8 @@ import pytest
 from docs.histories.clinic import Clinic, Setting
 from docs.histories.ledgers import publish_history
 from docs.histories.page import (
-    CONCEPTS,
     RESULTS,
+    STUDIES,
     load_results,
     page,
     plots,
@@ -23,7 +23,7 @@ def test_the_page_and_the_plots_say_what_the_results_say():
     results = load_results()
     assert text_of_results(results) == RESULTS.read_text(encoding="utf-8")
     for name, text in {"histories.md": page(results), **plots(results)}.items():
-        found = (CONCEPTS / name).read_text(encoding="utf-8")
+        found = (STUDIES / name).read_text(encoding="utf-8")
         assert found == text, "run `python -m docs.histories --page`"
 
 

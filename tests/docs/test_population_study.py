@@ -1,4 +1,4 @@
-"""`docs/concepts/population-study.md`: estimates are as far off as the page says."""
+"""`docs/studies/population-study.md`: estimates are as far off as the page says."""
 
 import pytest
 

@@ -12,12 +12,12 @@ ELSEWHERE = ("docs/decisions/", "docs/papers/", "CHANGELOG.md")
 """Pages for contributors, and other authors' words."""
 
 TEMPLATES = {
-    "docs/concepts/drafting-study.md": "docs/drafting_study.template",
-    "docs/concepts/elsewhere-study.md": "docs/elsewhere_study.template",
-    "docs/concepts/frontier-study.md": "docs/frontier_study.template",
-    "docs/concepts/histories.md": "docs/histories/page.template",
-    "docs/concepts/population-study.md": "docs/population_study.template",
-    "docs/concepts/verdict-study.md": "docs/verdict_study.template",
+    "docs/studies/drafting-study.md": "docs/drafting_study.template",
+    "docs/studies/elsewhere-study.md": "docs/elsewhere_study.template",
+    "docs/studies/frontier-study.md": "docs/frontier_study.template",
+    "docs/studies/histories.md": "docs/histories/page.template",
+    "docs/studies/population-study.md": "docs/population_study.template",
+    "docs/studies/verdict-study.md": "docs/verdict_study.template",
 }
 """Pages made from runs, with the text they are made from."""
 

@@ -1,4 +1,4 @@
-"""`docs/concepts/verdict-study.md`: the verdict is as rarely wrong as the page says."""
+"""`docs/studies/verdict-study.md`: the verdict is as rarely wrong as the page says."""
 
 import re
 
