@@ -9,7 +9,7 @@ from docs.papers.claims import falls, order
 from docs.papers.data import CATEGORIES, COLUMNS
 from docs.papers.deciding import METHODS
 from docs.papers.distortion import ALPHAS
-from docs.papers.figures import mean, over_alpha, shares
+from docs.papers.figures import mean, shares
 from docs.papers.printed import EXPOSED_ROWS, HEIGHTS, SUFFERING
 from docs.papers.results import HERE, Record, values, where
 from docs.papers.setting import LOCAL, MODELS, READINGS
@@ -31,20 +31,14 @@ def page(results: Record) -> str:
 
 
 def _tables(results: Record) -> dict[str, str]:
-    widths = [str(width) for width in WIDTHS]
     return {
         "heights": _heights(),
         "attacked": _attacked_table(results),
         "readings": _readings(results),
         "standard": _standard_table(results),
-        "over_alpha": _alpha_table(results, k=3, p=2),
         "claims": _claims_table(results),
         "sliced": _sliced_table(results),
-        "seconds": table(
-            ["method", "model", *widths], _grid(results, "seconds", (*SEARCHES, *LOCAL), ".3f")
-        ),
-        "checked": table(["search", "model", *widths], _checked(results)),
-        "made": table(["method", "model", *widths], _made(results)),
+        "times": _times_table(results),
     }
 
 
@@ -172,15 +166,6 @@ def _standard_table(results: Record) -> str:
     return table(heads, rows)
 
 
-def _alpha_table(results: Record, *, k: int, p: int) -> str:
-    rows = []
-    for method in METHODS:
-        for model, title in MODELS.items():
-            lost = over_alpha(results, model, method, k=k, p=p)
-            rows.append([method, title, *(f"{ratio:.4f}" for _, ratio in lost)])
-    return table(["method", "model", *(f"α = {alpha:g}" for alpha in ALPHAS)], rows)
-
-
 def _claims_table(results: Record) -> str:
     heads = [
         "method",
@@ -221,34 +206,19 @@ def _sliced_table(results: Record) -> str:
     return table(heads, rows)
 
 
-def _grid(results: Record, what: str, methods: Sequence[str], form: str) -> list[list[str]]:
-    return [
-        [
-            method,
-            title,
-            *(
-                f"{one[what]:{form}}"
-                for one in where(results["timing"], method=method, model=model)
-            ),
-        ]
-        for method in methods
-        for model, title in MODELS.items()
-    ]
-
-
-def _checked(results: Record) -> list[list[str]]:
-    rows = _grid(results, "checks", SEARCHES, "d")
-    nodes = values(results["timing"], "nodes", method=SEARCHES[0], model="enhanced")
-    return [*rows, ["all nodes", "", *map(str, nodes)]]
-
-
-def _made(results: Record) -> list[list[str]]:
-    classes = _grid(results, "classes", tuple(LOCAL), "d")
-    rounds = _grid(results, "rounds", tuple(LOCAL), "d")
-    return [
-        [*one[:2], *(f"{c} in {r}" for c, r in zip(one[2:], other[2:], strict=True))]
-        for one, other in zip(classes, rounds, strict=True)
-    ]
+def _times_table(results: Record) -> str:
+    """Write what each method takes with all quasi-identifiers."""
+    rows = []
+    for method in (*SEARCHES, *LOCAL):
+        for model, title in MODELS.items():
+            [one] = where(results["timing"], columns=max(WIDTHS), method=method, model=model)
+            made = (
+                f"{one['checks']} of {one['nodes']} nodes"
+                if method in SEARCHES
+                else f"{one['classes']} classes in {one['rounds']} rounds"
+            )
+            rows.append([method, title, f"{one['seconds']:.3f}", made])
+    return table(["method", "model", "CPU seconds", "checked or made"], rows)
 
 
 def _tally(numbers: Sequence[float]) -> str:

@@ -82,21 +82,24 @@ def test_every_demand_was_put_to_every_method():
 
 
 def test_the_table_of_errors_gives_what_the_results_hold():
-    for rows, words in zip(releases.ROWS, ("## Occupation", "and 30 162:"), strict=True):
-        shown = table_after(words)
-        assert len(shown) == 7
-        for line, l in zip(shown, range(2, 9), strict=True):
-            for cell, method in zip(line[1:], releases.METHODS, strict=True):
-                [one] = where(CELLS, rows=rows, sensitive=OCCUPATION, l=l, method=method)
-                if one["refused"] is not None:
-                    assert cell == "impossible"
-                else:
-                    number = float(re.findall(r"[\d.]+", cell)[0])
-                    assert number == pytest.approx(100 * one["median"], abs=0.051)
+    shown = table_after("## Occupation")
+    assert len(shown) == 7
+    for line, l in zip(shown, range(2, 9), strict=True):
+        for cell, method in zip(line[1:], releases.METHODS, strict=True):
+            [one] = where(CELLS, rows=max(releases.ROWS), sensitive=OCCUPATION, l=l, method=method)
+            if one["refused"] is not None:
+                assert cell == "impossible"
+            else:
+                number = float(re.findall(r"[\d.]+", cell)[0])
+                assert number == pytest.approx(100 * one["median"], abs=0.051)
 
 
 def test_every_cell_against_a_claim_is_named():
-    shown = [tuple(line[:2]) for line in table_after("## Where it does not hold")]
+    shown = [
+        (words, cell)
+        for words, cells in table_after("## Where it does not hold")
+        for cell in cells.split("; ")
+    ]
     against = [
         (claim.words, each.cell)
         for claim in CLAIMS.values()

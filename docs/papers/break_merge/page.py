@@ -22,6 +22,8 @@ from docs.papers.results import HERE, Record, values, where
 
 TEMPLATE = HERE / "break_merge" / "page.template"
 
+[SEVENTH] = [one for one in CONDITIONALS if one.name == "VII (A)"]
+
 _ROUNDED = 0.008
 """Ratios are printed with two or three digits, some of them cut off."""
 
@@ -35,16 +37,11 @@ def page(results: Record) -> str:
 def _tables(results: Record) -> dict[str, str]:
     return {
         "networks": _networks(results),
-        **{
-            f"conditional_{one.name.split()[0]}": _conditional(results, one) for one in CONDITIONALS
-        },
+        "conditional_VII": _conditional(results, SEVENTH),
         "decoded": _decoded(results),
         "verdicts": _verdicts(results),
-        "groups": _groups(results),
-        "broken": _counted(results["broken"]),
         "guesses": _guesses(results),
         "changes": _changes(results["changes"], results["guesses"][0]["size"] * 2),
-        "grown": _counted(results["grown"]),
         "table_14": _table_14(results),
         "limits": _limits(results),
         "admissions": _admissions(results),
@@ -256,30 +253,6 @@ def _verdicts(results: Record) -> str:
     ]
     heads = ["rule", "printed", "on shares", "with 1 added to every cell", "to the letter"]
     return table([*heads, "surest entry"], rows)
-
-
-def _groups(results: Record) -> str:
-    names = ("age", "gender", "zipcode")
-    rows = [
-        [*(_value(one[name]) for name in names), str(one["group"]), str(one["people"])]
-        for one in results["groups"]
-    ]
-    return table([*map(_name, names), "group", "rows"], rows)
-
-
-def _counted(records: list[Record]) -> str:
-    rows = [
-        [
-            one["table"],
-            _name(one["column"]),
-            str(one["group"]),
-            _value(one["value"]),
-            str(one["printed"]),
-            str(one["ours"]),
-        ]
-        for one in records
-    ]
-    return table(["table", "column", "group", "value", "printed", "ours"], rows)
 
 
 def _guesses(results: Record) -> str:

@@ -20,13 +20,12 @@ def page(results: Record) -> str:
 
 
 def _tables(results: Record) -> dict[str, str]:
-    few, all_rows = results["parameters"]["rows"]
+    _, all_rows = results["parameters"]["rows"]
     return {
         **{
-            f"{name}_{what}_{size}": _compared(where(results["cells"], rows=rows), column, what)
+            f"{name}_{what}": _compared(where(results["cells"], rows=all_rows), column, what)
             for name, column in (("occupation", OCCUPATION), ("salary", SALARY))
             for what in ("median", "off")
-            for size, rows in (("few", few), ("all", all_rows))
         },
         "published": _published(where(results["cells"], rows=all_rows)),
         "columns": _columns(where(results["cells"], rows=all_rows, sensitive=OCCUPATION)),
@@ -129,13 +128,13 @@ def _growing(cells: list[Record]) -> dict[str, str]:
 
 def _exceptions(cells: list[Record]) -> str:
     """Name every cell in which a claim does not hold."""
-    rows = [
-        [claim.words, each.cell, *(f"{number:.4g}" for number in (each.ours, each.theirs))]
-        for claim in CLAIMS.values()
-        for each in claim.duels(cells)
-        if not each.good
-    ]
-    return table(["not so", "where", "it has", "the better of the others"], rows)
+    against: dict[str, list[str]] = {}
+    for claim in CLAIMS.values():
+        for each in claim.duels(cells):
+            if not each.good:
+                against.setdefault(claim.words, []).append(each.cell)
+    rows = [[words, "; ".join(found)] for words, found in against.items()]
+    return table(["not so", "where"], rows)
 
 
 def _lesser_overlaps(cells: list[Record]) -> str:
