@@ -200,6 +200,28 @@ def test_others_are_named_by_what_stays_and_never_by_their_members():
         Frequent([["a"], ["b"]])
 
 
+def test_what_stays_longest_can_share_a_label_before_all_is_hidden():
+    values = ["a", "b", "c", "d", "e", "f"]
+    h = Frequent([["a", "b", "c"], ["a", "b"]], together=True).build("x", values)
+    assert h.labels[2:] == (
+        ("a", "b", "other than a or b"),
+        ("a or b", "other than a or b"),
+        ("*",),
+    )
+    assert Frequent([["a", "b"]], together=True).fixed_height == 3
+    # A value that comes later is among the others, as on every level.
+    later = Frequent([["a", "b"]], together=True).build("x", ["z"])
+    assert later.labels[-2] == ("other than a or b",)
+    many = Frequent([list("abcde")], together=True, language="de").build("x", values)
+    assert many.labels[2] == ("eines der 5 häufigsten", "andere")
+    # A value that is called like the group is not taken for it.
+    named = Frequent([["a", "b"]], together=True).build("x", [*values, "a or b"])
+    assert "any a or b" in named.labels[2]
+    for wrong in ({"keep": [["a"]], "together": True}, {"keep": [["a", "b"]], "together": "yes"}):
+        with pytest.raises(ParameterError, match="together"):
+            Frequent(**wrong)
+
+
 @pytest.mark.parametrize(
     "builder", [Frequent.example(), KnownTree.example(), OrderedCategories.example()]
 )

@@ -6,10 +6,12 @@ from datetime import date
 from itertools import combinations
 
 import numpy as np
+import pyarrow as pa
 import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
+import sfumato as sf
 from sfumato.counts import FrequencySet
 from sfumato.models import KAnonymity
 from sfumato.partition import Mondrian
@@ -135,6 +137,23 @@ def test_labels_are_cut_before_numbers_of_which_a_cut_leaves_half():
     partition = Mondrian().run(problem)
     wards = [{ward for _, ward in members} for members in found_classes(problem, partition)]
     assert sorted(map(sorted, wards)) == [["a"], ["b"]]
+
+
+def test_numbers_of_which_nothing_would_be_told_are_cut_before_labels_that_say_something():
+    tree = {"kind": "taxonomy", "tree": {"many": list("abcdef"), "few": ["g", "h"]}}
+    ages = {"kind": "intervals", "bounds": [30], "join": True}
+    rows = [(age, ward) for age in (20, 50) for ward in "abcdef" for _ in range(2)]
+    rows += [(age, ward) for age in (20, 50) for ward in "gh" for _ in range(6)]
+    known = {"role": "quasi-identifier"}
+    policy = {
+        "columns": {"age": {**known, "hierarchy": ages}, "ward": {**known, "hierarchy": tree}},
+        "models": [{"model": "k-anonymity", "k": 12}],
+        "method": "mondrian",
+    }
+    people = pa.table({"age": [age for age, _ in rows], "ward": [ward for _, ward in rows]})
+    made = sf.anonymize(people, policy).table
+    assert set(made["ward"].to_pylist()) == {"many", "few"}
+    assert set(made["age"].to_pylist()) == {"under 30", "30 or more"}
 
 
 @given(rows=TABLES, k=st.integers(2, 5))

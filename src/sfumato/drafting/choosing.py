@@ -76,6 +76,10 @@ _MOST_NEIGHBOURS = 20_000
 _MOST_NEIGHBOURS_OF_PEOPLE = 3_000
 """The same where people are counted, which takes longer."""
 
+_MANY_CELLS = 20_000
+"""Of more cells that others may know it is tried on a few rows first what neighbours, or a column
+less, would save."""
+
 _MANY_KNOWN = 20
 """With more quasi-identifiers than this, fewer combinations are as many cells."""
 
@@ -199,6 +203,9 @@ class DraftSearch:
         cells = max(columns * (rows + _PAIR * columns), 1)
         self._left = min(max(_CELLS // cells, _FEWEST_VERDICTS), _MOST_VERDICTS)
         """As many verdicts may still be asked for."""
+
+        self._compared: dict[str, Trial | None] = {}
+        """What was tried on a few rows: ranking columns and pricing them ask for much of it."""
 
     def draft(self, columns: Mapping[str, DraftedColumn]) -> Draft:
         """Return the draft that keeps most of what must not be hidden, with its price."""
@@ -341,7 +348,7 @@ class DraftSearch:
         steps = {name: 0 for name, ladder in ladders.items() if ladder}
         found: list[_State] = []
         tried = self._measure(columns, _models(ladders, steps), BOXES)
-        near = self._near(columns, steps, ladders)
+        near = self._near(columns, steps, ladders, tried)
         makings = {BOXES: tried, NEIGHBOURS: near}
         if _share_gone(near) > _share_gone(tried) - _SAVES:
             del makings[NEIGHBOURS]
@@ -381,8 +388,16 @@ class DraftSearch:
         columns: Mapping[str, DraftedColumn],
         steps: Mapping[str, int],
         ladders: _Ladders,
+        boxes: Trial | None,
     ) -> Trial | None:
-        """Return what is published if neighbours share labels, where that is worth a look."""
+        """Return what is published if neighbours share labels, where that is worth a look.
+
+        Args:
+            columns: The columns of the draft.
+            steps: How strong its models are.
+            ladders: The models.
+            boxes: What is published if the table is halved again and again.
+        """
         assert self._tries is not None  # noqa: S101 - nothing is tried without
         rules = self._rules(columns, ())
         people = rules.counted_person is not None
@@ -390,7 +405,15 @@ class DraftSearch:
         most = most * _MANY_KNOWN // max(len(rules.quasi_identifiers), _MANY_KNOWN)
         if self._given.start is not None or self._tries.combinations > most:
             return None
-        return self._measure(columns, _models(ladders, steps), NEIGHBOURS)
+        if _share_gone(boxes) <= _SAVES:
+            return None
+        models = _models(ladders, steps)
+        if self._tries.combinations * len(rules.quasi_identifiers) > _MANY_CELLS:
+            # Neighbours of many take long: they are looked for if those of few rows save something.
+            few = self._compare(columns, models, NEIGHBOURS)
+            if _share_gone(few) >= _share_gone(self._compare(columns, models)):
+                return None
+        return self._measure(columns, models, NEIGHBOURS)
 
     def _strengthen(self, state: _State, ladders: _Ladders) -> _State:
         """Return the state with stronger models for columns of which too much is told."""
@@ -478,17 +501,21 @@ class DraftSearch:
                 names = dict.fromkeys([*most, *names])
             return [name for name in names if name not in protected and name in state.columns]
         found: dict[str, float] = {}
-        bare = self._compare(state.columns)
-        for name, step in state.steps.items() if len(state.steps) <= _MOST_COMPARED else ():
-            tried = self._compare(state.columns, _models(ladders, {name: step}))
-            if bare is not None and tried is not None:
-                found[name] = (tried.loss - bare.loss) * len(state.known)
-        if bare is not None and 2 < len(state.known) <= _MOST_COMPARED:
+        bare, n = self._compare(state.columns), len(state.known)
+        if bare is not None and 2 < n <= _MOST_COMPARED:
             for name in state.known:
                 others = self._compare(_leave_out(state, [name])[0])
                 if others is not None:
-                    n = len(state.known)
                     found[name] = n * bare.loss - (n - 1) * others.loss
+        if bare is not None and 0 < len(state.steps) <= _MOST_COMPARED:
+            every = self._compare(state.columns, _models(ladders, state.steps))
+            least = sorted(found.values())[-_MOST_TRIED:][0] if len(found) >= _MOST_TRIED else 0.0
+            # Where all models cost less than the columns that would be tried, so does each.
+            dear = every is None or (every.loss - bare.loss) * n > least
+            for name, step in state.steps.items() if dear else ():
+                tried = self._compare(state.columns, _models(ladders, {name: step}))
+                if tried is not None:
+                    found[name] = (tried.loss - bare.loss) * n
         ranked = sorted(found, key=lambda name: (-found[name], name))
         return [name for name in ranked if name not in protected]
 
@@ -505,12 +532,30 @@ class DraftSearch:
         for columns, steps, left_out in ways:
             if not any(c.rule.role in (Role.QUASI_IDENTIFIER, Role.SET) for c in columns.values()):
                 continue
+            if state.safe and not self._may_save(state, columns, steps, ladders):
+                continue
             # What was made stronger for the sake of these may be as weak as it was.
             first = dict.fromkeys(steps, 0) if state.safe else steps
             tried = self._measure(columns, _models(ladders, first), state.making)
             if tried is not None:
                 found.append(_Less(columns, first, tried, left_out))
         return min(found, key=lambda each: each.gone, default=None)
+
+    def _may_save(
+        self,
+        state: _State,
+        columns: Mapping[str, DraftedColumn],
+        steps: Mapping[str, int],
+        ladders: _Ladders,
+    ) -> bool:
+        """Return whether less is gone of a few rows, of which more is to be saved than of many."""
+        assert self._tries is not None  # noqa: S101 - nothing is tried without
+        many = self._tries.combinations * len(state.known) > _MANY_CELLS
+        if not many or state.making is not BOXES:
+            return True
+        weak = _models(ladders, dict.fromkeys(steps, 0))
+        before = self._compare(state.columns, _models(ladders, state.steps))
+        return _share_gone(self._compare(columns, weak)) < _share_gone(before)
 
     def _judge_less(self, state: _State, less: "_Less", ladders: _Ladders) -> _State | None:
         """Return a draft with less than another, with models as strong as it takes."""
@@ -546,11 +591,18 @@ class DraftSearch:
     # What it costs.
 
     def _compare(
-        self, columns: Mapping[str, DraftedColumn], models: Sequence[PrivacyModel] = ()
+        self,
+        columns: Mapping[str, DraftedColumn],
+        models: Sequence[PrivacyModel] = (),
+        making: Making = BOXES,
     ) -> Trial | None:
-        """Try columns on a few rows."""
+        """Try columns on a few rows, each policy once."""
         assert self._tries is not None  # noqa: S101 - nothing is tried without
-        return self._tries.compare(self._rules(columns, models))
+        policy = self._rules(columns, models, making)
+        key = repr(policy)
+        if key not in self._compared:
+            self._compared[key] = self._tries.compare(policy)
+        return self._compared[key]
 
     def _price(self, state: _State, found: Mapping[str, _State], policy: Policy) -> Price:
         assert self._tries is not None  # noqa: S101 - nothing is tried without

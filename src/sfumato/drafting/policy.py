@@ -580,13 +580,18 @@ def _with_single_numbers(found: Intervals, values: Sequence[Value]) -> Intervals
 
 
 def _named_by_many(found: Frequent, rows: Mapping[str, int]) -> HierarchyBuilder:
-    """Return a hierarchy of frequent values that names none of a few rows."""
+    """Return a hierarchy of frequent values that names none of a few rows, and hides few cells.
+
+    The most frequent share a label before all are `*`: about half of the rows have one of them.
+    """
     levels: list[list[str]] = []
     for level in found.keep:
         kept = [name for name in level if rows.get(name, 0) >= _NAMED]
         if kept and (not levels or len(kept) < len(levels[-1])):
             levels.append(kept)
-    return Frequent(levels) if levels else Suppress()
+    if not levels:
+        return Suppress()
+    return Frequent(levels, together=len(levels[-1]) > 1)
 
 
 def _fits_all(found: HierarchyBuilder, domain: Domain, looked_at: Sequence[Value]) -> bool:

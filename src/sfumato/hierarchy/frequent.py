@@ -40,12 +40,17 @@ class Frequent(HierarchyBuilder):
     Args:
         keep: Per level the values that keep their names, finest first; each level's are some of
             the level's below. A single list is one level.
+        together: Whether there is one more level, on which the values that keep their names on the
+            last one are a group too (`flu or cold` beside `other than flu or cold`), so that less
+            is hidden.
         language: The language of labels: en, de, fr, es, it or nl.
 
     Example:
         >>> h = Frequent([["flu", "cold"], ["flu"]]).build("ill", ["flu", "cold", "gout"])
         >>> h.labels[1:]
         (('flu', 'cold', 'other than flu or cold'), ('flu', 'other than flu'), ('*',))
+        >>> Frequent(["flu", "cold"], together=True).build("ill", ["flu", "cold", "gout"]).labels[2]
+        ('flu or cold', 'other than flu or cold')
     """
 
     name: ClassVar[str] = "frequent"
@@ -53,10 +58,13 @@ class Frequent(HierarchyBuilder):
     in_words: ClassVar[str] = "What many have keeps its name, all else is other."
 
     keep: Sequence[Sequence[str]] | Sequence[str]
+    together: bool = False
     language: str = DEFAULT
 
     def __post_init__(self) -> None:
         language_of(self.language)
+        if not isinstance(self.together, bool):
+            raise ParameterError("together", self.together, "true or false")
         given = self.keep
         levels = [[given] if isinstance(given, str) else given]
         if isinstance(given, list | tuple) and given and isinstance(given[0], list | tuple):
@@ -65,6 +73,9 @@ class Frequent(HierarchyBuilder):
         if not all(names) or any(not {*b} < {*a} for a, b in pairwise(names)):
             expected = "a list of values per level, each level's fewer, and some of the one before"
             raise ParameterError("keep", given, expected)
+        if self.together and len(names[-1]) < 2:
+            why = "one value has its own name on the last level"
+            raise ParameterError("together", self.together, "false with a single value", why=why)
         object.__setattr__(self, "keep", tuple(names))
 
     def in_language(self, language: str) -> Self:
@@ -72,7 +83,7 @@ class Frequent(HierarchyBuilder):
 
     @property
     def fixed_height(self) -> int:
-        return len(self.keep) + 1
+        return len(self.keep) + 1 + self.together
 
     def build(
         self,
@@ -88,11 +99,15 @@ class Frequent(HierarchyBuilder):
             taken = {*named, *kept[0], *others}
             others.append(_name(self.keep[level], level, taken, language_of(self.language)))
 
+        group = _name_group(self.keep[-1], {*named, *kept[0], *others}, language_of(self.language))
+
         def path(value: Value) -> tuple[str, ...]:
             text = text_of(value)
-            stays = (
+            stays = [
                 text if text in there else other for there, other in zip(kept, others, strict=True)
-            )
+            ]
+            if self.together:
+                stays.append(group if text in kept[-1] else others[-1])
             return (*stays, STAR)
 
         return Hierarchy.from_function(column, values, path)
@@ -124,6 +139,14 @@ def _name(kept: Sequence[str], level: int, taken: set[str], words: Language) -> 
     name = words.say("other than", names=words.list_or(kept))
     if len(kept) > _MOST_NAMED or len(name) > _LONGEST:
         name = words.say("outside", number=len(kept)) if level else words.say("other")
+    return free_name(name, taken)
+
+
+def _name_group(kept: Sequence[str], taken: set[str], words: Language) -> str:
+    """Return what the values that keep their names longest are called together."""
+    name = words.list_or(kept)
+    if len(kept) > _MOST_NAMED or len(name) > _LONGEST:
+        name = words.say("among", number=len(kept))
     return free_name(name, taken)
 
 

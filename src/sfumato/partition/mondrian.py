@@ -35,13 +35,13 @@ class Mondrian(Partitioner):
 
     A box of rows is cut on the attribute that is widest in it: widest relative to the
     whole domain, times the attribute's weight; a stretch of numbers counts half beside labels,
-    because a cut leaves half of it. If a half would break a model, the next widest attribute is
-    tried. An attribute with a hierarchy is cut between the children of
-    the lowest label that covers the box; one without, if it holds numbers or dates,
-    between any two values, and is published as the interval between its cuts; one whose
-    hierarchy is `auto`, if it holds numbers, at the ends of its ranges where that can be. Rows
-    that miss such a value are cut off first: only `*` covers them together with others. Where they
-    are too few, they stay with the rows that have the highest values.
+    because a cut leaves half of it, and three quarters where only `*` would say it. If a half would
+    break a model, the next widest attribute is tried. An attribute with a hierarchy is cut between
+    the children of the lowest label that covers the box; one without, if it holds numbers or dates,
+    between any two values, and is published as the interval between its cuts; one whose hierarchy
+    is `auto`, if it holds numbers, at the ends of its ranges where that can be. Rows that miss such
+    a value are cut off first: only `*` covers them together with others. Where they are too few,
+    they stay with the rows that have the highest values.
 
     Promises: every class keeps the models. Does not promise the least possible loss.
 
@@ -157,6 +157,10 @@ def _between_cuts(
 _LEFT_BY_A_CUT = 0.5
 """The share of a stretch of numbers that each half keeps."""
 
+_HIDDEN = 0.75
+"""The width of a stretch of which nothing would be told: cut after what only `*` covers among
+labels, because that ends with one cut, and before all that says something already."""
+
 _DIGITS = 12
 """Widths are rounded to this many digits: those that differ only by rounding are ties."""
 
@@ -240,6 +244,9 @@ class Interval(Line):
         self.finest = int(bool(self.steps and problem.ends and problem.ends[attribute] is not None))
         """The narrowest ranges that are told apart: 0 for values themselves."""
 
+        self.last = max(len(values) - 1 - (self.missing >= 0), 0)
+        """The highest value."""
+
     def look(self, boxes: Boxes) -> BoxView:
         return _IntervalView(self, boxes)
 
@@ -265,6 +272,10 @@ class _IntervalView(BoxView):
         # takes all of their width away, one between numbers about half.
         self._lacking = (high == line.missing) & (low < high)
         stretch = (line.scale[high] - line.scale[low]) * _LEFT_BY_A_CUT
+        if line.finest:
+            narrow = line.steps[0]
+            hidden = (narrow[low] == narrow[0]) & (narrow[high] == narrow[line.last])
+            stretch = np.where(hidden, line.weight * _HIDDEN, stretch)
         self.widths = np.where(self._lacking, line.weight, stretch)
         _widen(self.widths, low < high)
         if line.finest:
