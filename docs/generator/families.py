@@ -143,8 +143,8 @@ def searches() -> str:
         "# Searches",
         "How the best generalisation is looked for. A policy names one under `search`; the default "
         "is best-first without a limit. [Searches](../concepts/searches.md) explains what *proven "
-        "optimal* means, and [Large lattices and budgets](../how-to/large-lattices.md) what to do "
-        "when a search takes long.",
+        "optimal* means, and [Large lattices](../how-to/look-at-a-lattice.md#when-it-is-large) "
+        "what to do when a search takes long.",
         overview(SEARCHES, {"Proves it": lambda kind: kind.exact}),
         "*Proves it*: if its budget lets it finish, the result is proven to be the best.",
         *sections(
@@ -189,7 +189,7 @@ def attacks() -> str:
         "table, published or not. [Attacks](../concepts/attacks.md) tells the story of each, and "
         "when an attack speaks against a release.",
         overview(ATTACKS, {}),
-        *sections(ATTACKS, None, lambda kind: python("attacks", kind.example())),
+        *sections(ATTACKS, None, lambda kind: python("attacks", kind.example()), stories=False),
     )
 
 

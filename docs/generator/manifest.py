@@ -141,8 +141,8 @@ def page() -> str:
         "the same in Python: `release.manifest.rows.published` is `rows.published` below, and "
         "`release.manifest.to_dict()` is all of it. Of a release in a database it is the one text "
         "in the table `…_manifest` beside it. It says what was done and what is promised, and "
-        "everything in it may be public. [Read a manifest](../how-to/read-a-manifest.md) goes "
-        "through one.",
+        "everything in it may be public. "
+        "[Read a release](../how-to/read-a-release.md#the-manifest) goes through one.",
         "`sfumato verify` recomputes what it claims from the rows.",
         table(["key", "meaning"], rows),
         "Losses, method and search are not in the manifest of a decoupled release: they describe "

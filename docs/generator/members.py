@@ -35,13 +35,17 @@ def sections(
     after: Callable[[Kind], str],
     *,
     between: Callable[[Kind], str] | None = None,
+    stories: bool = True,
 ) -> list[str]:
-    """Write a section per member: what it means, its settings, an example in a policy, if any."""
+    """Write a section per member: what it means, its settings, an example in a policy, if any.
+
+    Without stories, only the paragraphs that begin with *Promises*, *Finds* and so on are shown.
+    """
     written = [
         joined(
             f"## {name}",
             prose(doc_of(kind).summary),
-            *doc_of(kind).paragraphs(),
+            *(each for each in doc_of(kind).paragraphs() if stories or each.startswith("**")),
             between(kind) if between else "",
             _settings(kind),
             block("yaml", to_text(policy(kind))) if policy else "",

@@ -15,26 +15,20 @@ from sfumato.drafting.inspection import Inspection
 from sfumato.drafting.policy import Draft
 from sfumato.evidence import SigningKey
 from sfumato.leaks import (
-    Advice,
     Breach,
     Exposure,
     Fact,
     Findings,
-    Inference,
-    RiskLevels,
     Rule,
-    Vulnerable,
-    WantedKnowledge,
 )
 from sfumato.ledger.publishing.increments import Publication
-from sfumato.ledger.publishing.ledger import Contents, Headroom, Room
+from sfumato.ledger.publishing.ledger import Headroom
 from sfumato.policy.parts import Part
-from sfumato.recode.lattice import JudgedLattice, JudgedNode, Sublattice
+from sfumato.recode.lattice import JudgedLattice
 from sfumato.releases.release import DecoupledRelease
-from sfumato.study.trace import Specialisation, Trace
-from sfumato.tasks.hierarchies import ValueTree, ValueTrees
-from sfumato.tasks.protect import ProtectedRelease, ProtectStep
-from sfumato.verifier import Check, Verdict
+from sfumato.study.trace import Trace
+from sfumato.tasks.protect import ProtectedRelease
+from sfumato.verifier import Verdict
 
 _MORE = {
     "DecoupledRelease": DecoupledRelease,
@@ -42,33 +36,19 @@ _MORE = {
     "Draft": Draft,
     "Inspection": Inspection,
     "Verdict": Verdict,
-    "Check": Check,
     "Finding": Finding,
     "Findings": Findings,
     "Rule": Rule,
     "Fact": Fact,
-    "WantedKnowledge": WantedKnowledge,
-    "Inference": Inference,
-    "Advice": Advice,
-    "Vulnerable": Vulnerable,
-    "RiskLevels": RiskLevels,
     "ProtectedRelease": ProtectedRelease,
-    "ProtectStep": ProtectStep,
     "Exposure": Exposure,
     "Breach": Breach,
     "Publication": Publication,
     "Headroom": Headroom,
-    "Room": Room,
-    "Contents": Contents,
     "JudgedLattice": JudgedLattice,
-    "JudgedNode": JudgedNode,
-    "Sublattice": Sublattice,
-    "Specialisation": Specialisation,
     "Trace": Trace,
-    "ValueTree": ValueTree,
-    "ValueTrees": ValueTrees,
 }
-"""Results, which need not be named."""
+"""Results, which need not be named; what they are made of has docstrings."""
 
 _WITH_METHODS = ("sf.Ledger", "sf.Policy")
 """Classes that people call methods of, with arguments that are explained one by one."""
@@ -260,17 +240,14 @@ def _module(name: str, module: ModuleType) -> str:
             f"### sf.{name}",
             f"{prose(doc.summary)} All members with their settings: [{target}]({target}).",
         )
-    rows = []
-    for each in module.__all__:
-        member = getattr(module, each)
-        summary = doc_of(member).summary if _is_ours(member) else ""
-        if summary:
-            rows.append([code(f"sf.{name}.{each}"), prose(summary)])
+    names = [
+        code(f"sf.{name}.{each}") for each in module.__all__ if _is_ours(getattr(module, each))
+    ]
     return joined(
         f"### sf.{name}",
         prose(doc.summary),
         *doc.paragraphs(),
-        table(["name", "in a sentence"], rows) if name != "tools" else "",
+        ", ".join(names) if name != "tools" else "",
     )
 
 

@@ -16,13 +16,17 @@ _LINK = re.compile(r"(?<!!)\[(?:[^\[\]]|\[[^\]]*\])*\]\(([^()\s]+(?:\([^()]*\)[^
 
 @dataclass(frozen=True)
 class Block:
-    """A fenced block: its language, the file it is to be saved as (if any), its text."""
+    """A fenced block: its heading, its language, the file it is to be saved as (if any), its text.
+
+    The heading is the last one of the second level.
+    """
 
     page: Path
     line: int
     language: str
     file: str
     text: str
+    heading: str = ""
 
     @property
     def place(self) -> str:
@@ -63,18 +67,21 @@ def blocks(page: Path) -> list[Block]:
     return list(_blocks(page, text_of(page)))
 
 
-def _blocks(page: Path, text: str) -> Iterator[Block]:
-    fence, start, info, lines = "", 0, "", []
-    for number, line in enumerate(text.splitlines(), 1):
+def _blocks(page: Path, whole: str) -> Iterator[Block]:
+    fence, start, info, lines, heading = "", 0, "", [], ""
+    for number, line in enumerate(whole.splitlines(), 1):
         found = _FENCE.match(line.strip())
         if not fence and found:
             fence, start, info, lines = found[1], number, found[2].strip(), []
         elif fence and line.strip() == fence:
             language, _, file = info.partition(" ")
-            yield Block(page, start, language, file.strip(), "\n".join(lines) + "\n")
+            text = "\n".join(lines) + "\n"
+            yield Block(page, start, language, file.strip(), text, heading)
             fence = ""
         elif fence:
             lines.append(line)
+        elif line.startswith("## "):
+            heading = line[3:].strip()
     assert not fence, f"{name_of(page)}, line {start}: the block is never closed"
 
 

@@ -13,6 +13,7 @@ import doctest
 import io
 import shlex
 import subprocess
+from collections.abc import Sequence
 from pathlib import Path
 
 from typer.testing import CliRunner
@@ -25,12 +26,20 @@ LANGUAGES = {"python", "console", "text", "yaml", "csv", "json", "sh", ""}
 _OPTIONS = doctest.ELLIPSIS | doctest.NORMALIZE_WHITESPACE
 
 
-def run_page(page: Path) -> int:
-    """Run a page in the current folder; give how many things were run."""
+def run_page(page: Path, heading: str | None = None, *, but: Sequence[str] = ()) -> int:
+    """Run a page in the current folder; give how many things were run.
+
+    Args:
+        page: The page.
+        heading: If given, only what stands below this heading is run. All files are saved.
+        but: Headings below which nothing is run.
+    """
     names: dict[str, object] = {"__name__": "page"}
     done = 0
     before: tuple[Block, str] | None = None
     for block in blocks(page):
+        if not block.file and (block.heading in but or heading not in (None, block.heading)):
+            continue
         assert block.language in LANGUAGES, f"{block.place}: no language {block.language!r}"
         if block.language == "text" and before is not None:
             require_same(block.text, before[1], block.place)

@@ -17,10 +17,9 @@ from tests.docs.running import run_page
 from tests.tables.databases import LEAVES_SOCKETS_OPEN
 
 RUN = pages()
-ON_POSTGRES = "docs/how-to/work-in-postgresql.md"
-ON_SPARK = "docs/how-to/work-on-spark.md"
-ALONE = [page for page in RUN if name_of(page) not in (ON_POSTGRES, ON_SPARK)]
-"""Pages for which no server must be running."""
+DATABASES = "docs/how-to/work-in-a-database.md"
+SERVERS = ("PostgreSQL", "Spark")
+"""Headings of that page for which a server must be running."""
 
 
 def fragments(some):
@@ -42,24 +41,24 @@ def _a_reader(tmp_path, monkeypatch):
 
 
 @pytest.mark.usefixtures("patience")
-@pytest.mark.parametrize("page", ALONE, ids=name_of)
+@pytest.mark.parametrize("page", RUN, ids=name_of)
 def test_the_blocks_of_a_page_run_and_show_what_it_says(page):
-    run_page(page)
+    run_page(page, but=SERVERS if name_of(page) == DATABASES else ())
 
 
-def test_the_blocks_of_the_page_on_postgresql_run(postgres, monkeypatch):
-    run_with(postgres, ON_POSTGRES, monkeypatch)
+def test_the_blocks_about_postgresql_run(postgres, monkeypatch):
+    run_with(postgres, "PostgreSQL", monkeypatch)
 
 
 @LEAVES_SOCKETS_OPEN
-def test_the_blocks_of_the_page_on_spark_run(spark, monkeypatch):
-    run_with(spark, ON_SPARK, monkeypatch)
+def test_the_blocks_about_spark_run(spark, monkeypatch):
+    run_with(spark, "Spark", monkeypatch)
 
 
-def run_with(database, name, monkeypatch):
-    [page] = [page for page in RUN if name_of(page) == name]
+def run_with(database, heading, monkeypatch):
+    [page] = [page for page in RUN if name_of(page) == DATABASES]
     with database.for_readers(monkeypatch):
-        run_page(page)
+        assert run_page(page, heading)
     database.clear()
 
 

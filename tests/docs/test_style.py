@@ -8,7 +8,7 @@ import pytest
 from tests.docs.pages import ROOT, name_of, pages
 from tests.style import faults_of_words
 
-ELSEWHERE = ("docs/decisions/", "docs/papers/", "CHANGELOG.md")
+ELSEWHERE = ("docs/decisions/", "docs/papers/", "docs/changelog/")
 """Pages for contributors, and other authors' words."""
 
 TEMPLATES = {
