@@ -872,6 +872,29 @@ def test_nobody_is_believed_above_alpha_after_a_local_start(tmp_path, trusted, s
     assert happened["joined"] > some(10, of=100) < 5 * happened["left with all"]
 
 
+@pytest.mark.parametrize("made", [TinyLedger, HidingLedger])
+@pytest.mark.usefixtures("patience")
+def test_whoever_is_published_leaves_at_once_and_others_are_counted(tmp_path, trusted, some, made):
+    """In whatever state the ledger is: with people who wait to leave, to move, to be corrected."""
+    taken = 0
+    for seed in range(some(8, of=80)):
+        tiny = made(tmp_path / str(seed), seed, written=False)
+        here = [person for people in tiny.cells().values() for person in people]
+        asked = tiny.rng.sample(here, min(len(here), tiny.rng.choice([1, 1, 2])))
+        before = tiny.happened["went with others"]
+        tiny.ask(leaving=asked, at_once=True)
+        assert all(tiny.now[person].left is not None for person in asked), f"seed {seed}"
+        gone = {*here} - {person for people in tiny.cells().values() for person in people}
+        others = tiny.happened["went with others"] - before
+        # Besides those who went with them, people may go who had waited for company.
+        assert len(gone - {*asked}) >= others, f"seed {seed}"
+        taken += others
+        assert tiny.agrees, f"seed {seed}"
+        verdict = judge(tiny.states, tiny.people, harmless=tiny.harmless)
+        assert not verdict.above(tiny.limit), f"seed {seed}: {verdict.beliefs[0]}"
+    assert taken
+
+
 @pytest.mark.parametrize("quarter", range(4))
 def test_nobody_is_believed_above_alpha_in_any_of_many(tmp_path, trusted, thorough, some, quarter):
     first = 1000 + 500 * quarter
