@@ -45,16 +45,21 @@ _NUMBER = re.compile(
     rf"(?P<digits>\d{{1,2}}(?:,\d{{2}})+,\d{{3}}(?:\.\d{{1,4}})?"
     rf"|\d{{1,3}}(?:[{_APART}.,]\d{{3}})+(?:[.,]\d{{1,4}})?"
     r"|\d{1,18}(?:[.,]\d{1,12})?)"
-    r"(?P<round>[.,][-–—]{1,2})?(?P<times>[kKT](?![^\W\d_]))?"
+    r"(?P<round>[.,][-–—]{1,2})?(?P<times>\s?k(?![^\W\d_])|[KT](?![^\W\d_]))?"
     r"\s*(?P<unit>[^\d\s.,;:/|+\-()][^\d;:/|+()]{0,11}(?:/\s?[^\W\d]{1,8})?|)"
     r"(?P<end>(?<=\d)[-−]|\))?"
 )
 
 _TIMES = {
     "k": 3, "t": 3, "tsd": 3, "mio": 6, "mn": 6, "mln": 6, "million": 6, "millions": 6,
-    "millionen": 6, "mrd": 9, "bn": 9, "billion": 9, "lakh": 5, "crore": 7,
+    "millionen": 6, "mrd": 9, "bn": 9, "billion": 9, "lakh": 5, "crore": 7, "tausend": 3,
+    "thousand": 3, "mille": 3, "mil": 3, "mila": 3, "duizend": 3, "miljoen": 6, "millón": 6,
+    "millones": 6, "milione": 6, "milioni": 6, "milliarden": 9, "miliardi": 9, "miljard": 9,
 }  # fmt: skip
-_MULTIPLE = re.compile(rf"({'|'.join(each for each in _TIMES if len(each) > 1)})\.?(?:\s+|$)")
+_MULTIPLE = re.compile(
+    rf"({'|'.join(sorted((each for each in _TIMES if len(each) > 1), key=len, reverse=True))})"
+    rf"\.?(?:\s+|$|(?={_SYMBOL}))|(t)\s?(?={_SYMBOL}|(?:eur|usd|chf|gbp)$)"
+)
 
 
 def amount_of(text: str) -> WrittenAmount | None:
@@ -62,6 +67,8 @@ def amount_of(text: str) -> WrittenAmount | None:
 
     >>> [str(amount_of(text).number) for text in ("$1,200.50", "1.200,50 €", "(3.5)", "2 Mio. €")]
     ['1200.50', '1200.50', '-3.5', '2000000']
+    >>> [str(amount_of(text).number) for text in ("50 k", "50 T€", "50 TEUR", "50 mil €", "50 mm")]
+    ['50000', '50000', '50000', '50000', '50']
     >>> amount_of("E11"), amount_of("120/80")
     (None, None)
     """
@@ -75,15 +82,20 @@ def amount_of(text: str) -> WrittenAmount | None:
     below += end in ("-", "−")
     unit, times = (found["unit"] or "").strip().casefold(), 0
     if found["times"]:
-        times = _TIMES[found["times"].lower()]
+        times = _TIMES[found["times"].strip().lower()]
     elif (multiple := _MULTIPLE.match(unit)) is not None:
-        times, unit = _TIMES[multiple[1]], unit[multiple.end() :]
+        times, unit = _TIMES[multiple[1] or multiple[2]], unit[multiple.end() :]
     before = (found["before"] or "").rstrip(".").casefold()
     try:
         number = Decimal(_digits(found["digits"])) * 10**times
     except ArithmeticError:
         return None
-    return WrittenAmount(before or unit, -number if below == 1 else number)
+    unit = before or unit
+    return WrittenAmount(_SAME.get(unit, unit), -number if below == 1 else number)
+
+
+_SAME = {"€": "eur", "euro": "eur", "euros": "eur", "us$": "usd", "£": "gbp"}
+"""One currency in several writings."""
 
 
 def _digits(text: str) -> str:

@@ -104,6 +104,7 @@ PAIRS = {
     "with a unit": lambda a, b: f"{a} / {b} mmHg",
     "in brackets": lambda a, b: f"({a}, {b})",
     "the second": lambda a, b: f"{b}/{a}",
+    "in words": lambda a, b: f"{a} zu {b} mmHg",
 }
 
 
@@ -144,12 +145,20 @@ def test_a_struct_is_refused_in_words():
         verdict(table)
 
 
+TIMES = (
+    lambda hour, minute: f"{hour}:{minute:02d}",
+    lambda hour, minute: f"{hour}.{minute:02d} Uhr",
+    lambda hour, minute: f"{hour}h{minute:02d}",
+)
 NUMBERS = {
     "euros": lambda n: f"{n} €",
     "thousands apart": lambda n: f"{n:,}",
     "as in German": lambda n: f"{n:,}".replace(",", ".") + ",00",
     "times": lambda n: f"{n // 7 % 1440 // 60:02d}:{n // 7 % 60:02d}",
     "one of them unknown": lambda n: str(n) if n % 50 else "unknown",
+    "thousands in three ways": lambda n: (f"{n} k", f"{n}k", f"{n} Tsd.")[n % 3],
+    "thousands of a currency": lambda n: (f"{n} T€", f"{n} TEUR", f"{n} mille €")[n % 3],
+    "times in three ways": lambda n: TIMES[n % 3](*divmod(n // 7 % 1440, 60)),
 }
 
 

@@ -122,7 +122,11 @@ def _days(texts: Sequence[str]) -> _Amounts:
     return _Amounts([day(each.of(order)) for each in read], Days())
 
 
-_TIME = re.compile(r"(\d{1,2}):(\d{2})(?::\d{2})?")
+_TIME = re.compile(
+    r"(?P<hour>\d{1,2})(?:(?P<apart>[:.h])(?P<minute>\d{2})(?::\d{2})?)?\s*"
+    r"(?P<clock>uhr|h|hrs?|o'clock|uur|(?P<half>[ap])\.?m\.?)?",
+    re.IGNORECASE,
+)
 
 
 class TimesOfDay(Numbers):
@@ -130,12 +134,20 @@ class TimesOfDay(Numbers):
 
     >>> TimesOfDay().read("07:45"), TimesOfDay().point(Decimal(465))
     (Decimal('465'), '07:45')
+    >>> [str(TimesOfDay().read(text)) for text in ("22 Uhr", "22h00", "10:00 pm", "22.00", "22")]
+    ['1320', '1320', '1320', 'None', 'None']
     """
 
     def read(self, value: object) -> Decimal | None:
         """Read a time; seconds do not count."""
         found = _TIME.fullmatch(value.strip()) if isinstance(value, str) else None
-        return None if found is None else Decimal(60 * int(found[1]) + int(found[2]))
+        if found is None or (found["apart"] in (None, ".") and not found["clock"]):
+            return None
+        hour, half = int(found["hour"]), (found["half"] or "").lower()
+        if half:
+            # Twelve is where both halves of a day begin.
+            hour = hour % 12 + 12 * (half == "p")
+        return Decimal(60 * hour + int(found["minute"] or 0))
 
     def point(self, at: Decimal) -> str:
         """Write a time."""

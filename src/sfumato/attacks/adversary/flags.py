@@ -57,7 +57,9 @@ def read_presence(
 
 
 _NUMBERS = re.compile(
-    r"[\s\[({]*([-+]?\d+(?:\.\d+)?)" + 3 * r"(?:\s*[/,;:|x× ]\s*([-+]?\d+(?:\.\d+)?))?" + r"[^\d]*"
+    r"[\s\[({]*([-+]?\d+(?:\.\d+)?)"
+    + 3 * r"(?:\s*(?:[/,;:|x× ]|zu|auf|über|over|sur|su|op)\s*([-+]?\d+(?:\.\d+)?))?"
+    + r"[^\d]*"
 )
 """A cell of up to four numbers: `120/80 mmHg`, `48.1, 11.2`, `3 x 4 x 5`; but not a range."""
 
