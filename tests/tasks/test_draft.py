@@ -12,7 +12,16 @@ import sfumato as sf
 from sfumato import samples
 from sfumato.drafting.in_short import shorten_reason
 from sfumato.errors import InputError, UnknownNameError
-from sfumato.hierarchy import Automatic, Intervals, KnownTree, Masking, OrderedCategories, Suppress
+from sfumato.hierarchy import (
+    Automatic,
+    Frequent,
+    Intervals,
+    KnownTree,
+    Masking,
+    OrderedCategories,
+    Suppress,
+)
+from sfumato.hierarchy.language import languages
 from sfumato.models import AlphaKAnonymity, KAnonymity
 from sfumato.policy import Policy
 from sfumato.schema import Role
@@ -323,6 +332,54 @@ def test_labels_are_in_the_language_of_the_table_or_another(language, label):
     drafted = sf.draft(table, language=language)
     shown = sf.anonymize(table, drafted.policy).table.to_pandas()["Alter"]
     assert any(f" {label} " in each for each in shown)
+
+
+def test_a_policy_to_start_from_keeps_its_language():
+    rng = np.random.default_rng(0)
+    table = pa.table({name: rng.integers(18, 90, 60) for name in ("Alter", "Größe", "Gewicht")})
+    roles = dict.fromkeys(["Alter", "Gewicht"], "quasi-identifier")
+    first = sf.draft(table, roles=roles, language="fr")
+    more = sf.draft(table, roles={"Größe": "quasi-identifier"}, from_policy=first.policy)
+    assert more.policy.columns["Größe"].hierarchy.language == "fr"
+    told = sf.draft(table, roles=roles, from_policy=first.policy, language="it")
+    assert told.policy.columns["Alter"].hierarchy.language == "it"
+
+
+@pytest.mark.usefixtures("patience")
+@pytest.mark.parametrize("code", languages())
+def test_labels_of_every_language_are_read_again_and_stay(code, tmp_path):
+    def month(seed, jobs):
+        rng = np.random.default_rng(seed)
+        return pa.table(
+            {
+                "age": rng.integers(18, 90, 60),
+                "job": rng.choice(jobs, 60),
+                "marital": rng.choice(["single", "married", "divorced", "widowed"], 60),
+                "illness": rng.choice(["flu", "gout"], 60),
+            }
+        )
+
+    jobs = ["cook", "nurse", "clerk", "judge", "smith"]
+    first, later = month(0, jobs), month(1, [*jobs, "pilot"])
+    written = {
+        "age": Intervals(widths=[5, 20], lower=20, upper=80, join=True),
+        "job": Frequent([["cook", "nurse", "clerk"], ["cook", "nurse"]], together=True),
+        "marital": KnownTree("marital-status"),
+    }
+    known = {name: {"role": "quasi-identifier"} for name in written}
+    for name, builder in written.items():
+        known[name]["hierarchy"] = builder.in_language(code)
+    policy = Policy(
+        columns={**known, "illness": "sensitive"}, models=[KAnonymity(4)], method="mondrian"
+    )
+    sf.anonymize(first, policy, output=tmp_path / "release")
+    found = sf.verify(tmp_path / "release", policy, data=first)
+    assert all(check.status != "broken" for check in found.checks)
+    made = sf.anonymize(later, policy)
+    assert all(check.status != "broken" for check in sf.verify(made, policy, attacks=False).checks)
+    # A value that is new is among the others, by the label that they have in this language.
+    others = policy.columns["job"].hierarchy.build("job", jobs).labels[1][-1]
+    assert policy.columns["job"].hierarchy.build("job", ["pilot"]).labels[1] == (others,)
 
 
 def test_a_language_without_words_is_refused():

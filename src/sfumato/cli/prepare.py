@@ -80,7 +80,8 @@ def init(  # noqa: PLR0917 - options of a command line
         str | None,
         typer.Option(
             metavar="en|de|fr|es|it|nl",
-            help="The language of labels. Without it, that of the table where it is clear.",
+            help="The language of labels. Without it, that of the policy it starts from, or of "
+            "the table where that is clear.",
         ),
     ] = None,
     start: Annotated[

@@ -1,5 +1,6 @@
 """Draft and inspect: a first policy for a table, and the risk of the table as it is."""
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from os import PathLike
@@ -98,8 +99,8 @@ def draft(  # noqa: PLR0913 - all but one have a default and are named
         household: The column that says who lives together.
         drop: Columns that are not to be published.
         k: How many people at least are to look alike; 5 unless told otherwise.
-        language: The language of labels: en, de, fr, es, it or nl. None takes that of the names of
-            columns where it is clear, and English else.
+        language: The language of labels: en, de, fr, es, it or nl. None takes that of the policy to
+            start from, or of the names of columns where it is clear, and English else.
         from_policy: A policy to start from. What it says stays as it is written, with its comments;
             hierarchies and models are drafted again for columns named here and for those that it
             does not know.
@@ -183,7 +184,7 @@ def _draft(
         _require_possible(table, name, role, domains.get(name), sets)
         guesses[name] = guesses[name]._replace(role=role, reason="as was said", certain=True)
     guesses = _without_lost_originals(guesses, given, domains, table)
-    told = given.language or language_of_table(domains)
+    told = given.language or _language_of_start(given.start) or language_of_table(domains)
     given = replace(given, language=told)
     columns = draft_columns(_with_roles_of_start(guesses, given), domains, told)
     columns = _with_rules_of_start(columns, given)
@@ -204,6 +205,14 @@ def _with_start(given: Instructions, start: GivenPolicy | None) -> tuple[Instruc
         ), file.parent
     policy = policy_of(start)
     return replace(given, start=policy, text=policy.to_yaml()), None
+
+
+def _language_of_start(start: Policy | None) -> str | None:
+    """Return the language of most labels of the policy to start from; None without any."""
+    rules = () if start is None else start.columns.values()
+    said = Counter(getattr(rule.hierarchy, "language", None) for rule in rules)
+    del said[None]
+    return said.most_common(1)[0][0] if said else None
 
 
 def _require_several(table: Table) -> None:
