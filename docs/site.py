@@ -2,6 +2,7 @@
 
 python -m docs.site                  # site/index.html, to be opened from disk or put on a server
 python -m docs.site --output folder  # the same, elsewhere
+python -m docs.site --among folder   # a folder for this version among those of others, with a list
 
 Pages are copied first, as they lie in the repository, so that every link between them leads to the
 same page on the site. In the copies, a block's file name becomes its title, and links to files that
@@ -118,6 +119,17 @@ def build(output: Path) -> None:
         _serve_from_disk(folder / "site")
         shutil.rmtree(output, ignore_errors=True)
         shutil.copytree(folder / "site", output)
+
+
+def list_versions(folder: Path) -> str:
+    """Return a page that leads to the site of each version in a folder, the newest first."""
+    names = [page.parent.name for page in folder.glob("[0-9]*/index.html")]
+    names.sort(key=lambda name: [int(part) for part in re.findall(r"\d+", name)], reverse=True)
+    items = "".join(f'<li><a href="{name}/index.html">Sfumato {name}</a></li>' for name in names)
+    return (
+        '<!doctype html><html lang="en"><meta charset="utf-8"><title>Sfumato: versions</title>'
+        f"<h1>Documentation of Sfumato</h1><ul>{items}</ul></html>\n"
+    )
 
 
 def _copy_pages(folder: Path) -> None:
@@ -244,8 +256,13 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """Build the site."""
     parser = argparse.ArgumentParser(prog="python -m docs.site", description=__doc__)
     parser.add_argument("--output", type=Path, default=ROOT / "site", help="default: site/")
-    output = parser.parse_args(arguments).output
+    parser.add_argument("--among", type=Path, help="a folder that has one folder per version")
+    given = parser.parse_args(arguments)
+    output = given.among / __version__ if given.among else given.output
     build(output)
+    if given.among:
+        text = list_versions(given.among)
+        (given.among / "index.html").write_text(text, encoding="utf-8")
     sys.stdout.write(f"Open {output / 'index.html'}\n")
     return 0
 

@@ -73,6 +73,18 @@ def test_a_notebook_becomes_a_page_with_what_it_shows():
     ]
 
 
+def test_versions_stand_beside_each_other_the_newest_first(tmp_path, monkeypatch):
+    for name in ("0.9.0", "0.10.1", "drafts"):
+        (tmp_path / name).mkdir()
+        (tmp_path / name / "index.html").write_text("a site")
+    built = []
+    monkeypatch.setattr(site, "build", built.append)
+    assert site.main(["--among", str(tmp_path)]) == 0
+    assert built == [tmp_path / site.__version__]
+    page = (tmp_path / "index.html").read_text(encoding="utf-8")
+    assert re.findall(r'href="(.*?)/index.html"', page) == ["0.10.1", "0.9.0"]
+
+
 @pytest.fixture(scope="module")
 def built_site(tmp_path_factory):
     """The site, built as `make site` does."""
