@@ -12,6 +12,9 @@ IntArray: TypeAlias = NDArray[np.int64]
 CodeArray: TypeAlias = NDArray[np.int32]
 """Positions in a dictionary of values."""
 
+LevelArray: TypeAlias = NDArray[np.int8]
+"""How much something harms, of each of many people."""
+
 FloatArray: TypeAlias = NDArray[np.float64]
 BoolArray: TypeAlias = NDArray[np.bool_]
 

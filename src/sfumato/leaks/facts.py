@@ -22,7 +22,7 @@ from sfumato.errors import UnknownColumnError
 from sfumato.harm import HarmRule, Level, Secrecy
 from sfumato.showing.content import plain_of
 from sfumato.text import percent, text_or_none
-from sfumato.typing import BoolArray, FloatArray, IntArray, Value
+from sfumato.typing import BoolArray, FloatArray, IntArray, LevelArray, Value
 
 MOST_FACTS = 5
 """The most facts that are kept as examples, for each column that is told."""
@@ -155,10 +155,10 @@ class TellingFacts:
     """The facts that tell one sensitive column."""
 
     column: str
-    levels: IntArray
+    levels: LevelArray
     """Per combination of the table, how much the worst fact about it harms."""
 
-    by_known: Mapping[int, IntArray]
+    by_known: Mapping[int, LevelArray]
     """The same by the number of values that are known besides the class: none, one, two."""
 
     worst: tuple[Fact, ...]
@@ -416,7 +416,9 @@ class _Table:
         sizes += [len(each.texts) + 1 for _, each in grouped]
         starts = np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64)
         none = starts[-1]
-        values = np.empty((len(sizes), len(counts)), dtype=np.int64)
+        # They are most of the memory that all of this takes.
+        numbers = np.int32 if none < np.iinfo(np.int32).max else np.int64
+        values = np.empty((len(sizes), len(counts)), dtype=numbers)
         secret = np.zeros(int(none) + 1, dtype=np.int64)
         certain = np.zeros(int(none), dtype=np.bool_)
         for at, column in enumerate(columns):
@@ -1008,13 +1010,13 @@ class _Search:
             )
         return found
 
-    def _levels_of(self, columns: IntArray, known: int) -> IntArray:
+    def _levels_of(self, columns: IntArray, known: int) -> LevelArray:
         """Return per item the worst level of some columns, by that many known values."""
-        levels = np.zeros(len(self.table.counts), dtype=np.int64)
+        levels = np.zeros(len(self.table.counts), dtype=np.int8)
         for at in columns.tolist():
             values = np.where(self.lone[known, at], self.table.values[at], self.table.starts[-1])
             levels = np.maximum(levels, self.lone_levels[values])
-            levels = np.maximum(levels, _LEVELS[self.state[at] >> 3 * known & 7])
+            levels = np.maximum(levels, _SHORT_LEVELS[self.state[at] >> 3 * known & 7])
         return levels
 
     def _fact(self, one: _Candidates) -> Fact:
@@ -1067,6 +1069,9 @@ class _Search:
 
 _LEVELS = np.array([0, 1, 1, 2, 1, 1, 2, 3])
 """The level of a thermometer: how many of three bits are set."""
+
+_SHORT_LEVELS = _LEVELS.astype(np.int8)
+"""The same in few bits: there is one for each column and combination."""
 
 
 _THERMOMETER = np.array([0, 1, 3, 7], dtype=np.int64)
