@@ -46,6 +46,7 @@ def _small(bench: Bench, nothing: float, few: int) -> Iterator[Figure]:
         "anonymize": [table, "-p", policy, "-o", release, "--force"],
         "verify": [release, "--only-promises"],
         "detect": [release],
+        "report": [release, "-o", folder / "report.html", "--force"],
         "decouple": [release, "-o", folder / "apart", "--force"],
         "init": [table, "-o", folder / "draft.yaml", "--force"],
     }

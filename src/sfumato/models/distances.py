@@ -89,7 +89,7 @@ def hierarchical_distance(counts: ValueCounts, sizes: IntArray) -> FloatArray:
     node's own; over all levels the sum telescopes, and what remains is the mean of the
     `equal` distances at every level below the top.
     """
-    tree = counts.column.memoize("tree", _Tree.of)
+    tree = counts.column.memoize("tree", _LabelTree.of)
     total = np.zeros(len(sizes))
     if tree.suits(counts, sizes):
         mine, table = tree.shares(counts, sizes)
@@ -111,7 +111,7 @@ def hierarchical_shares_above(
 
     It is the mean over all levels below the top, in the class and in the table.
     """
-    tree = counts.column.memoize("tree", _Tree.of)
+    tree = counts.column.memoize("tree", _LabelTree.of)
     n, levels = len(sizes), len(tree.labels)
     if tree.suits(counts, sizes):
         mine, table = tree.shares(counts, sizes)
@@ -137,7 +137,7 @@ _MOST_VALUES = 256
 
 
 @dataclass(frozen=True, eq=False)
-class _Tree:
+class _LabelTree:
     """The labels of a column's values at every level below the top."""
 
     labels: IntArray
@@ -154,7 +154,7 @@ class _Tree:
     none of more values than are looked at together."""
 
     @classmethod
-    def of(cls, column: SensitiveColumn) -> "_Tree":
+    def of(cls, column: SensitiveColumn) -> "_LabelTree":
         labels = _labels(require_ladder(column), column)
         order = np.empty(labels.shape[1], dtype=np.int64)
         in_order = np.lexsort(labels)
