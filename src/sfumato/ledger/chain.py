@@ -12,7 +12,7 @@ import json
 import sqlite3
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import closing, contextmanager
-from hashlib import sha256
+from hashlib import blake2b, sha256
 from itertools import chain as concatenate
 from itertools import groupby
 from os import PathLike
@@ -397,7 +397,8 @@ def _file_digest(db: sqlite3.Connection) -> str | None:
     if found is None:
         raise ValueError("the ledger has no table 'file_seal'")
     [own] = found
-    digest = sha256(f"{size} {pages} {own}\n".encode())
+    # Every publish hashes all of the ledger twice: this takes half the time of SHA-256.
+    digest = blake2b(f"{size} {pages} {own}\n".encode(), digest_size=32)
     data = memoryview(db.serialize())
     # Without what SQLite counts in the header when it commits: how often, how much, and who did.
     for start, end in ((0, 24), (32, 92), (100, (own - 1) * size), (own * size, len(data))):
