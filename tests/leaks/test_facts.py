@@ -179,6 +179,12 @@ def test_two_values_that_tell_a_third_are_found():
     assert {name for name, _ in found.worst()[0].known} < {"a", "b", "c"}
 
 
+def test_what_is_kept_of_each_person_for_each_column_takes_a_byte():
+    counts = FrequencySet.from_rows(NAMES, [("1", "state", "single", "low")] * 3)
+    for told in find_facts(counts, ["zip"], SENSITIVE).told.values():
+        assert {each.itemsize for each in (told.levels, *told.by_known.values())} == {1}
+
+
 def test_a_missing_value_is_neither_known_nor_told():
     rows = [("1", None, "single", "low")] * 5 + [("1", "own", None, "low")] * 3
     found = find_facts(FrequencySet.from_rows(NAMES, rows), NAMES[:1], SENSITIVE)
