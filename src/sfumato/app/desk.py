@@ -268,14 +268,14 @@ class Desk:
         """
         with self.lock:
             text = policy if isinstance(policy, str) else self._say_in_text(policy)
-            read = self._parse(text)
+            read = self.parse(text)
             if text == self.text:
                 return
             self.history.add(text, step, what, joins=joins)
             self._read = text, read
             self._publish_text(text)
 
-    def _parse(self, text: str, origin: str | None = None) -> Policy:
+    def parse(self, text: str, origin: str | None = None) -> Policy:
         """Return a policy whose files all lie in the folder; raise if one does not."""
         from sfumato.app.confining import require_files_inside
 
@@ -337,7 +337,7 @@ class Desk:
                 return
             self._written = _digest(text)
             try:
-                self._parse(text)
+                self.parse(text)
             except SfumatoError as error:
                 self.say(
                     "error",
@@ -455,7 +455,7 @@ class Desk:
         from sfumato.releases.preparing import open_prepared
 
         text = read_small(self.inside(name), "a policy", _LARGEST).decode()
-        policy = self._parse(text, name).relative_to(self.folder)
+        policy = self.parse(text, name).relative_to(self.folder)
         policy.check_against(open_prepared(source.address, policy).columns)
         return text
 
@@ -591,9 +591,13 @@ class Desk:
     received: Path
     """What was received last."""
 
+    def name_received(self, part: Path) -> Path:
+        """Return where something lies that was written to a file that `receiving` gave."""
+        return self._received.pop(part)
+
     def take_received(self, part: Path, kind: Literal["upload", "sample"]) -> None:
         """Open what was written to a file that `receiving` gave, under its own name."""
-        path = self._received.pop(part)
+        path = self.name_received(part)
         self.take(TableSource(str(path), path.name, kind))
 
 

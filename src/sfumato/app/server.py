@@ -22,6 +22,7 @@ from sfumato.app.equivalent import Equivalent, equivalents
 from sfumato.app.fields import Fields
 from sfumato.app.gate import Gate, GuardedServer
 from sfumato.app.jobs import describe_fault
+from sfumato.app.project import ENDING, open_project
 from sfumato.app.showing import difference, show_content, show_number
 from sfumato.app.status import Status, status_of
 from sfumato.app.steps import ALL, Context, Step, load
@@ -413,8 +414,21 @@ class Routes:
                 f"the file cannot be stored: {reason_of(error)}. Nothing of it was left behind. "
                 "Make room, or put the file into the folder of the app and open it there."
             ) from None
-        await run_in_threadpool(self._desk.take_received, path, "upload")
+        await run_in_threadpool(self._take_upload, path)
         return PlainTextResponse(self._pages.url("data"), 201)
+
+    def _take_upload(self, part: Path) -> None:
+        """Open what was sent: a table, or a project."""
+        if not self._desk.received.name.endswith(ENDING):
+            self._desk.take_received(part, "upload")
+            return
+        path = self._desk.name_received(part)
+        try:
+            open_project(self._desk, path)
+        except SfumatoError as error:
+            self._desk.say("error", str(error))
+        finally:
+            path.unlink(missing_ok=True)
 
     async def leave(self, request: Request) -> Response:
         """End the app."""

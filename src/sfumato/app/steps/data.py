@@ -2,9 +2,13 @@
 
 from pathlib import Path
 from typing import TYPE_CHECKING
+from urllib.parse import quote
 
-from sfumato.app.desk import DATABASE_ENDINGS, Desk, TableSource
+from starlette.responses import Response
+
+from sfumato.app.desk import DATABASE_ENDINGS, GIVEN, Desk, TableSource
 from sfumato.app.fields import Fields
+from sfumato.app.project import ENDING, Project, open_project, save_project, saved_projects
 from sfumato.app.steps import ALL, Answer, Context
 from sfumato.errors import InputError, hide_passwords
 from sfumato.files import refuse_special
@@ -37,6 +41,10 @@ def show(desk: Desk, asked: Fields) -> Context:
             path.name: _tables_in(path) for path in desk.data_files() if _is_database(path)
         },
         "releases": desk.releases(),
+        "projects": saved_projects(desk),
+        "policies": _list_policies(desk),
+        "given": desk.settings.get(GIVEN, ""),
+        "project_name": Path(desk.source.name).stem if desk.source else "",
         "job": job,
         "again": "again" in asked,
         "strange": _strange_ending(desk.source),
@@ -107,6 +115,51 @@ def open_sample(desk: Desk, asked: Fields) -> Answer:
         pyarrow.csv.write_csv(synthetic(_PATIENTS, seed=1), path)
     desk.take_received(path, "sample")
     return None
+
+
+@step.action("project")
+def open_saved(desk: Desk, asked: Fields) -> Answer:
+    """Open a project that lies in the folder."""
+    path = desk.inside(asked.text("file"))
+    if path not in saved_projects(desk):
+        raise InputError(f"there is no project {asked.text('file')!r} in the folder any more")
+    open_project(desk, path)
+    return "data"
+
+
+@step.action("save")
+def save(desk: Desk, asked: Fields) -> Answer:
+    """Write the project into the folder."""
+    path = save_project(desk, asked.text("name").strip())
+    desk.say("done", f"{path.name} is saved: your choices with their history, and no rows.")
+    return "data"
+
+
+@step.file("give")
+def give_project(desk: Desk, asked: Fields) -> Response:
+    """Give the project as a file, to be kept or sent."""
+    text = Project.of(desk).to_text()
+    name = quote(Path(desk.require_source().name).stem + ENDING)
+    headers = {"content-disposition": f"attachment; filename*=UTF-8''{name}"}
+    return Response(text, media_type="application/octet-stream", headers=headers)
+
+
+@step.action("policy")
+def choose_policy(desk: Desk, asked: Fields) -> Answer:
+    """Use a policy of the folder for the table that is opened next, if it fits."""
+    path = desk.inside(asked.text("file"))
+    if path not in _list_policies(desk):
+        raise InputError(f"there is no policy {asked.text('file')!r} in the folder any more")
+    desk.settings[GIVEN] = path.name
+    desk.save()
+    desk.say("done", f"{path.name} is used for the table that you open next, if it fits.")
+    return "data"
+
+
+def _list_policies(desk: Desk) -> list[Path]:
+    """Return what may be policies in the folder, by name."""
+    found = [p for p in desk.folder.iterdir() if p.suffix in (".yaml", ".yml") and p.is_file()]
+    return sorted(p for p in found if not p.name.startswith(".") and desk.leads_inside(p))
 
 
 @step.action("release")
