@@ -27,6 +27,7 @@ from sfumato.app.showing import difference, show_content, show_number
 from sfumato.app.status import Status, status_of
 from sfumato.app.steps import ALL, Context, Step, load
 from sfumato.app.texts import choose_language, languages, translator
+from sfumato.app.texts.telling import show_told
 from sfumato.app.tour import STOPS
 from sfumato.errors import OutputError, SfumatoError, reason_of
 from sfumato.files.confinement import Confinement
@@ -88,6 +89,7 @@ class Pages:
         t = translator(language)
         text = self.templates.get_template(template).render(
             t=t,
+            told=partial(show_told, language=language),
             base=self.gate.base,
             desk=self.desk,
             language=language,

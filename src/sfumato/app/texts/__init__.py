@@ -1,9 +1,10 @@
 """Texts of the app: English in the code and templates, other languages in catalogues.
 
 A catalogue is a folder `xx` beside this file: `language.yaml` says what the language calls itself
-(`name`), every other file has English texts and their translations, one file per step and
-`frame.yaml` for what all pages share. What a member of a family says of itself may be translated
-by its class, too. A text that neither has stays English.
+(`name`), `told.yaml` has what results and errors say (see `telling.py`), and every other file has
+English texts and their translations, one file per step and `frame.yaml` for what all pages share.
+What a member of a family says of itself may be translated by its class, too. A text that neither
+has stays English.
 """
 
 from collections.abc import Callable, Iterable, Mapping
@@ -25,6 +26,16 @@ def _read(path: Path) -> Mapping[str, str]:
     return found
 
 
+_APART = ("language.yaml", "told.yaml")
+"""Files of a catalogue that have other texts than those of pages."""
+
+
+def read_texts(language: str, name: str) -> Mapping[str, str]:
+    """Return the texts of one file of a catalogue; none if there is no such file."""
+    path = _FOLDER / language / name
+    return _read(path) if language in languages() and path.is_file() else {}
+
+
 @cache
 def languages() -> Mapping[str, str]:
     """Return the languages there are, each with what it calls itself.
@@ -43,7 +54,7 @@ def catalogue(language: str) -> Mapping[str, str]:
     """Return the translations of a language by their English texts; English has none."""
     texts: dict[str, str] = {}
     for path in sorted((_FOLDER / language).glob("*.yaml")) if language in languages() else ():
-        if path.name != "language.yaml":
+        if path.name not in _APART:
             texts |= _read(path)
     return {**_of_members(language), **texts} if texts else texts
 
