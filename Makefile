@@ -19,7 +19,7 @@ REST   := $(RUN) --lane rest
 unexport PYTHONDONTWRITEBYTECODE
 
 .DEFAULT_GOAL := help
-.PHONY: help install demo test test-all test-rest check lint types typed imports package extras pythons oldest \
+.PHONY: help install demo test test-all test-rest check lint types typed imports package start extras pythons oldest \
 	few bench fuzz sanitize docs cases site papers clean
 
 help:  ## List the commands
@@ -117,6 +117,17 @@ package:  ## Build wheel and source, check both, and run the demo where only one
 	@! find $(VENV)-bare -name "_kernel.*.so" | grep .
 	$(VENV)-bare/bin/sfumato demo --rows 1000 --output $(VENV)-bare/demo-release
 	rm -rf $(VENV)-release $(VENV)-bare
+
+# For people without a terminal: see docs/get-started/install.md. It is opened as a double-click
+# does, but for the browser: whoever has no token is turned away, so the app is there.
+start:  ## Build dist/sfumato.pyz, the app in one file, and start it once
+	$(PYTHON) packaging/build_start.py dist/sfumato.pyz
+	$(PYTHON) dist/sfumato.pyz --version
+	@$(PYTHON) dist/sfumato.pyz app --no-browser --port 8765 & app=$$!; \
+	told=$$(curl --silent --retry 60 --retry-connrefused --retry-delay 1 --output /dev/null \
+	  --write-out '%{http_code}' http://127.0.0.1:8765/); \
+	kill $$app; wait $$app; \
+	test "$$told" = 403 && echo "dist/sfumato.pyz starts."
 
 # Takes ten minutes and most of what can be installed, so CI does not do it for every change.
 extras:  ## Install each extra for users alone, from the wheel, and run a first example of it

@@ -7,6 +7,7 @@ import pytest
 from sfumato.hierarchy import Automatic
 from sfumato.models import DistinctLDiversity
 from sfumato.schema import Role
+from tests.app.asking import Client
 from tests.app.test_promises import TABLE
 
 POLICY = """\
@@ -88,3 +89,39 @@ def test_columns_in_doubt_leave_their_list_when_somebody_decides(client, desk):
     assert listed(client.post("roles/right", column="sex").text) == ["age", "pay"]
     assert listed(client.post("roles/set", column="age", role="plain").text) == ["pay"]
     assert "No column is in doubt any more." in client.post("roles/right", column="pay").text
+
+
+@pytest.mark.usefixtures("patience")
+def test_columns_say_what_they_tell_and_what_tells_them(make_desk):
+    lines = ["town,region,age"]
+    lines += [f"t{i % 12},r{i % 12 // 4},{20 + i * 7 % 50}" for i in range(600)]
+    columns = "{town: {role: quasi-identifier, hierarchy: {kind: auto}}, region: plain, age: plain}"
+    desk = make_desk(
+        "\n".join(lines) + "\n", f"columns: {columns}\nmodels:\n- {{model: k-anonymity, k: 2}}\n"
+    )
+    client = Client(desk)
+    assert "tells region" in client.get("roles/column", column="town").text
+    assert "told by town" in client.get("roles/column", column="region").text
+    assert "relation" not in client.get("roles/column", column="age").text
+
+
+@pytest.mark.usefixtures("patience")
+def test_labels_of_a_file_stand_wherever_its_columns_are_named(client, desk):
+    import pandas as pd
+    import pyreadstat
+
+    rows = pd.DataFrame(
+        {"v1": [20 + i % 30 for i in range(120)], "v2": ["ab"[i % 2] for i in range(120)]}
+    )
+    labels = ["Alter in Jahren", "Diagnose bei Aufnahme"]
+    pyreadstat.write_sav(rows, str(desk.folder / "survey.sav"), column_labels=labels)
+    client.post("data/open", file="survey.sav")
+    assert desk.start_reading().wait(120)
+    for page in ("data/preview", "roles"):
+        told = client.get(page).text
+        assert all(label in told for label in labels), page
+    columns = "{v1: {role: quasi-identifier, hierarchy: {kind: auto}}, v2: sensitive}"
+    desk.change(f"columns: {columns}\nmodels:\n- {{model: k-anonymity, k: 2}}\n", "file", "set")
+    client.post("verdict/judge")
+    assert desk.jobs.get("verdict").wait(120)
+    assert "v2 (Diagnose bei Aufnahme)" in client.get("verdict").text

@@ -47,6 +47,10 @@ _TRIES = 3
 """How often a page is made again because some work ended while it was made."""
 
 
+_LABEL = 50
+"""Letters of a label that stand beside the name of a column; its own page has all of it."""
+
+
 class TooLarge(HTTPException):
     """More was sent than is taken."""
 
@@ -75,6 +79,7 @@ class Pages:
             "percent": percent,
             "number": show_number,
             "cell": format_cell,
+            "col": self._name_column,
             "content": partial(show_content, self.templates),
             "drawing": _as_drawing,
         }
@@ -90,6 +95,7 @@ class Pages:
         text = self.templates.get_template(template).render(
             t=t,
             told=partial(show_told, language=language),
+            col=self._name_column,
             base=self.gate.base,
             desk=self.desk,
             language=language,
@@ -97,6 +103,14 @@ class Pages:
             **context,
         )
         return HTMLResponse(text)
+
+    def _name_column(self, name: str) -> str:
+        """Return what a column is called, with its label if the file has one, as SPSS files do."""
+        live = self.desk.live
+        label = "" if live is None else live.labels.get(name, "")
+        if not label or label == name:
+            return name
+        return f"{name} ({label if len(label) <= _LABEL else label[: _LABEL - 1] + '…'})"
 
     def url(self, *parts: str, **query: str) -> str:
         """Return an address of the app."""

@@ -77,6 +77,7 @@ def preview(desk: Desk, asked: Fields) -> Context:
         "total": None if live is None else live.rows,
         "notes": list(dict.fromkeys(notes)),
         "reasons": desk.reasons,
+        "labels": {} if live is None else live.labels,
     }
 
 

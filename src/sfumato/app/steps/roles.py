@@ -3,7 +3,7 @@
 import json
 from collections.abc import Callable
 from dataclasses import asdict, dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from sfumato.app.desk import Desk
 from sfumato.app.fields import Fields
@@ -14,6 +14,10 @@ from sfumato.models import DistinctLDiversity
 from sfumato.policy import Policy
 from sfumato.policy.remedies import with_role
 from sfumato.schema import Role
+from sfumato.typing import Progress
+
+if TYPE_CHECKING:
+    from sfumato.drafting.relations import Relations
 
 step = ALL["roles"]
 
@@ -45,6 +49,12 @@ TEXTS = (
     *(words for _, words in ROLES.values()),
     *ORDERS.values(),
 )
+
+RELATIONS = "relations"
+"""The work: which columns tell which others, found once for a table."""
+
+_PATIENCE = 5.0
+"""Seconds that the facts of a column wait for it."""
 
 _VIEW = "roles"
 
@@ -141,7 +151,36 @@ def _describe(desk: Desk, policy: Policy, name: str) -> dict[str, Any]:
 def column(desk: Desk, asked: Fields) -> Context:
     """Return the histogram of a column, and whom it singles out."""
     live = desk.require_live()
-    return {"facts": live.column_facts(asked.text("column"), desk.task_policy)}
+    name = asked.text("column")
+    tells, told_by = _relations_of(desk, name)
+    facts = live.column_facts(name, desk.task_policy)
+    return {"facts": facts, "tells": tells, "told_by": told_by}
+
+
+def _relations_of(desk: Desk, name: str) -> tuple[list[str], list[str]]:
+    """Return the columns that a column tells, and those that tell it, as far as that is known."""
+    job = desk.jobs.get(RELATIONS)
+    live, source = desk.require_live(), desk.require_source()
+    if job is None or job.key != source.address:
+
+        def work(report: Progress) -> "Relations":
+            from sfumato.drafting.relations import find_relations
+
+            report("look", 0, None)
+            return find_relations(live.table, list(live.columns), live.rows)
+
+        job = desk.jobs.start(RELATIONS, work, key=source.address)
+    job.wait(_PATIENCE)
+    if not job.ready:
+        return [], []
+    relations: Relations = job.result
+    tells = [
+        other
+        for other, told in relations.of.items()
+        if any(each.of == (name,) and not each.by_gap for each in told)
+    ]
+    told_by = [" + ".join(each.of) for each in relations.of.get(name, ()) if not each.by_gap]
+    return tells, list(dict.fromkeys(told_by))
 
 
 @step.action("view")
