@@ -229,3 +229,39 @@ def test_work_that_ends_while_its_page_is_made_is_shown(client, desk, monkeypatc
     assert 'name="step" value="explore"' in client.get("job/lattice", step="explore").text
     monkeypatch.setattr(server, "status_of", end_it_now)
     assert 'id="node-form"' in client.get("explore").text
+
+
+def test_the_table_of_what_was_tried_is_filtered(client, desk):
+    run(client, desk, "try", "explore", **{"v-k": "2; 20", "method": ["full-domain", "mondrian"]})
+    points = desk.jobs.get("explore").result.comparison.points
+
+    def shown(most):
+        page = client.get("explore", **{"most-loss": most}).text
+        return page, [int(number) for number in re.findall(r'id="policy-(\d+)"', page)]
+
+    least = min(round(100 * point.loss, 1) for point in points if point.possible)
+    page, found = shown(f"{least}")
+    expected = [
+        at
+        for at, point in enumerate(points, 1)
+        if point.possible and round(100 * point.loss, 1) <= least
+    ]
+    assert found == expected
+    assert 0 < len(found) < len(points)
+    assert f"{len(found)} of {len(points)}" in page
+    assert "None of them is like that." in shown("-1")[0]
+    # What is no number filters nothing.
+    assert len(shown("much")[1]) == len(points)
+
+
+def test_a_bookmark_stays_when_others_are_tried_and_is_taken_later(client, desk, tried):
+    client.post("explore/mark", name="k=6, full-domain")
+    marked = desk.jobs.get("explore").result.policies["k=6, full-domain"]
+    page = run(client, desk, "try", "explore", **{"v-k": "3", "method": ["mondrian"]})
+    assert 'id="bookmarks"' in page
+    assert "k=6, full-domain" in page
+    client.post("explore/return", at=0)
+    assert desk.policy == marked
+    client.post("explore/unmark", at=0)
+    assert 'id="bookmarks"' not in client.get("explore").text
+    assert "not there any more" in client.post("explore/return", at=0).text

@@ -1,9 +1,10 @@
 """Explore: methods and numbers on the plane of risk and usefulness, and the lattice as a map."""
 
 import hashlib
+import json
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from sfumato.app.desk import Desk
@@ -14,6 +15,7 @@ from sfumato.app.steps import ALL, Answer, Context
 from sfumato.app.wording import Knob, knobs_of, method_words, read_number, show
 from sfumato.errors import InputError, UnknownNameError
 from sfumato.policy import FULL_DOMAIN, Policy
+from sfumato.text import percent
 from sfumato.typing import Node, Progress
 
 if TYPE_CHECKING:
@@ -92,6 +94,7 @@ def show_page(desk: Desk, asked: Fields) -> Context:
         "knobs": _varied_numbers(policy),
         "loss_words": LOSS_WORDS,
         "lost": last_loss(desk),
+        "bookmarks": _bookmarks(desk),
         **_plane(desk, asked),
         **_map(desk, asked),
     }
@@ -126,7 +129,7 @@ def _plane(desk: Desk, asked: Fields) -> dict[str, object]:
     from sfumato.attacks.adversary.trial import RISKS
 
     job = desk.jobs.get("explore")
-    query = {key: asked.text(key) for key in ("point", "other", "sort", "risk") if key in asked}
+    query = {key: asked.text(key) for key in _ASKED if key in asked}
     found: Exploration | None = job.result if job is not None and job.ready else None
     if found is None:
         return {"explore": job, "found": None, "query": query}
@@ -144,7 +147,10 @@ def _plane(desk: Desk, asked: Fields) -> dict[str, object]:
         "svg": comparison.draw(linked=True, marked=dict.fromkeys(present, "the present policy")),
         "present": present,
         "front": {point.name for point in comparison.front},
-        "rows": _sorted_points(comparison, query.get("sort", "")),
+        "rows": _filtered(_sorted_points(comparison, query.get("sort", "")), comparison, query),
+        "limits": {key: query.get(key, "") for key in _LIMITS},
+        "total": len(points),
+        "only_others": {key: value for key, value in query.items() if key not in _LIMITS},
         "risks": {
             name: words[0].upper() + words[1:]
             for name, words in RISKS.items()
@@ -154,6 +160,104 @@ def _plane(desk: Desk, asked: Fields) -> dict[str, object]:
         "pair": _pair(desk, found, chosen, other),
         "other": other,
     }
+
+
+_LIMITS = ("most-risk", "most-loss", "most-left-out")
+"""The fields that leave policies out of the table, each with the largest figure that stays."""
+
+_ASKED = ("point", "other", "sort", "risk", *_LIMITS)
+
+
+def _filtered(
+    rows: "list[tuple[int, Trial]]", comparison: "Comparison", query: dict[str, str]
+) -> "list[tuple[int, Trial]]":
+    """Return the points that stay below the limits; all of those are possible."""
+    limits = [_limit(query.get(key, "")) for key in _LIMITS]
+    if limits == [None, None, None]:
+        return rows
+
+    def stays(point: "Trial") -> bool:
+        if not point.possible:
+            return False
+        risk, loss = point.risks.get(comparison.risk, 1.0), point.losses.get(comparison.loss, 1.0)
+        figures = (100 * risk, 100 * loss, point.suppressed)
+        # As precise as they are shown.
+        return all(
+            most is None or round(figure, 1) <= most
+            for figure, most in zip(figures, limits, strict=True)
+        )
+
+    return [row for row in rows if stays(row[1])]
+
+
+def _limit(text: str) -> float | None:
+    found = read_number(text.strip().removesuffix("%").strip().replace(",", "."))
+    return float(found) if isinstance(found, int | float) else None
+
+
+_BOOKMARKS, _MOST_BOOKMARKS = "bookmarks", 20
+
+
+@dataclass(frozen=True)
+class Bookmark:
+    """A policy that was tried and is kept in sight, with the figures that it had."""
+
+    name: str
+    text: str
+    figures: str
+
+
+def _bookmarks(desk: Desk) -> list[Bookmark]:
+    """Return what was marked of the table that is open."""
+    try:
+        kept = json.loads(desk.settings.get(_BOOKMARKS, "{}"))
+        here = kept.get("table") == desk.require_source().address
+        return [Bookmark(**each) for each in kept["marks"]] if here else []
+    except (KeyError, TypeError, ValueError, AttributeError):
+        return []
+
+
+def _keep(desk: Desk, marks: list[Bookmark]) -> None:
+    told = {"table": desk.require_source().address, "marks": [asdict(each) for each in marks]}
+    desk.settings[_BOOKMARKS] = json.dumps(told)
+    desk.save()
+
+
+@step.action("mark")
+def mark(desk: Desk, asked: Fields) -> Answer:
+    """Keep a policy that was tried in sight, also when others are tried."""
+    job = desk.jobs.get("explore")
+    found: Exploration | None = job.result if job is not None and job.ready else None
+    name = asked.text("name")
+    if found is None or name not in found.policies:
+        raise UnknownNameError("policy", name, [] if found is None else [*found.policies])
+    point = found.comparison[name]
+    figures = point.reason or ""
+    if point.possible:
+        loss, people = point.loss, point.risks.get("at-risk", 0.0)
+        figures = f"{percent(people)} · {percent(loss)} · {point.suppressed} · {point.smallest}"
+    text = found.policies[name].to_yaml()
+    others = [each for each in _bookmarks(desk) if each.text != text]
+    _keep(desk, [*others, Bookmark(name, text, figures)][-_MOST_BOOKMARKS:])
+    return None
+
+
+@step.action("unmark")
+def unmark(desk: Desk, asked: Fields) -> Answer:
+    """Forget a policy that was kept in sight."""
+    at = asked.integer("at")
+    _keep(desk, [each for number, each in enumerate(_bookmarks(desk)) if number != at])
+    return None
+
+
+@step.action("return")
+def take_marked(desk: Desk, asked: Fields) -> Answer:
+    """Make a policy that was kept in sight the present one."""
+    marks, at = _bookmarks(desk), asked.integer("at")
+    if not 0 <= at < len(marks):
+        raise InputError("this bookmark is not there any more. Load the page again")
+    desk.change(Policy.from_yaml(marks[at].text), "explore", f"chose {marks[at].name}")
+    return None
 
 
 def _shown_risk(comparison: "Comparison", asked: str) -> str:
