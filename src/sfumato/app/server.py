@@ -94,7 +94,7 @@ class Pages:
         t = translator(language)
         text = self.templates.get_template(template).render(
             t=t,
-            told=partial(show_told, language=language),
+            tell=partial(show_told, language=language),
             col=self._name_column,
             base=self.gate.base,
             desk=self.desk,
