@@ -431,11 +431,13 @@ class DraftSearch:
                 break
             # The further it goes, the longer the strides: every verdict takes time.
             stride = 1 + (round_ if self._left < _HURRY else round_ // 2)
-            further = dict(state.steps)
-            for name in weak:
-                further[name] = min(further.get(name, -1) + stride, len(ladders[name]) - 1)
-            found = self._state(state.columns, further, ladders, state.making)
-            if found is None:
+            told = {name: state.judged.told[name] for name in weak}
+            most = {name: len(ladders[name]) - 1 for name in weak}
+            for further in stronger_steps(state.steps, told, most, stride):
+                found = self._state(state.columns, further, ladders, state.making)
+                if found is not None:
+                    break
+            else:
                 break
             state = replace(found, left_out=state.left_out)
             best = min(best, state, key=lambda each: each.rank)
@@ -648,6 +650,32 @@ class DraftSearch:
             cost = 0.0 if others is None or whole is None else max(whole.loss - others.loss, 0.0)
             costs.append(ColumnPrice(name, column.hidden, cost))
         return sorted(costs, key=lambda each: (-each.cost, -each.hidden, each.name))
+
+
+def stronger_steps(
+    steps: Mapping[str, int], told: Mapping[str, int], most: Mapping[str, int], stride: int
+) -> list[dict[str, int]]:
+    """Return how much stronger models may become, the most first: a release may not keep that.
+
+    Args:
+        steps: How strong the models of each column are.
+        told: The columns that are protected too weakly, with the people at risk.
+        most: How strong the models of those can become.
+        stride: By how much they are to become stronger.
+
+    Example:
+        >>> stronger_steps({"ill": 0, "wage": 1}, {"ill": 9, "wage": 2}, {"ill": 4, "wage": 2}, 2)
+        [{'ill': 2, 'wage': 2}, {'ill': 1, 'wage': 2}, {'ill': 1, 'wage': 1}]
+    """
+    worst = max(told, key=lambda name: told[name])
+    found: list[dict[str, int]] = []
+    for names, by in ((told, stride), (told, 1), ([worst], 1)):
+        further = dict(steps)
+        for name in names:
+            further[name] = min(further.get(name, -1) + by, most[name])
+        if further not in found:
+            found.append(further)
+    return found
 
 
 def _others_know(state: _State) -> list[str]:
