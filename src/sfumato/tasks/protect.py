@@ -67,7 +67,7 @@ from sfumato.tasks.chain import ChainLimits, find_chain
 from sfumato.tasks.decouple import decouple
 from sfumato.tasks.detect import detect
 from sfumato.tasks.price import ORDER, RemedyChain, Wanted
-from sfumato.tasks.trying import PolicyTrials, judge_quickly
+from sfumato.tasks.trying import PolicyTrials, judge_quickly, judge_trial
 from sfumato.tasks.verify import verify
 from sfumato.text import join_words, percent
 from sfumato.typing import Progress, silent
@@ -349,7 +349,7 @@ def protect(  # noqa: PLR0913 - all but two have a default and are named
         trials = PolicyTrials(
             opened,
             given,
-            verify,
+            judge_trial,
             quick=judge_quickly,
             seed=seed,
             report=progress or silent,

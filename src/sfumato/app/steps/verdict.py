@@ -237,11 +237,10 @@ def _price(desk: Desk) -> Job:
     def work(report: Progress) -> Any:  # noqa: ANN401 - prices, imported where needed
         from sfumato.releases.preparing import open_prepared
         from sfumato.tasks.priced_verdict import price_remedies
-        from sfumato.tasks.trying import judge_quickly
-        from sfumato.tasks.verify import verify
+        from sfumato.tasks.trying import judge_quickly, judge_trial
 
         table = open_prepared(rows_at_hand(address), policy)
-        return price_remedies(table, policy, verify, quick=judge_quickly, report=report)
+        return price_remedies(table, policy, judge_trial, quick=judge_quickly, report=report)
 
     return desk.start(PRICES, work)
 
