@@ -89,7 +89,7 @@ def test_an_identifier_left_in_and_a_constant_column_tell_nothing():
     rows = [(i, "s", "md"[i % 2]) for i in range(20)]
     outcome = Dependency("marital").on(target_of(rows), HarmRule())
     assert (outcome.people, outcome.worst) == (0, ())
-    assert outcome.note == "no other column was found to tell it"
+    assert outcome.note == "no other column was found to predict it"
 
 
 def test_what_is_missing_everywhere_cannot_be_told():

@@ -77,7 +77,7 @@ def test_somebody_who_is_not_there_is_no_mistake(run, published, folder):
         (("age=41", "--not", "Cancr"), "Did you mean 'Cancer'"),
         (("age=41", "--known", "work=lw"), "Did you mean 'law'"),
         (("age=41", "--prior", "Cancer"), "Write it as 'flu=0.01'"),
-        (("age=41", "--prior", "Cancer=often"), "is no share"),
+        (("age=41", "--prior", "Cancer=often"), "is not a share"),
         (("age=41", "--prior", "Cancer=2"), "at most 1"),
         (("age=41", "--column", "conditon"), "Did you mean 'condition'"),
     ],

@@ -140,7 +140,7 @@ def test_demo_runs_the_whole_chain_and_ends_with_data_to_work_with(folder, run):
         "1. 1000 invented patients",
         "2. What the data gives away",
         "3. Anonymised",
-        "4. What the release still tells",
+        "4. What the release still reveals",
         "5. Decoupled",
         "6. Verified",
         "7. Another hospital, and 500 more patients of it, on a ledger",

@@ -118,10 +118,12 @@ def test_one_person_waits_to_leave_or_takes_the_cell_along(clinic, run):
 
 def test_a_release_above_alpha_starts_a_ledger_only_if_asked(clinic, run):
     start = ("ledger", "start", "y.ledger", "broken", "--alpha", "0.4")
-    refused(clinic, run, *start, words=["tell more than alpha 0.4 already", "--above"])
+    refused(clinic, run, *start, words=["a value exceeds alpha 0.4 already", "--above"])
     done = run(*start, "--above")
     assert done.exit_code == 0
-    assert "2 groups tell more than alpha already" in " ".join((done.stdout + done.stderr).split())
+    assert "2 groups have a value above alpha already" in " ".join(
+        (done.stdout + done.stderr).split()
+    )
 
 
 def test_headroom_is_shown_and_drawn(clinic, run):

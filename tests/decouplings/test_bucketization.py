@@ -117,7 +117,7 @@ def test_a_policy_names_it(tmp_path):
     assert published(sf.decouple(printed(), policy=sf.Policy.from_yaml(text))) == PRINTED
     local = sf.Policy.from_yaml(HIERARCHIES + "method: bottom-up\ndecouple: bucketization\n")
     assert published(sf.decouple(printed(), policy=local)) == PRINTED
-    with pytest.raises(PolicyError, match=r"decouple\.column: .*would tell"):
+    with pytest.raises(PolicyError, match=r"decouple\.column: .*would reveal"):
         sf.Policy.from_yaml(HIERARCHIES + "decouple: {method: bucketization, column: disease}\n")
 
 
@@ -268,7 +268,7 @@ def test_a_quasi_identifier_may_be_the_bucket():
     ("settings", "error", "said"),
     [
         ({"column": "nope"}, UnknownColumnError, "no column 'nope'"),
-        ({"column": "ill"}, ParameterError, "the buckets would tell the value"),
+        ({"column": "ill"}, ParameterError, "the buckets would reveal the value"),
         ({"column": "hole"}, InputError, "1 rows have no bucket: 'hole' is empty there"),
         ({"column": "ward", "partition": "mondrian"}, ParameterError, "left out"),
         ({"partition": "mondrien"}, (ParameterError, UnknownNameError), "Did you mean 'mondrian'"),

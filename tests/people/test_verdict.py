@@ -174,8 +174,11 @@ def test_who_lives_together_is_not_published():
     [
         ({"household": "hom"}, "'hom' is not under columns. Did you mean 'home'"),
         ({"household": "ill"}, "'ill' is sensitive: what says who lives together is"),
-        ({"household": "id"}, "'id' tells people apart"),
-        ({"household": "home", "person": None}, "say what tells them apart, as in person:"),
+        ({"household": "id"}, "'id' identifies people"),
+        (
+            {"household": "home", "person": None},
+            "name the column that identifies them, as in person:",
+        ),
     ],
 )
 def test_a_wrong_household_is_refused(settings, text):

@@ -89,7 +89,7 @@ def test_risk_levels_of_a_manifest_do_not_lower_the_bar(tmp_path):
     [
         ("accept: [{column: ill, because: x}]", "'by' is missing"),
         ("accept: [{column: ill, because: '', by: me}]", "'because' is empty"),
-        ("accept: [{column: il, because: x, by: me}]", "'il' is no sensitive column"),
+        ("accept: [{column: il, because: x, by: me}]", "'il' is not a sensitive column"),
         ("accept: {column: ill}", "must be a list"),
     ],
 )

@@ -453,7 +453,7 @@ def test_names_and_values_in_a_page_are_escaped():
 def test_an_answer_can_be_read():
     found = sf.explain(printed(), {}, **ROLES)
     assert "A person of whom nothing is known fits 3 of 3 classes" in str(found)
-    assert "tells nothing about condition that is not true of all people" in str(found)
+    assert "shows nothing about condition beyond what holds for all people" in str(found)
     assert repr(found) == "<Explanation of a person>"
     assert str(found.places[0]).endswith("(4 people)")
 

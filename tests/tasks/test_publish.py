@@ -41,13 +41,15 @@ def test_a_ledger_holds_the_tables_it_was_started_with(ledger):
 
 
 def test_a_release_that_tells_more_than_alpha_starts_a_ledger_only_if_asked(tmp_path):
-    with pytest.raises(InputError, match=r"2 of 2 groups tell more than alpha 0.3 already, up to"):
+    with pytest.raises(
+        InputError, match=r"in 2 of 2 groups a value exceeds alpha 0.3 already, up to"
+    ):
         sf.Ledger.start(grouped_of(START), tmp_path / "x.ledger", alpha=0.3, k=2)
     assert not list(tmp_path.iterdir())
     ledger = sf.Ledger.start(grouped_of(START), tmp_path / "x.ledger", alpha=0.3, k=2, above=True)
     done = ledger.started
     assert done.above == ((("20s",), Fraction(1, 2)), (("30s",), Fraction(1, 2)))
-    assert "2 groups tell more than alpha" in done.warnings[0]
+    assert "2 groups have a value above alpha" in done.warnings[0]
     # Nobody who joins later is told more of than alpha allows.
     assert ledger.publish(table_of(START)).admitted == 0
 
@@ -266,7 +268,7 @@ def test_leavers_wait_if_those_who_stay_would_be_told(tmp_path):
     done = sf.Ledger(path).delete(table_of(rows[2:], ("age", "ill")), seed=1)
     # Two with flu would be left. So two others stay with them.
     assert (done.left, done.waiting, done.leaving) == (2, 2, 2)
-    assert {each.why for each in done.held} == {"those who stay would tell too much"}
+    assert {each.why for each in done.held} == {"those who stay would reveal too much"}
 
 
 def test_a_part_that_is_too_small_to_stay_keeps_others_back(tmp_path):
@@ -718,7 +720,7 @@ def test_a_limit_that_is_none(tmp_path, alpha):
 
 def test_a_ledger_does_not_start_from_anything_else(tmp_path, policy):
     path = tmp_path / "x.ledger"
-    with pytest.raises(ParameterError, match="a new ledger needs to know"):
+    with pytest.raises(ParameterError, match="a new ledger needs its limit"):
         sf.Ledger.start(grouped_of(START), path, alpha=None)
     for data in (table_of(START), None, sf.anonymize(PEOPLE, policy)):
         with pytest.raises(InputError, match="starts from a decoupled release"):

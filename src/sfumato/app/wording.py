@@ -27,7 +27,7 @@ from sfumato.text import percent
 AGAINST: Mapping[str, str] = {
     "finding": "Against finding a person",
     "learning": "Against learning what is sensitive",
-    "comparing": "Against learning more than the whole table tells",
+    "comparing": "Against learning more than the whole table shows",
     "presence": "Against learning who is in the data",
 }
 """What promises are against, in the order in which they are offered."""

@@ -120,7 +120,7 @@ class Outcome:
     """In the worst case, what an adversary who saw it believes; None if it could not be tried."""
 
     threshold: float
-    """From which belief on a person is at risk."""
+    """Probability from which a person is at risk."""
 
     high: int = 0
     """The people of whom what is believed is of level *high*."""

@@ -269,7 +269,7 @@ earlier), 17 % before, 100 % after
         if self.column is not None:
             return self._compare_people(target, earlier, self.column, rule)
         if _joined_later(target, earlier.target):
-            why = "only the ledger can tell that those who joined are in no earlier release of it"
+            why = "only the ledger knows that newcomers are in none of its earlier releases"
             return replace(self._not_tried(target, None, why, rule), unreached=why)
         if not _same_groups(target, earlier.target):
             raise ParameterError(
@@ -319,7 +319,7 @@ earlier), 17 % before, 100 % after
             worst,
             rule,
             of=target.classes.total,
-            note="what is believed before is what one of the two releases tells by itself",
+            note="the belief before is that from one of the two releases alone",
             settings=self.params(),
             advice=self.advice,
         )

@@ -40,7 +40,7 @@ _PAIRS = 20
 """The most pairs of sensitive columns that are tried, those first that vary together most."""
 
 
-_TOO_FEW = "too few to tell what was learned from chance"
+_TOO_FEW = "too few to separate what was learned from chance"
 
 
 @dataclass(frozen=True)

@@ -138,7 +138,7 @@ class Dependency(Attack):
             cases,
             rule,
             of=everyone,
-            note="" if cases else "no other column was found to tell it",
+            note="" if cases else "no other column was found to predict it",
             settings=params,
             advice=self.advice,
             # What it learns of groups that are large enough is counted, exactly, by

@@ -308,7 +308,7 @@ class Target:
             quasi_identifiers: What people are recognised by.
             sensitive: What is to stay secret.
             ladders: The hierarchies of sensitive columns.
-            person: The column that tells people apart, if they may have several rows. It is not
+            person: The column that identifies people, if they may have several rows. It is not
                 published: the adversary does not see which rows are of one person.
             household: The column that says who lives together, if any; it is not published either.
             perturbed: The same rows with the columns that chance has changed, if there are any.

@@ -188,7 +188,7 @@ def protect(  # noqa: PLR0917 - options of a command line
         ),
     ] = 1.0,
     alpha: Annotated[
-        float, typer.Option(metavar="SHARE", help="Mend what is surer than this.")
+        float, typer.Option(metavar="SHARE", help="Repair findings with a probability above this.")
     ] = 0.5,
     support: SupportOption = None,
     method: Annotated[

@@ -235,7 +235,7 @@ class Chain:
             findings = detect(release, progress=progress)
         rules = [rules_table(findings.leaks, _MOST_RULES)] if findings.leaks else []
         advice = Sentence(str(findings.advice()))
-        self._show("What the release still tells", Content(findings.headline, (*rules, advice)))
+        self._show("What the release still reveals", Content(findings.headline, (*rules, advice)))
 
     def _decouple(self, release: "Release") -> None:
         from sfumato.showing.content import Content, Listing

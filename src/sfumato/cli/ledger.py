@@ -42,11 +42,16 @@ OutputOption: TypeAlias = Annotated[
     ),
 ]
 AlphaOption: TypeAlias = Annotated[
-    float | None, typer.Option(metavar="SHARE", help="The most that the ledger's tables may tell.")
+    float | None,
+    typer.Option(
+        metavar="SHARE", help="Highest probability that anyone may assign to a person's value."
+    ),
 ]
 KOption: TypeAlias = Annotated[
     int | None,
-    typer.Option("-k", metavar="ROWS", help="Fewest rows of a group; else what is promised."),
+    typer.Option(
+        "-k", metavar="ROWS", help="Smallest group; by default the k that the release promises."
+    ),
 ]
 RulesOption: TypeAlias = Annotated[
     Path | None,
@@ -69,7 +74,7 @@ AgainOption: TypeAlias = Annotated[
 AtOnceOption: TypeAlias = Annotated[
     bool,
     typer.Option(
-        "--at-once", help="Rows to remove leave now, and who cannot be told from them too."
+        "--at-once", help="Remove these rows now, even if others of their cell must leave too."
     ),
 ]
 LeftOption: TypeAlias = Annotated[
@@ -127,12 +132,15 @@ def start(  # noqa: PLR0917 - options of a command line
         bool,
         typer.Option(
             "--hide-waiting",
-            help="Keep what who waits tells within alpha, too: newcomers of a group are decided on "
-            "together and once, and who cannot be published never is.",
+            help="Keep what waiting reveals within alpha, too: newcomers of a group are decided on "
+            "together and once, and those who cannot be published never are.",
         ),
     ] = False,
     above: Annotated[
-        bool, typer.Option("--above", help="Start also if groups tell more than alpha already.")
+        bool,
+        typer.Option(
+            "--above", help="Start even if groups exceed alpha; their people get no guarantee."
+        ),
     ] = False,
     dry_run: DryOption = False,
     json: JsonOption = False,
@@ -335,8 +343,7 @@ def stream(  # noqa: PLR0917 - options of a command line
         str,
         typer.Option(
             metavar="COLUMN|files",
-            help="What tells what is new since the last time: a column that only grows, or the "
-            "files of a folder.",
+            help="How to find new rows: by a column that only grows, or by the files of a folder.",
         ),
     ],
     start: Annotated[
@@ -346,7 +353,7 @@ def stream(  # noqa: PLR0917 - options of a command line
         ),
     ] = None,
     until: Annotated[
-        str | None, typer.Option(metavar="VALUE", help="Only what is before this value.")
+        str | None, typer.Option(metavar="VALUE", help="Take only rows before this value.")
     ] = None,
     every: Annotated[
         str | None,
@@ -366,7 +373,9 @@ def stream(  # noqa: PLR0917 - options of a command line
     ] = None,
     late: Annotated[
         bool,
-        typer.Option("--late", help="Also rows before what was taken, of people who are new."),
+        typer.Option(
+            "--late", help="Also take rows older than the last ones, if the person is new."
+        ),
     ] = False,
     output: Annotated[
         str | None,
@@ -697,7 +706,8 @@ def show(
 def verify(
     ledger: LedgerArgument,
     head: Annotated[
-        str | None, typer.Option(metavar="HASH", help="The last hash as it was kept elsewhere.")
+        str | None,
+        typer.Option(metavar="HASH", help="The last hash, from the copy you keep elsewhere."),
     ] = None,
     json: JsonOption = False,
 ) -> None:

@@ -119,12 +119,12 @@ PersonOption: TypeAlias = Annotated[
     str | None,
     typer.Option(
         metavar="COLUMN",
-        help="The column that tells people apart, if they may have several rows.",
+        help="The column that identifies people, if they may have several rows.",
     ),
 ]
 
 HouseholdOption: TypeAlias = Annotated[
-    str | None, typer.Option(metavar="COLUMN", help="The column that says who lives together.")
+    str | None, typer.Option(metavar="COLUMN", help="The column that identifies households.")
 ]
 
 SetOption: TypeAlias = Annotated[

@@ -524,7 +524,7 @@ def compare(  # noqa: PLR0917 - options of a command line
     ] = None,
     threshold: Annotated[
         float | None,
-        typer.Option(metavar="SHARE", help="From which belief on a person is at risk."),
+        typer.Option(metavar="SHARE", help="Probability from which a person is at risk."),
     ] = None,
     jobs: Annotated[
         int | None,

@@ -58,7 +58,7 @@ if TYPE_CHECKING:
 def detect(  # noqa: PLR0917 - options of a command line
     what: PublishedArgument,
     alpha: Annotated[
-        float, typer.Option(metavar="SHARE", help="Report what is surer than this.")
+        float, typer.Option(metavar="SHARE", help="Report findings with a probability above this.")
     ] = 0.5,
     policy: RolesOption = None,
     qi: QiOption = None,
@@ -372,7 +372,7 @@ def explain(  # noqa: PLR0917 - options of a command line
     ] = None,
     people_file: PeopleFileOption = None,
     draw: Annotated[
-        Path | None, typer.Option(metavar="FILE", help="Draw what is believed as SVG there.")
+        Path | None, typer.Option(metavar="FILE", help="Draw the beliefs, as SVG, into this file.")
     ] = None,
     force: ForceOption = False,
     json: JsonOption = False,
@@ -433,7 +433,7 @@ def _share(text: str, value: str) -> float:
         return float(text)
     except ValueError:
         raise InputError(
-            f"{value}: {text!r} is no share. Give a number from 0 to 1, such as 0.01."
+            f"{value}: {text!r} is not a share. Give a number from 0 to 1, such as 0.01."
         ) from None
 
 
@@ -483,7 +483,7 @@ def verify(  # noqa: PLR0917 - options of a command line
         float | None,
         typer.Option(
             metavar="P",
-            help="From which belief on a person is at risk; else the policy's, or 0.75.",
+            help="Probability from which a person is at risk; else the policy's, or 0.75.",
         ),
     ] = None,
     people: Annotated[

@@ -44,7 +44,9 @@ def utility(  # noqa: PLR0917 - options of a command line
     ] = 1000,
     classify: Annotated[
         str | None,
-        typer.Option(metavar="COLUMN", help="Let a decision tree learn to tell this column."),
+        typer.Option(
+            metavar="COLUMN", help="Measure how well a decision tree predicts this column."
+        ),
     ] = None,
     seed: SeedOption = 0,
     people_file: PeopleFileOption = None,

@@ -76,7 +76,8 @@ def compare(  # noqa: PLR0913 - all but two have a default and are named
             numbers: mean-error, variance-error, quantile-error, pearson-error, regression-error,
             distinguishability (see `sf.utility`). None takes normalized-loss; and query-error
             where a policy decouples without generalising.
-        threshold: From which belief on a person is at risk; None takes the lowest of the policies.
+        threshold: Probability from which a person is at risk; None takes the lowest of all
+            policies.
         parallel: How many policies are tried at a time; None takes as many as there are
             processors if that pays. The result is the same.
         seed: Fixes which of rows that were alike to a decision go to which class.

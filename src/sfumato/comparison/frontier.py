@@ -54,7 +54,7 @@ class Comparison(Showable):
     """The loss that the front is about."""
 
     threshold: float = 0.75
-    """From which belief on a person is at risk."""
+    """Probability from which a person is at risk."""
 
     seed: int = 0
     warnings: tuple[str, ...] = ()

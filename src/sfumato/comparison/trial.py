@@ -69,7 +69,7 @@ class ComparedTable(CountedTable):
     """What policies are compared on: a counted table, and what is asked of them."""
 
     threshold: float = 0.75
-    """From which belief on a person is at risk."""
+    """Probability from which a person is at risk."""
 
     asks: str | None = None
     """The loss among `ASKED` that is measured with questions; None for none."""

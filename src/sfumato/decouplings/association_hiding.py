@@ -390,7 +390,7 @@ def loss_of(columns: Sequence[HiddenColumn], rows: int) -> FloatArray:
 
 
 _STILL_LINKED = (
-    "the table is in one piece: what one sensitive value tells about another is as it was"
+    "the table is in one piece, so sensitive values reveal as much about each other as before"
 )
 
 

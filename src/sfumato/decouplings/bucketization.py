@@ -122,7 +122,7 @@ class Bucketization(Decoupling):
     ) -> str:
         """Return the column of the counts that says which bucket a row is in."""
         if self.column in sensitive:
-            why = "the buckets would tell the value"
+            why = "the buckets would reveal the value"
             raise ParameterError("column", self.column, "no sensitive column", why=why)
         if self.column is not None:
             self._require_known(counts.column(self.column), counts.value_counts(self.column))

@@ -72,7 +72,7 @@ class Instructions:
             roles: The roles of columns by their names.
             person: The column that tells people apart.
             weight: The columns that say how many people a row stands for.
-            household: The column that says who lives together.
+            household: The column that identifies households.
             drop: Columns that are not to be published.
             k: How many people at least look alike.
             language: The language of labels.

@@ -65,12 +65,12 @@ class Confinement:
         """
         text = os.fspath(name)
         if not text or "\0" in text:
-            raise error(f"{text!r} is no name of a file in the folder {self.folder.name!r}")
+            raise error(f"{text!r} is not the name of a file in the folder {self.folder.name!r}")
         try:
             found = (self.folder / text).resolve()
         except (OSError, RuntimeError, ValueError):
             # Links that lead in a circle, or a name that is too long.
-            raise error(f"{text[:200]!r} is no name of a file that can be opened") from None
+            raise error(f"{text[:200]!r} is not the name of a file that can be opened") from None
         inside = found.is_relative_to(self.folder)
         if str(found) in self._named or (inside and (own or not self._is_private(found))):
             return found

@@ -273,7 +273,7 @@ class ExposureComparison:
             ]
             for change in self.changes
         ]
-        caption = "How surely people's own values were told before breaking, and after"
+        caption = "How surely people's own values were known before breaking, and after"
         return ContentTable.of(caption, (*heads, "people less sure", "people surer", *above), rows)
 
     def __str__(self) -> str:

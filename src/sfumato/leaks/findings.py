@@ -108,7 +108,7 @@ class Advice:
         lines = []
         if self.decouple:
             lines.append(
-                f"Decouple {', '.join(self.decouple)}: knowing one of them tells about another, "
+                f"Decouple {', '.join(self.decouple)}: knowing one of them reveals another, "
                 "and generalising quasi-identifiers does not change that."
             )
         if self.generalise:
@@ -828,7 +828,7 @@ def fit_columns(
             unfit.add(name)
             notes.append(
                 f"column {name!r} has a different value in every row: it looks like an identifier "
-                "left in, and tells everything about all people. Drop it, or generalise it."
+                "left in, and reveals everything about everyone. Drop it, or generalise it."
             )
     if counts.total == 1:
         notes.append("there is one row only: nothing depends on anything in it")

@@ -172,7 +172,8 @@ class Rules:
             return f"{who} would be {part.size}, fewer than k={self.k}"
         if not part.is_within(self.alpha):
             return (
-                f"{who} would tell up to {_percent(part.worst)}, more than {_percent(self.alpha)}"
+                f"{who} would show a value with up to {_percent(part.worst)}, more than "
+                f"{_percent(self.alpha)}"
             )
         broken = self.broken(part)
         return f"{who} would break {broken}" if broken else ""
@@ -253,9 +254,9 @@ def choose_leavers(
         rest = cell.minus(part)
         why = rules.objection(part, "those who leave") or rules.objection(rest, "those who stay")
         if not why and not (fits(part) and fits(rest)):
-            why = "a value was corrected before, and who left would tell whose"
+            why = "a value was corrected before, and those who left would reveal whose"
         if not why:
-            kept = "" if part.size == offers.total else "those who stay would tell too much"
+            kept = "" if part.size == offers.total else "those who stay would reveal too much"
             return AdmittedRows(taken, part, kept)
     if offers.total < rules.k:
         why = f"those who leave would be {offers.total}, fewer than k={rules.k}"

@@ -267,7 +267,7 @@ def reading(path: str | PathLike[str], *, head: str | None = None) -> Iterator[s
 
     Args:
         path: The file.
-        head: The last hash as it was kept elsewhere.
+        head: The last hash, from the copy you keep elsewhere.
     """
     with store.reading(path) as db:
         require_sound(db, Path(path), head)
@@ -283,7 +283,7 @@ def writing(
     Args:
         path: The file.
         wait: Seconds to wait for another publish.
-        head: The last hash as it was kept elsewhere.
+        head: The last hash, from the copy you keep elsewhere.
     """
     with store.writing(path, wait=wait) as db:
         require_sound(db, Path(path), head)

@@ -3,7 +3,7 @@
 Only labels change, and they only get coarser: every cell keeps its number, its people and its
 tables, all of which are public already. So an epoch tells nothing. What it changes is who joins
 together from now on: those who waited in two groups may be enough in one. Labels that were
-published cannot be made finer again: the difference would tell who is where.
+published cannot be made finer again: the difference would reveal who is where.
 """
 
 import json
@@ -31,7 +31,7 @@ def coarsen(db: sqlite3.Connection, settings: Settings, levels: Mapping[str, int
         if before is not None and level < before:
             raise InputError(
                 f"{name!r} was published at level {before} and cannot be made finer, to level "
-                f"{level}: the difference would tell who is where. Choose a higher level."
+                f"{level}: the difference would reveal who is where. Choose a higher level."
             )
     maps = [
         _coarser(db, column, name, levels[name]) if name in levels else {}

@@ -1731,7 +1731,7 @@ class Tolerance(Part):
 
     threshold: float | None = setting(
         _read_number("threshold", float | None, above=0, at_most=1),
-        "From which belief on a person is at risk; without it, where very high risk begins.",
+        "Probability from which a person is at risk; without it, where very high risk begins.",
         {"type": ["number", "null"], "exclusiveMinimum": 0, "maximum": 1},
         default=None,
         sparse=True,

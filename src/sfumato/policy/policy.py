@@ -104,7 +104,7 @@ def contradictions(policy: "Policy") -> Faults:
     faults.extend(
         (
             ("accept", position, "column"),
-            f"{each.column!r} is no sensitive column. {suggest(each.column, policy.sensitive)}",
+            f"{each.column!r} is not a sensitive column. {suggest(each.column, policy.sensitive)}",
         )
         for position, each in enumerate(policy.accept)
         if each.column not in policy.sensitive
@@ -273,7 +273,10 @@ def _person_faults(policy: "Policy") -> Faults:
         near = suggest(name, list(policy.columns))
         return [(("person",), f"{name!r} is not under columns. {near}")]
     if role in (Role.QUASI_IDENTIFIER, Role.SENSITIVE, Role.SET):
-        text = f"{name!r} is {role}: what tells people apart is an identifier, or dropped."
+        text = (
+            f"{name!r} is {role}: the column that identifies people must be an identifier, or "
+            "dropped."
+        )
         return [(("person",), text)]
     return []
 
@@ -296,12 +299,12 @@ def _household_faults(policy: "Policy") -> Faults:
         return [(("household",), text)]
     person = policy.counted_person
     if person == name:
-        text = f"{name!r} tells people apart. A household is a column of its own."
+        text = f"{name!r} identifies people. A household needs a column of its own."
         return [(("household",), text)]
     if person is None:
         text = (
-            "members of a household are people: say what tells them apart, as in person: "
-            "person_id. If every row is a person and has no number, add a column with one."
+            "members of a household are people: name the column that identifies them, as in "
+            "person: person_id. If every row is a person and has no number, add a column with one."
         )
         return [(("household",), text)]
     return []
@@ -353,7 +356,7 @@ def _decoupling_faults(policy: "Policy") -> Faults:
     columns = policy.decouple.columns if policy.decouple is not None else None
     goes_by = None if policy.decouple is None else policy.decouple.options.get("column")
     if goes_by in policy.sensitive:
-        text = f"{goes_by!r} is sensitive, and groups that are formed by it would tell it"
+        text = f"{goes_by!r} is sensitive, and groups formed by it would reveal it"
         return [(("decouple", "column"), text)]
     faults = _together_faults(policy)
     if faults or policy.decouple is None or columns is None:
@@ -847,8 +850,8 @@ class Policy(Part):
         if not any(get_close_matches(key, known, n=1) for key in document.root):
             # Perhaps no policy at all, but a file with secrets: nothing of it is quoted.
             raise PolicyError(
-                f"{origin}: this is no policy: none of its keys is a setting of one. It needs at "
-                "least columns and models."
+                f"{origin}: this is not a policy: none of its keys is a policy setting. It needs "
+                "at least columns and models."
             )
         try:
             policy = cls(**document.root)

@@ -481,7 +481,7 @@ def means_in(source: object, manifest: Manifest) -> "pa.Table | None":
         texts = [text_or_none(value) for value in column.values]
         read = read_labels([text for text in texts if text is not None])
         if read is None and any(text is not None for text in texts):
-            raise InputError(f"column {column.name!r} holds what is no mean of numbers")
+            raise InputError(f"column {column.name!r} holds a value that is not a mean of numbers")
         array = pa.nulls(len(texts), pa.float64())
         if read is not None:
             numbers = np.array([math.nan if t is None else read.stretches[t].low for t in texts])

@@ -93,10 +93,10 @@ def draft(  # noqa: PLR0913 - all but one have a default and are named
         data: A path (CSV, Parquet, SPSS, Excel …) or a pandas, Polars or Arrow table.
         roles: The roles of columns of which you know better than a guess. A column that has one is
             not left out for the sake of others.
-        person: The column that tells people apart, if they may have several rows.
+        person: The column that identifies people, if they may have several rows.
         weight: The column that says how many people of a population each row of a survey stands
             for, or several.
-        household: The column that says who lives together.
+        household: The column that identifies households.
         drop: Columns that are not to be published.
         k: How many people at least are to look alike; 5 unless told otherwise.
         language: The language of labels: en, de, fr, es, it or nl. None takes that of the policy to

@@ -35,7 +35,7 @@ def judge_drawn(
         verdict: What was recomputed of it.
         levels: Where levels begin.
         tolerated: What is tolerated.
-        threshold: From which belief on a person is at risk; None takes the policy's.
+        threshold: Probability from which a person is at risk; None takes the policy's.
         people: How many people may be at risk; None takes the policy's.
     """
     drawn = None if release.record is None else release.record.drawn

@@ -228,7 +228,7 @@ def number_losses(
         release: What was published.
         policy: The policy it was made with.
         seed: Where rows that could be behind the release are drawn from.
-        tell_apart: Whether to measure also how well published rows are told from original ones.
+        tell_apart: Whether to measure also how well published and original rows can be told apart.
     """
     published = {"release": open_release(release, policy)}
     [each] = published.values()

@@ -102,7 +102,7 @@ def verify(  # noqa: PLR0913 - all but two have a default and are named
             blanks, forms of Unicode, 1 and 1.0) are different values; those of the policy are,
             too. What a manifest says of it does not count.
         attacks: Whether to attack, or only by which: names from `sf.attacks.ATTACKS`, or attacks.
-        threshold: From which belief on a person is at risk; None takes the policy's, or where
+        threshold: Probability from which a person is at risk; None takes the policy's, or where
             *very high* begins among the risk levels, which is 0.75 by default.
         people: How many people may be at risk by any one attack; None takes the policy's, or 0.
         data: The table the release was made of, for the attack on who is in it and, with the

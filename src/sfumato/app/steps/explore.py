@@ -43,7 +43,7 @@ LOSS_WORDS = {
     "quantile-error": "errors of quantiles",
     "pearson-error": "errors of correlations of numbers",
     "regression-error": "errors of regressions",
-    "distinguishability": "how well published rows are told from original ones",
+    "distinguishability": "how well published and original rows can be told apart",
 }
 """What usefulness can be measured by; the first is the loss that costs no time."""
 

@@ -200,7 +200,7 @@ def judge_opened(desk: Desk, asked: Fields) -> Answer:
     """Begin to judge a release that lies in the folder, as its recipients see it."""
     folder = desk.release if "folder" not in asked else desk.inside(asked.text("folder"))
     if folder is None or folder not in desk.releases():
-        raise InputError("this is no release of the folder any more. Open another on page Data")
+        raise InputError("this is no longer a release in the folder. Open another on page Data")
     desk.release = folder
 
     def work(report: Progress) -> VerdictShown:

@@ -141,7 +141,9 @@ class Belief:
             )
         pairs = zip(self.prior, self.posterior, strict=True)
         if all(abs(a - b) < 1e-9 for a, b in pairs):
-            return f"The release tells nothing about {self.column} that is not true of all people."
+            return (
+                f"The release shows nothing about {self.column} beyond what holds for all people."
+            )
         top = [
             v
             for v, p in zip(self.values, self.posterior, strict=True)

@@ -484,7 +484,7 @@ def attack_release(
 
     Args:
         trial: What would be published; it has its release.
-        rule: From which belief on a person is at risk.
+        rule: Probability from which a person is at risk.
         report: Told which attack is next.
         policy: What the release is held to; None for the policy that was tried.
         quick: Whether to leave out the attack that takes many times as long as all others.

@@ -653,7 +653,7 @@ class IncrementJob:
     wait: float = WAIT
     seed: int | None = None
     head: str | None = None
-    """The last hash as it was kept elsewhere."""
+    """The last hash, from the copy you keep elsewhere."""
 
     taken: Intake | None = None
     """What it takes of a stream, which is recorded with it."""

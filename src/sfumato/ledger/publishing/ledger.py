@@ -737,7 +737,7 @@ def start_ledger(  # noqa: PLR0913 - all but three have a default
             "alpha",
             None,
             "a number above 0 and at most 1",
-            why="a new ledger needs to know how much its tables may tell",
+            why="a new ledger needs its limit, the highest probability of a value",
         )
     refuse_inside_release(path, "the ledger")
     exact_limit(alpha)
@@ -788,8 +788,8 @@ def start_ledger(  # noqa: PLR0913 - all but three have a default
             )
             chain.seal_file(db)
     text = (
-        f"{len(exceeding)} groups tell more than alpha already: what the ledger promises does not "
-        "hold for the people in them"
+        f"{len(exceeding)} groups have a value above alpha already: the ledger does not protect "
+        "the people in them"
     )
     return Publication(
         Path(path),
@@ -898,11 +898,11 @@ def _refuse_groups_above(
             f"{settings.rows_per_person} rows together,"
         )
     raise InputError(
-        f"{len(exceeding)} of {len(grouped)} groups tell more than {allowed} already, up "
+        f"in {len(exceeding)} of {len(grouped)} groups a value exceeds {allowed} already, up "
         f"to {percent(float(max(share for _, share in exceeding)))}, for example "
-        f"{some([join_values(labels) for labels, _ in exceeding])}. {remedy} Or take a larger "
-        "alpha, say which values are harmless (in the policy), or start all the same, without a "
-        "promise for the people in them: --above (above=True)."
+        f"{some([join_values(labels) for labels, _ in exceeding])}. {remedy} Or choose a larger "
+        "alpha, name the harmless values in the policy, or start without a promise for the "
+        "people in these groups: --above (above=True)."
     )
 
 
