@@ -39,7 +39,7 @@ NUMBERS = {
     "quantile-error": "quantiles",
     "pearson-error": "correlations of numbers",
     "regression-error": "regressions",
-    "distinguishability": "published rows told from original ones",
+    "distinguishability": "published and original rows told apart",
 }
 """What computing with numbers loses, by the names of the losses."""
 
