@@ -9,6 +9,8 @@ from sfumato.tasks.hierarchies import hierarchies
 from sfumato.tasks.lattice import lattice
 from sfumato.tasks.membership import membership
 from sfumato.tasks.merge import merge
+from sfumato.tasks.noisy_count import noisy_count
+from sfumato.tasks.strangers import strangers
 from sfumato.tasks.trace import trace
 from sfumato.tasks.utility import correlations
 
@@ -22,6 +24,8 @@ __all__ = [
     "lattice",
     "membership",
     "merge",
+    "noisy_count",
     "open_app",
+    "strangers",
     "trace",
 ]

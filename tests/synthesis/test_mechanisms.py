@@ -141,3 +141,61 @@ def test_a_table_is_published_verified_and_near_the_original():
     real = people(2000)["ill"].to_pylist()
     for value in ("flu", "gout", "cold"):
         assert ill.count(value) / len(ill) == pytest.approx(real.count(value) / 2000, abs=0.05)
+
+
+def test_the_demo_draws_rows_where_the_extra_is(tmp_path):
+    from typer.testing import CliRunner
+
+    from sfumato.cli.app import app
+
+    result = CliRunner().invoke(app, ["demo", "--rows", "2000", "-o", str(tmp_path / "shown")])
+    assert result.exit_code == 0, result.output
+    assert "Synthetic rows, which no patient has" in result.output
+    assert "a belief of 1 % becomes at most 1.5 %" in result.output
+    assert "of at most 1 row:" in result.output
+
+
+def statistics_of_canaries(mechanism, budget, runs, contributions=1):
+    """Return how much all measurements of a run together say for people who are not there.
+
+    A canary is a person with a cell of their own in every column. What speaks most for them is the
+    sum of the noise in their cells, each by its variance; and had they been there, it would be more
+    by the sum of what one person is worth: both are returned.
+    """
+    cells = 128
+    counts = counts_of([cells] * 2, 9000)
+    rng = np.random.default_rng(1)
+    said, worth = [], []
+    for _ in range(runs):
+        seen = []
+
+        class Watched(mechanisms._MechanismRun):
+            def _fit_model(self, domain, measured, *, potentials=None):
+                seen[:] = measured  # noqa: B023 - used in this round only
+                return self.lib.mbi.estimation.mirror_descent(
+                    domain, measured, potentials=potentials, iters=1, stepsize=1e-9
+                )
+
+        Watched(
+            mechanisms.libraries(), counts, budget, mechanism, contributions, lambda *_: None
+        ).fit()
+        places = {name: rng.permutation(cells) for name in counts.names}
+        total, more = np.zeros(cells), 0.0
+        for each in seen:
+            clique = tuple(each.clique)
+            noise = np.asarray(each.noisy_measurement).reshape(counts.shape(clique))
+            noise = noise - counts.marginal(clique)
+            total += noise[tuple(places[name] for name in clique)] / each.stddev**2
+            more += contributions / each.stddev**2
+        said.append(total)
+        worth.append(np.full(cells, more))
+    return np.concatenate(said), np.concatenate(worth)
+
+
+@pytest.mark.parametrize(("mechanism", "delta"), [("mst", None), ("mst", 1e-6), ("aim", 1e-6)])
+def test_all_that_a_mechanism_measures_tells_no_more_than_is_promised(mechanism, delta):
+    """All that was measured together, whatever was chosen on the way."""
+    budget = PrivacyBudget.of(epsilon=2.0, delta=delta)
+    said, worth = statistics_of_canaries(mechanism, budget, 8)
+    assert lower_bound(said, worth[: len(worth) // 2]) <= budget.epsilon
+    assert lower_bound(said / 10, worth[: len(worth) // 2]) > budget.epsilon

@@ -12,6 +12,7 @@ import typer
 from sfumato.cli.command import BROKEN, command
 from sfumato.cli.output import clean, progress_bar, say, show
 from sfumato.errors import OutputError
+from sfumato.synthesis.opendp import has_extra
 
 if TYPE_CHECKING:
     from sfumato.policy import Policy
@@ -61,7 +62,8 @@ def demo(
 
     Hospital patients are invented, their risk is shown, they are anonymised, what still leaks is
     detected, the release is decoupled and verified. Then the patients of another hospital begin a
-    ledger, and more of them are published on it.
+    ledger, and more of them are published on it. With the extra synthetic, rows that no patient has
+    are drawn, too.
     """
     from sfumato.files.private import refuse_inside_release
     from sfumato.releases.places import refuse_what_is_there
@@ -103,6 +105,10 @@ _METHOD = "bottom-up"
 """Five thousand people who are known by six columns leave little of them at one level each."""
 
 _ALPHA = 0.5
+_EPSILON = 0.4
+_FEWEST_TO_DRAW = 2000
+"""Of fewer people noise leaves little."""
+
 _MOST_RULES = 5
 
 
@@ -177,6 +183,8 @@ class Chain:
         self._decouple(release)
         holds = self._verify()
         self._publish()
+        if self._rows >= _FEWEST_TO_DRAW and has_extra():
+            self._synthesize()
         return holds
 
     def _show(self, title: str, *contents: "Content") -> None:
@@ -287,3 +295,46 @@ class Chain:
         )
         title = f"Another hospital, and {done.given} more patients of it, on a ledger"
         self._show(title, Content(text))
+
+    def _synthesize(self) -> None:
+        """Draw rows of two columns, which takes seconds: each more takes longer."""
+        from pyarrow import csv
+
+        from sfumato.policy import Policy
+        from sfumato.showing.content import Content, ContentTable, Listing, Share
+        from sfumato.tasks.synthesize import synthesize
+        from sfumato.tasks.verify import verify
+
+        given = Policy.load(self._policy)
+        columns = {
+            "patient_id": "identifier",
+            "age": _AGES,
+            "diagnosis": given.columns["diagnosis"],
+        }
+        policy = Policy(
+            columns=columns, other="dropped", person="patient_id", models=given.models[:1]
+        )
+        with progress_bar() as progress:
+            made = synthesize(self._others, policy, epsilon=_EPSILON, progress=progress)
+        real = csv.read_csv(self._others)["diagnosis"].to_pylist()
+        drawn = made.table["diagnosis"].to_pylist()
+        usual = sorted({*real}, key=real.count, reverse=True)[:_MOST_RULES]
+        lines = [
+            [name, Share(real.count(name) / len(real)), Share(drawn.count(name) / len(drawn))]
+            for name in usual
+        ]
+        found = verify(made)
+        self._show(
+            "Synthetic rows, which no patient has",
+            Content(f"{made.content().headline}"),
+            Content(
+                "How many have what:",
+                (ContentTable.of("", ["diagnosis", "patients", "rows"], lines),),
+            ),
+            Content(
+                "What anyone may come to believe:", (Listing.of(list(map(str, found.beliefs))),)
+            ),
+        )
+
+
+_AGES = {"role": "quasi-identifier", "domain": {"from": 0, "to": 119, "width": 20}}

@@ -116,6 +116,14 @@ def init(  # noqa: PLR0917 - options of a command line
             "quasi-identifier costs.",
         ),
     ] = False,
+    domains: Annotated[
+        bool,
+        typer.Option(
+            "--domains",
+            help="Draft what each column can hold, too, for sfumato synthesize: read off the "
+            "table, so that nothing is drawn from it until you confirm it.",
+        ),
+    ] = False,
     force: ForceOption = False,
 ) -> None:
     """Draft a policy for a table.
@@ -147,6 +155,7 @@ def init(  # noqa: PLR0917 - options of a command line
         "language": language,
         "from_policy": start,
         "prefer": prefer,
+        "domains": domains,
         # The policy may be written elsewhere, and a file is looked for beside it.
         "profile": profile and _in_full(profile),
     }
@@ -536,6 +545,16 @@ def compare(  # noqa: PLR0917 - options of a command line
     csv: Annotated[
         Path | None, typer.Option(metavar="FILE", help="Write the figures there.")
     ] = None,
+    epsilon: Annotated[
+        list[float] | None,
+        typer.Option(
+            metavar="NUMBER",
+            help="Show synthetic rows with this budget beside the policies; may be repeated.",
+        ),
+    ] = None,
+    delta: Annotated[
+        float | None, typer.Option(metavar="NUMBER", help="The delta of these budgets.")
+    ] = None,
     choose: Annotated[
         str | None,
         typer.Option(metavar="NAME", help="Write the policy of this name or number to --output."),
@@ -568,6 +587,8 @@ def compare(  # noqa: PLR0917 - options of a command line
             loss=loss,
             threshold=threshold,
             parallel=jobs,
+            epsilon=tuple(epsilon or ()),
+            delta=delta,
             progress=progress,
         )
     texts = {html: found.html, csv: found.csv}

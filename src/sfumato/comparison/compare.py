@@ -1,14 +1,17 @@
 """Compare: what policies, methods and parameters cost, and what they leave at risk."""
 
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 
 from sfumato.attacks.adversary.trial import (
     AT_RISK,
     BELIEF,
     GAIN,
     PROSECUTOR,
+    Trial,
     columns_to_count,
 )
+from sfumato.comparison.drawn import DREW, try_drawn
 from sfumato.comparison.frontier import Comparison, require_risk
 from sfumato.comparison.trial import ASKED, QUERY_ERROR, ComparedTable, find_bindings, try_all
 from sfumato.comparison.variations import name_policies
@@ -43,6 +46,8 @@ def compare(  # noqa: PLR0913 - all but two have a default and are named
     threshold: float | None = None,
     parallel: int | None = None,
     seed: int = 0,
+    epsilon: Sequence[float] = (),
+    delta: float | None = None,
     progress: Progress | None = None,
 ) -> Comparison:
     """Try policies on a table, and say what each would lose and what it would leave at risk.
@@ -81,6 +86,10 @@ def compare(  # noqa: PLR0913 - all but two have a default and are named
         parallel: How many policies are tried at a time; None takes as many as there are
             processors if that pays. The result is the same.
         seed: Fixes which of rows that were alike to a decision go to which class.
+        epsilon: Budgets of synthetic rows that stand beside the policies, drawn from the domains
+            of the first one (see `sf.synthesize`). They have no normalized loss: weigh them by
+            query-error or by what an analyst computes.
+        delta: The delta of these budgets; None for pure ones.
         progress: Told how far each stage is.
 
     Example:
@@ -131,7 +140,27 @@ def compare(  # noqa: PLR0913 - all but two have a default and are named
         asks=lost if lost in ASKED else None,
         maker=Workshop(),
     )
-    return compare_counted(named, tried, risk=main, loss=lost, parallel=parallel, report=report)
+    drawn: tuple[Trial, ...] = ()
+    if epsilon:
+        drawn = try_drawn(
+            data,
+            next(iter(named.values())),
+            tried,
+            epsilon,
+            delta=delta,
+            loss=lost,
+            report=report,
+        )
+    found = compare_counted(
+        named,
+        tried,
+        risk=main,
+        loss=lost,
+        parallel=parallel,
+        report=report,
+        warnings=(DREW,) if drawn else (),
+    )
+    return replace(found, points=(*found.points, *drawn))
 
 
 def compare_counted(

@@ -301,6 +301,14 @@ class HierarchyBuilder(Member, ABC):
     """Whether a label below the top shows its level, whatever other values there are."""
 
     @property
+    def states_domain(self) -> bool:
+        """Whether these values are those that can occur at all, and no draft read them off a table.
+
+        Then they are a public domain: what is drawn under differential privacy may depend on them.
+        """
+        return self.states_values
+
+    @property
     def states_values(self) -> bool:
         """Whether it says itself which values each label stands for, whatever a table has."""
         return False

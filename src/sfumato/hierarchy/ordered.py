@@ -78,6 +78,10 @@ class OrderedCategories(HierarchyBuilder):
         return None if self.order is None else len(_neighbours(len(self.order))) + 1
 
     @property
+    def states_domain(self) -> bool:
+        return False  # drafts read orders off tables
+
+    @property
     def states_values(self) -> bool:
         return self.order is not None and self.new == "refuse"
 

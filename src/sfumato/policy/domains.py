@@ -124,6 +124,14 @@ class DomainRule(Part):
         default=True,
         sparse=True,
     )
+    drafted: bool = setting(
+        partial(read, bool),
+        "Whether `sfumato init` read it off a table, and no person confirmed it yet: then it is no "
+        "public domain, and nothing is drawn from it. Complete it, and remove this.",
+        type_schema(bool),
+        default=False,
+        sparse=True,
+    )
 
     @classmethod
     def _read_short(cls, value: object) -> Self:
@@ -133,7 +141,7 @@ class DomainRule(Part):
 
     def to_plain(self) -> object:
         """Return what a policy file says for it, in the short form if that says it all."""
-        short = self.values and self.missing
+        short = self.values and self.missing and not self.drafted
         return list(self.values) if short else super().to_plain()
 
     @classmethod

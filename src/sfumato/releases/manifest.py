@@ -482,7 +482,8 @@ class SyntheticRecord:
 
     def __str__(self) -> str:
         delta = f" and delta {self.delta:.3g}" if self.delta else ""
-        unit = "" if self.unit == "row" else f" of at most {self.contributions} rows"
+        rows = "1 row" if self.contributions == 1 else f"{self.contributions} rows"
+        unit = "" if self.unit == "row" else f" of at most {rows}"
         return f"differential privacy for each {self.unit}{unit}: epsilon {self.epsilon:.4g}{delta}"
 
 

@@ -12,7 +12,7 @@ import numpy as np
 from sfumato.counts import FrequencySet
 from sfumato.errors import InputError, PolicyError, some
 from sfumato.hierarchy import Intervals
-from sfumato.hierarchy.intervals import Days, number_point
+from sfumato.hierarchy.intervals import Days, Numbers, Scale, number_point
 from sfumato.policy import Policy
 from sfumato.policy.document import Fault
 from sfumato.policy.domains import MOST_CELLS, DomainRule
@@ -73,6 +73,25 @@ class ColumnDomain:
         index = {value: at for at, value in enumerate(values)}
         folded = {key: at for key, at in folded.items() if at >= 0}
         return cls(name, tuple(values), missing=missing, index=index, folded=folded)
+
+    @classmethod
+    def read(cls, name: str, plain: Mapping[str, Any]) -> Self:
+        """Return the domain that a manifest states; see `to_dict`.
+
+        >>> ages = ColumnDomain.of("age", DomainRule.read({"from": 0, "to": 99, "cuts": [18, 65]}))
+        >>> ColumnDomain.read("age", ages.to_dict()).labels == ages.labels
+        True
+        """
+        if "values" in plain:
+            return cls.of_values(name, plain["values"], missing=plain["missing"])
+        days, digits = plain["line"] == "days", int(plain["decimals"])
+        scale: Scale = Days() if days else Numbers()
+        points = [scale.read(mark) for mark in (*plain["cells_from"], plain["to"])]
+        known = [point for point in points if point is not None]
+        if len(known) < max(2, len(points)):
+            raise InputError(f"the domain of {name!r} in the manifest cannot be read")
+        edges = (*known[:-1], known[-1] + Decimal(1).scaleb(-digits))
+        return cls(name, (), edges, digits, days, plain["missing"])
 
     @property
     def is_line(self) -> bool:
@@ -248,6 +267,8 @@ def _domain_of(policy: Policy, name: str) -> ColumnDomain:
     builder = None if rule is None else rule.hierarchy
     stated = None if rule is None else rule.domain
     if stated is not None:
+        if stated.drafted:
+            raise policy.error_at("columns", name, "domain", "drafted", text=_DRAFTED)
         cuts: list[Decimal] = []
         if stated.is_line and stated.cuts is None and stated.width is None:
             cuts = _cuts_of(builder, stated)
@@ -261,16 +282,23 @@ def _domain_of(policy: Policy, name: str) -> ColumnDomain:
             text = f"has {format_integer(found.size)} cells, more than {format_integer(MOST_CELLS)}"
             raise policy.error_at("columns", name, "domain", text=f"{text}. Take wider ones.")
         return found
-    if builder is not None and builder.states_values:
+    if builder is not None and builder.states_domain:
         tree = builder.build_stated(name)
         if tree is not None:
             return ColumnDomain.of_values(name, [text_of(value) for value in tree.values])
     raise _not_stated(policy, name, builder)
 
 
+_DRAFTED = (
+    "says that the domain was read off a table: that a value is in it may tell of one person. "
+    "Confirm that it holds whatever the table has, complete it by what can occur, and remove "
+    "drafted."
+)
+
+
 def _not_stated(policy: Policy, name: str, builder: object) -> PolicyError:
     why = (
-        "its hierarchy is made from the values of the table"
+        "its hierarchy is made from the values of the table, or may have been drafted from them"
         if builder is not None
         else ("nothing says which values it can have")
     )

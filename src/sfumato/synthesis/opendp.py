@@ -42,11 +42,16 @@ def libraries() -> Libraries:
     return Libraries(dp, algorithms, _utilities, arrays, _internal, mbi)
 
 
-def require_extra() -> None:
-    """Raise with the install command if the extra is not installed, without importing it."""
+def has_extra() -> bool:
+    """Return whether the extra is installed, without importing it."""
     from importlib.util import find_spec
 
-    if find_spec("opendp") is None or find_spec("mbi") is None:
+    return all(find_spec(name) is not None for name in ("opendp", "mbi"))
+
+
+def require_extra() -> None:
+    """Raise with the install command if the extra is not installed, without importing it."""
+    if not has_extra():
         raise MissingExtraError("OpenDP with mbi", "synthetic")
 
 

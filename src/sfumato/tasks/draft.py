@@ -19,6 +19,7 @@ from sfumato.attacks.adversary.trial import (
 from sfumato.counts import FrequencySet
 from sfumato.derivations import Preparation
 from sfumato.drafting.choosing import DraftSearch
+from sfumato.drafting.domains import with_domains
 from sfumato.drafting.given import Instructions
 from sfumato.drafting.guess import Guess, guess, guess_table, separator_in
 from sfumato.drafting.inspection import Inspection, inspect_counts
@@ -76,6 +77,7 @@ def draft(  # noqa: PLR0913 - all but one have a default and are named
     input: Mapping[str, object] | None = None,  # noqa: A002 - as a policy calls it
     prefer: str | None = None,
     profile: GivenProfile | None = None,
+    domains: bool = False,
     progress: Progress | None = None,
 ) -> Draft:
     """Guess what each column is and write a policy that says why, to be read and corrected.
@@ -112,6 +114,9 @@ def draft(  # noqa: PLR0913 - all but one have a default and are named
             not answered *no*; `draft.price.alternatives` has the others.
         profile: The rule you answer to, as `verify` takes it: the draft is written for its clauses,
             and names it.
+        domains: Whether to draft the domain of each column, too, which `synthesize` needs. It is
+            read off the table, and so marked as `drafted`: nothing is drawn from it until a person
+            has confirmed and completed it.
         progress: Told how far it is.
 
     Example:
@@ -146,7 +151,7 @@ def draft(  # noqa: PLR0913 - all but one have a default and are named
         asked = max(filter(None, (given.k, least or 1)), default=1)
         given = replace(given, profile=named, k=asked if asked > _USUAL_K else given.k)
     with saying(given.reading):
-        return _draft(data, given, folder, report, prefer, held)
+        return _draft(data, given, folder, report, prefer, held, stated=domains)
 
 
 _USUAL_K = 5
@@ -165,6 +170,8 @@ def _draft(
     report: Progress,
     prefer: str | None,
     profile: Profile | None,
+    *,
+    stated: bool,
 ) -> Draft:
     table = open_prepared(data, given.start)
     given.require(table.columns)
@@ -190,6 +197,8 @@ def _draft(
     columns = _with_rules_of_start(columns, given)
     if profile is not None:
         columns = _under_profile(columns, domains, profile, given)
+    if stated:
+        columns = with_domains(columns, domains)
     return _with_price(data, columns, domains, report, given, folder, prefer)
 
 

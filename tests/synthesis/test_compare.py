@@ -1,0 +1,43 @@
+"""Synthetic rows stand on the plane of all other ways to protect a table."""
+
+import pytest
+
+import sfumato as sf
+from sfumato.errors import MissingExtraError
+from sfumato.tasks import synthesize as task
+from tests.synthesis.stubs import POLICY, people
+
+
+@pytest.mark.usefixtures("patience")
+def test_synthetic_rows_stand_beside_policies(without_noise):
+    found = sf.compare(people(), POLICY, vary={"k": [2, 5]}, loss="query-error", epsilon=[0.1, 0.5])
+    assert found.names == ("k=2", "k=5", "synthetic, epsilon=0.1", "synthetic, epsilon=0.5")
+    small, large = found.points[2:]
+    assert small.risks["at-risk"] == large.risks["at-risk"] == 0
+    assert small.risks["gain"] < large.risks["gain"] < 0.25
+    assert small.loss is not None or small.losses["query-error"] > 0
+    assert {small.name, large.name} <= {point.name for point in found.placed}
+    assert "in its account, too" in str(found)
+    assert found.svg().count("synthetic, epsilon") >= 2
+
+
+@pytest.mark.usefixtures("patience")
+def test_what_numbers_are_is_measured_on_synthetic_rows_too(without_noise):
+    found = sf.compare(people(), POLICY, loss="distinguishability", epsilon=[0.3])
+    losses = found["synthetic, epsilon=0.3"].losses
+    assert {"query-error", "distinguishability", "mean-error"} <= {*losses}
+
+
+def test_a_budget_that_excludes_nothing_leaves_people_at_risk(without_noise):
+    found = sf.compare(people(), POLICY, loss="query-error", epsilon=[50])
+    assert found["synthetic, epsilon=50"].risks["gain"] == pytest.approx(1)
+
+
+def test_without_the_extra_only_budgets_need_it(monkeypatch):
+    def missing():
+        raise MissingExtraError("OpenDP with mbi", "synthetic")
+
+    monkeypatch.setattr(task, "require_extra", missing)
+    assert len(sf.compare(people(100), POLICY)) == 1
+    with pytest.raises(MissingExtraError, match="pip install"):
+        sf.compare(people(100), POLICY, epsilon=[0.3])
