@@ -65,3 +65,27 @@ def test_that_many_have_a_value_tells_nothing():
     table = pa.table({"ward": ["a", "b"] * 30, "drug": ["x", "y", None, "y", "x", None] * 10})
     found = sf.verify(table, quasi_identifiers=["ward"], sensitive=["drug"])
     assert not any("any value" in reason for reason in found.why)
+
+
+@pytest.mark.parametrize("said", ["unknown", "k. A.", "N/A", "?", "inconnu", "no contesta"])
+def test_that_nothing_was_said_is_no_other_value(said):
+    zone = [at for at in range(30) for _ in range(20)]
+    ill = ["flu", "cold", "hiv", "asthma", "gout"] * 120
+    ill[60:80] = ["hiv"] * 11 + [said] * 9
+    found = answer_of(zone, ill)
+    assert (found.answer, found.at_risk) == ("no", answer_of(zone, _gaps(ill, said)).at_risk)
+    # Neither of the two said more than the other.
+    ill[60:80] = ["hiv"] * 6 + [said] * 5 + ["not stated"] * 4 + ["unbekannt"] * 5
+    assert answer_of(zone, ill).answer == "no"
+
+
+@pytest.mark.parametrize("value", ["none", "not applicable", "-"])
+def test_none_is_a_value(value):
+    zone = [at for at in range(30) for _ in range(20)]
+    ill = ["flu", "cold", "hiv", "asthma", "gout"] * 120
+    ill[60:80] = ["hiv"] * 9 + [value] * 2 + ["flu", "cold", "gout"] * 3
+    assert answer_of(zone, ill).answer == "yes"
+
+
+def _gaps(values, said):
+    return [None if value == said else value for value in values]

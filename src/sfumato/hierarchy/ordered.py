@@ -253,6 +253,18 @@ def is_no_answer(text: str) -> bool:
     return fold_words(text) in _no_answers()
 
 
+def is_unsaid(text: str) -> bool:
+    """Return whether a text says that nothing was said: it is no value of anybody.
+
+    >>> [is_unsaid(text) for text in ("k. A.", "Unknown", "?", "none", "not applicable")]
+    [True, True, True, False, False]
+    """
+    return fold_words(text) in _unsaid() or bool(_UNSAID_SIGNS.fullmatch(text.strip()))
+
+
+_UNSAID_SIGNS = re.compile(r"[?./–—]+|--+")
+
+
 def _order_of_words(texts: Sequence[str]) -> list[str] | None:
     folded = {text: fold_words(text) for text in texts}
     for scale in _scales():
@@ -373,6 +385,12 @@ _FILE = Path(__file__).with_name("scales.txt")
 @lru_cache(maxsize=1)
 def _no_answers() -> frozenset[str]:
     return frozenset(["", *map(str.strip, read_lists(_FILE)["no answer"].split(","))])
+
+
+@lru_cache(maxsize=1)
+def _unsaid() -> frozenset[str]:
+    listed = read_lists(_FILE)["unsaid"].replace("\n", " ").split(",")
+    return frozenset(fold_words(each) for each in listed)
 
 
 @lru_cache(maxsize=1)

@@ -8,6 +8,7 @@ from dataclasses import replace
 import numpy as np
 
 from sfumato.counts import Column, FrequencySet
+from sfumato.hierarchy.ordered import is_unsaid
 from sfumato.text import in_order, text_of
 
 NONE = "no value"
@@ -113,6 +114,41 @@ def _numbers_of(column: Column) -> list[tuple[str, ...]]:
     widths = Counter(map(len, found))
     width, n = widths.most_common(1)[0] if widths else (0, 0)
     return found if width and 2 * n >= len(column.known) else [none] * len(found)
+
+
+def read_unsaid(counts: FrequencySet, names: Sequence[str]) -> FrequencySet | None:
+    """Return rows in which cells that say that nothing was said are missing; None if none does.
+
+    Whoever has `unknown` may have what all others of the class have: it is no other value. There is
+    one row for each of those given.
+
+    Args:
+        counts: The published rows.
+        names: The columns to look at: sensitive ones.
+
+    Example:
+        >>> rows = [("A", "hiv"), ("A", "k. A."), ("B", "flu"), ("B", "Unknown")]
+        >>> read_unsaid(FrequencySet.from_rows(["zip", "ill"], rows), ["ill"]).column("ill").values
+        ('flu', 'hiv', None)
+    """
+    read = {}
+    for name in names:
+        column = counts.column(name)
+        told = [None if isinstance(v, str) and is_unsaid(v) else v for v in column.values]
+        if told != [*column.values] and len({*told} - {None}) > 1:
+            read[name] = told
+    if not read:
+        return None
+    kept = [i for i, n in enumerate(counts.names) if n not in names or n in read]
+    columns, codes = [counts.columns[i] for i in kept], counts.codes[kept]
+    for at, column in enumerate(columns):
+        if column.name in read:
+            each = read[column.name]
+            values = [*dict.fromkeys(v for v in each if v is not None), None]
+            number = {value: i for i, value in enumerate(values)}
+            codes[at] = np.array([number[v] for v in each], dtype=np.int32)[codes[at]]
+            columns[at] = Column(column.name, tuple(values))
+    return FrequencySet(tuple(columns), codes, counts.rows)
 
 
 def read_flags(counts: FrequencySet, names: Sequence[str]) -> FrequencySet:

@@ -20,7 +20,13 @@ from sfumato.attacks import (
     matcher,
 )
 from sfumato.attacks.adversary.claims import chance_claims, randomised_columns
-from sfumato.attacks.adversary.flags import NONE, read_flags, read_numbers, read_presence
+from sfumato.attacks.adversary.flags import (
+    NONE,
+    read_flags,
+    read_numbers,
+    read_presence,
+    read_unsaid,
+)
 from sfumato.attacks.amounts import amounts_of
 from sfumato.attacks.nearly_exact import NearlyExact, read_columns
 from sfumato.attacks.overlap import Face, LabelKnowledge, number_items
@@ -282,13 +288,17 @@ def _table(
 def _read_otherwise(target: Target) -> tuple[Target, ...]:
     """Return the same people by what else their cells say than the values that they are.
 
-    That is whether they have a value at all, where most have none, and each of several numbers.
+    That is whether they have a value at all, where most have none, each of several numbers, and
+    the values that are said, where some say that nothing was said.
     """
     if target.counts is None:
         return ()
     # Of cells that are one amount or one day, amounts are read as they are.
     several = [n for n, each in target.classes.sensitive.items() if amounts_of(each.column) is None]
     numbers = [_read_from(target, each) for each in read_numbers(target.counts, several)]
+    said = read_unsaid(target.counts, target.sensitive)
+    if said is not None:
+        numbers.append(_with_rules(_read_from(target, said), target))
     counts = read_presence(target.counts, target.sensitive, target.person)
     if counts is None:
         return tuple(numbers)
@@ -302,6 +312,19 @@ def _read_otherwise(target: Target) -> tuple[Target, ...]:
         column = replace(each.column, secrecy=np.array(secrecy, dtype=np.int64))
         sensitive[name] = replace(each, column=column)
     return (replace(found, classes=replace(found.classes, sensitive=sensitive)), *numbers)
+
+
+def _with_rules(read: Target, target: Target) -> Target:
+    """Say of values that were only taken over what a policy says of them."""
+    sensitive = {}
+    for name, each in read.classes.sensitive.items():
+        said, column = target.classes.sensitive[name].column, each.column
+        if said.secrecy is not None:
+            known = dict(zip(said.values, said.secrecy.tolist(), strict=True))
+            levels = [known.get(value, Secrecy.ORDINARY) for value in column.values]
+            column = replace(column, secrecy=np.array(levels, dtype=np.int64))
+        sensitive[name] = replace(each, column=replace(column, width=said.width))
+    return replace(read, classes=replace(read.classes, sensitive=sensitive))
 
 
 def _read_from(target: Target, rows: FrequencySet) -> Target:
