@@ -193,7 +193,7 @@ def test_a_release_of_the_folder_is_judged_by_itself(client, desk):
     assert job.wait(120)
     assert job.error is None
     assert "answer" in client.get("verdict", opened="1").text
-    assert "no release" in client.post("verdict/opened", folder="people.csv").text
+    assert "no longer a release" in client.post("verdict/opened", folder="people.csv").text
 
 
 @pytest.mark.usefixtures("patience")

@@ -85,7 +85,7 @@ def terms_of(texts: Sequence[str]) -> list[set[str]]:
     words = [_words(text) for text in texts]
     terms = {_bare(each) for each in words if each}
     terms |= {_bare(_words(head[0])) for text in texts if (head := _QUALIFIED.match(text))}
-    terms |= {_named(each) for each in words if len(each) <= _MOST_WORDS}
+    terms |= {_core_of(each) for each in words if len(each) <= _MOST_WORDS}
     # A number names nothing, and a long text is nothing that others qualify.
     terms = {t for t in terms if len(t) <= _LONGEST and any(map(str.isalpha, "".join(t)))}
     spelt = {each for each in words if len(each) <= _MOST_WORDS}
@@ -120,10 +120,10 @@ def _bare(words: Sequence[str]) -> tuple[str, ...]:
     return tuple(word.removeprefix(_JOINED) for word in words)
 
 
-def _named(words: tuple[str, ...]) -> tuple[str, ...]:
+def _core_of(words: tuple[str, ...]) -> tuple[str, ...]:
     """Return what is left of some words without what only qualifies; nothing if all of it does.
 
-    >>> _named(("krebs", "stadium", "ii")), _named(("acute", "hepatitis", "c")), _named(("a", "1"))
+    >>> _core_of(("krebs", "stadium", "ii")), _core_of(("acute", "hepatitis", "c")), _core_of(("a", "1"))
     (('krebs',), ('hepatitis',), ())
     """
     bare = _bare(words)

@@ -147,7 +147,9 @@ def _plane(desk: Desk, asked: Fields) -> dict[str, object]:
         "svg": comparison.draw(linked=True, marked=dict.fromkeys(present, "the present policy")),
         "present": present,
         "front": {point.name for point in comparison.front},
-        "rows": _filtered(_sorted_points(comparison, query.get("sort", "")), comparison, query),
+        "rows": _filter_points(
+            _sorted_points(comparison, query.get("sort", "")), comparison, query
+        ),
         "limits": {key: query.get(key, "") for key in _LIMITS},
         "total": len(points),
         "only_others": {key: value for key, value in query.items() if key not in _LIMITS},
@@ -168,7 +170,7 @@ _LIMITS = ("most-risk", "most-loss", "most-left-out")
 _ASKED = ("point", "other", "sort", "risk", *_LIMITS)
 
 
-def _filtered(
+def _filter_points(
     rows: "list[tuple[int, Trial]]", comparison: "Comparison", query: dict[str, str]
 ) -> "list[tuple[int, Trial]]":
     """Return the points that stay below the limits; all of those are possible."""
