@@ -123,8 +123,10 @@ def _bare(words: Sequence[str]) -> tuple[str, ...]:
 def _core_of(words: tuple[str, ...]) -> tuple[str, ...]:
     """Return what is left of some words without what only qualifies; nothing if all of it does.
 
-    >>> _core_of(("krebs", "stadium", "ii")), _core_of(("acute", "hepatitis", "c")), _core_of(("a", "1"))
-    (('krebs',), ('hepatitis',), ())
+    >>> [_core_of(words) for words in (("krebs", "stadium", "ii"), ("acute", "hepatitis", "c"))]
+    [('krebs',), ('hepatitis',)]
+    >>> _core_of(("a", "1"))
+    ()
     """
     bare = _bare(words)
     first = next((at for at, word in enumerate(bare) if not _qualifies(word)), len(bare))
