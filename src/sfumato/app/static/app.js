@@ -80,25 +80,28 @@ document.addEventListener("htmx:afterSettle", catchUp);
 const USABLE = "a[href], button, input:not([type=hidden]), select, textarea, summary, [tabindex='0']";
 const usable = (each) => each && each.isConnected && each !== document.body && !each.matches(":disabled") && each.checkVisibility();
 const inSight = (each) => { const box = each.getBoundingClientRect(); return box.bottom > 60 && box.top < innerHeight - 60; };
-let around = [], began = "", wasInSight = false;
+let around = [], was = "", began = "", wasInSight = false;
 document.addEventListener("htmx:beforeSwap", () => {
   around = [];
+  was = document.activeElement.id;
   wasInSight = inSight(document.activeElement);
   for (let each = document.activeElement; each && each !== document.body; each = each.parentElement) around.push(each);
 });
 document.addEventListener("htmx:afterSwap", () => {
   const lost = around[0], main = document.getElementById("main");
   if (!lost) return;
-  if (usable(document.activeElement)) {
+  // Work that ended may have become work that was not asked for, in its place.
+  const other = document.activeElement.matches(".job") && document.activeElement.id !== was;
+  if (usable(document.activeElement) && !other) {
     // What became longer above it must not push it out of sight.
     if (wasInSight && !inSight(document.activeElement)) document.activeElement.scrollIntoView({ block: "nearest" });
     return;
   }
   const job = document.querySelector(".job"), wasWork = lost.matches(".job, .job *");
-  if (job && !wasWork) began = lost.id;
+  if (job && !wasWork) began = was;
   const near = around.slice(1).filter((each) => each.isConnected && !each.contains(main))
     .map((each) => [...each.querySelectorAll(USABLE)].find(usable));
-  const places = [document.getElementById(lost.id), job, wasWork && document.getElementById(began), ...near];
+  const places = [document.getElementById(was), wasWork && document.getElementById(began), job, ...near];
   (places.find(usable) || main).focus();
 });
 // The same where a page is loaded once more, as for another language.
