@@ -12,7 +12,6 @@ import typer
 from sfumato.cli.command import BROKEN, command
 from sfumato.cli.output import clean, progress_bar, say, show
 from sfumato.errors import OutputError
-from sfumato.synthesis.opendp import has_extra
 
 if TYPE_CHECKING:
     from sfumato.policy import Policy
@@ -183,6 +182,8 @@ class Chain:
         self._decouple(release)
         holds = self._verify()
         self._publish()
+        from sfumato.synthesis.opendp import has_extra
+
         if self._rows >= _FEWEST_TO_DRAW and has_extra():
             self._synthesize()
         return holds
