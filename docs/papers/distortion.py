@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from docs.papers.data import people
+from docs.papers.data import COLUMNS, people
 from docs.papers.deciding import METHODS, decide, figures
 from docs.papers.setting import Setting, policy, settings
 from docs.papers.similarity import PARAMETERS
@@ -33,3 +33,13 @@ def distortion(seed: int, setting: Setting) -> list[dict[str, Any]]:
         {**about, "method": method, **figures(decide(setting, method, counts))}
         for method in METHODS
     ]
+
+
+def by_width(setting: Setting, method: str, seed: int = 0) -> list[float]:
+    """Give the ratio for the first two quasi-identifiers, for three, and so on to all of them."""
+    table = open_table(people(seed))
+    found = []
+    for columns in range(2, len(COLUMNS) + 1):
+        counts = table.count(counted_columns(policy(setting, columns=columns)))
+        found.append(decide(setting, method, counts, columns=columns).losses["distortion-ratio"])
+    return found

@@ -13,9 +13,9 @@ import pytest
 
 import docs.papers
 from docs.papers.claims import falls, order
-from docs.papers.data import CATEGORIES, ILLNESSES, people
-from docs.papers.deciding import METHODS
-from docs.papers.distortion import distortion, grid, standard
+from docs.papers.data import CATEGORIES, COLUMNS, ILLNESSES, people
+from docs.papers.deciding import GLOBAL, METHODS
+from docs.papers.distortion import by_width, distortion, grid, standard
 from docs.papers.figures import plots
 from docs.papers.page import page
 from docs.papers.printed import SUFFERING
@@ -220,6 +220,15 @@ def test_the_distortions_come_out_again():
     setting = standard()[-1]
     kept = where(RESULT["distortion"], seed=seed, **setting.to_dict())
     assert distortion(seed, setting) == kept, RERUN
+
+
+@pytest.mark.parametrize(("method", "lowered_by"), [(GLOBAL, ["race"]), ("top-down, rows", [])])
+@pytest.mark.usefixtures("adult")
+def test_more_quasi_identifiers_distort_more_but_for_one_step(method, lowered_by):
+    ratios = by_width(standard()[0], method)
+    steps = zip(COLUMNS[2:], ratios, ratios[1:], strict=False)
+    assert len(ratios) == len(COLUMNS) - 1
+    assert [column for column, fewer, more in steps if more < fewer] == lowered_by
 
 
 @pytest.mark.usefixtures("adult")
