@@ -9,12 +9,14 @@ import pytest
 
 import sfumato as sf
 from sfumato.attacks import ATTACKS, DeFinetti, Target
+from sfumato.attacks.adversary.judging import judge
 from sfumato.attacks.adversary.target import target_of
 from sfumato.attacks.pairing import Pairing, _learn, join_groups, learn_dependence
 from sfumato.counts import FrequencySet
 from sfumato.decouplings.base import GroupedTables
 from sfumato.errors import ParameterError, UnknownColumnError
 from sfumato.harm import HarmRule, Level
+from sfumato.models import KAnonymity, TCloseness
 from sfumato.releases.opening import open_release
 from tests.attacks.planted import ILLS, break_merge, drugs, guess, published, signs
 
@@ -196,6 +198,23 @@ def test_the_whole_verdict_is_no():
     found = sf.verify(release)
     assert found.answer == "no"
     assert found.attack("definetti", "ill").people > 2900
+
+
+@pytest.mark.usefixtures("patience")
+def test_advice_asks_for_more_than_the_policy_promises():
+    rng = np.random.default_rng(1)
+    secret = break_merge(*drugs(rng, 1200, 6, 0.0), 20)
+    roles = {"area": "quasi-identifier", "drug": "sensitive", "ill": "sensitive"}
+
+    def advice(*models):
+        policy = sf.Policy(columns=roles, models=[KAnonymity(5), *models])
+        found = judge(secret.target, ["definetti"], RULE, policy, ["area"])
+        return next(each.advice for each in found.outcomes if each.column == "ill")
+
+    assert "{model: t-closeness, column: ill, t: 0.1}" in advice()
+    assert "{model: t-closeness, column: ill, t: 0.1}" in advice(TCloseness("drug", 0.1))
+    assert "{model: t-closeness, column: ill, t: 0.08}" in advice(TCloseness("ill", 0.1))
+    assert "{model: t-closeness, column: ill, t: 0.04}" in advice(TCloseness("ill", 0.05))
 
 
 # What it must not find.

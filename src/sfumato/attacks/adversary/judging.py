@@ -1,5 +1,6 @@
 """Judging: attacks on a release, and the people at risk by each adversary."""
 
+import re
 from collections.abc import Sequence
 from dataclasses import replace
 from typing import NamedTuple
@@ -11,6 +12,7 @@ from sfumato.errors import ParameterError
 from sfumato.harm import HarmRule
 from sfumato.policy import Policy
 from sfumato.policy.adversaries import Knows
+from sfumato.policy.remedies import PromiseMore, tighten
 from sfumato.text import join_words
 from sfumato.typing import Progress, silent
 
@@ -61,6 +63,7 @@ def judge(
     found = outcomes(target, asked, rule, report)
     if policy is not None:
         found = tuple(accept(_accept_together(each, policy), policy.accept) for each in found)
+        found = tuple(replace(each, advice=_advise_more(each, policy)) for each in found)
     lines = count_at_risk(
         found,
         target.classes.n_people,
@@ -123,6 +126,25 @@ def _accept_together(outcome: Outcome, policy: Policy) -> Outcome:
     if not isinstance(names, list) or {*names} not in meant or not outcome.level:
         return outcome
     return replace(outcome, accepted=f"The policy keeps {join_words(names)} together.")
+
+
+def _advise_more(outcome: Outcome, policy: Policy) -> str:
+    """Return the advice, with the next stricter model for each that the policy promises already.
+
+    The remedy does the same when it is tried; see `PromiseMore.apply`.
+    """
+    advice = outcome.advice
+    asked = [m for each in outcome.remedies if isinstance(each, PromiseMore) for m in each.models]
+    for model in asked if advice else ():
+        promised = next((each for each in policy.models if each.implies(model)), None)
+        if promised is None:
+            continue
+        settings = tighten(promised).params()
+        named = re.compile(rf"\{{model: {re.escape(model.name)}\b[^{{}}]*\}}")
+        for name in model.stricter:
+            number = re.compile(rf"(?<= {name}: )[0-9.]+")
+            advice = named.sub(lambda found: number.sub(f"{settings[name]:g}", found[0]), advice)  # noqa: B023 - called at once
+    return advice
 
 
 def _target_for(target: Target, attack: Attack) -> Target:
