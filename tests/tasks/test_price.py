@@ -306,6 +306,9 @@ def test_without_a_source_only_what_rows_can_show_is_tried() -> None:
     for each in all_remedies(prices):
         assert each.tried == (each.remedy.kind in ("role", "apart"))
         assert each.tried or "table that the release was made of" in each.why_not
+    # What is gone by now is not known, and what was not tried takes the table.
+    assert "gone" not in prices.content().headline
+    assert "--data" in str(prices)
     dropped = [one for one in all_remedies(prices) if isinstance(one.remedy, GiveRole)]
     assert dropped
     rows: pa.Table = release.table

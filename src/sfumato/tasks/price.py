@@ -306,10 +306,17 @@ class Prices(Showable):
         if self.left:
             told = f"{self.left} more remedies were not tried: it would have taken too long."
             parts.append(Sentence(told))
+        every = [one for each in self.reasons for one in each.remedies]
+        parts += [
+            Sentence(f"What was not tried: {why}.")
+            for why in dict.fromkeys(one.why_not for one in every if one.why_not)
+        ]
         people = f"{format_integer(self.before.people)} people at risk"
-        return Content(
-            f"Remedies that were tried; now {people}, gone: {self.before.gone}", (*parts,)
-        )
+        tried = any(one.tried for one in every) or not every
+        told = "that were tried" if tried else "that could not be tried"
+        # Without the table that a release was made of nobody knows what is gone of it by now.
+        gone = "" if self.before.loss is None else f", gone: {self.before.gone}"
+        return Content(f"Remedies {told}; now {people}{gone}", (*parts,))
 
     def to_dict(self) -> dict[str, Any]:
         """Return everything as plain values that JSON can hold."""

@@ -244,7 +244,7 @@ class _SourceTable(NamedTuple):
             return None
 
 
-_NO_SOURCE = "it takes the table that the release was made of, and its policy"
+_NO_SOURCE = "trying it takes the table that the release was made of (--data) and its policy"
 
 
 class _PublishedRows(NamedTuple):
