@@ -27,10 +27,13 @@ from sfumato.tables.arrow.sources import (
     ArrowSource,
     as_type,
     canonical,
+    certain,
     changed_error,
     from_numpy,
     from_texts,
     is_text,
+    nothing,
+    number,
     plain_type,
     python_values,
     restore_types,
@@ -220,7 +223,7 @@ class UncodedSource(DerivingSource):
             indices = array.indices
             gone = pc.is_null(known.take(indices))
             return pa.DictionaryArray.from_arrays(
-                pc.if_else(gone, pa.scalar(None, indices.type), indices), array.dictionary
+                pc.if_else(gone, nothing(indices.type), indices), array.dictionary
             )
         kind = array.type
         if (name, kind) not in self._sets:
@@ -229,7 +232,7 @@ class UncodedSource(DerivingSource):
         if not len(codes):
             return array
         text = pc.utf8_trim_whitespace(array) if is_text(kind) else array
-        return pc.if_else(pc.is_in(text, value_set=codes), pa.scalar(None, kind), array)
+        return pc.if_else(pc.is_in(text, value_set=codes), nothing(kind), array)
 
 
 def _note_of_codes(name: str, codes: Sequence[str]) -> str:
@@ -243,11 +246,14 @@ _MOST_SHOWN = 4
 def _codes_in(codes: Sequence[str], kind: pa.DataType) -> pa.Array:
     """Return codes in the type of a column; those it cannot hold are in none of its cells."""
     if is_text(kind):
-        return pa.array(list(dict.fromkeys(s for c in codes for s in spellings_of_code(c))), kind)
+        spelt = list(dict.fromkeys(s for c in codes for s in spellings_of_code(c)))
+        return from_texts(spelt, kind)
     found = []
     for code in codes:
-        number = number_of(code)
-        given = code if number is None else int(number) if number.is_integer() else number
+        as_number = number_of(code)
+        given: Value = code
+        if as_number is not None:
+            given = int(as_number) if as_number.is_integer() else as_number
         with suppress(pa.ArrowException, OverflowError, ValueError, TypeError):
             found.append(pa.scalar(given).cast(kind).as_py())
     return pa.array(found, kind)
@@ -293,7 +299,8 @@ class OwnedSource(DerivingSource):
             plain = as_type(canonical(owner), plain_type(owner.type))
             kept = pc.is_valid(plain)
             if is_text(plain.type):
-                kept = pc.fill_null(pc.not_equal(pc.utf8_trim_whitespace(plain), ""), False)  # noqa: FBT003
+                empty = from_texts([""], plain.type)[0]
+                kept = certain(pc.not_equal(pc.utf8_trim_whitespace(plain), empty))
             left = batch if pc.all(kept).as_py() else _filter_batch(batch, kept)
             seen, gone = seen + len(batch), gone + len(batch) - len(left)
             yield left.select(list(columns)) if len(read) > len(columns) else left
@@ -327,15 +334,15 @@ class DatedSource(DerivingSource):
             kind = plain_type(self.schema.field(name).type)
             if t.is_temporal(kind):
                 continue
-            number = t.is_integer(kind) or t.is_floating(kind) or t.is_decimal(kind)
-            if not (is_text(kind) or number):
+            numeric = t.is_integer(kind) or t.is_floating(kind) or t.is_decimal(kind)
+            if not (is_text(kind) or numeric):
                 if name in self._likely:
                     continue
                 raise InputError(
                     f"{self.where}: column {name!r} holds {kind}, and dates were expected. Give "
                     "dates, or text such as 2020-02-29."
                 )
-            if number and name in self._likely:
+            if numeric and name in self._likely:
                 continue
             self._forms[name] = preparation.dates.get(name, DateForm())
             self._written[name] = {}
@@ -368,12 +375,12 @@ class DatedSource(DerivingSource):
             # Only entries that rows have: another one may be anything.
             used = array.indices.drop_null().unique()
             # At least one, so that rows that are all missing can point at it.
-            number = np.zeros(max(1, len(array.dictionary)), dtype=np.int32)
-            number[to_numpy(used.cast(pa.int64()))] = np.arange(len(used))
+            place = np.zeros(max(1, len(array.dictionary)), dtype=np.int32)
+            place[to_numpy(used.cast(pa.int64()))] = np.arange(len(used))
             known = array.dictionary.take(used)
-            filled = to_numpy(pc.fill_null(array.indices.cast(pa.int64()), 0))
+            filled = to_numpy(pc.fill_null(array.indices.cast(pa.int64()), number(0, pa.int64())))
             absent = to_numpy(pc.is_null(array).cast(pa.uint8())) > 0
-            indices = from_numpy(number[filled], missing=absent)
+            indices = from_numpy(place[filled], missing=absent)
         else:
             plain = _texts(array)
             if name not in self._likely and _is_canonical(plain):
@@ -488,10 +495,11 @@ def days_of(array: pa.Array) -> DayNumbers:
     plain = as_type(canonical(array), plain_type(array.type))
     partial = np.zeros(len(plain), dtype=bool)
     if is_text(plain.type):
-        short = pc.less(pc.utf8_length(plain), 10)
-        partial = to_numpy(pc.fill_null(short, False).cast(pa.uint8())) > 0  # noqa: FBT003
+        length = pc.utf8_length(plain)
+        short = certain(pc.less(length, number(10, length.type)))
+        partial = to_numpy(short.cast(pa.uint8())) > 0
         text = pc.utf8_slice_codeunits(plain, 0, 10)
-        text = pc.if_else(pc.fill_null(short, False), pa.nulls(1, text.type)[0], text)  # noqa: FBT003
+        text = pc.if_else(short, nothing(text.type), text)
         plain = text.cast(pa.date32())
     elif t.is_timestamp(plain.type):
         local = plain if plain.type.tz is None else pc.local_timestamp(plain)
@@ -499,7 +507,7 @@ def days_of(array: pa.Array) -> DayNumbers:
     elif not t.is_date(plain.type):
         raise InputError(f"dates were expected, and there is {array.type}")
     known = to_numpy(pc.is_valid(plain).cast(pa.uint8())) > 0
-    numbers = plain.cast(pa.date32()).cast(pa.int32()).fill_null(0)
+    numbers = pc.fill_null(plain.cast(pa.date32()).cast(pa.int32()), number(0, pa.int32()))
     return DayNumbers(to_numpy(numbers).astype(np.int64), known, partial)
 
 
@@ -598,7 +606,7 @@ class _BatchPeople:
         if not t.is_dictionary(array.type):
             array = as_type(array, plain_type(array.type)).dictionary_encode()
         self.missing: BoolArray = to_numpy(pc.is_null(array).cast(pa.uint8())) > 0
-        filled = pc.fill_null(array.indices.cast(pa.int64()), 0)
+        filled = pc.fill_null(array.indices.cast(pa.int64()), number(0, pa.int64()))
         self.codes: IntArray = to_numpy(filled)
         known = as_type(array.dictionary, plain_type(array.dictionary.type))
         plain = is_text(known.type) or t.is_integer(known.type) or t.is_floating(known.type)
@@ -675,7 +683,8 @@ def _move(array: pa.Array, before: DayNumbers, after: IntArray) -> pa.Array:
         clock = pc.utf8_slice_codeunits(array, 10)
         return pc.binary_join_element_wise(text, clock, from_texts([""], kind)[0])
     per_day = {"s": 1, "ms": 10**3, "us": 10**6, "ns": 10**9}[kind.unit] * 86_400
-    numbers = to_numpy(array.cast(pa.int64()).fill_null(0)) + (after - before.days) * per_day
+    ticks = pc.fill_null(array.cast(pa.int64()), number(0, pa.int64()))
+    numbers = to_numpy(ticks) + (after - before.days) * per_day
     return from_numpy(numbers, missing=missing).cast(kind)
 
 

@@ -762,7 +762,11 @@ class ClassWeights:
             codes: The labels of those that are published.
             take: Which of them these are, missing for starred ones; None for all.
         """
-        kept = np.arange(len(batch)) if take is None else to_numpy(pc.fill_null(take, -1))
+        kept = (
+            np.arange(len(batch))
+            if take is None
+            else to_numpy(pc.fill_null(take, number(-1, take.type)))
+        )
         starred = kept < 0
         numbers = self._classes(list(codes.values()), len(kept))
         n = len(self._numberings[-1])

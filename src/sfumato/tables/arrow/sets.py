@@ -18,6 +18,7 @@ from sfumato.tables.arrow.sources import (
     from_numpy,
     from_texts,
     is_text,
+    number,
     plain_type,
     python_values,
     to_numpy,
@@ -101,7 +102,7 @@ def read_items(column: str, cells: pa.ChunkedArray | pa.Array, separator: str | 
     names = sorted({text for text in texts if text})
     place = {text: at for at, text in enumerate(names)}
     code_of = np.array([*(place.get(text, -1) for text in texts), -1], dtype=np.int64)
-    indices = pc.fill_null(encoded.indices.cast(pa.int64()), len(texts))
+    indices = pc.fill_null(encoded.indices.cast(pa.int64()), number(len(texts), pa.int64()))
     code = code_of[to_numpy(indices)]
     known = code >= 0
     return Baskets.of_cells(row[known], code[known], before, names)
@@ -153,7 +154,9 @@ class RowsWithSets:
             cells = canonical(self.rows.column(name).combine_chunks())
             encoded = cells if t.is_dictionary(cells.type) else cells.dictionary_encode()
             n = len(encoded.dictionary)
-            codes.append(to_numpy(pc.fill_null(encoded.indices.cast(pa.int64()), n)))
+            codes.append(
+                to_numpy(pc.fill_null(encoded.indices.cast(pa.int64()), number(n, pa.int64())))
+            )
             sizes.append(n + 1)
         return group(codes, sizes, n=self.rows.num_rows).of_item.astype(np.int64)
 

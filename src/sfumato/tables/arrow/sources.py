@@ -207,6 +207,15 @@ def text(value: str) -> pa.Scalar:
     return from_texts([value], pa.large_string())[0]
 
 
+def certain(mask: pa.Array) -> pa.Array:
+    """Return where a mask is true; where it is unknown it is not.
+
+    >>> certain(pa.array([True, None, False])).to_pylist()
+    [True, False, False]
+    """
+    return pc.and_kleene(mask, pc.is_valid(mask))
+
+
 def nothing(kind: pa.DataType) -> Any:  # noqa: ANN401 - pyarrow is not typed
     """Make a missing scalar of a type."""
     return pa.nulls(1, kind)[0]

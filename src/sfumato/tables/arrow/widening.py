@@ -17,6 +17,7 @@ from sfumato.tables.arrow.sources import (
     from_numpy,
     from_texts,
     is_text,
+    number,
     plain_type,
     to_numpy,
 )
@@ -113,7 +114,7 @@ def _codes(array: pa.Array) -> IntArray:
     """Return a number for each value, -1 for a missing one."""
     plain = as_type(array, counted_type(array.type, ""))
     indices = plain.dictionary_encode().indices.cast(pa.int64())
-    return to_numpy(pc.fill_null(indices, -1))
+    return to_numpy(pc.fill_null(indices, number(-1, indices.type)))
 
 
 def _ranks(array: pa.Array, name: str, where: str) -> IntArray:
@@ -128,7 +129,9 @@ def _ranks(array: pa.Array, name: str, where: str) -> IntArray:
     rank = np.empty(len(order) + 1, dtype=np.int64)
     rank[order] = place
     rank[-1] = len(order)
-    ranks: IntArray = rank[to_numpy(pc.fill_null(encoded.indices.cast(pa.int64()), len(order)))]
+    ranks: IntArray = rank[
+        to_numpy(pc.fill_null(encoded.indices.cast(pa.int64()), number(len(order), pa.int64())))
+    ]
     return ranks
 
 

@@ -14,6 +14,7 @@ from sfumato.tables.arrow.sources import (
     ArrowSource,
     as_type,
     canonical,
+    certain,
     counted_type,
     from_texts,
     is_text,
@@ -143,14 +144,14 @@ class _Bounds:
         inside = pc.is_valid(values)
         for test, bound in self.tests:
             inside = pc.and_kleene(inside, test(values, bound))
-        return pc.fill_null(inside, False), values  # noqa: FBT003 - Arrow's own
+        return certain(inside), values
 
     def read(self, column: pa.Array) -> pa.Array:
         """Return values that can be compared, missing where a text is not of the form."""
         values = as_type(canonical(column), self.kind)
         if self.form is not None and is_text(self.kind):
             fits = pc.match_substring_regex(values, self.form)
-            values = pc.if_else(pc.fill_null(fits, False), values, nothing(self.kind))  # noqa: FBT003
+            values = pc.if_else(certain(fits), values, nothing(self.kind))
         return values.cast(pa.float64()) if self.as_numbers else values
 
 
