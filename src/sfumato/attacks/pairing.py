@@ -372,14 +372,17 @@ def join_groups(
         found, told_scale = (pairs / people).astype(np.float32), (columns > 0).astype(np.float32)
         correction = np.zeros_like(kernel)
     else:
-        found, told_scale, correction = start.people.copy(), start.told_scale, start.correction
+        found, told_scale = start.people.copy(), start.told_scale
+        correction = start.correction.copy()
     known_scale: SingleArray = np.zeros_like(rows)
     scaled = np.empty_like(kernel)
     for _ in range(rounds):
         np.multiply(found, inverse, out=found)
         np.subtract(1.0, found, out=found)
         np.log(np.maximum(found, 1e-6, out=found), out=found)
-        correction = 0.6 * correction - power * found
+        # Nothing new is allocated: in large batches that took as long as the logarithms.
+        np.multiply(correction, np.float32(0.6), out=correction)
+        np.subtract(correction, np.multiply(power, found, out=found), out=correction)
         np.multiply(kernel, np.exp(correction, out=scaled), out=scaled)
         known_scale = rows / np.maximum(np.einsum("ijg,jg->ig", scaled, told_scale), 1e-30)
         told_scale = columns / np.maximum(np.einsum("ijg,ig->jg", scaled, known_scale), 1e-30)
