@@ -14,7 +14,12 @@ from sfumato.counts import Column, FrequencySet
 from sfumato.errors import UnknownColumnError
 from sfumato.harm import HarmRule, Level, Secrecy
 from sfumato.leaks import facts
-from sfumato.leaks.facts import AdversaryColumns, find_facts
+from sfumato.leaks.facts import (
+    AdversaryColumns,
+    ValueGroups,
+    find_facts,
+    find_facts_without_each,
+)
 
 NAMES = ("zip", "work", "marital", "pay")
 SENSITIVE = NAMES[1:]
@@ -126,6 +131,42 @@ def worst_level(columns, **more):
     sensitive = [name for name in columns if name != "zip"]
     found = find_facts(table(columns), ["zip"], sensitive, **more)
     return Level(max(int(told.levels.max(initial=0)) for told in found.told.values()))
+
+
+@given(rows=ROWS, budget=st.sampled_from([1, 50_000, 10**9]))
+def test_what_is_asked_of_each_column_together_is_what_it_tells_by_itself(rows, budget):
+    counts = FrequencySet.from_rows(NAMES, rows)
+    asked = {
+        name: [
+            AdversaryColumns((name,), with_class=True),
+            *(AdversaryColumns((name, o), with_class=True) for o in SENSITIVE if o != name),
+        ]
+        for name in SENSITIVE
+    }
+    known = {name: len(counts.column(name).known) for name in SENSITIVE}
+    secrecy = {"pay": np.full(known["pay"], Secrecy.SECRET), "work": None, "marital": None}
+    groups = {
+        name: [ValueGroups(np.arange(n) % 2, ("even", "odd"), certain=True)]
+        for name, n in known.items()
+    }
+    together = find_facts_without_each(
+        counts, ["zip"], SENSITIVE, asked, secrecy=secrecy, groups=groups, budget=budget
+    )
+    for name, found in together:
+        told = [other for other in SENSITIVE if other != name]
+        alone = find_facts(
+            counts,
+            ["zip"],
+            told,
+            beside=[name],
+            secrecy={other: secrecy[other] for other in told},
+            groups={other: groups[other] for other in told},
+            known=asked[name],
+            budget=budget,
+        )
+        assert found.levels_of(told).tolist() == alone.levels_of(told).tolist()
+        assert (found.tried, found.note) == (alone.tried, alone.note)
+        assert not found.worst()
 
 
 def test_what_is_a_function_of_class_and_value_is_found():

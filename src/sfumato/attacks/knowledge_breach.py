@@ -1,6 +1,6 @@
 """The knowledge breach: some sensitive values are known, the others are guessed."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import combinations
 from typing import ClassVar, Self
@@ -28,6 +28,7 @@ from sfumato.leaks.facts import (
     Facts,
     ValueGroups,
     find_facts,
+    find_facts_without_each,
     work_for,
 )
 from sfumato.policy.adversaries import Knows
@@ -239,6 +240,7 @@ def facts_of(
     *,
     told: Sequence[str] | None = None,
     share: int = 1,
+    examples: bool = True,
 ) -> Facts:
     """Count what some known values tell of sensitive columns, or of others.
 
@@ -249,6 +251,7 @@ def facts_of(
         rule: What harms.
         told: The columns that are told; None for the sensitive ones.
         share: How many such questions are asked together: each gets its part of the work.
+        examples: Whether the worst facts are kept to be shown, or only how much harms whom.
     """
     told = target.sensitive if told is None else told
     beside = tuple(dict.fromkeys(name for each in known for name in each.columns))
@@ -264,6 +267,39 @@ def facts_of(
         groups={name: _groups_of(target, name) for name in described},
         known=known,
         budget=work_for(counts) // share,
+        person=target.person,
+        examples=examples,
+    )
+
+
+def facts_without_each(
+    target: Target,
+    counts: FrequencySet,
+    asked: Mapping[str, Sequence[AdversaryColumns]],
+    rule: HarmRule,
+) -> Iterator[tuple[str, Facts]]:
+    """Count, for some columns, what is told of all sensitive ones but that; yield levels alone.
+
+    Args:
+        target: The release.
+        counts: Its rows.
+        asked: Per column that is not told, what is known besides the class.
+        rule: What harms.
+    """
+    told = target.sensitive
+    known = (name for sets in asked.values() for each in sets for name in each.columns)
+    beside = tuple(name for name in dict.fromkeys(known) if name not in told)
+    return find_facts_without_each(
+        counts,
+        target.quasi_identifiers,
+        told,
+        asked,
+        rule=rule,
+        beside=beside,
+        lacked=_columns_lacked(target, counts, (*told, *beside)),
+        secrecy={name: target.classes.counts_of(name).column.secrecy for name in told},
+        groups={name: _groups_of(target, name) for name in told},
+        budget=work_for(counts) // len(asked),
         person=target.person,
     )
 

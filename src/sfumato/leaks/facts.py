@@ -7,10 +7,10 @@ among all people with the same known values: a person's class, one or two values
 values alone. Chance is no excuse: why a few people have the same value, they are known to have it.
 """
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from copy import copy
 from dataclasses import dataclass, replace
-from functools import cached_property
+from functools import cache, cached_property
 from itertools import combinations, pairwise
 from math import comb, prod
 from typing import Any, NamedTuple
@@ -162,7 +162,8 @@ class TellingFacts:
     """The same by the number of values that are known besides the class: none, one, two."""
 
     worst: tuple[Fact, ...]
-    """The facts that harm most; those with fewer known values and more people first."""
+    """The facts that harm most; those with fewer known values and more people first. Empty if only
+    levels were asked for."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -259,6 +260,7 @@ def find_facts(  # noqa: PLR0913 - all but three have a default and are named
     known: Sequence[AdversaryColumns] | None = None,
     budget: int | None = None,
     person: str | None = None,
+    examples: bool = True,
 ) -> Facts:
     """Count what sensitive values, with a person's class or alone, tell about the others.
 
@@ -282,6 +284,7 @@ def find_facts(  # noqa: PLR0913 - all but three have a default and are named
             few more for each million combinations.
         person: The column that tells people apart, where they may have several rows. Those with
             the known values in a row are counted, and of them those who have a value in such a row.
+        examples: Whether the worst facts are kept to be shown, or only how much harms whom.
 
     Example:
         >>> rows = [("A", "state", "single", "low")] * 2 + [("A", "own", "married", "low")]
@@ -301,16 +304,61 @@ def find_facts(  # noqa: PLR0913 - all but three have a default and are named
     sets = table.all_sets() if known is None else _require_known(known, (*sensitive, *beside))
     budget = work_for(counts) if budget is None else budget
     tasks, left = _choose_tasks(table, sets, rule or HarmRule(), budget)
-    search = _Search(table, rule or HarmRule(), [one for task in tasks for one in task.sets])
-    number = 0
-    for task in tasks:
-        numbers = range(number, number + len(task.sets))
-        number = numbers.stop
-        if task.size:
-            search.look_in_blocks(numbers, task.size)
-        else:
-            search.look(numbers[0])
-    return Facts(counts, search.results(), number, tuple(left))
+    every = [one for task in tasks for one in task.sets]
+    search = _Search(table, rule or HarmRule(), every, examples=examples)
+    search.look_at(tasks)
+    return Facts(counts, search.results(), len(every), tuple(left))
+
+
+def find_facts_without_each(  # noqa: PLR0913 - all but five have a default and are named
+    counts: FrequencySet,
+    quasi_identifiers: Sequence[str],
+    sensitive: Sequence[str],
+    asked: Mapping[str, Sequence[AdversaryColumns]],
+    *,
+    rule: HarmRule | None = None,
+    beside: Sequence[str] = (),
+    lacked: Sequence[str] = (),
+    secrecy: Mapping[str, IntArray | None] | None = None,
+    groups: Mapping[str, Sequence[ValueGroups]] | None = None,
+    budget: int,
+    person: str | None = None,
+) -> Iterator[tuple[str, Facts]]:
+    """Count, for some columns, what is told of all sensitive ones but that; yield levels alone.
+
+    What does not depend on the column that is left out is computed once.
+
+    Args:
+        counts: The table.
+        quasi_identifiers: The columns that make up classes.
+        sensitive: The columns that may be known, or be told.
+        asked: Per column that is not told, what adversaries know.
+        rule: As for `find_facts`, like all that follow.
+        beside: See there.
+        lacked: See there.
+        secrecy: See there.
+        groups: See there.
+        budget: The most work that is done for each of them.
+        person: See there.
+    """
+    table = _Table.of(
+        counts, quasi_identifiers, sensitive, secrecy or {}, person, beside, groups or {}, lacked
+    )
+    judged_by = rule or HarmRule()
+    known = [one for sets in asked.values() for one in _require_known(sets, table.names)]
+    whole = _Search(table, judged_by, known, examples=False)
+
+    @cache
+    def sample(items: int) -> _Search:
+        return _Search(table.sample(items), judged_by, known, examples=False)
+
+    for name, sets in asked.items():
+        told = table.told & (table.owner != table.names.index(name))
+        tasks, left = _choose_tasks(replace(table, told=told), sets, judged_by, budget, sample)
+        every = [one for task in tasks for one in task.sets]
+        search = whole.again(told, every)
+        search.look_at(tasks)
+        yield name, Facts(counts, search.results(), len(every), tuple(left))
 
 
 def work_for(counts: FrequencySet) -> int:
@@ -729,8 +777,15 @@ class _Candidates(NamedTuple):
 class _Search:
     """Looks at sets of known columns, and remembers what they tell."""
 
-    def __init__(self, table: _Table, rule: HarmRule, sets: Sequence[AdversaryColumns]) -> None:
-        self.table, self.rule, self.sets = table, rule, sets
+    def __init__(
+        self,
+        table: _Table,
+        rule: HarmRule,
+        sets: Sequence[AdversaryColumns],
+        *,
+        examples: bool = True,
+    ) -> None:
+        self.table, self.rule, self.sets, self.examples = table, rule, sets, examples
         n, width = len(table.values), int(table.starts[-1])
         every = table.columns[table.told[table.columns]]
         nowhere = np.zeros(len(table.counts), dtype=np.int64)
@@ -799,8 +854,32 @@ class _Search:
         found: FloatArray = np.where(secrecy == Secrecy.HARMLESS, 2.0, np.minimum(least, 2.0))
         return found
 
-    def look(self, number: int) -> int:
-        """Count what a set of known columns tells of all others, and of how many people surely."""
+    def again(self, told: BoolArray, sets: Sequence[AdversaryColumns]) -> "_Search":
+        """Return a search of the same table that found nothing yet, of which less may be told."""
+        found = copy(self)
+        found.table, found.sets, found.candidates = replace(self.table, told=told), sets, []
+        found.state = np.zeros(self.state.shape, dtype=self.state.dtype)
+        found.lone = np.zeros(self.lone.shape, dtype=self.lone.dtype)
+        return found
+
+    def look_at(self, tasks: Sequence["_Task"]) -> None:
+        """Look at the sets of some tasks, which are those of this search, in this order."""
+        number = 0
+        for task in tasks:
+            numbers = range(number, number + len(task.sets))
+            number = numbers.stop
+            if task.size:
+                self.look_in_blocks(numbers, task.size)
+            else:
+                self.look(numbers[0])
+
+    def look(self, number: int, *, remember: bool = True) -> int:
+        """Count what a set of known columns tells of all others, and of how many people surely.
+
+        Args:
+            number: Which set it is.
+            remember: Whether what is told counts among the results.
+        """
         table, known = self.table, self.sets[number]
         at = [table.names.index(name) for name in known.columns]
         others = table.others(at)
@@ -811,8 +890,9 @@ class _Search:
         if known.with_class and (size == 1).any():
             # One person alone is told whatever the others have: there is nothing to count.
             lone = (size == 1)[cell]
-            alone = np.flatnonzero(lone) if items is None else items[lone]
-            self._mark_lone(alone, others, number, len(at))
+            if remember:
+                alone = np.flatnonzero(lone) if items is None else items[lone]
+                self._mark_lone(alone, others, number, len(at))
             rest = np.flatnonzero(~lone)
             if not len(rest):
                 return 0
@@ -824,8 +904,9 @@ class _Search:
         base = table.class_id[first] if known.with_class else np.zeros(n, dtype=np.int64)
         counted = table.count(cell, n, items, others, self.bounds[0])
         entries, levels = self._judge(counted, base, known)
-        self._remember(entries, levels << 3 * len(at), cell, n, items)
-        self._choose(entries, levels, first, number)
+        if remember:
+            self._remember(entries, levels << 3 * len(at), cell, n, items)
+            self._choose(entries, levels, first, number)
         return int(entries.of[(levels == 7) & (entries.of > 1)].sum())
 
     def look_in_blocks(self, numbers: Sequence[int], size: int) -> None:
@@ -897,6 +978,8 @@ class _Search:
     def _mark_lone(self, items: IntArray, others: IntArray, number: int, known: int) -> None:
         """Remember whom their class and what is known single out, with an example each."""
         self.lone[known, others[:, None], items] = True
+        if not self.examples:
+            return
         one = np.ones(1, dtype=np.int64)
         shown = self._best_rank()
         # Nothing is looked up where no single person could be worse off than those shown.
@@ -947,6 +1030,8 @@ class _Search:
         number: int,
     ) -> None:
         """Keep the few facts of each column that may be among its worst."""
+        if not self.examples:
+            return
         column, after = self.table.column_of[entries.value], _LEVELS[levels]
         rank = _coarse_rank(after, entries.rows, entries.of)
         # Sets come with fewer columns first: later ones must harm more to be shown.
@@ -1014,9 +1099,14 @@ class _Search:
         """Return per item the worst level of some columns, by that many known values."""
         levels = np.zeros(len(self.table.counts), dtype=np.int8)
         for at in columns.tolist():
-            values = np.where(self.lone[known, at], self.table.values[at], self.table.starts[-1])
-            levels = np.maximum(levels, self.lone_levels[values])
-            levels = np.maximum(levels, _SHORT_LEVELS[self.state[at] >> 3 * known & 7])
+            # Of most columns most sets tell nothing.
+            alone = np.flatnonzero(self.lone[known, at])
+            if len(alone):
+                reached = self.lone_levels[self.table.values[at, alone]]
+                levels[alone] = np.maximum(levels[alone], reached)
+            told = self.state[at] >> 3 * known & 7
+            if told.any():
+                levels = np.maximum(levels, _SHORT_LEVELS[told])
         return levels
 
     def _fact(self, one: _Candidates) -> Fact:
@@ -1142,13 +1232,24 @@ def _make_tasks(table: _Table, sets: Sequence[AdversaryColumns]) -> list[_Task]:
 
 
 def _choose_tasks(
-    table: _Table, sets: Sequence[AdversaryColumns], rule: HarmRule, budget: int
+    table: _Table,
+    sets: Sequence[AdversaryColumns],
+    rule: HarmRule,
+    budget: int,
+    sample: Callable[[int], _Search] | None = None,
 ) -> tuple[list[_Task], list[AdversaryColumns]]:
     """Return what the budget allows, and the sets that it does not.
 
     If it does not allow all, a part of the classes shows which columns tell something: these come
     first. Of the others, single columns come before two, and those without the class first, which
     cost little; two columns go by what each tells.
+
+    Args:
+        table: The table.
+        sets: The sets of known columns.
+        rule: What harms.
+        budget: What it may cost.
+        sample: Returns a search of about so many combinations; None makes one.
     """
     tasks = _make_tasks(table, sets)
     if sum(task.cost for task in tasks) <= budget:
@@ -1157,8 +1258,15 @@ def _choose_tasks(
     if not single:
         return tasks[:1], [one for task in tasks[1:] for one in task.sets]
     of_item = len(single) * int(table.told.sum()) * (_PER_CELL + _MOST_JUDGED * _PER_BIN)
-    search = _Search(table.sample(max(int(budget / 10 / of_item), 1)), rule, single)
-    told = {(*one.columns, one.with_class): search.look(at) for at, one in enumerate(single)}
+    items = max(int(budget / 10 / of_item), 1)
+    if sample is None:
+        search = _Search(table.sample(items), rule, single, examples=False)
+    else:
+        search = sample(items).again(table.told, single)
+    told = {
+        (*one.columns, one.with_class): search.look(at, remember=False)
+        for at, one in enumerate(single)
+    }
 
     def rank(task: _Task) -> tuple[int, int]:
         n, with_class = len(task.sets[0].columns), task.sets[0].with_class

@@ -11,7 +11,7 @@ from sfumato.attacks.adversary.judging import COUNTING, held_to, judge
 from sfumato.attacks.adversary.target import at_face_value
 from sfumato.attacks.at_risk import AdversaryLine, largest
 from sfumato.attacks.base import Outcome
-from sfumato.attacks.knowledge_breach import facts_of, sets_of_values
+from sfumato.attacks.knowledge_breach import facts_of, facts_without_each, sets_of_values
 from sfumato.attacks.target import Target
 from sfumato.harm import HarmRule, Level
 from sfumato.leaks.facts import AdversaryColumns, Facts
@@ -145,15 +145,25 @@ def _of_accepted(given: _Release) -> Iterator[Assumption]:
 
 def _of_unknown(given: _Release) -> Iterator[Assumption]:
     target = given.target
-    for name in target.unknown:
-        known = [AdversaryColumns((name,), with_class=True)]
-        known += [
-            AdversaryColumns((name, other), with_class=True)
-            for other in target.knowable
-            if other != name
+    asked = {
+        name: [
+            AdversaryColumns((name,), with_class=True),
+            *(
+                AdversaryColumns((name, other), with_class=True)
+                for other in target.knowable
+                if other != name
+            ),
         ]
+        for name in target.unknown
+    }
+    found: dict[str, tuple[int, bool]] = {}
+    counts, several = target.counts, len(target.sensitive) > 1
+    if asked and several and counts is not None and given.priced:
+        for name, facts in facts_without_each(target, counts, asked, given.rule):
+            found[name] = _people_of(given, facts, [*facts.told])
+    for name, known in asked.items():
         told = [other for other in target.sensitive if other != name]
-        people, least = _people_told(given, known, told, share=len(target.unknown))
+        people, least = found.get(name) or _people_told(given, known, told, share=len(asked))
         text = f"others do not know {name!r} of a person"
         yield Assumption("unknown", (name,), text, people, given.of, given.reason(name), least)
 
@@ -251,7 +261,9 @@ def _facts_told(
     counts = given.target.counts
     if counts is None or not told or not given.priced:
         return None
-    return facts_of(given.target, counts, known, given.rule, told=tuple(told), share=share)
+    return facts_of(
+        given.target, counts, known, given.rule, told=tuple(told), share=share, examples=False
+    )
 
 
 def _people_of(given: _Release, facts: Facts, told: Sequence[str]) -> tuple[int, bool]:
