@@ -106,6 +106,32 @@ def test_codes_in_no_order_are_found_by_the_label_that_each_stands_under():
     assert outcome.people == alone > 0
 
 
+CODES = {
+    "a word and a number": lambda age, i: f"pat{age}-{i:04d}",
+    "letters and digits": lambda age, i: f"{'AB'[i % 2]}{2024 - age}{i:04d}",
+    "a year and a count": lambda age, i: f"AX/{2024 - age}/{i}",
+    "a day of birth first to last": lambda age, i: (
+        f"{i % 28:02d}07{(2024 - age) % 100:02d}-{i:04d}"
+    ),
+    "digits alone": lambda age, i: f"{i % 28 + 1:02d}07{(2024 - age) % 100:02d}{i:04d}",
+    "a day in words": lambda age, i: f"born on {i % 28}. 7. {2024 - age} as number {i}",
+}
+
+
+@pytest.mark.parametrize("write", CODES.values(), ids=CODES)
+def test_a_field_of_a_code_undoes_labels(write):
+    rng, _, ages = people(3, 300)
+    # Two digits do not tell who was born in 1924 from who was in 2024.
+    ages = np.clip(ages, 25, 84)
+    ill = rng.choice(ILL, 300).tolist()
+    codes = [write(age, i) for age, i in zip(ages.tolist(), rng.permutation(300), strict=True)]
+    found = target_of({"age": decades(ages), "id": codes, "ill": ill}, ["age"], ["id", "ill"])
+    assert (("id",), "age") in undoers(found)
+    wrong = rng.permutation(codes).tolist()
+    none = target_of({"age": decades(ages), "id": wrong, "ill": ill}, ["age"], ["id", "ill"])
+    assert not undoers(none)
+
+
 def test_codes_beside_masks_are_found():
     rng = np.random.default_rng(3)
     places = [f"{area}{rest:02d}" for area in "abcd" for rest in range(12)]

@@ -63,6 +63,8 @@ QUALIFIED = {
     "kinds": ["HIV-1", "HIV-2", "HIV-Infektion"],
     "doubt": ["Verdacht auf HIV", "HIV, gesichert", "Z. n. HIV"],
     "severity": ["depresión leve", "depresión moderada", "depresión grave"],
+    "keys": ["dx=HIV day=12", "dx=HIV day=3", "dx=hiv day=31"],
+    "signs": ["HIV", "HIV+", "HIV-positiv"],
     "sides": ["Brustkrebs links", "Brustkrebs rechts", "Brustkrebs bds."],
 }
 
@@ -97,6 +99,38 @@ def test_terms_that_all_classes_mix_are_harmless():
     ills = ["cancer", "cancer of the lung", "cancer (skin)", *HOSPITAL]
     table = pa.table({"zone": [f"z{i // 45}" for i in range(450)], "ill": ills * 50})
     assert verdict(table).at_risk == 0
+
+
+@pytest.mark.parametrize(
+    "odd", [["y", "1", "true", "ja"], ["pos.", "positiv", "Positive", "+"]], ids=str
+)
+def test_yes_is_yes_in_any_language(odd):
+    usual = ["n", "0", "false", "nein", "neg.", "negativ", *odd]
+    table = table_of(lambda rng: rng.choice(usual), odd)
+    assert (verdict(table).answer, verdict(table).at_risk >= 10) == ("no", True)
+    mixed = table_of(lambda rng: rng.choice(usual), ["n", "0", "nein", *odd[:3]], size=40)
+    assert verdict(mixed).at_risk == 0
+
+
+MEASURES = {
+    "masses": lambda kg: (f"{kg} kg", f"{kg * 1000} g", f"{kg * 2.20462:.1f} lb")[kg % 3],
+    "lengths": lambda cm: (f"{cm} cm", f"{cm / 100:.2f} m", f"{cm / 2.54:.2f} in")[cm % 3],
+    "parts": lambda m: (f"{m // 60}h {m % 60}m", f"PT{m // 60}H{m % 60}M", f"{m} min")[m % 3],
+    "one without": lambda pay: (f"{pay}", f"{pay} EUR", f"€ {pay}")[pay % 3],
+    "shares": lambda mg: (f"{mg} mg/dl", f"{mg / 100:.2f} g/l")[mg % 2],
+    "degrees": lambda c: (f"{c} °C", f"{c * 9 / 5 + 32:.1f} °F")[c % 2],
+}
+
+
+@pytest.mark.parametrize("write", MEASURES.values(), ids=MEASURES)
+def test_measures_close_together_are_told_in_whatever_unit(write):
+    close = [write(181 + i % 4) for i in range(12)]
+    table = table_of(lambda rng: write(rng.randrange(20, 250)), close)
+    assert verdict(table).answer == "no"
+    spread = table_of(
+        lambda rng: write(rng.randrange(20, 250)), [write(24 + 22 * i) for i in range(10)]
+    )
+    assert verdict(spread).at_risk == 0
 
 
 PAIRS = {

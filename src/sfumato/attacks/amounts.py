@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from sfumato.amounts import amount_of
+from sfumato.amounts import WrittenAmount, amount_in_parts, amount_of
 from sfumato.classes import SensitiveColumn
 from sfumato.derivations.dates import ORDERS, read_text
 from sfumato.hierarchy.intervals import Days, Numbers, Scale
@@ -68,15 +68,26 @@ class _Amounts(NamedTuple):
 
 
 def _numbers(texts: Sequence[str]) -> _Amounts:
-    """Read numbers with the unit that most of them have."""
-    read = [amount_of(text) for text in texts]
-    units = Counter(each.unit for each in read if each is not None)
+    """Read numbers in the unit that most of them have, of those that have one.
+
+    A bare number among others is meant in that unit, and what is in another one that measures the
+    same, pounds beside kilos, is counted in it.
+
+    >>> [str(point) for point in _numbers(["80 kg", "90 kg", "95000 g", "70", "5 %"]).points]
+    ['80', '90', '95', '70', 'None']
+    """
+    read = [amount_of(text) or amount_in_parts(text) for text in texts]
+    units = Counter(each.unit for each in read if each is not None and each.unit)
     unit = units.most_common(1)[0][0] if units else ""
-    # A bare number among those with a unit is meant in that unit.
-    points = [
-        each.number if each is not None and each.unit in (unit, "") else None for each in read
-    ]
-    return _Amounts(points, Numbers())
+
+    def number(each: WrittenAmount | None) -> Decimal | None:
+        if each is None or not each.unit:
+            return None if each is None else each.number
+        found = each.counted_in(unit)
+        # Of what was measured otherwise no more digits are meant than people write.
+        return found if found is None or each.unit == unit else Decimal(f"{found:.6g}")
+
+    return _Amounts([number(each) for each in read], Numbers())
 
 
 def readings_of(text: str) -> set[str]:

@@ -21,7 +21,7 @@ _BRACKETS = re.compile(r"\s*[\[({](.*)[\])}]\s*", re.DOTALL)
 """A list as programs write it, whose items are perhaps in quotes."""
 
 _IDLE = re.compile(
-    r"""[\s_;:"'«»„“”‘’()\[\]{}]|(?<!\d)[.,]|[.,](?!\d)|(?<=[^\W_])-(?=[^\W\d_])|(?<=[^\W\d_])-(?=[^\W_])"""
+    r"""[\s_;:"'«»„“”‘’()\[\]{}]|(?<=[^\W\d_])=(?=\w)|(?<!\d)[.,]|[.,](?!\d)|(?<=[^\W_])-(?=[^\W\d_])|(?<=[^\W\d_])-(?=[^\W_])"""
 )
 """Signs that make no other value of a text: all but those by which A+ is not A-, nor <5 5."""
 
@@ -64,6 +64,24 @@ def parts_of(text: str) -> set[str]:
         if pattern.fullmatch(bare):
             found |= {f"{bare[:n]}…" for n in lengths if n < len(bare)}
     return found - {""}
+
+
+def answers_of(texts: Sequence[str]) -> list[set[str]]:
+    """Return for each text of a column whether it says yes or no, if nearly all say one of them.
+
+    >>> answers_of(["ja", "Yes", "0", "pos."])
+    [{'= yes'}, {'= yes'}, {'= no'}, {'= yes'}]
+    >>> answers_of(["x", "y", "z", "w"])
+    [set(), set(), set(), set()]
+    """
+    bare = [text.strip(" .'\"").casefold() for text in texts]
+    said = [{word for word, all_ in _ANSWERS.items() if each in all_} for each in bare]
+    both = {word for each in said for word in each}
+    few = len(both) < len(_ANSWERS) or sum(map(bool, said)) < _NEARLY_ALL * len(said)
+    return [set() if few else {f"= {word}" for word in each} for each in said]
+
+
+_NEARLY_ALL = 0.8
 
 
 def terms_of(texts: Sequence[str]) -> list[set[str]]:
@@ -113,6 +131,8 @@ def _words(text: str) -> tuple[str, ...]:
     A mark before a word says that a hyphen joins it to the one before.
     """
     marked = _HYPHEN.sub(f" {_JOINED}", _DASHES.sub("-", _plain(text)))
+    # HIV+ is said of HIV; C++ is no C, and A+ no A.
+    marked = _POSITIVE.sub(" ", marked)
     return tuple(_IDLE.sub(" ", marked).split())
 
 
@@ -158,7 +178,10 @@ _SIDES = _list_of("sides")
 _LINKS = _list_of("links")
 _NEGATIONS = _list_of("negations")
 
+_ANSWERS = {word: _list_of(word) for word in ("yes", "no")}
+
 _HYPHEN = re.compile(r"(?<=[^\W\d_])-(?=[^\W\d_])")
+_POSITIVE = re.compile(r"(?<=[^\W\d_]{3})\++(?=\s|$)")
 _JOINED = "\N{WORD JOINER}"
 
 

@@ -21,7 +21,7 @@ from sfumato.attacks.base import (
     share_below,
     strongest,
 )
-from sfumato.attacks.common_parts import is_branch, items_of, parts_of, terms_of
+from sfumato.attacks.common_parts import answers_of, is_branch, items_of, parts_of, terms_of
 from sfumato.attacks.overlap import number_items
 from sfumato.attacks.target import Holders, Target
 from sfumato.classes import EquivalenceClasses, SensitiveColumn, ValueCounts
@@ -804,9 +804,16 @@ def _items_of(column: SensitiveColumn) -> _Items:
     texts = [text_of(value) for value in column.values]
     listed = [items_of(text) for text in texts]
     parts: list[set[str]] = [set()] * len(texts)
-    if len(texts) <= _MOST_TEXTS and amounts_of(column) is None:
-        terms = terms_of(texts)
-        parts = [parts_of(text) | some for text, some in zip(texts, terms, strict=True)]
+    line = amounts_of(column)
+    if line is not None:
+        # The signs in `5 mg/dl` part no items.
+        amounts = (line.place < len(line.points)).tolist()
+        listed = [
+            {text} if a else each for text, each, a in zip(texts, listed, amounts, strict=True)
+        ]
+    elif len(texts) <= _MOST_TEXTS:
+        more = zip(terms_of(texts), answers_of(texts), strict=True)
+        parts = [parts_of(text).union(*some) for text, some in zip(texts, more, strict=True)]
     names = tuple(sorted({each for some in (*listed, *parts) for each in some}))
     at = {name: i for i, name in enumerate(names)}
     has = [

@@ -1,7 +1,7 @@
 """Undone generalisation: a published column says more of a quasi-identifier than its label."""
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from itertools import chain, combinations
 from typing import Any, ClassVar, NamedTuple, Self
@@ -20,6 +20,7 @@ from sfumato.attacks.base import (
     secrecy_of,
     strongest,
 )
+from sfumato.attacks.fields import fields_of, with_fields
 from sfumato.attacks.in_step import (
     LabelledColumn,
     StepRelation,
@@ -64,7 +65,8 @@ class UndoneGeneralisation(Attack):
     those: the range does not hide the person. So does an age with decimals, the number of a country
     beside its continent, or a year and a month in two columns.
 
-    All published columns besides the quasi-identifiers are asked, and weighted sums of two of them:
+    All published columns besides the quasi-identifiers are asked, the fields of codes such as
+    `AX-1970-0017`, and weighted sums of two of them:
     do they run in step with the labels, or does each of their values stand under one label only, as
     chance would not have it? Where they do, classes are counted again, with the label replaced by
     what the column says. From the release alone that is read off where labels begin and end
@@ -304,14 +306,30 @@ def _find(target: Target) -> Undone | None:
     true = [] if source is None else [name for name in known if _differs(rows, source, name)]
     if not labelled and not true:
         return None
-    found = relations_of(rows, labelled, names)
+    fields = fields_of(rows, names)
+    split, owner = with_fields(rows, fields)
+    asked = (*names, *owner)
+    found = relations_of(split, labelled, asked)
     if source is not None and true:
-        both = tuple(name for name in names if name in source.names)
-        exact = relations_with(source, rows, true, both, found)
+        there = {name: each for name, each in fields.items() if name in source.names}
+        true_split, _ = with_fields(source, there)
+        both = tuple(name for name in asked if name in true_split.names)
+        exact = relations_with(true_split, split, true, both, found)
         exact = [each for each in exact if _tells(each, rows)]
         # What true values say of a column is better than what its labels do.
         rest = [each for each in found if not {*each.columns} <= {*both}]
         found = [*exact, *rest]
+    # A field says what its column does, and no more if that is in step as a whole.
+    whole_ones = {(each.undone, name) for each in found for name in each.columns}
+    found = [
+        each
+        for each in found
+        if not any(n in owner and (each.undone, owner[n]) in whole_ones for n in each.columns)
+    ]
+    found = [
+        replace(each, columns=tuple(dict.fromkeys(owner.get(n, n) for n in each.columns)))
+        for each in found
+    ]
     k = 2 if whole is None or whole.k is None else whole.k
     return Undone(rows, known, tuple(found), max(k, 2), whole, source, left)
 
