@@ -190,6 +190,7 @@ NUMBERS = {
     "as in German": lambda n: f"{n:,}".replace(",", ".") + ",00",
     "times": lambda n: f"{n // 7 % 1440 // 60:02d}:{n // 7 % 60:02d}",
     "one of them unknown": lambda n: str(n) if n % 50 else "unknown",
+    "bands": lambda n: f"{n} to {n + 50 * (n % 7 + 1)} €",
     "thousands in three ways": lambda n: (f"{n} k", f"{n}k", f"{n} Tsd.")[n % 3],
     "thousands of a currency": lambda n: (f"{n} T€", f"{n} TEUR", f"{n} mille €")[n % 3],
     "times in three ways": lambda n: TIMES[n % 3](*divmod(n // 7 % 1440, 60)),
@@ -204,6 +205,12 @@ def test_amounts_close_together_are_told_however_they_are_written(write):
     even = [write(1000 + 777 * i) for i in range(10)]
     spread = table_of(lambda rng: write(rng.randrange(1000, 9000)), even)
     assert verdict(spread).at_risk == 0
+
+
+def test_bands_that_are_mixed_in_every_class_are_harmless():
+    bands = ["under 10k", *(f"{low}k to {low + 10}k" for low in range(10, 80, 10)), "80k and more"]
+    table = pa.table({"zone": [f"z{i // 36}" for i in range(360)], "ill": bands * 40})
+    assert verdict(table).answer == "yes"
 
 
 def test_who_has_some_where_most_have_nothing_is_found():

@@ -1,10 +1,11 @@
-"""Amounts as people write them: numbers with units and thousands apart, days, months, times."""
+"""Amounts as people write them: numbers with units and thousands apart, days, times, bands."""
 
 import re
 from collections import Counter
 from collections.abc import Callable, Sequence
 from datetime import date
 from decimal import Decimal
+from math import isfinite
 from typing import NamedTuple
 
 import numpy as np
@@ -13,6 +14,7 @@ from sfumato.amounts import WrittenAmount, amount_in_parts, amount_of
 from sfumato.classes import SensitiveColumn
 from sfumato.derivations.dates import ORDERS, read_text
 from sfumato.hierarchy.intervals import Days, Numbers, Scale
+from sfumato.hierarchy.ordered import band_of
 from sfumato.models.number_line import NumberLine, line_of
 from sfumato.text import date_of, text_of
 
@@ -45,7 +47,7 @@ def _find_amounts(column: SensitiveColumn) -> NumberLine | None:
         return exact
     texts = [text_of(value).strip() for value in column.values]
     least = _MOST * len(texts)
-    readings: tuple[Callable[[Sequence[str]], _Amounts], ...] = (_numbers, _days, _times)
+    readings: tuple[Callable[[Sequence[str]], _Amounts], ...] = (_numbers, _days, _times, _bands)
     for read in readings:
         # A look at a few shows for most columns that they hold something else.
         some = texts[:: max(len(texts) // _FEW, 1)]
@@ -167,4 +169,32 @@ class TimesOfDay(Numbers):
 
 def _times(texts: Sequence[str]) -> _Amounts:
     scale = TimesOfDay()
+    return _Amounts([scale.read(text) for text in texts], scale)
+
+
+class MiddlesOfBands(Numbers):
+    """Numbers that stand for a band: its middle, or the end that it has.
+
+    >>> scale = MiddlesOfBands()
+    >>> [str(scale.read(text)) for text in ("10-20", "10k to 20k", "75 and more", "about 15")]
+    ['15', '15000', '75', '15']
+    >>> scale.point(Decimal(15))
+    'about 15'
+    """
+
+    def read(self, value: object) -> Decimal | None:
+        """Read a band, or a single number."""
+        band = band_of(value.removeprefix("about ")) if isinstance(value, str) else None
+        if band is None:
+            return None
+        ends = [end for end in (band.begin, band.high) if isfinite(end)]
+        return Decimal(f"{sum(ends) / len(ends):.10g}") if ends else None
+
+    def point(self, at: Decimal) -> str:
+        """Write a middle."""
+        return f"about {super().point(at)}"
+
+
+def _bands(texts: Sequence[str]) -> _Amounts:
+    scale = MiddlesOfBands()
     return _Amounts([scale.read(text) for text in texts], scale)
