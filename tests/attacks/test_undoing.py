@@ -132,6 +132,17 @@ def test_a_field_of_a_code_undoes_labels(write):
     assert not undoers(none)
 
 
+@pytest.mark.usefixtures("patience")
+def test_a_field_is_found_in_some_rows_and_counted_in_all():
+    rng, _, ages = people(5, 9_000)
+    codes = [f"pat{age}-{i:05d}" for i, age in zip(rng.permutation(9_000), ages, strict=True)]
+    target = target_of({"age": decades(ages), "id": codes}, ["age"], ["id"])
+    [relation] = undone_of(target).relations
+    assert (relation.columns, len(relation.of_row)) == (("id",), 9_000)
+    # Every year of age is a block, but for what the ends of labels leave open.
+    assert len(np.unique(relation.of_row)) >= 0.9 * len(np.unique(ages))
+
+
 def test_codes_beside_masks_are_found():
     rng = np.random.default_rng(3)
     places = [f"{area}{rest:02d}" for area in "abcd" for rest in range(12)]

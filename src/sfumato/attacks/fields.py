@@ -2,7 +2,7 @@
 
 import re
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import NamedTuple, Self
 
 import numpy as np
@@ -103,7 +103,7 @@ def _in_line(texts: list[str | None]) -> list[str | None]:
 
 
 def with_fields(
-    counts: FrequencySet, fields: dict[str, FieldsOfCodes]
+    counts: FrequencySet, fields: Mapping[str, FieldsOfCodes]
 ) -> tuple[FrequencySet, dict[str, str]]:
     """Return counts with the fields of some columns as further columns, and whose each is."""
     columns, codes, owner = list(counts.columns), [counts.codes], {}

@@ -20,7 +20,7 @@ from sfumato.attacks.base import (
     secrecy_of,
     strongest,
 )
-from sfumato.attacks.fields import fields_of, with_fields
+from sfumato.attacks.fields import FieldsOfCodes, fields_of, with_fields
 from sfumato.attacks.in_step import (
     LabelledColumn,
     StepRelation,
@@ -306,32 +306,77 @@ def _find(target: Target) -> Undone | None:
     true = [] if source is None else [name for name in known if _differs(rows, source, name)]
     if not labelled and not true:
         return None
-    fields = fields_of(rows, names)
-    split, owner = with_fields(rows, fields)
-    asked = (*names, *owner)
-    found = relations_of(split, labelled, asked)
+    found = relations_of(rows, labelled, names)
     if source is not None and true:
-        there = {name: each for name, each in fields.items() if name in source.names}
-        true_split, _ = with_fields(source, there)
-        both = tuple(name for name in asked if name in true_split.names)
-        exact = relations_with(true_split, split, true, both, found)
-        exact = [each for each in exact if _tells(each, rows)]
-        # What true values say of a column is better than what its labels do.
-        rest = [each for each in found if not {*each.columns} <= {*both}]
-        found = [*exact, *rest]
-    # A field says what its column does, and no more if that is in step as a whole.
-    whole_ones = {(each.undone, name) for each in found for name in each.columns}
-    found = [
-        each
-        for each in found
-        if not any(n in owner and (each.undone, owner[n]) in whole_ones for n in each.columns)
-    ]
-    found = [
-        replace(each, columns=tuple(dict.fromkeys(owner.get(n, n) for n in each.columns)))
-        for each in found
-    ]
+        found = _with_true(rows, source, true, names, found)
+    found += _by_fields(rows, source, labelled, true, names, found)
     k = 2 if whole is None or whole.k is None else whole.k
     return Undone(rows, known, tuple(found), max(k, 2), whole, source, left)
+
+
+def _with_true(
+    rows: FrequencySet,
+    source: FrequencySet,
+    true: Sequence[str],
+    names: Sequence[str],
+    found: Sequence[StepRelation],
+) -> list[StepRelation]:
+    """Return what undoes labels where true values are known, for as many columns as they are."""
+    both = tuple(name for name in names if name in source.names)
+    exact = relations_with(source, rows, true, both, found)
+    exact = [each for each in exact if _tells(each, rows)]
+    # What true values say of a column is better than what its labels do.
+    rest = [each for each in found if not {*each.columns} <= {*both}]
+    return [*exact, *rest]
+
+
+def _by_fields(
+    rows: FrequencySet,
+    source: FrequencySet | None,
+    labelled: Mapping[str, LabelledColumn],
+    true: Sequence[str],
+    names: Sequence[str],
+    whole_ones: Sequence[StepRelation],
+) -> list[StepRelation]:
+    """Return the columns of codes of which some field undoes labels that the whole does not.
+
+    Some rows show in which columns there is something to find; only those are read as a whole.
+    """
+
+    def ask(fields: Mapping[str, FieldsOfCodes], most: int | None) -> list[StepRelation]:
+        at = slice(None, None, 1 if most is None else max(len(rows) // most, 1))
+        split, owner = with_fields(_some_rows(rows, at), fields)
+        asked = (len(names) + len(owner)) * max(len(labelled), 1)
+        few = {name: replace(each, codes=each.codes[at]) for name, each in labelled.items()}
+        found = relations_of(split, few, [*owner], questions=asked)
+        if source is not None and true:
+            at = slice(None, None, 1 if most is None else max(len(source) // most, 1))
+            there = {name: each for name, each in fields.items() if name in source.names}
+            true_split, _ = with_fields(_some_rows(source, at), there)
+            found = _with_true(split, true_split, true, [*owner], found)
+        # A field says what its column does, and no more if that is in step as a whole.
+        known = {(each.undone, name) for each in whole_ones for name in each.columns}
+        own = [
+            replace(each, columns=tuple(dict.fromkeys(owner[name] for name in each.columns)))
+            for each in found
+        ]
+        return [each for each in own if not {(each.undone, n) for n in each.columns} & known]
+
+    fields = fields_of(_some_rows(rows, slice(None, None, max(len(rows) // _SHOWN, 1))), names)
+    telling = {name for each in ask(fields, _SHOWN) for name in each.columns} if fields else set()
+    fields = {name: each for name, each in fields.items() if name in telling}
+    return ask(fields, None) if fields else []
+
+
+_SHOWN = 2_000
+"""Combinations that show which columns of codes have fields that say something."""
+
+
+def _some_rows(counts: FrequencySet, at: slice) -> FrequencySet:
+    """Return some of the combinations, with the values that they have."""
+    if at.step == 1:
+        return counts
+    return FrequencySet(counts.columns, counts.codes[:, at], counts.rows[at]).compact()
 
 
 def _is_general(labelled: LabelledColumn, known: LabelKnowledge | None, *, said: bool) -> bool:
