@@ -75,6 +75,23 @@ def test_what_families_schools_and_classes_of_ages_share_is_no_person():
     assert person_of(columns) == []
 
 
+def test_the_sex_of_somebody_else_in_a_row_hides_no_person():
+    columns = panel(traits=("sex",))
+    n = PEOPLE * WAVES
+    columns["doctor_sex"] = np.random.default_rng(4).choice(["f", "m"], n)
+    columns["gebdat"] = [number % 20_011 for number in columns["x17"].to_pylist()]
+    assert person_of(columns) == ["x17"]
+
+
+def test_amounts_that_differ_for_every_person_are_no_numbers_of_people():
+    columns = panel()
+    amounts = np.random.default_rng(5).lognormal(8, 1, PEOPLE * WAVES)
+    columns["bill"] = [f"{each:.2f}".replace(".", ",") for each in amounts]
+    table = open_table(pa.table(columns))
+    guesses = guess_table(table, table.domains(table.columns))
+    assert guesses["bill"].role is Role.SENSITIVE
+
+
 def test_a_number_of_rows_and_a_number_of_visits_are_not_those_of_people():
     columns = panel()
     n = PEOPLE * WAVES

@@ -136,6 +136,18 @@ def test_what_became_of_people_stays_though_another_column_tells_it():
     assert found["year of death"].role is Role.QUASI_IDENTIFIER
 
 
+def test_what_a_copy_that_is_left_out_tells_stays_beside_the_original():
+    school = RNG.integers(100, 160, N)
+    lesson = 2 * school + RNG.integers(0, 2, N)
+    lesson[RNG.random(N) < 0.05] += 2
+    size = RNG.integers(12, 35, 400)[lesson]
+    found = roles({"school": school, "x": lesson, "y": size, "test": school % 3})
+    assert (found["x"].role, found["x"].of) == (Role.DROPPED, "school")
+    for name in ("y", "test"):
+        assert (found[name].role, found[name].kind) == (Role.QUASI_IDENTIFIER, ColumnKind.FUNCTION)
+        assert found[name].of == "school"
+
+
 def test_a_secret_that_others_can_compute_is_treated_as_known():
     columns = {"state": RNG.integers(1, 40, N)}
     tax = RNG.integers(0, 12, 40)[columns["state"]]
@@ -182,6 +194,12 @@ def test_few_columns_are_known_to_others():
     assert len(known) == 40
     assert found["x49"].role is Role.DROPPED
     assert "too many columns are not understood" in found["x49"].reason
+
+
+def test_gaps_hide_no_item_of_a_questionnaire():
+    columns = {f"x{i}": RNG.integers(1, 7, N).astype(float) for i in range(5)}
+    found = roles({**columns, "x9": RNG.integers(1, 7, N)})
+    assert {each.kind for each in found.values()} == {ColumnKind.BELIEF}
 
 
 def test_the_same_answers_in_several_columns_are_items_of_a_questionnaire():

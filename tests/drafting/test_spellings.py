@@ -81,8 +81,15 @@ DATES = {
     "Unix milliseconds": since(VISITS, (1970, 1, 1), 86_400_000),
     "Stata %tc": since(VISITS, (1960, 1, 1), 86_400_000),
     "SAS seconds": since(VISITS, (1960, 1, 1), 86_400),
+    "Unix seconds of births": since(BIRTHS, (1970, 1, 1), 86_400),
+    "SAS milliseconds of births": since(BIRTHS, (1960, 1, 1), 86_400_000),
+    "Excel with times": [d + m / 1440 for d, m in zip(
+        since(VISITS, (1899, 12, 30)), RNG.integers(0, 1440, N), strict=True)],
     "years with decimals": [d.year + d.timetuple().tm_yday / 366 for d in BIRTHS],
     "ages in decimals": [round((dt.date(2015, 1, 1) - d).days / 365.25, 2) for d in BIRTHS],
+    "ages to the day": [round((dt.date(2015, 1, 1) - d).days / 365.25, 3) for d in BIRTHS],
+    "ages with a comma": [f"{(dt.date(2015, 1, 1) - d).days / 365.25:.2f}".replace(".", ",")
+                          for d in BIRTHS],
     "quarters": [f"{d.year} Q{(d.month + 2) // 3}" for d in BIRTHS],
     "months": [f"{d:%m/%Y}" for d in BIRTHS],
 }  # fmt: skip
@@ -93,7 +100,7 @@ def test_dates_in_numbers_are_never_published_exactly(kind):
     table = open_table(pa.table({"v12": pa.array(list(DATES[kind])), "sex": RNG.choice([1, 2], N)}))
     found = guess_table(table, table.domains(table.columns))["v12"]
     assert found.role in (Role.QUASI_IDENTIFIER, Role.IDENTIFIER), found
-    if kind != "ages in decimals":
+    if not kind.startswith("ages"):
         assert found.kind is ColumnKind.DATE, found
 
 
@@ -107,6 +114,8 @@ NO_DATES = {
     "telephones": RNG.integers(15_000_000_000, 17_999_999_999, N).astype(float),
     "shares": RNG.random(N),
     "scores": RNG.integers(0, 101, N),
+    "given out by sevens": RNG.permutation(N) * 7 + 30_011,
+    "measured with decimals": RNG.normal(40_000, 2_000, N).round(3),
 }
 
 
@@ -126,3 +135,38 @@ def test_texts_with_names_of_physicians_are_left_out():
     texts = ["Diabetes, Dr. Weiss", "Gout", "Flu (Frau Koch)", "Asthma, seen by Prof. Bauer"] * 40
     table = open_table(pa.table({"diagnosis": texts}))
     assert guess_table(table, table.domains(["diagnosis"]))["diagnosis"].role is Role.DROPPED
+
+
+@pytest.mark.parametrize("name", ["médecin", "Arzt", "doctor", "huisarts", "Zuweiser"])
+def test_names_of_those_who_treat_people_are_left_out_and_their_codes_are_known(name):
+    for values, role in ((["MARTIN", "PETIT", "DUBOIS"], Role.DROPPED),
+                         (["A17", "A22", "B4"], Role.QUASI_IDENTIFIER)):  # fmt: skip
+        table = open_table(pa.table({name: RNG.choice(values, N)}))
+        assert guess_table(table, table.domains([name]))[name].role is role
+
+
+@pytest.mark.parametrize("name", ["f_nac", "fnac", "gebdat", "an_naiss"])
+def test_days_of_births_are_known_in_whatever_number_they_are_counted(name):
+    table = open_table(pa.table({name: since(BIRTHS, (1960, 1, 1)), "sex": RNG.choice([1, 2], N)}))
+    found = guess_table(table, table.domains(table.columns))[name]
+    assert (found.role, found.kind) == (Role.QUASI_IDENTIFIER, ColumnKind.DATE)
+
+
+def test_numbers_of_schools_are_known_and_no_numbers_of_people():
+    table = open_table(pa.table({"SCH_ID": RNG.integers(100, 160, N), "x": RNG.random(N)}))
+    assert guess_table(table, table.domains(["SCH_ID"]))["SCH_ID"].role is Role.QUASI_IDENTIFIER
+
+
+def test_codes_that_begin_with_a_letter_of_a_sex_are_none():
+    table = open_table(pa.table({"x": [f"m{i % 30}" for i in range(N)]}))
+    assert guess_table(table, table.domains(["x"]))["x"].kind is not ColumnKind.SEX
+
+
+def test_coordinates_with_a_comma_are_found_beside_figures_with_a_point():
+    columns = {
+        "lat": [f"{45 + RNG.random():.5f}".replace(".", ",") for _ in range(N)],
+        "size": RNG.normal(170, 9, N).round(1),
+    }
+    table = open_table(pa.table(columns))
+    found = guess_table(table, table.domains(table.columns))["lat"]
+    assert (found.role, found.kind) == (Role.QUASI_IDENTIFIER, ColumnKind.PLACE)

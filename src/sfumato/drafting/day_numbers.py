@@ -24,12 +24,15 @@ _FIRST, _NOW, _LAST = 2e8, 1.9e9, 2.3e9
 _DAYS = (3_000, 60_000)
 """Days from 1968 on for who counts from 1960, and up to 2064 for who counts from 1900."""
 
-_A_MONTH = 30 * 86_400
+_A_DAY = 86_400
+_A_MONTH, _A_YEAR = 30 * _A_DAY, 365 * _A_DAY
 _UNEVEN = 60.0
 """Chi-squared of six degrees of freedom that chance exceeds about once in 10¹¹."""
 
 
-def date_numbers(numbers: Sequence[float]) -> str | None:
+def date_numbers(  # noqa: PLR0911 - one for each form
+    numbers: Sequence[float],
+) -> str | None:
     """Return which kind of date different numbers in order look like; None for none.
 
     Args:
@@ -55,6 +58,8 @@ def date_numbers(numbers: Sequence[float]) -> str | None:
             return found
         if not whole and low >= _FIRST_YEAR and high <= _LAST_YEAR:
             return "years with decimals"
+        if not whole and _DAYS[0] <= low <= high <= _DAYS[1] and _are_of_minutes(values):
+            return "moments in days"
     if not whole or low < 0:
         return None
     return _side_by_side(values.astype(np.int64)) if high < 1e9 else None
@@ -78,6 +83,9 @@ def day_counts(numbers: Sequence[float], rows: Sequence[int]) -> str | None:
     if values.min() < _DAYS[0] or values.max() > _DAYS[1] or values.max() - values.min() < 60:
         return None
     # Each day once: many rows of one number are no days of a week.
+    if len(np.unique(values % 7)) == 1:
+        # Numbers that are given out in steps of seven.
+        return None
     found = _unevenness(values.astype(np.int64), np.minimum(weights, 3), 7)
     others = max(_unevenness(values.astype(np.int64), np.minimum(weights, 3), by) / (by - 1)
                  for by in (5, 6, 8, 10))  # fmt: skip
@@ -98,6 +106,10 @@ def _moments(values: FloatArray) -> str | None:
     low, high = float(values.min()), float(values.max())
     for unit, second in _UNITS.items():
         first, now, last = (moment * second for moment in (_FIRST, _NOW, _LAST))
+        midnights = bool((values % (_A_DAY * second) == 0).all())
+        if midnights and -last <= low < high <= last and high - low >= _A_YEAR * second:
+            # Days of births, of which many lie before 1970. Nothing else is such a multiple.
+            return f"days in {unit}"
         if first <= low and high <= last:
             # Telephone numbers have nine or ten digits, too. Who counts from 1960 has larger
             # numbers, and mostly of whole minutes.
@@ -105,6 +117,21 @@ def _moments(values: FloatArray) -> str | None:
             minutes = np.count_nonzero(values % (60 * second) == 0) > 0.9 * len(values)
             return f"moments in {unit}" if since_1970 or minutes else None
     return None
+
+
+def _are_of_minutes(values: FloatArray) -> bool:
+    """Return whether fractions of days are whole minutes or seconds, as spreadsheets have them.
+
+    >>> _are_of_minutes(np.array([44_381.918055556, 44_382.5, 44_390.010416667]))
+    True
+    >>> _are_of_minutes(np.array([44_381.9183, 44_382.5217, 44_390.0177]))
+    False
+    """
+    minutes, seconds = values * 1440, values * _A_DAY
+    return any(
+        bool((np.abs(each - np.round(each)) < off).all())
+        for each, off in ((minutes, 0.01), (seconds, 0.05))
+    )
 
 
 def _side_by_side(  # noqa: C901, PLR0911, PLR0912 - one for each form

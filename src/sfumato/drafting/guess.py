@@ -362,7 +362,7 @@ def _with_batteries(
         if each.kind is ColumnKind.UNKNOWN and each.role is Role.QUASI_IDENTIFIER:
             domain = domains[name]
             if _FEWEST_ANSWERS <= len(domain.rows) <= _MOST_ANSWERS:
-                answers = tuple(sorted(map(text_of, domain.values())))
+                answers = tuple(sorted(map(_as_answer, domain.values())))
                 alike.setdefault(answers, []).append(name)
     for answers, names in alike.items():
         if len(names) >= _FEWEST_ITEMS:
@@ -372,6 +372,12 @@ def _with_batteries(
                 reason += f"columns: items of a questionnaire. {_NOT_TO_LEARN.capitalize()}"
                 found[name] = Guess(Role.SENSITIVE, reason, kind=ColumnKind.BELIEF)
     return found
+
+
+def _as_answer(value: Value) -> str:
+    """Return a value as text, a whole number without decimals: where cells are empty, 3 is 3.0."""
+    number = number_of(value)
+    return text_of(int(number) if number is not None and number.is_integer() else value)
 
 
 _FEWEST_ANSWERS, _MOST_ANSWERS, _FEWEST_ITEMS = 4, 11, 4
@@ -495,8 +501,11 @@ def _with_person(
 
 def _is_numbered_alike(column: Column) -> bool:
     """Return whether values are whole numbers or codes rather than measurements."""
-    numbers = [number_of(value) for value in column.known[:_LOOKED_AT]]
-    return all(number is None or number.is_integer() for number in numbers)
+    values = column.known[:_LOOKED_AT]
+    texts = [text_of(value) for value in values]
+    if _kind(values, texts) == "decimals":
+        return False
+    return all(n is None or n.is_integer() for n in map(number_of, values))
 
 
 def _may_be_told(found: Guess, domain: Domain) -> bool:
@@ -540,15 +549,32 @@ def with_relations(guesses: Mapping[str, Guess], relations: Relations) -> dict[s
             if of is not None and meaning_of(name) is None:
                 reason = f"a function of {of!r}, which tells it"
                 found[name] = Guess(Role.DROPPED, reason, kind=ColumnKind.FUNCTION, of=of)
+                relation = next(r for r in kept if r.of[0] == of)
+                if guesses[of].kind in _KNOWN_KINDS and _is_function(relation):
+                    # Who knows a school knows what is the same for all its pupils.
+                    functions[name] = relation
     found = _treated_alike(found, relations)
     for name, relation in functions.items():
-        if found[relation.of[0]].role is Role.QUASI_IDENTIFIER:
+        of = _find_original(found, relation.of[0])
+        if found[of].role is Role.QUASI_IDENTIFIER:
             # Generalised beside it, it costs nothing, and often stays where that does not.
             reason = f"{_told_by(relation)}: {_OTHERS_MAY_KNOW}. Told apart last"
             found[name] = guesses[name]._replace(
-                reason=reason, kind=ColumnKind.FUNCTION, of=relation.of[0]
+                role=Role.QUASI_IDENTIFIER,
+                reason=reason,
+                kind=ColumnKind.FUNCTION,
+                of=of,
+                known=None,
             )
     return _treated_alike(found, relations)
+
+
+def _find_original(guesses: Mapping[str, Guess], name: str) -> str:
+    """Return the column that a copy of a copy is one of, however often."""
+    seen = {name}
+    while guesses[name].role is Role.DROPPED and (of := guesses[name].of) and of not in seen:
+        seen.add(name := of)
+    return name
 
 
 def _is_function(relation: Relation) -> bool:
@@ -800,6 +826,9 @@ def _by_name(  # noqa: PLR0911 - one for each thing that a name says
     if has_word(column, "coordinates") and look.are_coordinates():
         reason = f"{facts}, looks like coordinates by its name: {_OTHERS_MAY_KNOW}"
         return Guess(Role.QUASI_IDENTIFIER, reason, certain=True, kind=ColumnKind.PLACE)
+    treats = _who_treats(column, look)
+    if treats is not None:
+        return treats
     if is_attitude(column) and look.distinct <= _FEW:
         reason = f"{facts}, looks like an opinion by its name: {_NOT_TO_LEARN}"
         return Guess(Role.SENSITIVE, reason, certain=True, kind=ColumnKind.BELIEF)
@@ -809,10 +838,26 @@ def _by_name(  # noqa: PLR0911 - one for each thing that a name says
     found = None if meaning is None else _guess_meaning(meaning, column, look, "name", certain=True)
     if found is not None:
         return found
+    if is_of_birth(column) and look.distinct > _FEW and (look.kind == "date" or look.is_whole()):
+        reason = f"{facts}, looks like a date of birth by its name: {_OTHERS_MAY_KNOW}"
+        return Guess(Role.QUASI_IDENTIFIER, reason, certain=True, kind=ColumnKind.DATE)
     hint = hint_of(column)
     if hint is None or (hint.kind in _NAMED and look.distinct > _FEW and look.kind != "text"):
         return None
     return _guess_meaning(hint, column, look, "name", certain=hint.role is not Role.PLAIN)
+
+
+def _who_treats(column: str, look: "_Look") -> Guess | None:
+    """Return the guess for names or codes of those who treat people; None for anything else."""
+    if not has_word(column, "physicians") or look.kind != "text" or look.is_flag():
+        return None
+    if look.has_names():
+        reason = f"{look.facts()}, names of those who treat people"
+        return Guess(Role.DROPPED, reason, kind=ColumnKind.FREE_TEXT)
+    if not look.are_codes():
+        return None
+    reason = f"{look.facts()}, codes of those who treat people: {_OTHERS_MAY_KNOW}"
+    return Guess(Role.QUASI_IDENTIFIER, reason, kind=ColumnKind.PLACE)
 
 
 def _by_label(label: str, look: "_Look") -> Guess | None:
@@ -1250,6 +1295,8 @@ class _Look:
     def numbers(self) -> list[float]:
         """The numbers among some of the values, in order; empty if others are among them."""
         found = [number_of(value) for value in self._sample]
+        if None in found and self.kind == "decimals":
+            found = [_figure_of(text) for text in self._texts]
         return [] if None in found else sorted(n for n in found if n is not None)
 
     @cached_property
@@ -1370,16 +1417,15 @@ class _Look:
     def may_be_ages(self) -> bool:
         """Return whether numbers with decimals are spread as widely as ages of people are."""
         numbers = self.numbers
-        if len(numbers) < _ENOUGH or self.kind != "number" or self.is_whole():
+        if len(numbers) < _ENOUGH or self.kind == "date" or self.is_whole():
             return False
         tail = len(numbers) // 50
         middle = numbers[tail : len(numbers) - tail]
         if not (middle[0] >= 0 and 50 <= middle[-1] <= 105 and 8 <= pstdev(middle) <= 30):
             return False
         # Of days or months that were divided, or with few decimals; others were measured.
-        divided = [any(abs(n * by - round(n * by)) < _CLOSE for by in (100, 12, 365.25, 365))
-                   for n in middle]  # fmt: skip
-        return sum(divided) >= _NEARLY_ALL * len(divided)
+        decimals = max(map(_count_decimals, self._texts))
+        return any(_are_divided(middle, by, decimals) for by in (100, 12, 365.25, 365))
 
     def are_many_names(self) -> bool:
         """Return whether values are names or codes of more things than are told apart by ranks."""
@@ -1396,6 +1442,9 @@ class _Look:
             return None
         spelt = self._spelt if self.kind == "text" else labelled
         for kind, form in _SAID.items():
+            if kind is ColumnKind.SEX and self.distinct > _MOST_SEXES:
+                # Codes such as m26 begin with such a letter, too.
+                continue
             hits = sum(form.search(text) is not None for text in spelt)
             if hits >= max(2, 0.6 * len(spelt)):
                 return kind
@@ -1491,6 +1540,13 @@ class _Look:
         # Names of places or illnesses have this form too; they come back, and no Ann is there.
         return formed >= 0.8 * len(spelt) and hits >= 0.1 * len(spelt)
 
+    def has_names(self) -> bool:
+        """Return whether some of the texts are, or hold, a frequent name of a person."""
+        if self.kind != "text":
+            return False
+        hits = sum(not _frequent_names().isdisjoint(words(text)) for text in self._texts)
+        return hits >= max(1, 0.1 * len(self._texts))
+
     def is_running_number(self, least: int = 5) -> bool:
         """Return whether the values count the rows: each once, at steady steps.
 
@@ -1546,9 +1602,8 @@ class _Look:
 
     def are_coordinates(self, decimals: int = 3) -> bool:
         """Return whether the values are angles with decimals enough to find a street."""
-        numbers = [number_of(value) for value in self._sample]
-        angles = all(number is not None and abs(number) <= 180 for number in numbers)
-        exact = [len(text.partition(".")[2]) >= decimals for text in self._texts]
+        angles = bool(self.numbers) and all(abs(number) <= 180 for number in self.numbers)
+        exact = [_count_decimals(text) >= decimals for text in self._texts]
         return angles and sum(exact) >= 0.5 * len(exact) and self.distinct >= 2
 
     @cached_property
@@ -1568,6 +1623,21 @@ class _Look:
             return False
         years = sorted(self.years)
         return years[-1 - len(years) // 20] - years[len(years) // 20] > _LIFETIME
+
+
+def _are_divided(numbers: Sequence[float], by: float, decimals: int) -> bool:
+    """Return whether numbers are whole ones that were divided, and rounded afterwards.
+
+    >>> _are_divided([20.786, 61.249], 365.25, 3), _are_divided([20.786, 61.2475], 365.25, 4)
+    (True, False)
+    """
+    off = min(0.5 * 10.0**-decimals * by + _CLOSE, _MOST_OFF)
+    hits = sum(abs(n * by - round(n * by)) < off for n in numbers)
+    return hits >= _NEARLY_ALL * len(numbers)
+
+
+_MOST_OFF = 0.2
+"""Of any numbers two fifths are as close as that to a whole one."""
 
 
 def _beyond_gap(numbers: Sequence[float]) -> set[float]:
@@ -1622,6 +1692,9 @@ def _spikes(numbers: Sequence[float], rows: Sequence[int]) -> set[float]:
 
 
 _FEWEST_STEPS = 5
+_MOST_SEXES = 10
+"""Values of sex or gender, with those of them that are spelled in several ways."""
+
 _SURELY_NEGATIVE = -7
 """A difference, or one step below nothing, is nearer to 0."""
 
@@ -1728,6 +1801,21 @@ def _kind(values: Sequence[Value], texts: Sequence[str]) -> str:
 def _has_marks(texts: Sequence[str]) -> bool:
     """Return whether figures have decimals or signs, as those of measurements have."""
     return sum(any(mark in text for mark in ".,<>") for text in texts) >= 0.5 * len(texts)
+
+
+def _figure_of(text: str) -> float | None:
+    """Return a number that may have a comma before its decimals, without unit."""
+    amount = amount_of(text)
+    return None if amount is None or amount.unit else float(amount.number)
+
+
+def _count_decimals(text: str) -> int:
+    """Return how many digits stand after the point or comma.
+
+    >>> [_count_decimals(text) for text in ("62", "62.407", "62,4 ", "1.234,56")]
+    [0, 3, 1, 2]
+    """
+    return len(re.split("[.,]", text.strip())[-1]) if re.search("[.,]", text) else 0
 
 
 def _year(value: Value) -> int | None:

@@ -193,7 +193,7 @@ class _SortedRows:
             return None
         steady, shifting = self._compare()
         names = [column.name for column in self.columns]
-        if any(shifting[j] and name in traits.deciding for j, name in enumerate(names)):
+        if self._are_several(steady, shifting, traits.deciding):
             return None
         if self._ages_apart(traits.ages):
             return None
@@ -219,6 +219,18 @@ class _SortedRows:
             # Rows that are alike in all that is known are no longer told apart by anything.
             return None
         return PersonKey(name, self.people, kept, time)
+
+    def _are_several(
+        self, steady: BoolArray, shifting: BoolArray, deciding: Collection[str]
+    ) -> bool:
+        """Return whether a value is that of several people: their sexes or births differ.
+
+        The sex of a doctor or a child stands in a row, too. So it says nothing where another of
+        these columns stays the same that has nearly as many values as this one: days of births.
+        """
+        found = [j for j, column in enumerate(self.columns) if column.name in deciding]
+        own = [j for j in found if steady[j] and 2 * len(np.unique(self.codes[j])) > self.people]
+        return not own and any(shifting[j] for j in found)
 
     def _compare(self) -> tuple[BoolArray, BoolArray]:
         """Return which columns stay the same where this one repeats, and which do not."""
