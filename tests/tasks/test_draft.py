@@ -420,3 +420,22 @@ def test_what_the_verdict_advises_is_promised_where_nothing_else_is_left():
     assert drafted.price is not None
     assert drafted.price.answer in ("yes", "with care")
     assert sf.verify(sf.anonymize(table, drafted.policy)).answer != "no"
+
+
+@pytest.mark.usefixtures("patience")
+def test_what_undoes_the_labels_of_others_is_generalised_too():
+    rng = np.random.default_rng(5)
+    village = rng.integers(0, 60, 1_500)
+    # It goes up and down from village to village; nearly no two of them have the same distances.
+    distance = 12 + 10 * np.sin(village) + 0.0001 * rng.integers(0, 40, 1_500)
+    distance[rng.random(1_500) < 0.01] = 5
+    columns = {
+        "village": village,
+        "age": rng.integers(18, 80, 1_500),
+        "distvct": distance.round(5),
+        "ill": rng.choice(["no", "flu", "gout"], 1_500),
+    }
+    drafted = sf.draft(pa.table(columns))
+    assert drafted.roles["distvct"] is Role.QUASI_IDENTIFIER
+    assert "would undo" in drafted.reasons["distvct"]
+    assert drafted.price.answer not in ("", "no")

@@ -93,6 +93,10 @@ _LITTLE = 0.1
 """Where no more is gone, nothing is left out for the sake of detail."""
 
 
+_MAY_BE_KNOWN = ": others may know it"
+_WOULD_UNDO = ". As it is, it would undo what is done to other columns"
+
+
 class Tries(Protocol):
     """What drafts are tried on: a counted table."""
 
@@ -359,25 +363,34 @@ class DraftSearch:
             state = self._state(columns, steps, ladders, making, makings[making])
             if state is None:
                 continue
+            first = state
+            if state.judged.undoing:
+                known = self._as_known(state, state.judged.undoing, _WOULD_UNDO, ladders)
+                state = min(state, known or state, key=lambda each: each.rank)
             if state.judged.besides:
-                state = min(state, self._as_known(state, ladders) or state, key=_by_others)
+                known = self._as_known(state, _others_know(state), _MAY_BE_KNOWN, ladders)
+                state = min(state, known or state, key=_by_others)
+            if state is not first:
                 columns, steps = state.columns, dict(state.steps)
                 makings = dict.fromkeys(makings)
             found.append(self._strengthen(state, ladders))
         return min(found, key=lambda each: each.rank) if found else None
 
-    def _as_known(self, state: _State, ladders: _Ladders) -> _State | None:
-        """Return a draft in which what others may know of a person is generalised, too.
+    def _as_known(
+        self, state: _State, names: Sequence[str], why: str, ladders: _Ladders
+    ) -> _State | None:
+        """Return a draft in which some columns that are published as they are get labels, too.
 
-        Published as it is, it tells who knows it all the rest.
+        What others may know of a person tells them all the rest, and what undoes the labels of
+        others lets them find the row.
         """
-        names = [name for name in _others_know(state) if name not in self._given.roles]
+        names = [name for name in names if name not in self._given.roles]
         if not names:
             return None
         columns = dict(state.columns)
         for name in names:
             guess = columns[name].guess
-            reason = f"{guess.reason}: others may know it"
+            reason = f"{guess.reason}{why}"
             known = guess._replace(role=Role.QUASI_IDENTIFIER, reason=reason)
             columns[name] = draft_column(known, self._domains[name], self._language)
         steps = {name: 0 for name in state.steps if name not in names}

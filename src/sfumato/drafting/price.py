@@ -88,6 +88,9 @@ class JudgedDraft(NamedTuple):
     remedies: Mapping[str, tuple[PrivacyModel, ...]] = MappingProxyType({})
     """For columns of which too much is learned the models that the verdict advises."""
 
+    undoing: tuple[str, ...] = ()
+    """The columns that undo labels as they are, and that the verdict advises to generalise, too."""
+
 
 @dataclass(frozen=True)
 class ColumnPrice:

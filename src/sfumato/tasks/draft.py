@@ -45,7 +45,7 @@ from sfumato.models import PrivacyModel
 from sfumato.policy import GivenPolicy, InputRule, Policy, policy_of
 from sfumato.policy.document import read_file
 from sfumato.policy.parts import ProfileRule
-from sfumato.policy.remedies import PromiseMore
+from sfumato.policy.remedies import GiveRole, PromiseMore
 from sfumato.populations import require_fraction
 from sfumato.populations.weights import Averaging
 from sfumato.profiles import GivenProfile, Profile, profile_of
@@ -477,7 +477,22 @@ def _as_judged(found: Assessment) -> JudgedDraft:
             where = told if alone else besides
             where[name] = max(where.get(name, 0), each.people)
     lines = found.adversaries
-    return JudgedDraft(found.answer, found.at_risk, found.people, lines, told, besides, remedies)
+    undoing = [
+        remedy.column
+        for each in found.succeeded
+        for remedy in each.remedies
+        if isinstance(remedy, GiveRole) and remedy.role is Role.QUASI_IDENTIFIER
+    ]
+    return JudgedDraft(
+        found.answer,
+        found.at_risk,
+        found.people,
+        lines,
+        told,
+        besides,
+        remedies,
+        tuple(dict.fromkeys(undoing)),
+    )
 
 
 def _is_set(table: Table, name: str) -> bool:
