@@ -49,6 +49,9 @@ _CELLS, _FEWEST_VERDICTS, _MOST_VERDICTS = 1_500_000, 5, 18
 _PAIR = 40
 """The cells that take a verdict as long as two columns, whose pair it looks at."""
 
+_RESERVE = 3
+"""The verdicts that are left for leaving out columns where the answer would be no."""
+
 _HURRY = 8
 """With fewer verdicts left, models are made stronger faster."""
 
@@ -471,6 +474,9 @@ class DraftSearch:
         """Return a draft without some columns, so that others keep more or no person is at risk."""
         if self._given.start is not None or (state.safe and state.gone <= _LITTLE):
             return None
+        if not state.safe:
+            # Few verdicts are affordable on many columns; one more costs less than a no.
+            self._left = max(self._left, _RESERVE)
         best = state
         for _ in range(_MOST_LEFT_OUT):
             if self._left <= 0 or (self._total < _FEWEST_ROWS and best.safe):
