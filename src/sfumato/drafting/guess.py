@@ -1628,7 +1628,7 @@ class _Look:
 def _are_divided(numbers: Sequence[float], by: float, decimals: int) -> bool:
     """Return whether numbers are whole ones that were divided, and rounded afterwards.
 
-    >>> _are_divided([20.786, 61.249], 365.25, 3), _are_divided([20.786, 61.2475], 365.25, 4)
+    >>> _are_divided([20.786, 61.248], 365.25, 3), _are_divided([20.786, 61.248], 365.25, 4)
     (True, False)
     """
     off = min(0.5 * 10.0**-decimals * by + _CLOSE, _MOST_OFF)
