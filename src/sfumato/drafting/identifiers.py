@@ -218,7 +218,7 @@ class _SeenColumn:
         self.domain, self.today, self.small_areas = domain, today, small_areas
         self.name = domain.column
         self.values = [v for v in domain.values(_LOOKED_AT) if text_of(v).strip() not in ("", STAR)]
-        self.texts = [text_of(value).strip() for value in self.values]
+        self.texts = [text_of(value).translate(_TYPED).strip() for value in self.values]
         self.distinct = len(domain.rows)
         self.known = int(domain.rows.sum())
 
@@ -267,6 +267,8 @@ class _SeenColumn:
         return letters and self.distinct >= min(6, max(2, self.known // 2))
 
 
+_TYPED = str.maketrans("\u2010\u2011\u2012\u2013\u2014\u2212\u00a0\u2007\u202f", "------   ")
+"""Dashes and spaces as a keyboard has them: word processors write others."""
 _FLAGS = frozenset({
     "0", "1", "yes", "no", "y", "n", "true", "false", "t", "f", "ja", "nein", "si", "oui", "non",
     "none", "unknown",
@@ -274,24 +276,32 @@ _FLAGS = frozenset({
 _CODE = re.compile(r"(?=(.*\d){3})[A-Za-z0-9][A-Za-z0-9 ._/#()-]{3,40}")
 _LETTERS = re.compile(r"[^\W\d_][^\d]*")
 _MAIL = re.compile(r"(.*<)?\s*[^@\s<>]+@[^@\s<>]+\.[A-Za-z]{2,}\s*>?")
-_SSN = re.compile(r"(?!000|9\d\d-00)\d{3}-\d{2}-\d{4}")
-_PHONE = re.compile(
-    r"(\+\d{1,3}[ .-]?|00\d{1,3}[ .-]?|1[ .-])?(\(\d{2,5}\)[ -]?|\d{2,5}[ ./-])(\d[ ./-]?){5,9}\d"
-    r"( ?(x|ext\.?) ?\d{1,5})?|\+\d{9,14}"
+_SSN = re.compile(
+    r"(?!000|9\d\d.00)\d{3}(?P<between>[- .])\d{2}(?P=between)\d{4}|[Xx*]{3}-?[Xx*]{2}-?\d{4}"
 )
-_DASHED = re.compile(r"\(?\d{3}\)?[-. ]\d{3}[-. ]\d{4}|(\+\d{1,3} ?)[\d ()./-]{7,18}")
+_PHONE = re.compile(
+    r"(\+\d{1,3}[ .-]?|00\d{1,3}[ .-]?|1[ .-])?(\(\d{2,5}\)[ -]?|\d{2,5}[ ./-])"
+    r"(\d( - |[ ./-])?){5,9}\d( ?(x|ext\.?) ?\d{1,5})?|\+\d{9,14}"
+)
+_DASHED = re.compile(
+    r"(\(\d{3}\) ?|\d{3}( - |[-./ ]))\d{3}( - |[-. ])\d{4}|(\+\d{1,3} ?)[\d ()./-]{7,18}"
+)
 _URL = re.compile(
-    r"(https?|ftp)://\S+|www\.\S+\.\S+|[\w-]+(\.[\w-]+)*\.(com|org|net|edu|io)(/\S*)?"
+    r"(https?|ftp)://\S+|www\.\S+\.\S+"
+    r"|[\w-]+(\.[\w-]+)*\.(com|org|net|edu|io|me|info|app|co\.\w\w)(/\S*)?"
 )
 _HANDLE = re.compile(r"@\w{2,40}|/?(in|user|u)/[\w.-]+")
 _OCTET = r"(25[0-5]|2[0-4]\d|1?\d?\d)"
 _IP = re.compile(
-    rf"{_OCTET}(\.{_OCTET}){{3}}(:\d+|/\d+)?|\[?([0-9a-fA-F]{{0,4}}:){{4,7}}[0-9a-fA-F]{{0,4}}\]?"
-    r"|\[?(?=.*::)([0-9a-fA-F]{0,4}:){2,7}[0-9a-fA-F]{0,4}(/\d+)?\]?"
+    rf"{_OCTET}(\.{_OCTET}){{3}}(:\d+|/\d+)?"
+    r"|\[?([0-9a-fA-F]{0,4}:){4,7}[0-9a-fA-F]{0,4}(%\w+)?(\](:\d+)?)?"
+    r"|\[?(?=.*::)([0-9a-fA-F]{0,4}:){2,7}[0-9a-fA-F]{0,4}(%\w+)?(/\d+)?(\](:\d+)?)?"
 )
-_MAC = re.compile(r"([0-9A-Fa-f]{2}[:-]){5}[0-9A-Fa-f]{2}")
+_MAC = re.compile(
+    r"([0-9A-Fa-f]{2}[:-]){5}[0-9A-Fa-f]{2}|(?=.*[A-Fa-f])([0-9A-Fa-f]{4}\.){2}[0-9A-Fa-f]{4}"
+)
 _UDI = re.compile(r"\(01\)\s?\d{14}.*|\+[A-Z]\d{3}\w{1,18}/.*")
-_VIN = re.compile(r"(?=.*[A-Z])(?=.*\d)[A-HJ-NPR-Z0-9]{17}")
+_VIN = re.compile(r"(?=.*[A-Za-z])(?=.*\d)([A-HJ-NPR-Z0-9]{17}|[a-hj-npr-z0-9]{17})")
 _IBAN = re.compile(r"[A-Z]{2}\d{2} ?([A-Z0-9]{4} ?){2,7}[A-Z0-9]{1,4}")
 _CARD = re.compile(r"\d{4}([ -]\d{4}){3}|\d{4}[ -]\d{6}[ -]\d{5}")
 _IMAGE = re.compile(r"data:image/.+|.*\.(jpe?g|png|gif|bmp|tiff?|heic|webp|dcm)", re.IGNORECASE)
@@ -300,6 +310,11 @@ _UUID = re.compile(r"[0-9a-fA-F]{8}(-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}")
 _HASH = re.compile(r"([0-9a-f]{32}|[0-9a-f]{40}|[0-9a-f]{56}|[0-9a-f]{64})", re.IGNORECASE)
 _MBI = re.compile(r"[1-9][A-Z][A-Z0-9]\d-?[A-Z][A-Z0-9]\d-?[A-Z]{2}\d{2}")
 _ZIP_LONG = re.compile(r"\d{5}-\d{4}")
+_POINT = re.compile(
+    r"\(?-?\d{1,2}\.\d{3,}°?[NS]?[,; ]+-?1?\d{1,2}\.\d{3,}°?[EW]?\)?"
+    r"|\d{1,2}° ?\d{1,2}['′].*[NS],? ?1?\d{1,2}° ?\d{1,2}['′].*[EWO]"
+)
+_COUNTY = re.compile(r".+ (County|Parish|Borough|Township)", re.IGNORECASE)
 
 _FORMS: Sequence[tuple[IdentifierKind, re.Pattern[str], str]] = (
     (IdentifierKind.EMAIL, _MAIL, "e-mail addresses"),
@@ -316,6 +331,8 @@ _FORMS: Sequence[tuple[IdentifierKind, re.Pattern[str], str]] = (
     (IdentifierKind.ACCOUNT, _IBAN, "account numbers (IBAN)"),
     (IdentifierKind.HEALTH_PLAN, _MBI, "Medicare beneficiary numbers"),
     (IdentifierKind.GEOGRAPHY, _ZIP_LONG, "ZIP codes"),
+    (IdentifierKind.GEOGRAPHY, _POINT, "coordinates"),
+    (IdentifierKind.GEOGRAPHY, _COUNTY, "counties"),
     (IdentifierKind.TELEPHONE, _PHONE, "telephone numbers"),
     (IdentifierKind.OTHER, _UUID, "unique identifiers (UUID)"),
     (IdentifierKind.OTHER, _HASH, "hashes"),
@@ -341,7 +358,9 @@ _ALSO: Mapping[IdentifierKind, frozenset[IdentifierKind]] = {
     IdentifierKind.VEHICLE: frozenset({
         IdentifierKind.VEHICLE, IdentifierKind.DEVICE, IdentifierKind.OTHER,
     }),
-    IdentifierKind.SOCIAL_SECURITY: frozenset({IdentifierKind.SOCIAL_SECURITY}),
+    IdentifierKind.SOCIAL_SECURITY: frozenset({
+        IdentifierKind.SOCIAL_SECURITY, IdentifierKind.TELEPHONE, IdentifierKind.FAX,
+    }),
 }  # fmt: skip
 
 
@@ -444,7 +463,7 @@ _BORNE_OUT: Mapping[IdentifierKind, Callable[[_SeenColumn], bool]] = {
 
 # Places: (B).
 
-_ZIPS = frozenset({"zip", "zips", "zipcode", "postal", "postalcode", "postcode", "plz",
+_ZIPS = frozenset({"zip", "zips", "zipcode", "zcta", "postal", "postalcode", "postcode", "plz",
                    "postleitzahl"})  # fmt: skip
 _POINTS = frozenset({"lat", "lon", "long", "lng", "latitude", "longitude"})
 _SIZED = frozenset({"size", "type", "class", "category", "status", "population", "density",
@@ -507,9 +526,19 @@ _PARTS_OF_YEARS = re.compile(
 )
 _DAY = re.compile(
     rf"\b(18|19|20)\d\d-\d\d-\d\d|\b\d{{1,2}}[./-]\d{{1,2}}[./-](18|19|20)?\d\d\b"
-    rf"|\b\d{{1,2}}\.? ?{_MONTHS},? ?(18|19|20)\d\d|\b{_MONTHS} \d{{1,2}},? (18|19|20)\d\d",
+    rf"|\b\d{{1,2}}(\.|st|nd|rd|th)?( of)?[ -]?{_MONTHS},?[ -]?(18|19|20)\d\d"
+    rf"|\b{_MONTHS} \d{{1,2}}(st|nd|rd|th)?(, ?| )(\d\d?:\d\d(:\d\d)? )?(18|19|20)\d\d",
     re.IGNORECASE,
 )
+_MONTH = (
+    r"(January|February|March|April|May|June|July|August|September|October|November|December|Januar"
+    r"|Februar|März|Mai|Juni|Juli|Oktober|Dezember)"
+)
+_MONTH_AND = re.compile(
+    rf"\b{_MONTH} \d{{1,2}}(st|nd|rd|th)?(?![\d.,%]| ?(m?g|ml|mm|to|times|patients|people)\b)"
+    rf"|\b\d{{1,2}}(\.|st|nd|rd|th)( of)? {_MONTH}\b|\b{_MONTH},? (18|19|20)\d\d\b"
+)
+"""A month in words with a day or a year, as notes have it."""
 _FIRST_OF_YEAR = re.compile(r"(18|19|20)\d\d-01-01([T ]00:00(:00(\.0+)?)?)?")
 _YEAR = re.compile(r"(18|19|20)\d\d")
 _RANGE = re.compile(
@@ -530,7 +559,7 @@ def _date(seen: _SeenColumn) -> str | None:
     if look_like_dates(seen.values):
         exact = seen.example(lambda text: _YEAR.fullmatch(text) is None)
         return None if exact is None else f"dates that tell more than the year, such as {exact}"
-    for form in (_PARTS_OF_YEARS, _DAY):
+    for form in (_PARTS_OF_YEARS, _DAY, _MONTH_AND):
         hits = [text for text in seen.texts if form.search(text) is not None]
         if 2 * len(hits) >= len(seen.texts):
             return f"dates that tell more than the year, such as {hits[0]}"
@@ -571,7 +600,7 @@ def _old(seen: _SeenColumn) -> str | None:
             return f"years of birth of people above {_OLDEST}, such as {shown}"
         return None
     aged = meaning is not None and meaning.kind is ColumnKind.AGE
-    if not aged and "age" not in words(seen.name):
+    if not aged and "age" not in {*words(seen.name), *seen.said}:
         return None
     times = next((n for word, n in _TIMES.items() if word in words(seen.name)), 1)
     above = {}
@@ -624,18 +653,105 @@ def _age_range(text: str) -> tuple[float, float] | None:
 
 # Identifiers inside texts, and numbers without a name.
 
+_NUMBERED = r"[ .]{0,2}(no|nr|nbr|num|number|id|code|nummer)?[ .]{0,2}[:#=]{0,2} ?"
+_GIVEN = r"(?=[\w-]*\d{4}|(?:[\w-]*\d){5})[A-Za-z0-9][\w-]{4,24}\b"
+
+
+def _labelled(labels: str) -> re.Pattern[str]:
+    """Return the form of a number that stands after what it is called: MRN 1234567."""
+    return re.compile(rf"\b({labels}){_NUMBERED}{_GIVEN}", re.IGNORECASE)
+
+
+_OLD = r"(9\d|1[012]\d|ninety([ -](one|two|three|four|five|six|seven|eight|nine))?)"
+_OLD_INSIDE = re.compile(
+    rf"\b{_OLD}[ -]?(years?|yrs?\.?|y)[ -]?(old|of age|/? ?o\b)|\b{_OLD}[ -]?y\.?o\.?\b"
+    rf"|\b(aged?|age of|alter)[ :]{{1,2}}{_OLD}\b(?! ?(\+|-|%|or|and|to|bis|und|oder)|[.,]\d)"
+    rf"|\b{_OLD}[ -]?(jährig|Jahre alt)",
+    re.IGNORECASE,
+)
+_STREET = re.compile(
+    r"\b\d{1,5} ([NSEW]\.? |North |South |East |West )?([A-Z][a-z]+ |\d{1,3}(st|nd|rd|th) ){1,3}"
+    r"(St|Street|Ave|Avenue|Rd|Road|Blvd|Boulevard|Drive|Ln|Lane|Court|Place|Pkwy|Hwy|Terrace)\b"
+    r"|\b[A-ZÄÖÜ][a-zäöüß]+(str\.|straße|strasse|gasse|allee) \d{1,4}[a-z]?\b"
+    r"|\b[Pp]\.? ?[Oo]\.? ?[Bb]ox \d+"
+)
+_STATES = (
+    "AL|AK|AZ|AR|CA|CO|CT|DE|DC|FL|GA|HI|ID|IL|IN|IA|KS|KY|LA|ME|MD|MA|MI|MN|MS|MO|MT|NE|NV|NH|NJ"
+    "|NM|NY|NC|ND|OH|OK|OR|PA|PR|RI|SC|SD|TN|TX|UT|VT|VA|WA|WV|WI|WY"
+)
+_IN_A_STATE = re.compile(rf"(?:^|, ?|[a-z] )({_STATES}),? \d{{5}}(-\d{{4}})?\b")
+_PHONE_INSIDE = rf"(?<![\d.-])({_DASHED.pattern})(?![\d-])"
+
 _INSIDE: Sequence[tuple[IdentifierKind, re.Pattern[str], str]] = (
-    (IdentifierKind.EMAIL, re.compile(r"[\w.+-]+@[\w-]+\.[A-Za-z]{2,}"), "an e-mail address"),
-    (IdentifierKind.SOCIAL_SECURITY, re.compile(rf"(?<!\d)({_SSN.pattern})(?!\d)"),
+    (IdentifierKind.EMAIL,
+     re.compile(r"[\w.+-]+@[\w-]+\.[A-Za-z]{2,}|[\w.+-]+ ?[\[({] ?at ?[\])}] ?[\w-]+"
+                r"|[\w.+-]+ at [\w-]+\.(com|org|net|edu)\b"), "an e-mail address"),
+    (IdentifierKind.SOCIAL_SECURITY,
+     re.compile(rf"(?<![\d.-])({_SSN.pattern})(?![\d-])|(?i:\bssn){_NUMBERED}\d{{9}}\b"),
      "a social security number"),
-    (IdentifierKind.TELEPHONE, re.compile(rf"(?<![\d.-])({_DASHED.pattern})(?![\d-])"),
-     "a telephone number"),
-    (IdentifierKind.URL, re.compile(r"https?://\S+|www\.\S+\.\S+"), "a web address"),
-    (IdentifierKind.IP, re.compile(rf"(?<![\d.]){_OCTET}(\.{_OCTET}){{3}}(?![\d.])"),
+    (IdentifierKind.DEVICE, re.compile(rf"(?<![\w:-])({_MAC.pattern})(?![\w:-])"),
+     "a hardware address"),
+    (IdentifierKind.IP, re.compile(
+        rf"(?<![\d.]){_OCTET}(\.{_OCTET}){{3}}(?![\d.])"
+        r"|(?<![\w:])([0-9a-fA-F]{1,4}:){7}[0-9a-fA-F]{1,4}(?![\w:])"
+        r"|(?<![\w:])([0-9a-fA-F]{1,4}:){2,6}(:[0-9a-fA-F]{1,4}){1,5}(?![\w:])"),
      "an IP address"),
+    (IdentifierKind.URL, re.compile(
+        r"https?://\S+|www\.\S+\.\S+|\b[\w-]+(\.[\w-]+)*\.(com|org|net|io|me|co\.\w\w)/\S+"),
+     "a web address"),
+    (IdentifierKind.VEHICLE, re.compile(
+        r"\b(?=[A-Z0-9]*[A-Z])(?=[A-Z0-9]*\d)[A-HJ-NPR-Z0-9]{13}\d{4}\b"),
+     "a vehicle identification number"),
+    (IdentifierKind.VEHICLE,
+     re.compile(r"\b(?i:(licen[cs]e|number)? ?plate|kennzeichen)"
+                rf"{_NUMBERED}(?=[A-Z0-9 -]*\d)[A-Z0-9]{{1,4}}[ -]?[A-Z0-9]{{2,5}}\b"),
+     "the number of a plate"),
+    (IdentifierKind.FAX, re.compile(rf"\b(tele)?fax\b\D{{0,12}}({_DASHED.pattern})", re.IGNORECASE),
+     "a fax number"),
+    (IdentifierKind.TELEPHONE, re.compile(
+        rf"{_PHONE_INSIDE}|\b(?i:tel|phone|call|pager)\b\W{{0,3}}\d{{3}}-\d{{4}}\b"),
+     "a telephone number"),
+    (IdentifierKind.MEDICAL_RECORD,
+     _labelled("mrn|medical record|med rec|chart no|chart number|record no|record number"),
+     "a medical record number"),
+    (IdentifierKind.HEALTH_PLAN,
+     _labelled("member id|member no|member number|policy no|policy number|subscriber|medicaid"
+               "|medicare|insurance no|insurance number|insurance id"), "a health plan number"),
+    (IdentifierKind.ACCOUNT,
+     _labelled("account|acct|iban|credit card|card no|card number"), "an account number"),
+    (IdentifierKind.LICENCE,
+     _labelled(r"licen[cs]e|driver'?s licen[cs]e|passport|npi|dea\b|certificate"),
+     "the number of a license"),
+    (IdentifierKind.DEVICE,
+     _labelled(r"serial|serial number|s/n|sn\b|imei|device id"), "the number of a device"),
+    (IdentifierKind.GEOGRAPHY, _STREET, "a street address"),
+    (IdentifierKind.GEOGRAPHY, _IN_A_STATE, "a ZIP code"),
     (IdentifierKind.DATES, _DAY, "a date"),
+    (IdentifierKind.DATES, _MONTH_AND, "a date"),
+    (IdentifierKind.DATES, _OLD_INSIDE, f"an age above {_OLDEST}"),
 )  # fmt: skip
-"""Identifiers that stand among other words, in notes and in the odd cell."""
+"""Identifiers that stand among other words, in notes and in the odd cell, the surest form first."""
+
+
+_WITH: Mapping[re.Pattern[str], Sequence[str]] = {
+    form: words_of_it
+    for _, form, what in _INSIDE
+    for said, words_of_it in {
+        "an e-mail address": ("@", "at"),
+        "a web address": ("/", "www"),
+        "a hardware address": (":", "-", "."),
+        "the number of a plate": ("plate", "kennzeichen"),
+        "a fax number": ("fax",),
+        "a medical record number": ("mrn", "rec", "chart"),
+        "a health plan number": ("member", "policy", "subscr", "medica", "insurance"),
+        "an account number": ("acc", "iban", "card"),
+        "the number of a license": ("licen", "passport", "npi", "dea", "certificate"),
+        "the number of a device": ("serial", "s/n", "sn", "imei", "device"),
+        f"an age above {_OLDEST}": ("old", "age", "y", "jahr", "jähr", "alter"),
+    }.items()
+    if said == what
+}
+"""What a text with such an identifier has at least: it is looked for first, which is quick."""
 
 
 def _in_texts(seen: _SeenColumn) -> dict[IdentifierKind, str]:
@@ -643,9 +759,15 @@ def _in_texts(seen: _SeenColumn) -> dict[IdentifierKind, str]:
     if seen.numbers is not None or look_like_dates(seen.values):
         return {}
     found: dict[IdentifierKind, str] = {}
+    texts = seen.texts
+    whole = "\n".join(texts).casefold()
     for kind, form, what in _INSIDE:
-        if any(form.search(text) is not None for text in seen.texts):
-            found[kind] = f"some of its texts hold {what}"
+        if not any(word in whole for word in _WITH.get(form, ("",))):
+            continue
+        if any(form.search(text) is not None for text in texts):
+            found.setdefault(kind, f"some of its texts hold {what}")
+            # What is known to be one thing is not taken for another, too.
+            texts = [form.sub(" ", text) for text in texts]
     if are_names(seen.domain):
         found[IdentifierKind.NAMES] = "the values look like names of people"
     elif names_someone(seen.domain):
