@@ -134,6 +134,16 @@ def test_one_identifier_in_a_single_note_is_found():
         ("93-year-old woman", "C"),
         ("97 y/o male", "C"),
         ("a man of ninety-one years of age", "C"),
+        ("the patient turned 94", "C"),
+        ("admitted 12 March", "C"),
+        ("lives in 94110", "B"),
+        ("ZIP code: 94110", "B"),
+        ("lat 42.92799 lon -85.38972", "B"),
+        ("Tel. 0171 1234567", "D"),
+        ("DL# F1234567", "K"),
+        ("photo IMG_1234.jpg attached", "Q"),
+        ("fp.wsq stored", "P"),
+        ("referred by Dr. Smith", "A"),
     ],
 )
 @pytest.mark.parametrize("alone", [True, False])

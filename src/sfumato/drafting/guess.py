@@ -1512,12 +1512,12 @@ class _Look:
         long = self.length >= 30 and fmean(t.count(" ") for t in self._texts) >= 5
         return self.length >= 100 or long
 
-    def names_someone(self) -> bool:
+    def names_someone(self, least: int = 2) -> bool:
         """Return whether some texts have a name after a title, as in: seen by Dr. Weiss."""
         if self.kind != "text":
             return False
         hits = sum(_TITLED.search(text) is not None for text in self._texts)
-        return hits >= max(2, 0.01 * len(self._texts))
+        return hits >= (least if least == 1 else max(least, 0.01 * len(self._texts)))
 
     def are_names(self, *, surely: bool = False) -> bool:
         """Return whether the texts are names of people, by frequent names or by their form.
@@ -1861,6 +1861,11 @@ def is_free_text(domain: Domain) -> bool:
     return bool(domain.rows.size) and _Look(domain).is_free_text()
 
 
-def names_someone(domain: Domain) -> bool:
-    """Return whether some texts of a column have a name after a title."""
-    return bool(domain.rows.size) and _Look(domain).names_someone()
+def names_someone(domain: Domain, least: int = 2) -> bool:
+    """Return whether some texts of a column have a name after a title: one in a hundred, or 1.
+
+    Args:
+        domain: The column.
+        least: How many texts at least; 1 takes a single one of any number of texts.
+    """
+    return bool(domain.rows.size) and _Look(domain).names_someone(least)

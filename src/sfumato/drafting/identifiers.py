@@ -536,7 +536,7 @@ _MONTH = (
 )
 _MONTH_AND = re.compile(
     rf"\b{_MONTH} \d{{1,2}}(st|nd|rd|th)?(?![\d.,%]| ?(m?g|ml|mm|to|times|patients|people)\b)"
-    rf"|\b\d{{1,2}}(\.|st|nd|rd|th)( of)? {_MONTH}\b|\b{_MONTH},? (18|19|20)\d\d\b"
+    rf"|\b\d{{1,2}}(\.|st|nd|rd|th)?( of)? {_MONTH}\b|\b{_MONTH},? (18|19|20)\d\d\b"
 )
 """A month in words with a day or a year, as notes have it."""
 _FIRST_OF_YEAR = re.compile(r"(18|19|20)\d\d-01-01([T ]00:00(:00(\.0+)?)?)?")
@@ -666,20 +666,24 @@ _OLD = r"(9\d|1[012]\d|ninety([ -](one|two|three|four|five|six|seven|eight|nine)
 _OLD_INSIDE = re.compile(
     rf"\b{_OLD}[ -]?(years?|yrs?\.?|y)[ -]?(old|of age|/? ?o\b)|\b{_OLD}[ -]?y\.?o\.?\b"
     rf"|\b(aged?|age of|alter)[ :]{{1,2}}{_OLD}\b(?! ?(\+|-|%|or|and|to|bis|und|oder)|[.,]\d)"
-    rf"|\b{_OLD}[ -]?(jährig|Jahre alt)",
+    rf"|\b{_OLD}[ -]?(jährig|Jahre alt)"
+    rf"|\b(turned|alter von) {_OLD}\b|^{_OLD} ?(years?|yrs?\.?|y|Jahre)$",
     re.IGNORECASE,
 )
 _STREET = re.compile(
     r"\b\d{1,5} ([NSEW]\.? |North |South |East |West )?([A-Z][a-z]+ |\d{1,3}(st|nd|rd|th) ){1,3}"
     r"(St|Street|Ave|Avenue|Rd|Road|Blvd|Boulevard|Drive|Ln|Lane|Court|Place|Pkwy|Hwy|Terrace)\b"
     r"|\b[A-ZÄÖÜ][a-zäöüß]+(str\.|straße|strasse|gasse|allee) \d{1,4}[a-z]?\b"
-    r"|\b[Pp]\.? ?[Oo]\.? ?[Bb]ox \d+"
+    r"|\b[Pp]\.? ?[Oo]\.? ?[Bb][Oo][Xx] \d+|\b[Ll]at(itude)?[ :=]{1,3}-?\d{1,2}\.\d{3}"
 )
 _STATES = (
     "AL|AK|AZ|AR|CA|CO|CT|DE|DC|FL|GA|HI|ID|IL|IN|IA|KS|KY|LA|ME|MD|MA|MI|MN|MS|MO|MT|NE|NV|NH|NJ"
     "|NM|NY|NC|ND|OH|OK|OR|PA|PR|RI|SC|SD|TN|TX|UT|VT|VA|WA|WV|WI|WY"
 )
-_IN_A_STATE = re.compile(rf"(?:^|, ?|[a-z] )({_STATES}),? \d{{5}}(-\d{{4}})?\b")
+_IN_A_STATE = re.compile(
+    rf"((?:^|, ?|[a-z] )({_STATES}),? |\b(?i:zip( code)?|postal code|plz)\W{{1,3}}"
+    rf"|\b(lives?|living|resid(es|ing)) (in|at) )\d{{5}}(-\d{{4}})?\b"
+)
 _PHONE_INSIDE = rf"(?<![\d.-])({_DASHED.pattern})(?![\d-])"
 
 _INSIDE: Sequence[tuple[IdentifierKind, re.Pattern[str], str]] = (
@@ -709,7 +713,8 @@ _INSIDE: Sequence[tuple[IdentifierKind, re.Pattern[str], str]] = (
     (IdentifierKind.FAX, re.compile(rf"\b(tele)?fax\b\D{{0,12}}({_DASHED.pattern})", re.IGNORECASE),
      "a fax number"),
     (IdentifierKind.TELEPHONE, re.compile(
-        rf"{_PHONE_INSIDE}|\b(?i:tel|phone|call|pager)\b\W{{0,3}}\d{{3}}-\d{{4}}\b"),
+        rf"{_PHONE_INSIDE}|\b(?i:tel|phone|call|pager)\b\W{{0,3}}(\d{{3}}-\d{{4}}|\d{{10}})\b"
+        r"|(?<![\d.-])0\d{2,4}[ /]\d{6,8}\b"),
      "a telephone number"),
     (IdentifierKind.MEDICAL_RECORD,
      _labelled("mrn|medical record|med rec|chart no|chart number|record no|record number"),
@@ -720,12 +725,15 @@ _INSIDE: Sequence[tuple[IdentifierKind, re.Pattern[str], str]] = (
     (IdentifierKind.ACCOUNT,
      _labelled("account|acct|iban|credit card|card no|card number"), "an account number"),
     (IdentifierKind.LICENCE,
-     _labelled(r"licen[cs]e|driver'?s licen[cs]e|passport|npi|dea\b|certificate"),
+     _labelled(r"dl(?= ?(#|no))|licen[cs]e|driver'?s licen[cs]e|passport|npi|dea\b|certificate"),
      "the number of a license"),
     (IdentifierKind.DEVICE,
      _labelled(r"serial|serial number|s/n|sn\b|imei|device id"), "the number of a device"),
     (IdentifierKind.GEOGRAPHY, _STREET, "a street address"),
     (IdentifierKind.GEOGRAPHY, _IN_A_STATE, "a ZIP code"),
+    (IdentifierKind.PHOTO, re.compile(r"\b[\w-]+\.(jpe?g|png|heic)\b", re.IGNORECASE), "a picture"),
+    (IdentifierKind.BIOMETRIC, re.compile(r"\b[\w-]+\.(wsq|fpt|wav|mp3)\b", re.IGNORECASE),
+     "a recording"),
     (IdentifierKind.DATES, _DAY, "a date"),
     (IdentifierKind.DATES, _MONTH_AND, "a date"),
     (IdentifierKind.DATES, _OLD_INSIDE, f"an age above {_OLDEST}"),
@@ -745,9 +753,9 @@ _WITH: Mapping[re.Pattern[str], Sequence[str]] = {
         "a medical record number": ("mrn", "rec", "chart"),
         "a health plan number": ("member", "policy", "subscr", "medica", "insurance"),
         "an account number": ("acc", "iban", "card"),
-        "the number of a license": ("licen", "passport", "npi", "dea", "certificate"),
+        "the number of a license": ("licen", "passport", "npi", "dea", "certificate", "dl"),
         "the number of a device": ("serial", "s/n", "sn", "imei", "device"),
-        f"an age above {_OLDEST}": ("old", "age", "y", "jahr", "jähr", "alter"),
+        f"an age above {_OLDEST}": ("old", "age", "y", "jahr", "jähr", "alter", "turned"),
     }.items()
     if said == what
 }
@@ -770,7 +778,7 @@ def _in_texts(seen: _SeenColumn) -> dict[IdentifierKind, str]:
             texts = [form.sub(" ", text) for text in texts]
     if are_names(seen.domain):
         found[IdentifierKind.NAMES] = "the values look like names of people"
-    elif names_someone(seen.domain):
+    elif names_someone(seen.domain, least=1):
         found[IdentifierKind.NAMES] = "some of its texts hold a name after a title"
     if not found and is_free_text(seen.domain):
         # Nothing that a machine knows; who wrote them may have named someone.
