@@ -265,6 +265,49 @@ def test_rows_without_a_name_remove_nobody_where_all_are_known(tmp_path):
     assert (done.left, done.waiting) == (0, 0)
 
 
+NAMELESS = [(None, 31, "hiv"), (None, 32, "cold"), (None, 33, "burn"), (None, 34, "acne")]
+
+
+def test_rows_without_a_name_remove_nobody_who_is_known(tmp_path):
+    """People without a name joined the group, so some may leave it: from their own cell only."""
+    ledger = start(tmp_path, TWELVE, alpha=0.5)
+    assert ledger.publish(table(NAMELESS)).admitted == 4
+    of_others = [(None, 31, ill) for ill in ILLS]
+    for at_once in (False, True):
+        with pytest.raises(InputError, match="of people whom the ledger does not know by name"):
+            ledger.delete(table(of_others), at_once=at_once)
+    wrong = table(of_others[:1]).append_column("old_ill", pa.array(["gout"]))
+    with pytest.raises(InputError, match="of people whom the ledger does not know by name"):
+        ledger.correct(wrong)
+    done = ledger.delete(table(NAMELESS[:1]), at_once=True)
+    assert (done.left, done.others) == (1, 3)
+    assert all(each.left is None for each in ledger.find([f"p{i}" for i in range(12)]))
+    assert ledger.verify() == []
+
+
+def test_no_more_leave_without_a_name_than_came_without_one(tmp_path):
+    """Whatever is asked, each cell keeps the people who are known to be in it."""
+    draw, left = random.Random(5), 0
+    for number in range(12):
+        (tmp_path / str(number)).mkdir()
+        ledger = start(tmp_path / str(number), TWELVE, alpha=0.5)
+        there = [ledger.publish(table(NAMELESS)).admitted]
+        both = [(f"q{i}" if i % 2 else None, 30 + i, ill) for i, ill in enumerate(ILLS * 2)]
+        there.append(ledger.publish(table(both), again=True).admitted)
+        assert there == [4, 8]
+        for _ in range(3):
+            ills = draw.choices([*ILLS, "hiv"], k=draw.randint(1, 5))
+            asked = [(None, 31, ill) for ill in ills]
+            asked += draw.sample(TWELVE, draw.randint(0, 3))
+            try:
+                done = ledger.delete(table(asked), at_once=draw.random() < 0.3, again=True)
+                left += done.left
+            except InputError:
+                continue
+            assert ledger.verify() == []
+    assert left > 20
+
+
 def test_who_is_known_leaves_at_once_whatever_values_are_given(tmp_path):
     """First with another's value, then another whose value is gone by that."""
     ledger = start(tmp_path, TWELVE, alpha=0.5)

@@ -1043,6 +1043,7 @@ def draw_the_cell_of_leavers(monkeypatch):
         desk.people = people
 
     monkeypatch.setattr(increment._Work, "__init__", forget)
+    monkeypatch.setattr(increment, "count_known", lambda *_: Counter())
 
 
 def take_back_who_returns(monkeypatch):

@@ -4,7 +4,7 @@ import hmac
 import json
 import sqlite3
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import cache, cached_property
@@ -171,6 +171,21 @@ def count_owners(db: sqlite3.Connection) -> int:
         f"SELECT COUNT(DISTINCT substr(fingerprint, 1, {OWNER})) FROM people WHERE left_it = 0"  # noqa: S608
     ).fetchone()
     return int(people)
+
+
+def count_known(db: sqlite3.Connection, cells: Sequence[int]) -> Counter[int]:
+    """Count the people of some cells who are known by name, and have not left."""
+    if not cells:
+        return Counter()
+    return Counter(
+        dict(
+            db.execute(
+                "SELECT cell_id, COUNT(*) FROM people WHERE left_it = 0 AND "
+                "cell_id IN (SELECT value FROM json_each(?)) GROUP BY 1",
+                (json.dumps(cells),),
+            ).fetchall()
+        )
+    )
 
 
 def homes_of(db: sqlite3.Connection, cells: Iterable[int]) -> dict[int, str]:
@@ -562,6 +577,10 @@ class _Work:
                 self.of_group[ask.labels].append(ask)
         self.cells = cell_states(db, self.of_group, self.of_cell, harmless)
         self.cells_of = Counter(cell.record.labels for cell in self.cells)
+        asked = [cell.record for cell in self.cells if cell.record.labels in self.of_group]
+        known = count_known(db, [record.id for record in asked])
+        self.strangers = Counter({each.id: each.rows - known[each.id] for each in asked})
+        """How many people of a cell nobody knows by name: no row without a name is of another."""
 
     def require_published(self) -> None:
         """Raise if rows are to be removed or corrected that cannot have been published."""
@@ -580,14 +599,17 @@ class _Work:
                 for value, code in codes.items():
                     n = cell.rows[column].get(code, 0)
                     there[cell.record.id, column, value] += n
-                    there[cell.record.labels, column, value] += n
+                    unnamed = min(n, self.strangers[cell.record.id])
+                    there[cell.record.labels, column, value] += unnamed
         names = {cell.record.id: cell.record.labels for cell in self.cells}
         for (where, column, value), rows in wanted.items():
             if rows > there[where, column, value]:
                 labels = names.get(where, where) if isinstance(where, int) else where
+                unnamed = where in self.desk.named
                 raise InputError(
                     f"{rows} rows with {self.columns[column]} {value} are to leave the group "
-                    f"{labels}, which was published with {there[where, column, value]}. Give rows "
+                    f"{labels}, which was published with {there[where, column, value]}"
+                    f"{' of people whom the ledger does not know by name' * unnamed}. Give rows "
                     "to delete or correct as they were published; nothing was changed."
                 )
 
@@ -718,7 +740,9 @@ class _Work:
 
     def _asks_of(self, cell: CellState) -> list[Ask]:
         """Return what is asked of the people of a cell, or may be meant by it."""
-        asks = [*self.of_cell[cell.record.id], *self.of_group[cell.record.labels]]
+        asks = self.of_cell[cell.record.id]
+        if self.strangers[cell.record.id] > 0:
+            asks = asks + [a for a in self.of_group[cell.record.labels] if _has_values(cell, a)]
         return [ask for ask in asks if self.left[ask]]
 
     def _split(self, cell: CellState, asks: list[Ask], *, urgent: bool) -> bool:
@@ -778,8 +802,9 @@ class _Work:
             if choice.why:
                 self.why[ask] = choice.why
             self._publish(ask, n)
-            if several and ask.person not in self.desk.people:
-                self.drawn += n
+            if ask.person not in self.desk.people:
+                self.strangers[cell.record.id] -= n
+                self.drawn += n if several else 0
         return choice
 
     def _hides_any(self, rest: SeenTogether, leaving: int, memory: Memory) -> bool:
@@ -815,12 +840,15 @@ class _Work:
         memory = memory_of(self.db, cell)
         start = cell.codes.widen(cell.part())
         for column in self.rng.permutation(len(self.columns)).tolist():
-            rows = [
-                (ask, cell.codes.encode(ask.row)[column], cell.codes.encode(ask.new_row)[column])
+            concerned = [
+                ask
                 for ask in wrong
                 if split_keys(ask.row)[column] != split_keys(ask.new_row)[column]
-                and self._may_hold(start, cell, ask)
-                for _ in range(self.left[ask])
+            ]
+            rows = [
+                (ask, cell.codes.encode(ask.row)[column], cell.codes.encode(ask.new_row)[column])
+                for ask, n in self._within_room(cell, concerned)
+                for _ in range(n)
             ]
             if not rows:
                 continue
@@ -842,12 +870,15 @@ class _Work:
             self.changes.append(Change(cell.record.labels, cell.codes, start, now, cell.record))
             return
 
-    def _may_hold(self, part: SeenTogether, cell: CellState, ask: Ask) -> bool:
-        """Return whether a row can be in a cell: it is if the person is, or has values that are."""
-        codes = cell.codes.encode(ask.row)
-        return ask.person in self.desk.people or all(
-            count[code] for count, code in zip(part.counts, codes, strict=True)
-        )
+    def _within_room(self, cell: CellState, asks: Iterable[Ask]) -> Iterator[tuple[Ask, int]]:
+        """Yield how many rows of each ask may be of a cell: of people without a name not more."""
+        room = self.strangers[cell.record.id]
+        for ask in asks:
+            n = self.left[ask]
+            if ask.person not in self.desk.people:
+                n = min(n, room)
+                room -= n
+            yield ask, n
 
     def _correct_column(self, ask: Ask, column: int) -> None:
         """Note that one column of a row is right now; what is left of the correction waits."""
@@ -868,9 +899,13 @@ class _Work:
         rows = np.zeros_like(offers.rows)
         known = [i for i, ask in enumerate(asks) if ask.person in self.desk.people]
         others = [i for i, ask in enumerate(asks) if ask.person not in self.desk.people]
+        room = self.strangers[cell.record.id]
         for i in [*known, *self.rng.permutation(others).astype(int).tolist()]:
             codes = offers.values[:, i].tolist()
             n = min(int(offers.rows[i]), *(int(f[c]) for f, c in zip(free, codes, strict=True)))
+            if asks[i].person not in self.desk.people:
+                n = min(n, room)
+                room -= n
             rows[i] = n
             for count, code in zip(free, codes, strict=True):
                 count[code] -= n
@@ -916,6 +951,12 @@ class _Work:
         return tuple(
             HeldRows(ask, rows, self.why.get(ask, usual)) for ask, rows in self.left.items() if rows
         )
+
+
+def _has_values(cell: CellState, ask: Ask) -> bool:
+    """Return whether a cell has each of the values that a row was published with."""
+    values = zip(cell.codes.columns, cell.rows, split_keys(ask.row), strict=True)
+    return all(rows.get(codes.get(key, -1), 0) > 0 for codes, rows, key in values)
 
 
 def _new_cell(cell: CellState, labels: str, part: SeenTogether, people: tuple[str, ...]) -> Change:
