@@ -72,6 +72,7 @@ LIKELY = {
     "accent": lambda text: text.replace("P", "P\u0301"),
     "Cyrillic letter": lambda text: text.replace("P", "\u0420"),
     "Greek letter": lambda text: text.replace("P", "\u03a1"),
+    "digit of another script": lambda text: text.replace("7", "\u096d"),
 }
 """Ways that look like a slip, and may be another person's identifier."""
 
@@ -125,6 +126,27 @@ def test_who_is_likely_to_be_known_is_named_and_not_published(ledger, spell):
 )
 def test_a_number_is_the_same_in_every_form(same):
     assert fold_identifier(same) == "7"
+
+
+@pytest.mark.parametrize(
+    "one, other",
+    [
+        ("M\u00fcller-7", "Mueller-7"),
+        ("S\u00f8rensen", "Soerensen"),
+        ("\u0141ukasz 3", "Lukasz 3"),
+        ("I\u015f\u0131k", "Isik"),
+        ("N-12", "\u039d-12"),
+        ("H-12", "\u0397-12"),
+        ("n-12", "\u03b7-12"),
+        ("P12", "P\u0967\u0968"),
+        ("1234", "1.234,00"),
+        ("1234", "1'234.00"),
+    ],
+)
+def test_letters_and_digits_of_other_scripts_are_asked_about(one, other):
+    like, unlike = (set(likenesses_of(fold_identifier(each))) for each in (one, other))
+    assert like & unlike
+    assert not like & set(likenesses_of(fold_identifier(one.replace("2", "9") + "x")))
 
 
 @pytest.mark.usefixtures("patience")
@@ -377,6 +399,10 @@ NUMBERS = {
     "leading zeros lost": lambda text: text.lstrip("0") or "0",
     "a decimal": lambda text: f"{text}.0",
     "two decimals": lambda text: f"{text}.00",
+    "a decimal comma": lambda text: f"{text},0",
+    "two decimals after a comma": lambda text: f"{text},00",
+    "thousands and decimals": lambda text: f"{int(text):,}.00",
+    "thousands and a decimal comma": lambda text: f"{int(text):,}".replace(",", ".") + ",00",
     "a plus": lambda text: f"+{text}",
     "a float": lambda text: repr(float(text)),
     "an exponent": lambda text: f"{text}e0",
@@ -395,6 +421,10 @@ MARKS = {
     "without accents": lambda text: "".join(
         c for c in unicodedata.normalize("NFD", text) if not unicodedata.combining(c)
     ),
+    "two letters for one": lambda text: (
+        text.replace("\u00fc", "ue").replace("\u00dc", "UE").replace("\u00f8", "oe")
+    ),
+    "stroke lost": lambda text: text.replace("\u00f8", "o").replace("\u00d8", "O"),
     "blanks for signs": lambda text: text.replace("-", " "),
     "zero-width joiner": "\u200d".join,
     "variation selector": lambda text: f"{text}\ufe0f",
@@ -407,7 +437,7 @@ MARKS = {
 def draw_identifier(draw):
     """Return an identifier of some kind, and the families of ways to write it."""
     number = draw.randrange(10 ** draw.randint(1, 9))
-    kind = draw.choice(["number", "padded", "code", "name", "parts"])
+    kind = draw.choice(["number", "padded", "code", "name", "nordic", "parts"])
     if kind in {"number", "padded"}:
         text = str(number) if kind == "number" else f"{number:08}"
         plain = {
@@ -418,6 +448,7 @@ def draw_identifier(draw):
     text = {
         "code": f"{letters}-{number:06}",
         "name": f"M\u00fcller-{letters}-{number}",
+        "nordic": f"S\u00f8rensen-{letters}-{number}",
         "parts": f"{letters}-{number % 97 + 1:02}-{number + 1:05}-x",
     }[kind]
     return text, MARKS

@@ -89,3 +89,19 @@ def test_none_is_a_value(value):
 
 def _gaps(values, said):
     return [None if value == said else value for value in values]
+
+
+def test_nothing_is_hidden_by_what_was_not_said_in_decoupled_tables_either():
+    """The tables of groups were judged by their values alone: `unknown` was one like others."""
+    zone = [str(at) for at in range(30) for _ in range(20)]
+    answers = {}
+    for said in ("unknown", None, "none"):
+        ill = ["flu", "cold", "hiv", "asthma", "gout"] * 120
+        ill[60:80] = ["hiv"] * 9 + [said] * 7 + ["flu", "cold", "gout", "asthma"]
+        ill[80:100] = ["hiv"] * 11 + [said] * 9
+        made = pa.table({"zone": zone, "ill": ill})
+        apart = sf.decouple(made, quasi_identifiers=["zone"], sensitive=["ill"])
+        found = sf.verify(apart)
+        answers[said] = (found.answer, found.at_risk)
+    assert answers["unknown"] == answers[None] == ("no", 20)
+    assert answers["none"][0] != "no"

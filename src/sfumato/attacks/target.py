@@ -90,7 +90,7 @@ class Target:
     """The same release by its other sensitive columns, where people are grouped otherwise."""
 
     read_from: "tuple[Target, IntArray] | None" = None
-    """The target whose rows these were read from, and which of these each of those is."""
+    """The target whose rows or groups these were read from, and which of these each of those is."""
 
     earlier: "tuple[EarlierRelease, ...]" = ()
     """Releases of the same people before this one."""
@@ -198,6 +198,9 @@ class Target:
             knows: What has to be known of these people.
         """
         if self.counts is None:
+            if self.read_from is not None:
+                # Groups that were read otherwise are the same people.
+                return self.read_from[0].find_classes(flags, knows)
             return found_at(self._count_groups, self.classes, {knows: flags})
         class_of = self.memoize("class of each", lambda _: self.class_of(self._rows))
         return self.find_rows({knows: flags[class_of]})

@@ -7,7 +7,8 @@ who left together, and those who are still there. A person belongs to one part, 
 believed of the person is a share in its tables. So one rule is enough:
 
 **Every part that can be seen has at least k people, no value has a share above alpha in it, and it
-keeps the policy.** Shares are among the values that are known: a missing value hides no person.
+keeps the policy.** Shares are among the values that are known: a missing value hides no person,
+and nor does one that says nothing, such as `unknown`.
 
 Combinations of values need no rule of their own. The tables of two columns say nothing about who
 has both values, so a combination is believed with the product of shares, which is no larger.
@@ -17,7 +18,7 @@ What does not fit waits. Which of several choices it is, is drawn at random.
 """
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from math import ceil
 
@@ -54,6 +55,9 @@ class SeenTogether:
     harmless: tuple[BoolArray, ...] | None = None
     """Of each column and code, whether the policy calls the value harmless; None if none is."""
 
+    silent: tuple[BoolArray, ...] | None = None
+    """Of each column and code, whether the value says that nothing was said; None if none does."""
+
     @property
     def worst(self) -> Fraction:
         """The largest share of any value among those that are known; 0 if none is.
@@ -61,16 +65,32 @@ class SeenTogether:
         A value that the policy calls harmless is no finding, and counts among those known.
         """
         shares = [Fraction(0)]
-        for column, count in enumerate(self.counts):
-            known = int(count[1:].sum())
+        for column in range(len(self.counts)):
+            known = self.known(column)
             if known:
-                shares.append(Fraction(int(self.limited_counts(column)[1:].max()), known))
+                most = int(self.limited_counts(column)[1:].max(initial=0))
+                shares.append(Fraction(most, known))
         return max(shares)
 
     def limited_counts(self, column: int) -> IntArray:
-        """Return the counts of a column with those of harmless values left out."""
+        """Return the counts of a column without values that are harmless or say nothing."""
         count = self.counts[column]
+        if self.silent is not None:
+            count = np.where(self.silent[column], 0, count)
         return count if self.harmless is None else np.where(self.harmless[column], 0, count)
+
+    def says(self, column: int) -> BoolArray:
+        """Return of each code of a column whether it says a value: neither is it missing."""
+        found: BoolArray = np.ones(len(self.counts[column]), dtype=bool)
+        if self.silent is not None:
+            found = ~self.silent[column]
+        found[MISSING] = False
+        return found
+
+    def known(self, column: int) -> int:
+        """Return of how many people a value of a column is said."""
+        count = self.counts[column]
+        return int(count[1:].sum() if self.silent is None else count[self.says(column)].sum())
 
     @property
     def possible(self) -> bool:
@@ -86,11 +106,11 @@ class SeenTogether:
         found: tuple[int, int] | None = None
         most = 0
         for column, count in enumerate(self.counts):
-            known, limited = count[1:], self.limited_counts(column)[1:]
-            if not len(known):
+            if len(count) == 1:
                 continue
+            limited = self.limited_counts(column)[1:]
             value = int(limited.argmax())
-            above = int(limited[value]) * alpha.denominator - alpha.numerator * int(known.sum())
+            above = int(limited[value]) * alpha.denominator - alpha.numerator * self.known(column)
             if above > most:
                 most, found = above, (column, value + 1)
         return found
@@ -101,20 +121,20 @@ class SeenTogether:
             count + np.bincount(code, weights=rows, minlength=len(count)).astype(np.int64)
             for count, code in zip(self.counts, values, strict=True)
         )
-        return SeenTogether(self.size + int(rows.sum()), counts, self.harmless)
+        return replace(self, size=self.size + int(rows.sum()), counts=counts)
 
     def minus(self, other: "SeenTogether") -> "SeenTogether":
         """Remove people; a count may become negative, see `possible`."""
         counts = tuple(a - b for a, b in zip(self.counts, other.counts, strict=True))
-        return SeenTogether(self.size - other.size, counts, self.harmless)
+        return replace(self, size=self.size - other.size, counts=counts)
 
     def without_people(self) -> "SeenTogether":
         """Return a part with the same values and without people."""
-        return SeenTogether(0, tuple(np.zeros_like(count) for count in self.counts), self.harmless)
+        return replace(self, size=0, counts=tuple(np.zeros_like(count) for count in self.counts))
 
     def is_limited(self, column: int, code: int) -> bool:
-        """Return whether alpha limits a value: it is known, and not called harmless."""
-        if code == MISSING:
+        """Return whether alpha limits a value: it is said, and not called harmless."""
+        if code == MISSING or (code > 0 and self.silent is not None and self.silent[column][code]):
             return False
         return self.harmless is None or code < 0 or not self.harmless[column][code]
 
@@ -273,8 +293,9 @@ def _may_hide(everyone: SeenTogether, rules: Rules) -> bool:
     """
     if everyone.size < rules.k:
         return False
-    for column, count in enumerate(everyone.counts):
-        missing, known = int(count[MISSING]), int(count[1:].sum())
+    for column in range(len(everyone.counts)):
+        known = everyone.known(column)
+        missing = everyone.size - known
         if missing >= rules.k:
             continue
         # Of m whose value is known, each value may be that of a share of alpha.
@@ -304,8 +325,8 @@ def _take_apart(
             return taken if taken.sum() >= rules.k else None
         # A value is too frequent among those who stay: some with others must stay too.
         column, value = excess
-        count, known = int(rest.counts[column][value]), int(rest.counts[column][1:].sum())
-        others = (offers.values[column] != value) & (offers.values[column] != MISSING)
+        count, known = int(rest.counts[column][value]), rest.known(column)
+        others = (offers.values[column] != value) & rest.says(column)[offers.values[column]]
         taken = _drop(taken, others, ceil(count / rules.alpha) - known, rng)
     return None
 
@@ -318,7 +339,7 @@ def _take_within(
     part = base.plus(offers.values, taken)
     while (excess := part.find_excess(alpha)) is not None:
         column, value = excess
-        count, known = int(part.counts[column][value]), int(part.counts[column][1:].sum())
+        count, known = int(part.counts[column][value]), part.known(column)
         guilty = (offers.values[column] == value) & (taken > 0)
         above = count * alpha.denominator - alpha.numerator * known
         too_many = -(-above // (alpha.denominator - alpha.numerator))
@@ -330,8 +351,8 @@ def _take_within(
 def _worst_of(part: SeenTogether, offers: Offers, guilty: BoolArray, alpha: Fraction) -> BoolArray:
     """Keep of some rows those that have most other values that are too frequent."""
     score = np.zeros(len(guilty), dtype=np.int64)
-    for column, (count, codes) in enumerate(zip(part.counts, offers.values, strict=True)):
-        known = int(count[1:].sum())
+    for column, codes in enumerate(offers.values):
+        known = part.known(column)
         frequent = part.limited_counts(column) * alpha.denominator > alpha.numerator * known
         frequent[MISSING] = False
         score += frequent[codes]
@@ -377,7 +398,8 @@ def _add_back(
     if not part.size:
         return taken
     counts = [count.tolist() for count in part.counts]
-    known = [sum(count[1:]) for count in counts]
+    known = [part.known(column) for column in range(len(counts))]
+    says = [part.says(column).tolist() for column in range(len(counts))]
     before = -1
     # A row that is taken may make room for one that was passed over.
     while before < (before := int(taken.sum())):
@@ -391,7 +413,7 @@ def _add_back(
                 taken[c] += 1
                 for i, code in enumerate(codes):
                     counts[i][code] += 1
-                    known[i] += code != MISSING
+                    known[i] += says[i][code]
     return taken
 
 
@@ -410,7 +432,7 @@ def count_room(part: SeenTogether, row: Sequence[int], alpha: Fraction) -> int |
     for column, (count, code) in enumerate(zip(part.counts, row, strict=True)):
         if not part.is_limited(column, code):
             continue
-        known, mine = int(count[1:].sum()), int(count[code]) if code >= 0 else 0
+        known, mine = part.known(column), int(count[code]) if code >= 0 else 0
         room = max(int((alpha * known - mine) / (1 - alpha)), 0)
         found = room if found is None else min(found, room)
     return found
@@ -433,7 +455,7 @@ def count_of_next(part: SeenTogether, row: Sequence[int], alpha: Fraction, fewes
     found = more
     for column, (count, code) in enumerate(zip(part.counts, row, strict=True)):
         if part.is_limited(column, code):
-            known, mine = int(count[1:].sum()), int(count[code]) if code >= 0 else 0
+            known, mine = part.known(column), int(count[code]) if code >= 0 else 0
             most = (known + more) * alpha.numerator // alpha.denominator
             found = min(found, max(most - mine, 0))
     return found

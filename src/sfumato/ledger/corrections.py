@@ -15,12 +15,13 @@ in which values were corrected is split only if both parts pass the same check.
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
+from typing import NamedTuple
 
 import numpy as np
 
-from sfumato.ledger.admission import MISSING, SeenTogether
+from sfumato.ledger.admission import SeenTogether
 from sfumato.typing import BoolArray, FloatArray, IntArray
 
 _ROUNDING = 1e-12
@@ -38,7 +39,12 @@ class Memory:
     def allows(self, part: SeenTogether, alpha: Fraction) -> bool:
         """Return whether nothing is believed of a part's people with more than alpha."""
         return all(
-            _allows(count, kernels, _limit_mask(part, column), float(alpha) + _ROUNDING)
+            _allows(
+                count,
+                kernels,
+                _Values(part.says(column), _limit_mask(part, column)),
+                float(alpha) + _ROUNDING,
+            )
             for column, (count, kernels) in enumerate(zip(part.counts, self.kernels, strict=True))
             if kernels
         )
@@ -64,15 +70,19 @@ def kernel_of(before: IntArray, after: IntArray) -> FloatArray:
 
 
 def _limit_mask(part: SeenTogether, column: int) -> BoolArray:
-    """Return the values of which a belief is limited: those that are known and not harmless."""
-    every: BoolArray = np.ones(len(part.counts[column]), dtype=bool)
-    if part.harmless is not None:
-        every = ~part.harmless[column]
-    every[MISSING] = False
-    return every
+    """Return the values of which a belief is limited: those that are said and not harmless."""
+    every = part.says(column)
+    return every if part.harmless is None else every & ~part.harmless[column]
 
 
-def _allows(count: IntArray, kernels: Kernels, limited: BoolArray, alpha: float) -> bool:
+class _Values(NamedTuple):
+    """Of each code of a column, what its value is."""
+
+    said: BoolArray
+    limited: BoolArray
+
+
+def _allows(count: IntArray, kernels: Kernels, values: _Values, alpha: float) -> bool:
     width = len(count)
     steps = [_widen(kernel, width) for kernel in reversed(kernels)]
     now: FloatArray = count.astype(np.float64)
@@ -80,7 +90,7 @@ def _allows(count: IntArray, kernels: Kernels, limited: BoolArray, alpha: float)
         way: FloatArray = np.eye(width)
         for step in steps[i:]:
             way = way @ step
-            if not _is_hidden(now, way, limited, alpha):
+            if not _is_hidden(now, way, values, alpha):
                 return False
         now = now @ steps[i]
     return True
@@ -93,32 +103,32 @@ def _widen(kernel: FloatArray, width: int) -> FloatArray:
     return wide
 
 
-def _is_hidden(later: FloatArray, way: FloatArray, limited: BoolArray, alpha: float) -> bool:
+def _is_hidden(later: FloatArray, way: FloatArray, values: _Values, alpha: float) -> bool:
     """Return whether neither the earlier value nor the later one is believed with more than alpha.
 
     Args:
         later: How many have each value in the later release.
         way: The distribution of the earlier value, for each later one.
-        limited: The values of which a belief is limited.
+        values: Which say something, and of which a belief is limited.
         alpha: The limit.
     """
     both = later[:, None] * way
     earlier = both.sum(axis=0)
-    if earlier[limited].max(initial=0.0) > alpha * earlier[1:].sum():
+    if earlier[values.limited].max(initial=0.0) > alpha * earlier[values.said].sum():
         return False
     there = later > 0
     # Who knows the later value, and who knows the earlier one: of the others, which is believed?
-    return _is_bounded(way[there], np.flatnonzero(there), limited, alpha) and _is_bounded(
-        both.T, np.arange(len(earlier)), limited, alpha
+    return _is_bounded(way[there], np.flatnonzero(there), values, alpha) and _is_bounded(
+        both.T, np.arange(len(earlier)), values, alpha
     )
 
 
-def _is_bounded(believed: FloatArray, known: IntArray, limited: BoolArray, alpha: float) -> bool:
+def _is_bounded(believed: FloatArray, known: IntArray, values: _Values, alpha: float) -> bool:
     """Return whether no row has a share above alpha of a value that is not the known one."""
     others = believed.copy()
     others[np.arange(len(known)), known] = 0
-    others[:, ~limited] = 0
-    totals = believed[:, 1:].sum(axis=1)
+    others[:, ~values.limited] = 0
+    totals = believed[:, values.said].sum(axis=1)
     return bool((others <= alpha * totals[:, None] + _ROUNDING).all())
 
 
@@ -174,4 +184,4 @@ def apply_corrections(cell: SeenTogether, wish: Wish, at: Sequence[int]) -> Seen
     np.add.at(count, wish.new[list(at)], 1)
     counts = list(cell.counts)
     counts[wish.column] = count
-    return SeenTogether(cell.size, tuple(counts), cell.harmless)
+    return replace(cell, counts=tuple(counts))

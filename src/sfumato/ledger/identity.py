@@ -159,34 +159,69 @@ def fold_identifier(value: Value) -> str:
 def likenesses_of(folded: str) -> tuple[str, ...]:
     """Return what identifiers have in common that are likely to be of one person.
 
-    Signs, accents, leading zeros, and letters that look like others make no difference. Without
-    signs, zeros within are no leading ones any more: then there is one likeness with them, and one
-    without.
+    Signs, accents, leading zeros, and letters that look like others make no difference; nor do
+    zeros after the comma of a number, digits of another script, and the ways to write letters
+    that English does not have. Without signs, zeros within are no leading ones any more: then
+    there is one likeness with them, and one without. Letters that look like one in upper case and
+    like another in lower case have a likeness for both.
 
     >>> {likenesses_of(each) for each in ("p-007", "p7", "p/07", "#p007", "\u04407", "'p7'")}
     {('p7',)}
     >>> likenesses_of("de-10-0200"), likenesses_of("de-10-200"), likenesses_of("m\u00fcller")
     (('de100200', 'de10200'), ('de10200',), ('muller',))
+    >>> likenesses_of("7,00"), likenesses_of("p\u096d"), likenesses_of("s\u00f8rensen-7")
+    (('7',), ('p7',), ('sorensen7',))
+    >>> likenesses_of("mueller-7"), likenesses_of("\u03b7-7")
+    (('mueller7', 'muller7'), ('n7', 'h7'))
     """
     if folded.isascii():
-        plain = folded
+        readings = [folded]
     else:
-        plain = unicodedata.normalize("NFKD", folded).translate(_LOOKS_LIKE)
-    letters = "".join(c for c in plain if not unicodedata.combining(c))
-    parts = "".join(c if c.isalnum() else " " for c in letters).split()
-    joined = _LEADING_ZEROS.sub("", "".join(parts))
-    apart = "".join(_LEADING_ZEROS.sub("", part) for part in parts)
-    return (joined,) if joined == apart else (joined, apart)
+        plain = unicodedata.normalize("NFKD", folded).translate(_WRITTEN_AS)
+        plain = "".join(_digit(c) for c in plain if not unicodedata.combining(c))
+        readings = [plain.translate(_LOOKS_LIKE), plain.translate({**_LOOKS_LIKE, **_LARGE})]
+    readings = [_AFTER_COMMA.sub(r"\1", each) for each in readings]
+    readings += [_TWO_FOR_ONE.sub(r"\1", each) for each in readings]
+    found = []
+    for reading in dict.fromkeys(readings):
+        parts = "".join(c if c.isalnum() else " " for c in reading).split()
+        found.append(_LEADING_ZEROS.sub("", "".join(parts)))
+        found.append("".join(_LEADING_ZEROS.sub("", part) for part in parts))
+    return tuple(dict.fromkeys(found))
+
+
+def _digit(c: str) -> str:
+    """Return a digit of any script as a usual one, and other characters as they are."""
+    number = None if c.isascii() else unicodedata.digit(c, None)
+    return c if number is None else str(number)
 
 
 _LEADING_ZEROS = re.compile(r"(?<!\d)0+(?=\d)")
 
+_AFTER_COMMA = re.compile(r"^\W*(\d+|\d{1,3}(?:[.,'\u2019]\d{3})+)[.,]0{1,2}\W*$")
+"""A whole number with a decimal comma or point, in which there may be others between thousands."""
+
+_TWO_FOR_ONE = re.compile(r"(?<=[^\W\d_])([aou])e(?=[^\W\d_])")
+"""Two letters that are written for one with an accent, inside of a word: `mueller`."""
+
+_WRITTEN_AS = str.maketrans(
+    {
+        "\u00e6": "ae", "\u0153": "oe", "\u00f8": "o", "\u0142": "l", "\u0111": "d", "\u00f0": "d",
+        "\u0127": "h", "\u0131": "i", "\u0167": "t", "\u00fe": "th",
+    }
+)  # fmt: skip
+"""Letters that have no accent to be left out, and how they are written without them."""
+
 _LOOKS_LIKE = str.maketrans(
     "\u0430\u0432\u0435\u043a\u043c\u043d\u043e\u0440\u0441\u0442\u0443\u0445\u0456\u0458\u0455"
-    "\u03b1\u03b2\u03b5\u03b9\u03ba\u03bd\u03bf\u03c1\u03c4\u03c5\u03c7",
-    "abekmhopctyxijsabeikvoptux",
+    "\u04bb\u0475\u04cf\u051b\u051d\u050d\u0433\u0585"
+    "\u03b1\u03b2\u03b3\u03b5\u03b7\u03b9\u03ba\u03bc\u03bd\u03bf\u03c1\u03c4\u03c5\u03c7\u03c9\u03b6",
+    "abekmhopctyxijshvlqwgroabyenikuvoptuxwz",
 )
 """Letters of other alphabets that look like Latin ones."""
+
+_LARGE = str.maketrans("\u03b7\u03bc\u03bd\u03c5", "hmny")
+"""Those that look like another one if they are large: a small eta is like n, a large one like H."""
 
 
 # People who look like others.

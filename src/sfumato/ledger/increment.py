@@ -694,7 +694,7 @@ class _Work:
         """Return whether a lot cannot be published, or is drawn not to be: see `waiting`."""
         drawn = self.rules.draws.setdefault(lot, float(self.rng.random()))
         return (
-            drawn < chance_aside(self.rules.alpha, [int(each[1:].sum()) for each in part.counts])
+            drawn < chance_aside(self.rules.alpha, map(part.known, range(len(part.counts))))
             or labels in self.rules.closed
             or bool(self._rules(codes).objection(part, "the newcomers"))
             or (
@@ -1056,7 +1056,7 @@ class GroupPromises:
             total = wide.widen(total)
             for count, place, rows in zip(total.counts, places, cell.part().counts, strict=True):
                 np.add.at(count, place, rows)
-            total = SeenTogether(total.size + cell.record.rows, total.counts, total.harmless)
+            total = replace(total, size=total.size + cell.record.rows)
         return self._list_broken(wide, total, models)
 
     def _list_broken(self, codes: Codes, part: SeenTogether, models: Iterable[PrivacyModel]) -> str:

@@ -4,8 +4,9 @@ import json
 import sqlite3
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
+from functools import lru_cache
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -13,6 +14,7 @@ import numpy as np
 from sfumato.counts import Column
 from sfumato.decouplings.base import GroupedTables, SensitiveTable, random_labels
 from sfumato.errors import UnknownNameError
+from sfumato.hierarchy.ordered import is_unsaid
 from sfumato.ledger.admission import MISSING, SeenTogether
 from sfumato.ledger.corrections import Memory, kernel_of
 from sfumato.ledger.counting import CellCounts
@@ -66,12 +68,12 @@ class Codes:
             np.concatenate([count, np.zeros(len(codes) - len(count), dtype=np.int64)])
             for count, codes in zip(part.counts, self.columns, strict=True)
         )
-        return SeenTogether(part.size, counts, self.mask())
+        return SeenTogether(part.size, counts, self.mask(), self.silent())
 
     def empty(self) -> SeenTogether:
         """Return a part without people."""
         counts = tuple(np.zeros(len(codes), dtype=np.int64) for codes in self.columns)
-        return SeenTogether(0, counts, self.mask())
+        return SeenTogether(0, counts, self.mask(), self.silent())
 
     def mask(self) -> tuple[BoolArray, ...] | None:
         """Return of each column and code whether the value is harmless; None if none is."""
@@ -81,6 +83,14 @@ class Codes:
             np.array([self.harmless.has(column, value) for value in codes], dtype=bool)
             for column, codes in enumerate(self.columns)
         )
+
+    def silent(self) -> tuple[BoolArray, ...] | None:
+        """Return of each column and code whether the value says nothing; None if none does."""
+        found = tuple(
+            np.array([self.harmless.is_silent(column, value) for value in codes], dtype=bool)
+            for column, codes in enumerate(self.columns)
+        )
+        return found if any(each.any() for each in found) else None
 
 
 @dataclass(frozen=True)
@@ -114,6 +124,19 @@ class Harmless:
             return False
         return (fold_spelling(text) if self.folded[column] else text) in self.values[column]
 
+    def is_silent(self, column: int, key: str) -> bool:
+        """Return whether a value says that nothing was said, and the policy does not call it one.
+
+        Who has `unknown` may have what all others of a cell have, so it hides nobody.
+        """
+        return _is_silent(key) and not self.has(column, key)
+
+
+@lru_cache(maxsize=1 << 16)
+def _is_silent(key: str) -> bool:
+    text = json.loads(key)
+    return isinstance(text, str) and is_unsaid(text)
+
 
 def stored_policy(settings: Settings) -> Policy | None:
     """Read the policy a ledger was started with."""
@@ -137,7 +160,7 @@ class CellState:
             np.array([rows.get(code, 0) for code in codes.values()], dtype=np.int64)
             for codes, rows in zip(self.codes.columns, self.rows, strict=True)
         )
-        return SeenTogether(self.record.rows, counts, self.codes.mask())
+        return SeenTogether(self.record.rows, counts, self.codes.mask(), self.codes.silent())
 
 
 def cell_states(
@@ -522,11 +545,16 @@ def cell_summaries(db: sqlite3.Connection, harmless: Harmless) -> dict[int, Cell
     counted = CellCounts.unpack([row[-1] for row in cells])
     values = _values(db, counted.value)
     unlimited = {number for number, value in values.items() if harmless.has(*value)}
+    silent = {
+        number
+        for number, value in values.items()
+        if value[1] == key_of(None) or harmless.is_silent(*value)
+    }
     largest: dict[tuple[int, int], int] = defaultdict(int)
     known: dict[tuple[int, int], int] = defaultdict(int)
     for cell, number, rows in zip(*(each.tolist() for each in counted), strict=True):
         column, value = values[number]
-        if value != key_of(None):
+        if number not in silent:
             known[cell, column] += rows
             if number not in unlimited:
                 largest[cell, column] = max(largest[cell, column], rows)
@@ -597,6 +625,11 @@ def groups_above(
     grouped: GroupedTables, limit: Fraction, harmless: Harmless
 ) -> Iterator[tuple[tuple[str | None, ...], Fraction]]:
     """Yield the groups in which a value has a larger share than the limit, and how large."""
+    tables = tuple(
+        _without(table, [harmless.is_silent(i, key_of(v)) for v in table.column.values])
+        for i, table in enumerate(grouped.sensitive)
+    )
+    grouped = replace(grouped, sensitive=tables)
     largest = np.array(
         [
             _largest(table, len(grouped), [harmless.has(i, key_of(v)) for v in table.column.values])
@@ -613,6 +646,14 @@ def groups_above(
         )
         if worst > limit:
             yield tuple(text_or_none(value) for _, value in grouped.group_at(g)), worst
+
+
+def _without(table: SensitiveTable, silent: Sequence[bool]) -> SensitiveTable:
+    """Return a table without values that say nothing."""
+    if not any(silent):
+        return table
+    keep = ~np.array(silent, dtype=bool)[table.value]
+    return replace(table, group=table.group[keep], value=table.value[keep], rows=table.rows[keep])
 
 
 def _largest(table: SensitiveTable, n_groups: int, harmless: Sequence[bool]) -> IntArray:

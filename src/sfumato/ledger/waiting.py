@@ -28,7 +28,7 @@ from fractions import Fraction
 from functools import lru_cache
 from math import exp, lgamma, log
 
-from sfumato.ledger.admission import MISSING, SeenTogether
+from sfumato.ledger.admission import SeenTogether
 
 _LARGEST = 1000
 """People from which on the chance is that of so many: that of more is smaller."""
@@ -84,11 +84,11 @@ def hides_any(cell: SeenTogether, leaving: int, alpha: Fraction) -> bool:
     >>> hides_any(cell, 4, Fraction(1, 2)), hides_any(cell, 3, Fraction(1, 2))
     (True, False)
     """
-    for column, count in enumerate(cell.counts):
+    for column in range(len(cell.counts)):
         most = int(cell.limited_counts(column)[1:].max(initial=0))
         for people in (leaving, cell.size - leaving):
             alike = min(most, people)
-            unknown = min(int(count[MISSING]), people - alike)
+            unknown = min(cell.size - cell.known(column), people - alike)
             if alike > alpha * (people - unknown):
                 return False
     return True

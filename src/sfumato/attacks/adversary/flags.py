@@ -7,9 +7,11 @@ from dataclasses import replace
 
 import numpy as np
 
-from sfumato.counts import Column, FrequencySet
+from sfumato.counts import Column, FrequencySet, group, sums
+from sfumato.decouplings.base import GroupedTables, SensitiveTable
 from sfumato.hierarchy.ordered import is_unsaid
 from sfumato.text import in_order, text_of
+from sfumato.typing import CodeArray
 
 NONE = "no value"
 """What is shown in place of a missing value, where it tells as much as a value."""
@@ -133,22 +135,56 @@ def read_unsaid(counts: FrequencySet, names: Sequence[str]) -> FrequencySet | No
     """
     read = {}
     for name in names:
-        column = counts.column(name)
-        told = [None if isinstance(v, str) and is_unsaid(v) else v for v in column.values]
-        if told != [*column.values] and len({*told} - {None}) > 1:
-            read[name] = told
+        said = _said(counts.column(name))
+        if said is not None:
+            read[name] = said
     if not read:
         return None
     kept = [i for i, n in enumerate(counts.names) if n not in names or n in read]
     columns, codes = [counts.columns[i] for i in kept], counts.codes[kept]
     for at, column in enumerate(columns):
         if column.name in read:
-            each = read[column.name]
-            values = [*dict.fromkeys(v for v in each if v is not None), None]
-            number = {value: i for i, value in enumerate(values)}
-            codes[at] = np.array([number[v] for v in each], dtype=np.int32)[codes[at]]
-            columns[at] = Column(column.name, tuple(values))
+            columns[at], number = read[column.name]
+            codes[at] = number[codes[at]]
     return FrequencySet(tuple(columns), codes, counts.rows)
+
+
+def read_unsaid_groups(groups: GroupedTables) -> GroupedTables | None:
+    """Return groups in whose tables cells that say that nothing was said are missing; else None.
+
+    Only tables in which some are, and that are of one column.
+
+    Example:
+        >>> rows = [("A", "hiv"), ("A", "k. A."), ("B", "flu"), ("B", "Unknown")]
+        >>> counts = FrequencySet.from_rows(["zip", "ill"], rows)
+        >>> read = read_unsaid_groups(GroupedTables.of(counts, ["zip"], ["ill"]))
+        >>> read.sensitive[0].totals(len(read)).tolist()
+        [1, 1]
+    """
+    tables = []
+    for table in groups.sensitive:
+        said = None if table.joint is not None else _said(table.column)
+        if said is not None:
+            column, number = said
+            code = number[table.value]
+            cells = group([table.group, code], [len(groups), len(column.values)])
+            first, rows = cells.first, sums(cells.of_item, table.rows, cells.n)
+            tables.append(SensitiveTable(column, table.group[first], code[first], rows))
+    return replace(groups, sensitive=tuple(tables)) if tables else None
+
+
+def _said(column: Column) -> tuple[Column, CodeArray] | None:
+    """Return a column without values that say nothing, and the code of each of its own there.
+
+    None if it has no such values, or only one other.
+    """
+    told = [None if isinstance(v, str) and is_unsaid(v) else v for v in column.values]
+    if told == [*column.values] or len({*told} - {None}) < 2:
+        return None
+    values = [*dict.fromkeys(v for v in told if v is not None), None]
+    number = {value: i for i, value in enumerate(values)}
+    codes = np.array([number[v] for v in told], dtype=np.int32)
+    return Column(column.name, tuple(values)), codes
 
 
 def read_flags(counts: FrequencySet, names: Sequence[str]) -> FrequencySet:

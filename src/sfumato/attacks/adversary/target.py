@@ -26,6 +26,7 @@ from sfumato.attacks.adversary.flags import (
     read_numbers,
     read_presence,
     read_unsaid,
+    read_unsaid_groups,
 )
 from sfumato.attacks.amounts import amounts_of
 from sfumato.attacks.nearly_exact import NearlyExact, read_columns
@@ -111,8 +112,9 @@ def target_of(release: Published, *, at_face_value: Sequence[str] = ()) -> Targe
                 lambda: release.counts(shown).fold(release.folded).join(release.together)
             )
             target = replace(target, published=published)
-        pairs = [_pair_of(release, names, ladders) for names in release.together]
-        also = [_with_claims(pair, release) for pair in pairs]
+        others = [_pair_of(release, names, ladders) for names in release.together]
+        others += _read_said(target)
+        also = [_with_claims(other, release) for other in others]
         target = replace(target, also=tuple(also))
     if manifest is not None and manifest.increment is not None:
         record = manifest.increment
@@ -312,6 +314,18 @@ def _read_otherwise(target: Target) -> tuple[Target, ...]:
         column = replace(each.column, secrecy=np.array(secrecy, dtype=np.int64))
         sensitive[name] = replace(each, column=column)
     return (replace(found, classes=replace(found.classes, sensitive=sensitive)), *numbers)
+
+
+def _read_said(target: Target) -> list[Target]:
+    """Return the same groups by the values that are said, where some say that nothing was said."""
+    grouped = None if target.grouped is None else read_unsaid_groups(target.grouped)
+    if grouped is None:
+        return []
+    found = Target.of_grouped(target.kind, grouped)
+    names = tuple(table.column.name for table in grouped.sensitive)
+    # That one column tells another is found on the values.
+    found = replace(found, unknown=names, read_from=(target, np.arange(len(found.classes))))
+    return [_with_rules(found, target)]
 
 
 def _with_rules(read: Target, target: Target) -> Target:

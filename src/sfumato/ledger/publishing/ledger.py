@@ -764,7 +764,10 @@ def start_ledger(  # noqa: PLR0913 - all but three have a default
     if exceeding and not above:
         ladders = _ladders(settings, policy, source)
         _refuse_groups_above(
-            exceeding, grouped, settings, find_remedy(grouped, settings, harmless, ladders)
+            exceeding,
+            grouped,
+            settings,
+            find_remedy(grouped, settings, harmless, ladders) + _tell_silent(grouped, harmless),
         )
     head, recognised = "", 0
     if not dry_run:
@@ -904,6 +907,19 @@ def _refuse_groups_above(
         "alpha, name the harmless values in the policy, or start without a promise for the "
         "people in these groups: --above (above=True)."
     )
+
+
+def _tell_silent(grouped: GroupedTables, harmless: Harmless) -> str:
+    """Return what to do about values that say nothing, and were counted where groups were made."""
+    for i, table in enumerate(grouped.sensitive):
+        silent = [v for v in table.column.values if harmless.is_silent(i, key_of(v))]
+        if silent:
+            name, codes = table.column.name, some(silent)
+            return (
+                f" Cells that say nothing hide nobody, and models count them as values: let the "
+                f"policy say that {codes} is missing (missing_codes of {name!r})."
+            )
+    return ""
 
 
 def _ladders(settings: Settings, policy: Policy | None, source: object) -> dict[str, Ladder]:
@@ -1417,7 +1433,7 @@ class _Cells:
             known = mine = 0
             for cell in self.cells:
                 rows, codes = cell.rows[column], cell.codes.columns[column]
-                known += sum(n for code, n in rows.items() if code != MISSING)
+                known += _count_said(cell, column)
                 mine += rows.get(codes.get(value, -1), 0)
             if value == key_of(None):
                 continue
@@ -1430,9 +1446,10 @@ class _Cells:
         found: dict[str, Fraction] = {}
         for cell in self.cells:
             rows = cell.rows[column]
-            known = sum(n for code, n in rows.items() if code != MISSING)
+            known = _count_said(cell, column)
             for value, code in cell.codes.columns[column].items():
-                limited = not cell.codes.harmless.has(column, value)
+                harmless = cell.codes.harmless
+                limited = not (harmless.has(column, value) or harmless.is_silent(column, value))
                 if code != MISSING and limited and rows.get(code):
                     share = Fraction(rows[code], known)
                     found[value] = max(found.get(value, Fraction(0)), share)
@@ -1442,6 +1459,15 @@ class _Cells:
         values = np.array([codes.encode(row) for row, _ in self.waiting], dtype=np.int64)
         values = values.reshape(len(self.waiting), len(codes.columns)).T
         return codes.empty().plus(values, np.array([n for _, n in self.waiting], dtype=np.int64))
+
+
+def _count_said(cell: CellState, column: int) -> int:
+    """Return of how many people of a cell a value of a column is said."""
+    return sum(
+        cell.rows[column].get(code, 0)
+        for value, code in cell.codes.columns[column].items()
+        if code != MISSING and not cell.codes.harmless.is_silent(column, value)
+    )
 
 
 @dataclass(frozen=True, eq=False)
