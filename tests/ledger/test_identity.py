@@ -129,7 +129,7 @@ def test_a_number_is_the_same_in_every_form(same):
 
 
 @pytest.mark.parametrize(
-    "one, other",
+    ("one", "other"),
     [
         ("M\u00fcller-7", "Mueller-7"),
         ("S\u00f8rensen", "Soerensen"),

@@ -553,7 +553,7 @@ def cell_summaries(db: sqlite3.Connection, harmless: Harmless) -> dict[int, Cell
     largest: dict[tuple[int, int], int] = defaultdict(int)
     known: dict[tuple[int, int], int] = defaultdict(int)
     for cell, number, rows in zip(*(each.tolist() for each in counted), strict=True):
-        column, value = values[number]
+        column, _ = values[number]
         if number not in silent:
             known[cell, column] += rows
             if number not in unlimited:
