@@ -86,11 +86,12 @@ class Codes:
 
     def silent(self) -> tuple[BoolArray, ...] | None:
         """Return of each column and code whether the value says nothing; None if none does."""
-        found = tuple(
+        if not any(any(map(_is_silent, codes)) for codes in self.columns):
+            return None
+        return tuple(
             np.array([self.harmless.is_silent(column, value) for value in codes], dtype=bool)
             for column, codes in enumerate(self.columns)
         )
-        return found if any(each.any() for each in found) else None
 
 
 @dataclass(frozen=True)
