@@ -694,7 +694,10 @@ class _Work:
         """Return whether a lot cannot be published, or is drawn not to be: see `waiting`."""
         drawn = self.rules.draws.setdefault(lot, float(self.rng.random()))
         return (
-            drawn < chance_aside(self.rules.alpha, map(part.known, range(len(part.counts))))
+            drawn
+            < chance_aside(
+                self.rules.alpha, [part.known(column) for column in range(len(part.counts))]
+            )
             or labels in self.rules.closed
             or bool(self._rules(codes).objection(part, "the newcomers"))
             or (
