@@ -105,3 +105,21 @@ def test_nothing_is_hidden_by_what_was_not_said_in_decoupled_tables_either():
         answers[said] = (found.answer, found.at_risk)
     assert answers["unknown"] == answers[None] == ("no", 20)
     assert answers["none"][0] != "no"
+
+
+def test_nor_in_buckets():
+    """Two of a bucket, of whom one did not say it, show what the other has."""
+    ill = [("flu", "cold", "hiv", "asthma", "gout", "unknown", "unknown")[i % 7] for i in range(70)]
+    made = pa.table({"zone": [str(i % 5) for i in range(70)], "ill": ill})
+    apart = sf.decouple(
+        made, sf.decouplings.Anatomy(l=2), quasi_identifiers=["zone"], sensitive=["ill"], seed=1
+    )
+    buckets = {}
+    for row in apart.tables["sensitive_ill"].to_pylist():
+        buckets.setdefault(row["bucket"], []).append((row["ill"], row["count"]))
+    alone = 0
+    for rows in buckets.values():
+        if len({value for value, _ in rows} - {"unknown"}) == 1:
+            alone += sum(n for _, n in rows)
+    found = sf.verify(apart)
+    assert (found.answer, found.at_risk, alone > 30) == ("no", alone, True)

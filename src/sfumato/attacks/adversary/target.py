@@ -100,6 +100,7 @@ def target_of(release: Published, *, at_face_value: Sequence[str] = ()) -> Targe
             for names in _secrets_of(release) or [[]]
         ]
         others += [_buckets_of(release, manifest, n, ladders, whole=True) for n in release.together]
+        others += _said_in_buckets(release, manifest, [target, *others])
         also = [_with_claims(other, release) for other in others]
         target = replace(target, also=tuple(also))
     else:
@@ -624,8 +625,36 @@ def _buckets_of(
     tables = release.counts(needed).fold([name for name in release.folded if name in needed])
     if len(sensitive) > 1 and not whole:
         tables, sensitive = tables.join([sensitive]), [joint_name(sensitive)]
-    found = _buckets(release.kind.name, tables, sensitive, ladders, whole=whole)
+    people = _people_in(tables, sensitive)
+    bound = ladders.of([people.column(name) for name in sensitive])
+    known = [name for name in people.names if name not in sensitive]
+    found = Target.of_table(people, known, tuple(sensitive), bound)
+    # What stands in one row belongs to one person only up to the sensitive column's table.
+    found = found if whole else replace(found, kind=release.kind.name, counts=None)
     return _harmless(found, release.plain)
+
+
+def _said_in_buckets(
+    release: Published, manifest: Manifest, targets: Sequence[Target]
+) -> list[Target]:
+    """Return buckets by the values that are said, where some say that nothing was said."""
+    found = []
+    for target in targets:
+        names = [name for name in target.sensitive if name in release.sensitive]
+        if target.counts is not None or not names or names[0] in release.plain:
+            continue
+        needed = _columns_needed(manifest, (*release.columns, *release.plain), names)
+        tables = release.counts(needed).fold([n for n in release.folded if n in needed])
+        said = read_unsaid(_people_in(tables, names), names)
+        if said is not None:
+            known = [name for name in said.names if name not in names]
+            people = said.project((*known, *names))
+            read = replace(
+                Target.of_table(people, known, tuple(names)), kind=target.kind, counts=None
+            )
+            same = (target, np.arange(len(read.classes)))
+            found.append(_with_rules(replace(read, unknown=tuple(names), read_from=same), target))
+    return found
 
 
 def _pair_of(release: Published, names: Sequence[str], ladders: _Ladders) -> Target:
@@ -662,26 +691,13 @@ def _columns_needed(
     return [name for name in names if name not in elsewhere]
 
 
-def _buckets(
-    kind: str,
-    counted: LinkedTables,
-    sensitive: Sequence[str],
-    ladders: _Ladders,
-    *,
-    whole: bool = False,
-) -> Target:
-    """Build the target from the sensitive table; a group is a bucket and quasi-identifiers."""
+def _people_in(counted: LinkedTables, sensitive: Sequence[str]) -> FrequencySet:
+    """Count people by the sensitive table: by bucket, quasi-identifiers in it, and values."""
     table = next(each for each in counted.tables if {*sensitive} <= {*each.names})
     known = [each for each in counted.names(table) if each not in sensitive] if sensitive else []
     group, count = str(counted.group), str(counted.count)
     rows = table.rows * _whole(table.column(count))[table.codes_of(count)]
-    people = FrequencySet(table.columns, table.codes, rows).project((group, *known, *sensitive))
-    bound = ladders.of([people.column(name) for name in sensitive])
-    target = Target.of_table(people, (group, *known), tuple(sensitive), bound)
-    if whole:
-        return target
-    # What stands in one row belongs to one person only up to the sensitive column's table.
-    return replace(target, kind=kind, counts=None)
+    return FrequencySet(table.columns, table.codes, rows).project((group, *known, *sensitive))
 
 
 def _whole(column: Column) -> np.ndarray:
