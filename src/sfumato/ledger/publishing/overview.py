@@ -114,8 +114,8 @@ class Overview(Showable):
             whom = f"a row and {100 * float(together):.3g} % of {n} of a person together"
         return (
             f"{len(self.releases)} releases, {who} published in "
-            f"{sum(each.cells for each in self.cohorts)} cells, {self.waiting} wait; at most "
-            f"{100 * float(self.tells):.3g} % is believed of {whom}, alpha is "
+            f"{sum(each.cells for each in self.cohorts)} cells, {self.waiting} wait; by its "
+            f"tables at most {100 * float(self.tells):.3g} % is believed of {whom}, alpha is "
             f"{100 * self.alpha:g} %"
         )
 
