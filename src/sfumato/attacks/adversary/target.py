@@ -627,7 +627,7 @@ def _buckets_of(
         tables, sensitive = tables.join([sensitive]), [joint_name(sensitive)]
     people = _people_in(tables, sensitive)
     bound = ladders.of([people.column(name) for name in sensitive])
-    known = [name for name in people.names if name not in sensitive]
+    known = tuple(name for name in people.names if name not in sensitive)
     found = Target.of_table(people, known, tuple(sensitive), bound)
     # What stands in one row belongs to one person only up to the sensitive column's table.
     found = found if whole else replace(found, kind=release.kind.name, counts=None)
@@ -640,20 +640,18 @@ def _said_in_buckets(
     """Return buckets by the values that are said, where some say that nothing was said."""
     found = []
     for target in targets:
-        names = [name for name in target.sensitive if name in release.sensitive]
+        names = tuple(name for name in target.sensitive if name in release.sensitive)
         if target.counts is not None or not names or names[0] in release.plain:
             continue
         needed = _columns_needed(manifest, (*release.columns, *release.plain), names)
         tables = release.counts(needed).fold([n for n in release.folded if n in needed])
         said = read_unsaid(_people_in(tables, names), names)
         if said is not None:
-            known = [name for name in said.names if name not in names]
+            known = tuple(name for name in said.names if name not in names)
             people = said.project((*known, *names))
-            read = replace(
-                Target.of_table(people, known, tuple(names)), kind=target.kind, counts=None
-            )
+            read = replace(Target.of_table(people, known, names), kind=target.kind, counts=None)
             same = (target, np.arange(len(read.classes)))
-            found.append(_with_rules(replace(read, unknown=tuple(names), read_from=same), target))
+            found.append(_with_rules(replace(read, unknown=names, read_from=same), target))
     return found
 
 
