@@ -77,6 +77,17 @@ class InputError(SfumatoError, ValueError):
     """A file or table cannot be read as data about people."""
 
 
+class EncodingError(InputError):
+    """How the letters of a text file are written as bytes is not certain, or was said wrongly.
+
+    `readings` has encodings that it may be in, each with a word of the file as it reads there.
+    """
+
+    def __init__(self, text: str, *, readings: Iterable[tuple[str, str]] = ()) -> None:
+        super().__init__(text)
+        self.readings: tuple[tuple[str, str], ...] = tuple(readings)
+
+
 class UnknownValueError(UnknownNameError, InputError):
     """A column is asked for a value that it cannot have."""
 

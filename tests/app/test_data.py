@@ -108,6 +108,55 @@ def test_a_table_that_cannot_be_read_says_why_and_another_can_be_opened(client):
     assert "Open another table" in shown
 
 
+# Two encodings of central Europe read all of it as letters: only a person knows which is right.
+AMBIGUOUS = "name,age,ill\n" + "".join(f"Dvořák,{20 + i % 50},{'fg'[i % 2]}\n" for i in range(60))
+
+
+@pytest.mark.usefixtures("patience")
+def test_a_file_whose_letters_are_not_certain_is_read_as_somebody_chooses(client):
+    (client.desk.folder / "clinic.csv").write_bytes(AMBIGUOUS.encode("cp1250"))
+    client.post("data/open", file="clinic.csv")
+    assert client.desk.start_reading().wait(60)
+    shown = client.get("data").text
+    assert "How are its letters written?" in shown
+    assert "Dvořák" in shown
+    assert "input: {" not in shown
+    assert str(client.desk.folder) not in client.get("data/preview").text
+    client.post("data/encoding", encoding="windows-1250")
+    assert "Dvořák" in read(client)
+    assert client.desk.require_policy().input.encoding == "windows-1250"
+    # Another draft does not ask again.
+    client.post("data/redraft")
+    assert client.desk.require_policy().input.encoding == "windows-1250"
+
+
+@pytest.mark.usefixtures("patience")
+def test_a_policy_that_was_given_is_used_for_a_file_whose_letters_somebody_chose(client):
+    desk = client.desk
+    (desk.folder / "clinic.csv").write_bytes(AMBIGUOUS.encode("cp1250"))
+    text = "columns:\n  name: identifier\n  age: quasi-identifier\n  ill: sensitive # mine\n"
+    (desk.folder / "own.yaml").write_text(text + "models:\n- {model: k-anonymity, k: 3}\n")
+    client.post("data/policy", file="own.yaml")
+    client.post("data/open", file="clinic.csv")
+    assert desk.start_reading().wait(60)
+    assert "How are its letters written?" in client.get("data").text
+    client.post("data/encoding", encoding="windows-1250")
+    assert "Dvořák" in read(client)
+    assert "# mine" in desk.text
+    assert desk.require_policy().input.encoding == "windows-1250"
+
+
+@pytest.mark.usefixtures("patience")
+def test_an_encoding_that_is_none_or_does_not_fit_can_be_chosen_anew(client):
+    (client.desk.folder / "clinic.csv").write_bytes(AMBIGUOUS.encode("cp1250"))
+    client.post("data/open", file="clinic.csv")
+    assert client.desk.start_reading().wait(60)
+    assert "Not done." in client.post("data/encoding", encoding="../etc").text
+    client.post("data/encoding", encoding="ascii")
+    assert client.desk.start_reading().wait(60)
+    assert 'id="encoding-1"' in client.get("data").text
+
+
 @pytest.mark.usefixtures("patience")
 def test_an_empty_table_is_told(client):
     (client.desk.folder / "empty.csv").write_text("a,b\n")

@@ -308,6 +308,15 @@ def test_a_file_of_two_encodings_is_refused(tmp_path):
         open_table(path, Reading(encoding="windows-1252"))
 
 
+def test_numbers_behind_words_do_not_hide_the_encoding():
+    # Addresses of mail: another number each, and two names.
+    rows = [f"{'gro' if i % 2 else 'wei'}ß{i}@example.org" for i in range(200)]
+    text = "Straße;Größe (cm);Kosten €\n" + "\n".join(rows)
+    assert find_encoding([text.encode("cp1252")]).encoding == "windows-1252"
+    # A digit before a letter is no word yet: what it is elsewhere is a sign, as here of money.
+    assert find_encoding(["5€;7€".encode("latin9")]).encoding != "mac-roman"
+
+
 @given(st.binary(max_size=60))
 def test_any_bytes_have_an_encoding_or_are_asked_about(data):
     found = find_encoding([data])

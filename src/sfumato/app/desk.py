@@ -9,7 +9,7 @@ import shutil
 import threading
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, suppress
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
@@ -19,6 +19,7 @@ from sfumato.errors import InputError, OutputError, SfumatoError, reason_of
 from sfumato.files import read_small, refuse_release, sweep, write_file
 from sfumato.files.confinement import Confinement
 from sfumato.files.private import is_release
+from sfumato.files.reading import Reading
 from sfumato.policy import Policy
 from sfumato.policy.editing import edit_text
 from sfumato.tables.formats import data_endings
@@ -55,6 +56,13 @@ class TableSource:
     """What it is called on pages: no folder, no password."""
 
     kind: Kind = "file"
+    encoding: str = field(default="", compare=False)
+    """How the letters of a text file are written, if somebody was asked; see `Reading`."""
+
+    @property
+    def reading(self) -> Reading:
+        """How it is read before a policy says so."""
+        return Reading(encoding=self.encoding or None)
 
 
 class Message(NamedTuple):
@@ -420,7 +428,8 @@ class Desk:
 
         source = self.require_source()
         if self.text is None and not self._take_fitting(source):
-            drafted = draft(source.address, progress=report)
+            said = {"encoding": source.encoding} if source.encoding else None
+            drafted = draft(source.address, input=said, progress=report)
             with self.lock:
                 if self.source is not source:
                     # Another table was opened meanwhile: the draft is none for it.
@@ -455,7 +464,11 @@ class Desk:
         from sfumato.releases.preparing import open_prepared
 
         text = read_small(self.inside(name), "a policy", _LARGEST).decode()
-        policy = self.parse(text, name).relative_to(self.folder)
+        policy = self.parse(text, name)
+        if source.encoding and policy.input.encoding is None:
+            policy = replace(policy, input=replace(policy.input, encoding=source.encoding))
+            text = edit_text(text, policy)
+        policy = policy.relative_to(self.folder)
         policy.check_against(open_prepared(source.address, policy).columns)
         return text
 

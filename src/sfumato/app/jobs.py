@@ -45,6 +45,9 @@ class Job:
     error: str | None = None
     """Why it failed, in words for people."""
 
+    fault: SfumatoError | None = None
+    """What was raised, for pages that offer a way out."""
+
     began: float = field(default_factory=monotonic)
     ended: float | None = None
     stopped: bool = False
@@ -100,6 +103,8 @@ class Job:
             self.stopped = True
         except SfumatoError as error:
             self.error = str(error)
+            # Without the frames, which hold tables.
+            self.fault = error.with_traceback(None)
         except Exception as error:  # noqa: BLE001 - the last net: no user is shown a traceback
             self.error = describe_fault(error)
         finally:

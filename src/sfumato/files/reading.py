@@ -290,6 +290,9 @@ _RIVALS = ("windows-1252", "iso-8859-15", "mac-roman", "cp850")
 _OTHERS = ("windows-1250", "windows-1251", "windows-1254", "windows-1253", "windows-1257")
 
 _TOKEN = re.compile(rb"[0-9A-Za-z\x80-\xff]*[\x80-\xff][0-9A-Za-z\x80-\xff]*")
+_NUMBERED = re.compile(rb"(?<=[A-Za-z]{2}[\x80-\xff])[0-9]+$")
+"""The number behind a word, as in addresses: in groß15 and groß66 it is the word that counts."""
+
 _UTF8 = re.compile(rb"[\xc2-\xdf][\x80-\xbf]|[\xe0-\xef][\x80-\xbf]{2}|[\xf0-\xf4][\x80-\xbf]{3}")
 _MOST_TOKENS = 20_000
 
@@ -327,7 +330,7 @@ def find_encoding(chunks: Iterable[bytes]) -> FoundEncoding:
     proper = others = 0
     for chunk in chunks:
         found = _TOKEN.findall(chunk)
-        tokens.update(dict.fromkeys(found))
+        tokens.update(dict.fromkeys(_NUMBERED.sub(b"", token) for token in found))
         for token in found:
             rest, n = _UTF8.subn(b"", token)
             proper += n

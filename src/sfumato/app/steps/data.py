@@ -1,5 +1,6 @@
 """Data: open or drop a file, a table of a database or the bundled patients; see what is in it."""
 
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 from urllib.parse import quote
@@ -8,10 +9,12 @@ from starlette.responses import Response
 
 from sfumato.app.desk import DATABASE_ENDINGS, GIVEN, Desk, TableSource
 from sfumato.app.fields import Fields
+from sfumato.app.jobs import Job
 from sfumato.app.project import ENDING, Project, open_project, save_project, saved_projects
 from sfumato.app.steps import ALL, Answer, Context
-from sfumato.errors import InputError, hide_passwords
+from sfumato.errors import EncodingError, InputError, hide_passwords
 from sfumato.files import refuse_special
+from sfumato.files.reading import Reading
 from sfumato.tables.formats import data_endings
 from sfumato.text import date_of, number_of
 
@@ -22,6 +25,9 @@ step = ALL["data"]
 
 TEXTS = ("number", "date", "yes or no", "list", "text")
 """What types are called."""
+
+_ENCODINGS = ("windows-1252", "windows-1250", "windows-1251", "mac-roman", "cp850", "utf-16")
+"""What is offered where no word of a file tells encodings apart."""
 
 _PREVIEW = 12
 _PATIENTS = 1000
@@ -48,6 +54,7 @@ def show(desk: Desk, asked: Fields) -> Context:
         "job": job,
         "again": "again" in asked,
         "strange": _strange_ending(desk.source),
+        "encodings": _list_encodings(job),
     }
 
 
@@ -58,6 +65,18 @@ def _strange_ending(source: TableSource | None) -> str:
     return Path(source.name).suffix
 
 
+def _list_encodings(job: Job | None) -> list[tuple[str, str]]:
+    """Return the encodings that the table may be in, each with a word of it as it reads there.
+
+    Where no word tells them apart, the common ones are listed without any. Nothing is returned of
+    a table that fails for another reason.
+    """
+    fault = None if job is None else job.fault
+    if not isinstance(fault, EncodingError):
+        return []
+    return list(fault.readings) or [(name, "") for name in _ENCODINGS]
+
+
 @step.part("preview")
 def preview(desk: Desk, asked: Fields) -> Context:
     """Return the first rows, the type of each column, and what is odd about the table."""
@@ -66,9 +85,13 @@ def preview(desk: Desk, asked: Fields) -> Context:
 
     source = desk.require_source()
     notes: list[str] = []
-    with listening(notes.append):
-        table = open_table(source.address, None if desk.policy is None else desk.policy.reading)
-        head = table.head(_PREVIEW)
+    policy = desk.policy
+    try:
+        with listening(notes.append):
+            table = open_table(source.address, source.reading if policy is None else policy.reading)
+            head = table.head(_PREVIEW)
+    except InputError as error:
+        raise InputError(str(error).replace(source.address, source.name)) from error
     notes += table.notes
     live = desk.live
     return {
@@ -89,6 +112,13 @@ def open_file(desk: Desk, asked: Fields) -> Answer:
     if not path.is_file():
         raise InputError(f"there is no file {asked.text('file')!r} in the folder any more")
     return _take(desk, TableSource(str(path), path.name))
+
+
+@step.action("encoding")
+def choose_encoding(desk: Desk, asked: Fields) -> Answer:
+    """Open the table once more, with its letters read as somebody chose."""
+    source = desk.require_source()
+    return _take(desk, replace(source, encoding=Reading(encoding=asked.text("encoding")).encoding))
 
 
 @step.action("database")
@@ -179,7 +209,9 @@ def redraft(desk: Desk, asked: Fields) -> Answer:
     """Draft the policy once more; what was there can be had back with undo."""
     from sfumato.tasks.draft import draft
 
-    drafted = draft(desk.require_source().address)
+    policy = desk.policy
+    said = None if policy is None else policy.input.to_plain()
+    drafted = draft(desk.require_source().address, input=said)
     desk.reasons, desk.uncertain = dict(drafted.reasons), drafted.uncertain
     desk.change(drafted.text, "data", "drafted again")
     return "roles"

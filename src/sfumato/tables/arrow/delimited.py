@@ -18,7 +18,7 @@ from typing import Any, NamedTuple
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from sfumato.errors import InputError
+from sfumato.errors import EncodingError, InputError
 from sfumato.files.reading import (
     FoundEncoding,
     Reading,
@@ -309,7 +309,7 @@ class CsvSource(FileSource):
             ascii_before: Whether all bytes up to there mean the same in every encoding.
         """
         if self._said.encoding is not None or self._encoding != _UTF8:
-            raise InputError(
+            raise EncodingError(
                 f"{self.where} is not in {self._encoding}: {self._first_offence()}. Name another "
                 "encoding: input: {encoding: windows-1252} in the policy."
             )
@@ -362,7 +362,8 @@ class CsvSource(FileSource):
                 "Its encoding is not certain. Say which it is: input: {encoding: windows-1252} in "
                 "the policy, or save it as UTF-8."
             )
-        return InputError(f"{self.where} is not in UTF-8: {offence}. {why}")
+        text = f"{self.where} is not in UTF-8: {offence}. {why}"
+        return EncodingError(text, readings=found.readings)
 
     def _first_offence(self) -> str:
         decoder = codecs.getincrementaldecoder(self._encoding)()
