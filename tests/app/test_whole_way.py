@@ -5,7 +5,7 @@ import pytest
 from playwright.sync_api import expect
 
 import sfumato as sf
-from tests.app.browsing import go, watched
+from tests.app.browsing import axe, go, settle, watched
 from tests.app.serving import serving
 
 PEOPLE = sf.samples.synthetic(300, seed=5).select(["name", "age", "sex", "postcode", "diagnosis"])
@@ -68,6 +68,34 @@ def test_from_a_table_to_a_signed_release(browser, tmp_path, name, write):
     assert (folder / "release" / "manifest.json").is_file()
     assert sf.check_evidence(folder / "release", folder / "publisher.pub").holds
     assert not (folder / ".sfumato-app").exists()
+
+
+def test_a_ledger_of_the_sample_from_its_start_to_the_second_increment(page, served):
+    page.click("#sample")
+    expect(page.locator("#next")).to_be_visible()
+    go(page, "publish")
+    page.select_option("#prepare-person", "patient_id")
+    alpha = page.input_value("#prepare-alpha")
+    page.click("#prepare-ledger")
+    expect(page.locator("#ledger-prepared")).to_be_visible()
+    settle(page)
+    page.click("#publish")
+    expect(page.locator("#published b").first).to_contain_text("Published")
+    settle(page)
+    # What is offered is the limit that the release keeps: nothing has to be waived.
+    assert page.input_value("#ledger-alpha") == alpha
+    page.click("#start")
+    expect(page.locator("#ledger svg")).to_be_visible()
+    later = sf.samples.synthetic(400, seed=1, after=1000)
+    pyarrow.csv.write_csv(later, served.folder / "next.csv")
+    go(page, "publish")
+    page.select_option("#increment-data", "next.csv")
+    page.click("#publish-increment")
+    expect(page.get_by_text("Written: increment.")).to_be_visible()
+    assert axe(page) == []
+    [ledger] = served.folder.glob("*.ledger")
+    assert len(sf.Ledger.open(ledger).overview().releases) == 2
+    assert (served.folder / "increment" / "manifest.json").is_file()
 
 
 def test_a_crash_in_the_middle_and_a_reload_lose_nothing(browser, tmp_path):

@@ -118,7 +118,8 @@ def open_file(desk: Desk, asked: Fields) -> Answer:
 def choose_encoding(desk: Desk, asked: Fields) -> Answer:
     """Open the table once more, with its letters read as somebody chose."""
     source = desk.require_source()
-    return _take(desk, replace(source, encoding=Reading(encoding=asked.text("encoding")).encoding))
+    known = Reading(encoding=asked.text("encoding")).encoding or ""
+    return _take(desk, replace(source, encoding=known))
 
 
 @step.action("database")

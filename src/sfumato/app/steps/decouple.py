@@ -440,10 +440,18 @@ def show(desk: Desk, asked: Fields) -> Context:
         "automatic": _is_automatic(decoupling),
         "arranged": found.slices if found is not None else (),
         "sensitive": policy.sensitive,
-        "people_counted": policy.counted_person,
+        "people_counted": _has_several_rows(desk, policy.counted_person),
         "job": job,
         "found": found,
     }
+
+
+def _has_several_rows(desk: Desk, person: str | None) -> bool:
+    """Return whether people have several rows, as far as it is known."""
+    if person is None:
+        return False
+    live = desk.live
+    return live is None or person not in live.table.columns or live.table.repeats(person)
 
 
 def _is_automatic(decoupling: Decoupling | None) -> bool:

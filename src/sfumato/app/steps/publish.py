@@ -3,6 +3,7 @@
 import os
 import tempfile
 from dataclasses import dataclass, replace
+from math import ceil
 from pathlib import Path
 from typing import Any
 
@@ -26,11 +27,14 @@ from sfumato.evidence import EVIDENCE, REPORT, SigningKey, keygen
 from sfumato.evidence.keys import is_locked
 from sfumato.files import replace_folder
 from sfumato.files.private import is_release
+from sfumato.models import ProbabilisticLDiversity
+from sfumato.policy import Policy
 from sfumato.releases.codebook import CODEBOOK, CODEBOOK_TEXT
 from sfumato.releases.manifest import MANIFEST
 from sfumato.releases.opening import open_release
 from sfumato.releases.places import refuse_what_is_there
 from sfumato.releases.readme import README
+from sfumato.schema import Role
 from sfumato.tables.formats import require_format, written_formats
 from sfumato.typing import Progress
 
@@ -41,6 +45,10 @@ KEY, PUBLIC_KEY, LEDGER = ".key", ".pub", ".ledger"
 """How the files of private keys, of public keys and of ledgers end."""
 
 _MOST_ROOMS = 12
+_FINEST = 1000
+
+_ONE_LEVEL = "full-domain"
+"""The method of releases that ledgers begin with: every newcomer has one group."""
 
 _SEALED = "sandbox; default-src 'none'; frame-ancestors 'none'"
 _REPORT_POLICY = (
@@ -99,6 +107,7 @@ def show(desk: Desk, asked: Fields) -> Context:
     shown = _shown_release(desk, asked, releases)
     ledgers = _files(desk, LEDGER)
     ledger = asked.text("ledger", "")
+    prepared = _prepared_for(policy)
     return {
         "choices": choices,
         "formats": written_formats(),
@@ -121,7 +130,42 @@ def show(desk: Desk, asked: Fields) -> Context:
         "data_files": [p.name for p in desk.data_files() if not _is_database(p)],
         "next_increment": free_name(desk, "increment"),
         "default_ledger": f"{desk.folder.name}{LEDGER}",
+        "identifiers": [] if policy.person else _identifiers(policy),
+        "prepared": prepared,
+        "usual_alpha": 0.5 if prepared or ledgers else _usual_alpha(desk, policy),
     }
+
+
+def _identifiers(policy: Policy) -> list[str]:
+    """Return the columns of which one must be said to be a person's; none if there is no doubt."""
+    names = policy.with_role(Role.IDENTIFIER)
+    return list(names) if len(names) > 1 else []
+
+
+def _prepared_for(policy: Policy) -> float | None:
+    """Return the alpha that releases of a policy can begin a ledger with; None if it may be none.
+
+    Each sensitive column must have its limit in every group, one level for all rows, and a table
+    of its own.
+    """
+    limits = {m.column: m.l for m in policy.models if isinstance(m, ProbabilisticLDiversity)}
+    unsure = _identifiers(policy) if policy.person is None else []
+    decoupling = decoupling_of(policy)
+    if unsure or policy.method.name != _ONE_LEVEL or not isinstance(decoupling, BreakMerge):
+        return None
+    if not policy.sensitive or not set(policy.sensitive) <= limits.keys():
+        return None
+    return ceil(100 / min(limits[name] for name in policy.sensitive)) / 100
+
+
+def _usual_alpha(desk: Desk, policy: Policy) -> float:
+    """Return an alpha that can be kept: above the share of the commonest sensitive value."""
+    live, most = desk.live, 0.0
+    for name in policy.sensitive if live is not None else ():
+        assert live is not None  # noqa: S101 - as was just asked
+        rows = live.table.count((name,)).rows
+        most = max(most, float(rows.max()) / live.rows) if len(rows) else most
+    return min(max(0.5, ceil(20 * (most + 0.05)) / 20), 0.99)
 
 
 def _shown_release(desk: Desk, asked: Fields, releases: list[str]) -> str | None:
@@ -410,6 +454,31 @@ def _ledger_file(desk: Desk, name: str) -> Path:
     if path.parent != desk.folder or not name.endswith(LEDGER) or not path.is_file():
         raise InputError(f"there is no ledger {name!r} in the folder any more")
     return path
+
+
+@step.action("prepare-ledger")
+def prepare_ledger(desk: Desk, asked: Fields) -> Answer:
+    """Change the policy so that a ledger can begin with its release: one change to undo."""
+    policy, alpha = desk.require_policy(), asked.number("alpha")
+    if not 0 < alpha < 1:
+        raise ParameterError("alpha", alpha, "a number above 0 and below 1")
+    if not policy.sensitive:
+        raise InputError("there is no sensitive column, so a ledger has nothing to limit")
+    # Rounded up: what is promised is no more than alpha.
+    limit = ceil(_FINEST / alpha) / _FINEST
+    kept = [m for m in policy.models if not isinstance(m, ProbabilisticLDiversity)]
+    models = [ProbabilisticLDiversity(l=limit, column=name) for name in policy.sensitive]
+    person = asked.text("person", "")
+    if person:
+        if person not in _identifiers(policy):
+            raise InputError(f"{person!r} is no identifier of the policy. Choose another column")
+        policy = policy.replace(person=person)
+    prepared = policy.replace(
+        method=_ONE_LEVEL, models=[*kept, *models], decouple={"method": BreakMerge.name}
+    )
+    desk.change(prepared, "publish", "prepared for a ledger")
+    desk.say("done", "The policy is prepared. Publish the release, then start the ledger from it.")
+    return None
 
 
 @step.action("start-ledger")
