@@ -1,8 +1,9 @@
 """Data: open or drop a file, a table of a database or the bundled patients; see what is in it."""
 
+from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, cast
 from urllib.parse import quote
 
 from starlette.responses import Response
@@ -211,7 +212,7 @@ def redraft(desk: Desk, asked: Fields) -> Answer:
     from sfumato.tasks.draft import draft
 
     policy = desk.policy
-    said = None if policy is None else policy.input.to_plain()
+    said = None if policy is None else cast("Mapping[str, object]", policy.input.to_plain())
     drafted = draft(desk.require_source().address, input=said)
     desk.reasons, desk.uncertain = dict(drafted.reasons), drafted.uncertain
     desk.change(drafted.text, "data", "drafted again")
