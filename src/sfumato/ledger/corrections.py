@@ -42,7 +42,7 @@ class Memory:
             _allows(
                 count,
                 kernels,
-                _Values(part.says(column), _limit_mask(part, column)),
+                _ValueMasks(part.says(column), _limit_mask(part, column)),
                 float(alpha) + _ROUNDING,
             )
             for column, (count, kernels) in enumerate(zip(part.counts, self.kernels, strict=True))
@@ -75,14 +75,14 @@ def _limit_mask(part: SeenTogether, column: int) -> BoolArray:
     return every if part.harmless is None else every & ~part.harmless[column]
 
 
-class _Values(NamedTuple):
+class _ValueMasks(NamedTuple):
     """Of each code of a column, what its value is."""
 
     said: BoolArray
     limited: BoolArray
 
 
-def _allows(count: IntArray, kernels: Kernels, values: _Values, alpha: float) -> bool:
+def _allows(count: IntArray, kernels: Kernels, values: _ValueMasks, alpha: float) -> bool:
     width = len(count)
     steps = [_widen(kernel, width) for kernel in reversed(kernels)]
     now: FloatArray = count.astype(np.float64)
@@ -103,7 +103,7 @@ def _widen(kernel: FloatArray, width: int) -> FloatArray:
     return wide
 
 
-def _is_hidden(later: FloatArray, way: FloatArray, values: _Values, alpha: float) -> bool:
+def _is_hidden(later: FloatArray, way: FloatArray, values: _ValueMasks, alpha: float) -> bool:
     """Return whether neither the earlier value nor the later one is believed with more than alpha.
 
     Args:
@@ -123,7 +123,7 @@ def _is_hidden(later: FloatArray, way: FloatArray, values: _Values, alpha: float
     )
 
 
-def _is_bounded(believed: FloatArray, known: IntArray, values: _Values, alpha: float) -> bool:
+def _is_bounded(believed: FloatArray, known: IntArray, values: _ValueMasks, alpha: float) -> bool:
     """Return whether no row has a share above alpha of a value that is not the known one."""
     others = believed.copy()
     others[np.arange(len(known)), known] = 0
