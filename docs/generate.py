@@ -42,7 +42,7 @@ PAGES = {
 @cache
 def text_of(name: str) -> str:
     """Make one page."""
-    note = "<!-- Made by python -m docs.generate. Change the code or docs/generator. -->\n\n"
+    note = "<!-- Made by docs/generate.py. -->\n\n"
     return note + PAGES[name]().rstrip() + "\n"
 
 

@@ -14,8 +14,23 @@ from typer.main import get_command
 from docs.generator.markdown import block, code, joined, prose, table
 from sfumato.cli.app import app
 
-_SHARED = 4
+_SHARED = 3
 """An option that means the same in so many commands is explained once, on the index."""
+
+
+_PURPOSES = {
+    "Look around": "demo, app",
+    "Prepare": "init, inspect, hierarchies, widen, check-policy, schema",
+    "Choose a policy": "compare, lattice, trace, hiding",
+    "Make a release": "protect, anonymize, decouple, synthesize, account",
+    "Ask whether you may publish it": "verify, report, detect, explain, breach, membership, diff",
+    "Publish again and again": "ledger start, ledger add, ledger stream, ledger remove, "
+    "ledger correct, ledger generalise, ledger compact, ledger headroom, ledger show, "
+    "ledger verify, ledger as-printed",
+    "Prove who published it": "keygen, sign, check-evidence",
+    "Work with a release": "estimate, utility, correlations, merge",
+}
+"""What people want to do, and the commands for it, the most frequent one first."""
 
 
 def pages() -> dict[str, Callable[[], str]]:
@@ -38,16 +53,27 @@ def page_of(name: str) -> str:
 def page() -> str:
     """Write the index of commands."""
     group: Any = get_command(app)
-    rows = [
-        [f"[{name}]({page_of(name)[4:]})", prose(command.help.partition("\n")[0])]
-        for name, command in all_commands(group).items()
+    commands = all_commands(group)
+    lists = [
+        joined(
+            f"### {purpose}",
+            table(
+                ["command", "what it does"],
+                [
+                    [f"[{name}]({page_of(name)[4:]})", prose(commands[name].help.split("\n")[0])]
+                    for name in names.split(", ")
+                ],
+            ),
+        )
+        for purpose, names in _PURPOSES.items()
     ]
     return joined(
         "# Command line",
         prose(group.help) + " Results go to stdout, messages and progress to stderr, and "
         "[exit codes](../errors.md#exit-codes) tell the two kinds of bad news apart. `--help` "
         "after any command shows what stands on its page.",
-        table(["command", "what it does"], rows),
+        "## Commands by purpose",
+        *lists,
         "## Options of Sfumato",
         _options(_rows(group)),
         "## Common options",

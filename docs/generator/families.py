@@ -45,13 +45,20 @@ def models() -> str:
                 ),
                 "Needs a population": lambda kind: kind.needs_population,
                 "Needs a weight": lambda kind: kind.of_weights,
+                "Classes that pass still pass when merged with any other": lambda kind: (
+                    kind.merging[1]
+                ),
+                "Classes that all pass still pass when merged, but one that fails can spoil it": (
+                    lambda kind: kind.merging[0] and not kind.merging[1]
+                ),
             },
         ),
+        "Of models in neither of the last two lists nothing follows for merged classes "
+        "([why that matters](../decisions/0002-monotone-is-two-properties.md)).",
         *sections(
             MODELS,
             policy,
             lambda kind: python("models", kind.example()),
-            between=_merging,
         ),
     )
 
@@ -66,7 +73,8 @@ def hierarchies() -> str:
     return joined(
         "# Hierarchies",
         "How values become more general, level by level. A policy names one under `hierarchy` of a "
-        "column. A quasi-identifier without one is published as it is or as `*`. "
+        "column. A quasi-identifier without one is published as it is or as `*`. Below each example "
+        "stands what it makes of some values. "
         "[Build hierarchies](../how-to/build-hierarchies.md) shows how to choose and check them.",
         overview(BUILDERS, {}),
         *sections(
@@ -74,7 +82,6 @@ def hierarchies() -> str:
             policy,
             lambda kind: joined(
                 python("hierarchy", kind.example()),
-                "What the example makes of some values:",
                 _ladder(kind),
             ),
         ),
@@ -242,16 +249,6 @@ def estimators() -> str:
             lambda kind: "In Python: " + code(f"sf.populations.{kind.__name__}()"),
         ),
     )
-
-
-def _merging(kind: Kind) -> str:
-    closed, absorbing = kind.merging
-    link = "[Merging](../decisions/0002-monotone-is-two-properties.md)"
-    if absorbing:
-        return f"{link}: a class that passes still passes when merged with any other."
-    if closed:
-        return f"{link}: classes that all pass still pass when merged; one that fails can spoil it."
-    return f"{link}: nothing follows for merged classes."
 
 
 def _ladder(kind: Kind) -> str:

@@ -34,7 +34,6 @@ def sections(
     policy: Callable[[Kind], dict[str, object]] | None,
     after: Callable[[Kind], str],
     *,
-    between: Callable[[Kind], str] | None = None,
     stories: bool = True,
 ) -> list[str]:
     """Write a section per member: what it means, its settings, an example in a policy, if any.
@@ -46,7 +45,6 @@ def sections(
             f"## {name}",
             prose(doc_of(kind).summary),
             *(each for each in doc_of(kind).paragraphs() if stories or each.startswith("**")),
-            between(kind) if between else "",
             _settings(kind),
             block("yaml", to_text(policy(kind))) if policy else "",
             after(kind),

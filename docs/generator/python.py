@@ -53,10 +53,14 @@ _MORE = {
 _WITH_METHODS = ("sf.Ledger", "sf.Policy")
 """Classes that people call methods of, with arguments that are explained one by one."""
 
+_SETTINGS_OF_POLICIES = (
+    "Its settings are the [keys of a policy file](policy.md#keys), under the same names; it also has:"
+)
+
 _OF_RESULTS = {"to_dict", "headline", "content"}
 """What every result has."""
 
-_OFTEN = 3
+_OFTEN = 2
 """An argument that means the same in so many functions is explained once."""
 
 _PAGES = {
@@ -93,7 +97,7 @@ def page() -> str:
         "the types of its arguments. `sf.__version__` is the version, and [Errors](errors.md) "
         "lists what can be raised.",
         "## Common arguments",
-        "These mean the same in every function that has them.",
+        "These mean the same in every function where they are not explained again.",
         table(["argument", "meaning"], [[code(n), prose(text)] for n, text in shared]),
         "## Functions",
         *(_function(f"sf.{name}", each, shared) for name, each in functions.items()),
@@ -151,6 +155,7 @@ def _class(name: str, kind: type) -> str:
         f"## {name}",
         prose(doc.summary),
         *doc.paragraphs(),
+        _SETTINGS_OF_POLICIES if kind is sfumato.Policy else "",
         table(["member", "meaning"], rows) if rows else "",
         *(
             _method(f"{name}.{each.__name__}", each)
@@ -201,6 +206,8 @@ def _defined(kind: type) -> dict[str, Any]:
 
 
 def _fields(kind: type) -> list[list[str]]:
+    if kind is sfumato.Policy:
+        return []  # they have a page of their own
     if issubclass(kind, Part):
         return [[code(n), prose(each.means)] for n, each in kind.settings().items()]
     means = {}
@@ -238,7 +245,7 @@ def _module(name: str, module: ModuleType) -> str:
     if target:
         return joined(
             f"### sf.{name}",
-            f"{prose(doc.summary)} All members with their settings: [{target}]({target}).",
+            f"{prose(doc.summary)} Members: [{target}]({target}).",
         )
     names = [
         code(f"sf.{name}.{each}") for each in module.__all__ if _is_ours(getattr(module, each))

@@ -147,6 +147,12 @@ def test_every_command_and_option_is_listed():
             assert all(re.search(rf"^\| `[^|]*{re.escape(o)}(?!\w)", text, re.M) for o in shown)
 
 
+def test_every_command_has_one_purpose_on_the_front_page():
+    purposes, _, _ = text_of("cli/README.md").partition("## Options of Sfumato")
+    listed = re.findall(r"^\| \[([^\]]+)\]\(", purposes, re.MULTILINE)
+    assert sorted(listed) == sorted(all_commands(get_command(app)))
+
+
 def test_every_error_is_listed():
     for name, kind in inspect.getmembers(errors, inspect.isclass):
         if issubclass(kind, errors.SfumatoError):
@@ -334,6 +340,14 @@ def test_a_real_manifest_has_exactly_the_keys_that_are_listed(manifests):
 def test_every_key_of_a_manifest_is_on_its_page():
     listed = re.findall(r"^\| `([^`]+)` \|", text_of("manifest.md"), re.MULTILINE)
     assert listed == list(FIELDS)
+
+
+def test_what_a_policy_can_say_is_explained_on_one_page():
+    text = section("results.md", "sf.Policy")
+    assert "(policy.md#keys)" in text
+    for name in sf.Policy.settings():
+        assert re.search(rf"^\| `{name}` \|", section("policy.md", "Keys"), re.MULTILINE)
+        assert not re.search(rf"^\| `{name}` \|", text, re.MULTILINE)
 
 
 def test_there_are_about_twenty_public_names_beside_the_families():

@@ -154,7 +154,7 @@ def check_policy(
         policy: A policy, its path, or its settings as a mapping.
         data: The new file or table.
         before: The file or table that the policy was written for, if it is still there.
-        progress: Told how far it is.
+        progress: Told how far each stage is.
 
     Example:
         >>> import pyarrow as pa

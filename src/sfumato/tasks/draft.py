@@ -117,7 +117,7 @@ def draft(  # noqa: PLR0913 - all but one have a default and are named
         domains: Whether to draft the domain of each column, too, which `synthesize` needs. It is
             read off the table, and so marked as `drafted`: nothing is drawn from it until a person
             has confirmed and completed it.
-        progress: Told how far it is.
+        progress: Told how far each stage is.
 
     Example:
         >>> import pyarrow as pa

@@ -93,7 +93,7 @@ def hiding(
         confidences: The thresholds, each at least 0 and below 1.
         support: Fewest rows behind a rule.
         size: How many quasi-identifiers a rule starts from, up to this.
-        progress: Told how far it is.
+        progress: Told how far each stage is.
 
     Example:
         >>> import sfumato as sf

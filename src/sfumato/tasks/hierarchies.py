@@ -223,7 +223,7 @@ def hierarchies(
         data: A path (CSV, Parquet, SPSS, Excel …), a pandas, Polars or Arrow table, or a table of a
             database, as `sf.anonymize` takes it.
         policy: A policy, its path, or its settings as a mapping.
-        progress: Told how far it is.
+        progress: Told how far each stage is.
 
     Example:
         >>> import sfumato as sf
@@ -287,7 +287,7 @@ def column_values(
         policy: A policy, its path, or its settings as a mapping: it says how dates are written,
             what is derived, and whether rows without a value are left out.
         column: The column.
-        progress: Told how far it is.
+        progress: Told how far each stage is.
 
     Example:
         >>> import sfumato as sf

@@ -49,7 +49,7 @@ def lattice(
         attack: The name of an attack on a sensitive column by class, such as `similarity`: the
             table of every minimal node is attacked, and the share of them that suffer is given.
             What is alike is what the models' categories and the column's hierarchy say.
-        progress: Told how far it is.
+        progress: Told how far each stage is.
 
     Example:
         >>> import sfumato as sf

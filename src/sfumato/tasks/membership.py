@@ -136,7 +136,7 @@ def membership(  # noqa: PLR0913 - all but two have a default and are named
         fakes: How many fake rows are drawn, if there are more combinations than that.
         confidence: How sure the interval of a sampled share is.
         seed: Where the fake rows come from.
-        progress: Told how far it is.
+        progress: Told how far each stage is.
 
     Returns:
         `Presences` for several releases under names, a `Presence` for one.

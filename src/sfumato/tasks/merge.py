@@ -69,7 +69,7 @@ def merge(  # noqa: PLR0913 - all but one have a default and are named
         format: csv, parquet, feather, sav, dta or xlsx; None goes by the ending of `output`.
         most: Refuse to make more rows than this.
         force: Replace a file that is there.
-        progress: Told how far it is.
+        progress: Told how far each stage is.
 
     Returns:
         The table, of the kind the release has (Arrow for files and databases), or the path that

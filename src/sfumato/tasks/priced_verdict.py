@@ -178,7 +178,7 @@ def verify_with_prices(
         policy: The policy it is held to.
         data: The table it was made of; None if it is not at hand.
         options: What else `sf.verify` is told.
-        progress: Told how far it is.
+        progress: Told how far each stage is.
     """
     report = progress or silent
     source = _SourceTable.of(what, policy, data, options, report)

@@ -36,7 +36,7 @@ def trace(
         most: The specialisations and classes that are written down; of more, the rounds are
             counted.
         seed: Fixes which of rows that are alike are taken back.
-        progress: Told how far it is.
+        progress: Told how far each stage is.
 
     Example:
         >>> import sfumato as sf

@@ -104,7 +104,7 @@ def widen(  # noqa: PLR0913 - each is one thing that users say
         count: The name of the column with the number of rows that each person had.
         output: A file to write it to: .csv, .parquet or .feather.
         force: Replace that file if it exists.
-        progress: Told how far it is.
+        progress: Told how far each stage is.
 
     Example:
         >>> import pyarrow as pa
