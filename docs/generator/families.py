@@ -73,8 +73,8 @@ def hierarchies() -> str:
     return joined(
         "# Hierarchies",
         "How values become more general, level by level. A policy names one under `hierarchy` of a "
-        "column. A quasi-identifier without one is published as it is or as `*`. Below each example "
-        "stands what it makes of some values. "
+        "column. A quasi-identifier without one is published as it is or as `*`. Below each "
+        "example stands what it makes of some values. "
         "[Build hierarchies](../how-to/build-hierarchies.md) shows how to choose and check them.",
         overview(BUILDERS, {}),
         *sections(

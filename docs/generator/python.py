@@ -54,7 +54,8 @@ _WITH_METHODS = ("sf.Ledger", "sf.Policy")
 """Classes that people call methods of, with arguments that are explained one by one."""
 
 _SETTINGS_OF_POLICIES = (
-    "Its settings are the [keys of a policy file](policy.md#keys), under the same names; it also has:"
+    "Its settings are the [keys of a policy file](policy.md#keys), with the same names. "
+    "It also has:"
 )
 
 _OF_RESULTS = {"to_dict", "headline", "content"}
