@@ -1,5 +1,6 @@
 """The members of a family on a page: one line each, then a section each."""
 
+from collections import Counter
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
@@ -7,6 +8,9 @@ from docs.generator.docstrings import doc_of
 from docs.generator.markdown import anchor, block, code, joined, prose, table
 from sfumato.policy.document import describe_type, plain, to_text
 from sfumato.policy.parts import default_of, descriptions, is_required, parameters
+
+_SHARED, _LONG = 3, 12
+"""In so many members, an explanation of so many words stands once, before all of them."""
 
 Kind = Any
 """A member of a family: a class with the members that its family's base promises."""
@@ -38,18 +42,25 @@ def sections(
 ) -> list[str]:
     """Write a section per member: what it means, its settings, an example in a policy, if any.
 
-    Without stories, only the paragraphs that begin with *Promises*, *Finds* and so on are shown.
+    A section before them has the settings that several members explain in the same words. Without
+    stories, only the paragraphs that begin with *Promises*, *Finds* and so on are shown.
     """
+    shared = _shared(own(family).values())
     written = [
-        joined(
-            f"## {name}",
-            prose(doc_of(kind).summary),
-            *(each for each in doc_of(kind).paragraphs() if stories or each.startswith("**")),
-            _settings(kind),
-            block("yaml", to_text(policy(kind))) if policy else "",
-            after(kind),
-        )
-        for name, kind in own(family).items()
+        joined("## Common settings", table(["setting", "meaning"], map(list, sorted(shared))))
+        if shared
+        else "",
+        *(
+            joined(
+                f"## {name}",
+                prose(doc_of(kind).summary),
+                *(each for each in doc_of(kind).paragraphs() if stories or each.startswith("**")),
+                _settings(kind, shared),
+                block("yaml", to_text(policy(kind))) if policy else "",
+                after(kind),
+            )
+            for name, kind in own(family).items()
+        ),
     ]
     return [_linked(section, family) for section in written]
 
@@ -71,14 +82,30 @@ def _linked(text: str, family: Mapping[str, type]) -> str:
     return text
 
 
-def _settings(kind: type) -> str:
-    known, means = parameters(kind), descriptions(kind)
+def _shared(kinds: Iterable[Kind]) -> set[tuple[str, str]]:
+    """Return the settings that several members have, with the same long explanation in each."""
+    found = Counter(each for kind in kinds for each in _explained(kind))
+    return {
+        each for each, times in found.items() if times >= _SHARED and len(each[1].split()) >= _LONG
+    }
+
+
+def _explained(kind: Kind) -> list[tuple[str, str]]:
+    means = descriptions(kind)
+    return [(code(name), prose(means.get(name, ""))) for name in parameters(kind)]
+
+
+def _settings(kind: type, shared: set[tuple[str, str]]) -> str:
+    known = parameters(kind)
+    means = dict(_explained(kind))
     rows = [
         [
             code(name),
             _words(name, hint),
             "required" if is_required(field) else _shown(default_of(field)),
-            prose(means.get(name, "")),
+            "see [common settings](#common-settings)"
+            if (code(name), means[code(name)]) in shared
+            else means[code(name)],
         ]
         for name, (field, hint) in known.items()
     ]

@@ -58,6 +58,9 @@ _SETTINGS_OF_POLICIES = (
     "It also has:"
 )
 
+_ALIKE = "As for `publish`."
+"""What arguments say that another method explains."""
+
 _OF_RESULTS = {"to_dict", "headline", "content"}
 """What every result has."""
 
@@ -167,11 +170,14 @@ def _class(name: str, kind: type) -> str:
 
 
 def _method(name: str, method: Callable[..., Any]) -> str:
-    arguments = [[code(each), prose(text)] for each, text in doc_of(method).arguments.items()]
+    arguments = doc_of(method).arguments
+    alike = [code(each) for each, text in arguments.items() if text == _ALIKE]
+    own = [[code(n), prose(text)] for n, text in arguments.items() if text != _ALIKE]
     return joined(
         f"### {name}",
         block("python", signature(method, name, types=False)),
-        table(["argument", "meaning"], arguments),
+        table(["argument", "meaning"], own) if own else "",
+        f"{_ALIKE[:-1]}: {', '.join(alike)}." if alike else "",
     )
 
 

@@ -94,6 +94,24 @@ def test_every_model_says_what_it_promises_and_what_it_does_not():
         assert "**Does not promise:**" in text, name
 
 
+def test_what_merging_keeps_is_listed_for_every_model():
+    lists = re.findall(r"^- \*\*Classes that (.*):\*\* (.*)$", text_of("models.md"), re.MULTILINE)
+    (_, absorbing), (_, closed) = lists
+    for name, kind in MODELS.items():
+        if kind.__module__.startswith("sfumato."):
+            assert (f"[{name}]" in absorbing) == kind.merging[1], name
+            assert (f"[{name}]" in closed) == (kind.merging[0] and not kind.merging[1]), name
+
+
+def test_a_long_explanation_that_members_share_stands_once():
+    for page in ("decouplings.md", "searches.md"):
+        for name, meaning in re.findall(
+            r"^\| (`\w+`) \| (.*) \|$", section(page, "Common settings"), re.M
+        ):
+            assert text_of(page).count(meaning) == 1
+            assert text_of(page).count(f"| {name} | ") > 2
+
+
 def test_every_method_says_what_it_promises_and_every_attack_what_it_does_not_find():
     assert all("**Promises:**" in section("methods.md", name) for name in PARTITIONERS)
     for name in ATTACKS:
