@@ -171,6 +171,13 @@ def test_every_command_has_one_purpose_on_the_front_page():
     assert sorted(listed) == sorted(all_commands(get_command(app)))
 
 
+def test_no_help_text_has_a_name_of_the_code():
+    for name, command in all_commands(get_command(app)).items():
+        texts = [command.help, *(parameter.help for parameter in command.params)]
+        found = re.findall(r"(?<![\w.`])[a-z]+_[a-z_]+", " ".join(texts))
+        assert not found, f"sfumato {name}: {found}"
+
+
 def test_every_error_is_listed():
     for name, kind in inspect.getmembers(errors, inspect.isclass):
         if issubclass(kind, errors.SfumatoError):

@@ -178,13 +178,13 @@ def protect(  # noqa: PLR0917 - options of a command line
     ] = None,
     at_most_loss: Annotated[
         float,
-        typer.Option(metavar="SHARE", help="The most normalised loss that remedies may lead to."),
+        typer.Option(metavar="SHARE", help="Largest normalised loss that remedies may cause."),
     ] = 1.0,
     at_most_gone: Annotated[
         float,
         typer.Option(
             metavar="SHARE",
-            help="The most of the table that may be gone, with columns that are left out.",
+            help="Largest share of the table that may be gone, columns left out included.",
         ),
     ] = 1.0,
     alpha: Annotated[

@@ -207,7 +207,7 @@ def add(  # noqa: PLR0917 - options of a command line
     head: HeadOption = None,
     json: JsonOption = False,
 ) -> None:
-    """Add rows without ever telling more than alpha.
+    """Add rows, and keep every belief at or below alpha.
 
     Those who join a group together hide each other, and so do those who leave it: they are at least
     k, and no value is more frequent among them than alpha. All others wait. The exit code is 0

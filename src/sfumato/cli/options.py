@@ -194,7 +194,7 @@ InputOption: TypeAlias = Annotated[
     typer.Option(
         "--input",
         metavar="NAME=VALUE",
-        help="How text files are read, if not as is found out: delimiter, encoding, quote, "
+        help="Override how text files are read: delimiter, encoding, quote, "
         "decimal, thousands, missing or skip, as in decimal=, or missing=NA; may be repeated.",
     ),
 ]

@@ -69,12 +69,12 @@ def init(  # noqa: PLR0917 - options of a command line
         list[str] | None,
         typer.Option(
             metavar="COLUMNS",
-            help="What is not to be published, between commas; may be repeated.",
+            help="Columns not to publish, between commas; may be repeated.",
         ),
     ] = None,
     k: Annotated[
         int | None,
-        typer.Option("--k", metavar="N", help="How many people at least are to look alike."),
+        typer.Option("--k", metavar="N", help="How many people at least must look alike."),
     ] = None,
     language: Annotated[
         str | None,
@@ -98,7 +98,7 @@ def init(  # noqa: PLR0917 - options of a command line
         typer.Option(
             metavar="columns|detail|apart",
             help="Which draft to write: keep columns, keep detail in fewer of them, or publish "
-            "sensitive ones apart. Without it, the one of which least is gone.",
+            "sensitive ones apart. Without it, the one that loses least.",
         ),
     ] = None,
     profile: ProfileOption = None,
@@ -540,7 +540,8 @@ def compare(  # noqa: PLR0917 - options of a command line
         typer.Option("--jobs", metavar="N", min=1, help="How many policies to try at a time."),
     ] = None,
     html: Annotated[
-        Path | None, typer.Option(metavar="FILE", help="Write a page to look around in there.")
+        Path | None,
+        typer.Option(metavar="FILE", help="Write the comparison as an HTML page there."),
     ] = None,
     csv: Annotated[
         Path | None, typer.Option(metavar="FILE", help="Write the figures there.")
@@ -568,7 +569,7 @@ def compare(  # noqa: PLR0917 - options of a command line
     """Weigh risk against loss for several policies, and choose one.
 
     The table is counted once and nothing is published. Policies that no other one beats in both
-    respects are marked; one that no release keeps is split_names with the reason.
+    respects are marked; one that no release keeps is listed with the reason.
     """
     for target in (html, csv, output):
         if target is not None:

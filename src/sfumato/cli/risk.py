@@ -113,10 +113,10 @@ def detect(  # noqa: PLR0917 - options of a command line
 ) -> None:
     """Find the dependencies an adversary could use.
 
-    Bayesian networks are learned on the published rows, or one is given; every rule that tells
-    something with more than alpha is reported, with how many people it exposes. Facts need no
-    rule: what a class, or a value that is known, tells (the literature's knowledge breach) is
-    counted exactly. The exit code is 0: finding leaks is what the command is for.
+    Bayesian networks are learned on the published rows, or one is given; every rule that
+    predicts a value with more than alpha is reported, with how many people it exposes. Facts need
+    no rule: what a class or a known value reveals (the literature's knowledge breach) is counted
+    exactly. The exit code is 0: finding leaks is what the command is for.
     """
     from sfumato.conditions import find_values
     from sfumato.files import refuse_release
@@ -338,7 +338,7 @@ def explain(  # noqa: PLR0917 - options of a command line
     ] = None,
     ruled_out: Annotated[
         list[str] | None,
-        typer.Option("--not", metavar="VALUE", help="A sensitive value the person has not."),
+        typer.Option("--not", metavar="VALUE", help="A sensitive value the person does not have."),
     ] = None,
     known: Annotated[
         list[str] | None,

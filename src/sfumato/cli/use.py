@@ -145,7 +145,7 @@ def correlations(
     force: ForceOption = False,
     json: JsonOption = False,
 ) -> None:
-    """Show which columns tell most about each other.
+    """Show which columns predict each other best.
 
     Pairs are between 0 (nothing) and 1; the darker, the stronger. Columns that are tied belong
     into one slice, as in decouple --method slicing: what they tell about each other stays known.

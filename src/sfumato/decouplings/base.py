@@ -559,13 +559,13 @@ def _split_part(part: DecoupledPart, joints: Mapping[str, Joint]) -> DecoupledPa
             yield Batch(cells, picks)
 
     names = part.columns or (str(part.column),)
-    split_names = [
+    whole = [
         name
         for each in names
         for name in ([c.name for c in joints[each].parts] if each in joints else [each])
     ]
     content = DerivedTable(tuple(columns), part.content.rows, batches)
-    return replace(part, content=content, columns=tuple(split_names))
+    return replace(part, content=content, columns=tuple(whole))
 
 
 class Kind:
