@@ -6,9 +6,9 @@ would expect, so `except ValueError` works too.
 """
 
 import errno
-import math
 import os
 import re
+import sys
 from collections.abc import Iterable, Mapping, Sequence
 from difflib import get_close_matches
 from numbers import Integral, Real
@@ -252,6 +252,10 @@ def require_int(name: str, value: object, *, at_least: int, why: str = "") -> No
         raise ParameterError(name, value, f"an integer of at least {at_least}", why=why)
 
 
+_LARGEST = sys.float_info.max
+"""Neither infinite numbers nor NaN are as small; whole ones may be larger than any float."""
+
+
 def require_number(
     name: str,
     value: object,
@@ -279,7 +283,7 @@ def require_number(
         if bound is not None
     ]
     expected = "a number" + (" " + " and ".join(bounds) if bounds else "")
-    good = isinstance(value, Real) and not isinstance(value, bool) and math.isfinite(value)
+    good = isinstance(value, Real) and not isinstance(value, bool) and abs(value) <= _LARGEST
     if (
         not good
         or (above is not None and not value > above)  # type: ignore[operator]

@@ -92,6 +92,11 @@ def test_an_account_is_never_replaced_and_one_that_is_there_is_needed(account, t
         lambda m: m["releases"][0].pop("unit"),
         lambda m: m.update(format=7),
         lambda m: m.update(releases=3),
+        lambda m: m.update(spent="half"),
+        lambda m: m.pop("spent"),
+        lambda m: m["releases"][0].update(epsilon="much"),
+        lambda m: m["releases"][0].update(delta=0.5),
+        lambda m: m["releases"][0].update(contributions=1e999),
     ],
 )
 def test_a_damaged_account_is_refused(account, change):
@@ -101,9 +106,10 @@ def test_a_damaged_account_is_refused(account, change):
     account.write_text(json.dumps(plain), encoding="utf-8")
     with pytest.raises(InputError):
         read_account(account)
-    account.write_text("{", encoding="utf-8")
-    with pytest.raises(InputError, match="not JSON"):
-        read_account(account)
+    for text in ("{", "[" * 100_000):
+        account.write_text(text, encoding="utf-8")
+        with pytest.raises(InputError, match="not JSON"):
+            read_account(account)
 
 
 def test_two_releases_at_once_do_not_spend_the_same_budget(account):
@@ -111,6 +117,17 @@ def test_two_releases_at_once_do_not_spend_the_same_budget(account):
     with pytest.raises(InputError, match="in use"):
         spend(account, PrivacyBudget(0.1), "x", unit="row", contributions=1)
     assert read_account(account).spent == 0
+
+
+def test_a_link_to_an_account_is_the_same_account(account, tmp_path):
+    link = tmp_path / "link.account"
+    link.symlink_to(account)
+    spend(link, PrivacyBudget(0.6), "x", unit="row", contributions=1)
+    assert link.is_symlink()
+    with pytest.raises(InputError, match="allows 1"):
+        spend(account, PrivacyBudget(0.6), "x", unit="row", contributions=1)
+    with pytest.raises(OutputError, match="never replaced"):
+        sf.tools.account(link, epsilon=9)
 
 
 @pytest.mark.usefixtures("synthetic", "patience")

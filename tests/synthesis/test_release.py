@@ -8,6 +8,7 @@ import pytest
 
 import sfumato as sf
 from sfumato.errors import InputError, MissingExtraError, ParameterError, PolicyError
+from sfumato.files.reading import listening
 from sfumato.synthesis.budget import PrivacyBudget
 from sfumato.tasks import synthesize as task
 from tests.synthesis.stubs import POLICY, people
@@ -81,6 +82,7 @@ def lie(folder, change):
         (lambda m: m["synthetic"].update(epsilon="1"), "manifest"),
         (lambda m: m["synthetic"].update(measurements=[]), "synthetic"),
         (lambda m: m["synthetic"].update(rho=0.1), "synthetic"),
+        (lambda m: m["synthetic"]["measurements"].pop(), "domain"),
     ],
 )
 def test_a_lie_in_the_manifest_is_found(made, change, check):
@@ -88,6 +90,32 @@ def test_a_lie_in_the_manifest_is_found(made, change, check):
     found = sf.verify(made.folder)
     assert found.answer == "no"
     assert [each.name for each in found.checks if each.status == "broken"] == [check]
+
+
+def test_columns_counted_together_were_chosen_and_that_costs(made):
+    def change(manifest):
+        said = manifest["synthetic"]
+        first = said["measurements"][0]
+        both = {**first, "columns": ["sex", "age"]}
+        said.update(epsilon=said["epsilon"] + first["spent"])
+        said["measurements"].append(both)
+
+    lie(made.folder, change)
+    found = {each.name: each for each in sf.verify(made.folder).checks}
+    assert "nothing is said to be spent" in found["privacy budget"].detail
+
+
+@pytest.mark.usefixtures("synthetic", "patience")
+def test_a_delta_that_leaves_somebody_out_is_no_yes(without_noise):
+    """Who publishes each person's row with probability delta keeps a promise of that delta."""
+    for delta, answer in ((1e-9, "yes"), (1e-4, "with care")):
+        found = sf.verify(sf.synthesize(people(), POLICY, epsilon=0.1, delta=delta))
+        assert found.answer == answer
+        assert found.beliefs
+    assert "for each of about 400 nothing is promised, which is up to 4 %" in found.why[0]
+    void = sf.verify(sf.synthesize(people(2000), POLICY, epsilon=0.1, delta=9e-4))
+    assert void.attacks  # its rows are judged as people's
+    assert not void.beliefs
 
 
 @pytest.mark.usefixtures("patience")
@@ -134,6 +162,35 @@ def test_derived_columns_fit_what_they_are_derived_from(without_noise):
             assert row["years"] == 2026 - year - ((month, day) > (6, 1))
 
 
+def test_what_rows_of_others_change_is_no_part_of_a_promise_for_rows_or_households(without_noise):
+    """A first day that is removed moves all other days of that person."""
+    seen = [f"2020-0{1 + i % 3}-05" for i in range(60)]
+    table = pa.table({"pid": [i // 3 for i in range(60)], "seen": seen, "home": [1] * 60})
+    columns = {
+        "pid": "identifier",
+        "seen": "dropped",
+        "home": "dropped",
+        "day": {"role": "quasi-identifier", "domain": {"from": 0, "to": 400, "cuts": [10]}},
+    }
+    step = {"kind": "relative", "of": "seen", "first": "seen", "into": "day", "person": "pid"}
+    policy = {"columns": columns, "derive": [step], "models": [{"model": "k-anonymity", "k": 2}]}
+    of_rows = {**policy, "person": {"rows": "each visit is a person's only one"}}
+    of_homes = {**policy, "person": "pid", "household": "home"}
+    for wrong, unit in ((of_rows, "person"), (of_homes, "household")):
+        with pytest.raises(PolicyError, match=r"derive\[0\].*reads all rows of a 'pid' together"):
+            sf.synthesize(table, wrong, epsilon=0.3, unit=unit)
+    assert sf.synthesize(table, {**policy, "person": "pid"}, epsilon=0.3, contributions=3)
+
+
+def test_that_rows_of_a_person_are_left_out_is_said(without_noise):
+    told = []
+    with listening(told.append):
+        sf.synthesize(people(), POLICY, epsilon=0.3)
+        assert not told
+        sf.synthesize(pa.concat_tables([people()] * 2), POLICY, epsilon=0.3)
+    assert "more rows than count of one person: 1 of each" in told[0]
+
+
 @pytest.mark.parametrize(
     ("given", "error", "told"),
     [
@@ -146,6 +203,9 @@ def test_derived_columns_fit_what_they_are_derived_from(without_noise):
         ({"epsilon": 1, "mechanism": "magic"}, ParameterError, "'mst' or 'aim'"),
         ({"epsilon": 1, "contributions": 0}, ParameterError, "contributions"),
         ({"epsilon": 1, "unit": "household"}, ParameterError, "who lives together"),
+        ({"epsilon": 1e-9}, ParameterError, "would drown every count"),
+        ({"epsilon": 1, "contributions": 10**9}, ParameterError, "would drown every count"),
+        ({"epsilon": 10**400}, ParameterError, "at most 100"),
     ],
 )
 def test_bad_budgets_are_refused_and_nothing_is_written(

@@ -63,6 +63,11 @@ class Derivation(Member, ABC):
         """Whether it must know which rows are one person's, and is not told."""
         return False
 
+    @property
+    def across(self) -> str | None:
+        """The column whose rows are read together; None if each row is computed by itself."""
+        return None
+
     def of_person(self, column: str) -> Self:
         """Return the same for the column that is the same in all rows of a person."""
         return self
@@ -242,6 +247,10 @@ class Relative(Derivation):
     @property
     def dates(self) -> tuple[str, ...]:
         return tuple(dict.fromkeys([self.of, self.since or self.first or self.of]))
+
+    @property
+    def across(self) -> str | None:
+        return None if self.first is None else self.person
 
     @property
     def inputs(self) -> tuple[str, ...]:

@@ -532,9 +532,10 @@ class Detection:
             how = "" if self.form.order == DETECT and self.form.format is None else (
                 f" that are written {self.form}"
             )  # fmt: skip
+            or_say = ", or say how they are written, as in dates: day-first" if how else ""
             return (
                 f"{column!r} does not hold dates{how} in {rows}: {some(self.wrong)}. Leave "
-                "unknown dates empty, or correct them."
+                f"unknown dates empty, {'' if how else 'or '}correct them{or_say}."
             )
         if self.short:
             rows = f"{format_integer(self.short_rows)} {'row' if self.short_rows == 1 else 'rows'}"

@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass, field, fields, replace
+from functools import cache
 from os import PathLike
 from pathlib import Path
 
@@ -45,6 +46,7 @@ class Reading:
         numbers: The decimal and the thousands mark of each column whose numbers are rewritten; None
             if that is to be found out.
         sheet: The name or the number of the sheet, in a file of Excel or LibreOffice.
+        as_written: Whether cells stay as they are written, whatever marks their numbers have.
 
     Example:
         >>> Reading(delimiter="tab", decimal="comma").decimal
@@ -62,6 +64,7 @@ class Reading:
     skip: int = 0
     numbers: Mapping[str, tuple[str, str]] | None = field(default=None, compare=False)
     sheet: str | int | None = None
+    as_written: bool = False
 
     def __post_init__(self) -> None:
         for name in ("delimiter", "quote", "decimal", "thousands"):
@@ -109,6 +112,26 @@ class Reading:
         """The part of it that is about cells, and not about the file that they are in."""
         return Reading(decimal=self.decimal, thousands=self.thousands, missing=self.missing)
 
+    def number(self, text: str) -> str | None:
+        """Return a number as programs write it, by the marks that are said and no other value.
+
+        Without a decimal mark that is said, numbers are written as programs write them already.
+        Thousands may then have no mark; with one, any but the decimal mark, unless it is said.
+
+        >>> german = Reading(decimal=",")
+        >>> german.number("1.234,5"), german.number("1.5"), Reading().number("1.5")
+        ('1234.5', None, '1.5')
+        """
+        if self.decimal is None and self.thousands is None:
+            return text
+        found = _number_with(self.decimal or ".", self.thousands).fullmatch(text.strip())
+        if found is None:
+            return None
+        whole = re.sub(r"\D", "", found["whole"])
+        sign = "-" if found["sign"] in ("-", "\u2212") else ""
+        part = f".{found['part']}" if found["part"] else ""
+        return f"{sign}{whole or 0}{part}{found['exponent'] or ''}"
+
     def over(self, other: "Reading | None") -> "Reading":
         """Return what this says, and where it says nothing what another does.
 
@@ -123,6 +146,22 @@ class Reading:
             if getattr(self, each.name) not in (None, (), 0)
         }
         return replace(other, **said)
+
+
+@cache
+def _number_with(decimal: str, thousands: str | None) -> "re.Pattern[str]":
+    """Return what numbers look like with a decimal mark, and a mark of thousands or any other."""
+    kinds = {" ": " \u00a0\u202f\u2009", "'": "'\u2019"}
+    marks = [m for m in THOUSANDS if m and m != decimal] if thousands is None else [thousands]
+    every = "".join(re.escape(kinds.get(mark, mark)) for mark in marks)
+    grouped = rf"[1-9][0-9]{{0,2}}(?P<mark>[{every}])[0-9]{{3}}(?:(?P=mark)[0-9]{{3}})*"
+    india = "|[1-9][0-9]?(?:,[0-9]{2})+,[0-9]{3}" if "," in marks else ""
+    groups = f"{grouped}{india}|" if every else ""
+    point = re.escape(decimal)
+    return re.compile(
+        f"(?P<sign>[-+\u2212]?)(?=[0-9{point}])(?P<whole>{groups}[0-9]*)"
+        f"(?:{point}(?P<part>[0-9]+))?(?P<exponent>[eE][-+]?[0-9]+)?"
+    )
 
 
 def _separates(text: object) -> bool:

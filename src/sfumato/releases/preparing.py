@@ -8,9 +8,11 @@ from os import PathLike
 from pathlib import Path
 
 from sfumato.derivations import Preparation, Shift
+from sfumato.derivations.dates import YEAR_FIRST, DateForm
 from sfumato.errors import InputError, some
 from sfumato.files import read_small, write_file
 from sfumato.files.private import refuse_inside_release
+from sfumato.files.reading import Reading
 from sfumato.hierarchy.labels import day_of, stretch_of
 from sfumato.policy import Policy
 from sfumato.tables import Table, open_table
@@ -63,6 +65,47 @@ def open_prepared(
             "in all of them. Keep the secret in a private file: add key: shift.key to the shift."
         )
     return _prepare(table, policy.preparation, new=True, output=output)
+
+
+def open_value_by_value(data: object, policy: Policy | None, output: object = None) -> Table:
+    """Open a table in which every value is read by itself, for what noise is added to.
+
+    How numbers and dates are written is found out from all values of a column elsewhere, and of a
+    file: one person could so change how all others are read, which no noise hides. Here the policy
+    says it, or it is the same for every value: numbers are read by `Reading.number` later, and
+    dates whose order is not said only if they have one reading, as 2020-02-29 and 29 Feb 2020.
+
+    Args:
+        data: Anything that `open_table` takes.
+        policy: What says how the file and its dates are written, and what is derived.
+        output: The release folder that is about to be written, if there is one.
+
+    Example:
+        >>> import pyarrow as pa
+        >>> from sfumato.policy import policy_of
+        >>> people = pa.table({"born": ["2001-12-31", "31.12.2001"]})
+        >>> policy = policy_of({
+        ...     "columns": {"born": {"role": "sensitive", "dates": "detect"}},
+        ...     "models": [{"model": "k-anonymity", "k": 2}],
+        ... })
+        >>> open_value_by_value(people, policy).count(["born"])
+        Traceback (most recent call last):
+        sfumato.errors.InputError: the table: 'born' does not hold dates that are written
+        year-first in 1 row: '31.12.2001'. Leave unknown dates empty, correct them, or say how they
+        are written, as in dates: day-first.
+    """
+    reading = Reading() if policy is None else policy.reading
+    table = open_table(data, replace(reading, as_written=True))
+    if policy is None:
+        return table
+    asked = policy.preparation
+    dates = {name: form if form.settled else _ONE_READING for name, form in asked.dates.items()}
+    return _prepare(table, replace(asked, dates=dates, likely=()), new=True, output=output)
+
+
+_ONE_READING = DateForm(YEAR_FIRST)
+"""The form of dates that mean one day in whatever order they are written: the year comes first, or
+the month has a name."""
 
 
 def open_original(data: object, policy: Policy | None, wanted: Sequence[str]) -> Table:

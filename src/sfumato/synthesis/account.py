@@ -9,7 +9,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, Self
 
-from sfumato.errors import InputError, OutputError, ParameterError, require_number
+from sfumato.errors import InputError, OutputError, require_number
 from sfumato.files import read_small, write_file
 from sfumato.showing.content import Content, ContentTable, Showable
 from sfumato.synthesis.budget import PrivacyBudget, epsilon_of
@@ -182,18 +182,21 @@ def read_account(path: Path) -> PrivacyAccount:
         ) from None
     except OSError as error:
         raise InputError(f"{_WHAT} cannot be read: {error.strerror}") from None
-    except ValueError:
+    except (ValueError, RecursionError):
         raise InputError(f"{str(path)!r} is damaged: it is not JSON") from None
     try:
-        if plain["format"] != _FORMAT:
-            raise InputError(f"{str(path)!r} is of a format that is not known here")
-        limit = plain["limit"]
+        known = plain["format"] == _FORMAT
+        limit, said = plain["limit"], float(plain["spent"])
         account = PrivacyAccount.of(limit["epsilon"], limit["delta"])
         spendings = tuple(map(_spending, plain["releases"]))
-    except (KeyError, TypeError, AttributeError, ParameterError):
-        raise InputError(f"{str(path)!r} is damaged: it is no account of a budget") from None
+    except (KeyError, TypeError, ValueError, OverflowError, AttributeError):
+        known = not isinstance(plain, dict) or plain.get("format") in (None, _FORMAT)
+        if known:
+            raise InputError(f"{str(path)!r} is damaged: it is no account of a budget") from None
+    if not known:
+        raise InputError(f"{str(path)!r} is of a format that is not known here")
     found = PrivacyAccount(account.epsilon, account.delta, spendings)
-    if not math.isclose(found.spent, plain.get("spent", -1.0), rel_tol=1e-6, abs_tol=1e-12):
+    if not math.isclose(found.spent, said, rel_tol=1e-6, abs_tol=1e-12):
         raise InputError(
             f"{str(path)!r} is damaged: its releases do not add up to what it says was spent"
         )
@@ -214,6 +217,8 @@ def _spending(plain: Mapping[str, Any]) -> Spending:
     numbers = (made.epsilon, made.delta, 1.0 if made.rho is None else made.rho)
     if not all(math.isfinite(each) and each >= 0 for each in numbers) or made.epsilon <= 0:
         raise TypeError
+    if (made.delta > 0) != (made.rho is not None):
+        raise TypeError
     return made
 
 
@@ -224,8 +229,8 @@ def write_account(path: Path, account: PrivacyAccount) -> None:
 
 
 @contextmanager
-def locked_account(path: Path) -> Iterator[PrivacyAccount]:
-    """Yield an account that no other process changes meanwhile."""
+def _locked(path: Path) -> Iterator[None]:
+    """Let no other process change an account meanwhile."""
     lock = path.with_name(f"{path.name}.lock")
     try:
         handle = lock.open("x")
@@ -235,12 +240,25 @@ def locked_account(path: Path) -> Iterator[PrivacyAccount]:
             f"{lock.name!r}."
         ) from None
     except OSError as error:
-        raise OutputError(f"cannot write {str(lock)!r}: {error.strerror}") from None
+        raise OutputError(f"cannot write {str(path)!r}: {error.strerror}") from None
     try:
         with handle:
-            yield read_account(path)
+            yield
     finally:
         lock.unlink(missing_ok=True)
+
+
+def open_account(path: Path, account: PrivacyAccount) -> None:
+    """Write a new account; raise if one is there."""
+    # A link and what it leads to are one account.
+    path = path.resolve()
+    with _locked(path):
+        if path.exists():
+            raise OutputError(
+                f"{str(path)!r} exists, and an account is never replaced: what was spent stays "
+                "spent. Leave epsilon out to read it, or name another file."
+            )
+        write_account(path, account)
 
 
 def spend(
@@ -257,7 +275,9 @@ def spend(
         unit: Whom its promise is about.
         contributions: The most rows of a unit that count.
     """
-    with locked_account(path) as account:
+    path = path.resolve()
+    with _locked(path):
+        account = read_account(path)
         made = account.with_spent(budget, what, unit=unit, contributions=contributions)
         write_account(path, made)
     return made

@@ -9,7 +9,7 @@ import numpy as np
 
 from sfumato.errors import require_number
 from sfumato.harm import HarmRule, Level
-from sfumato.text import percent
+from sfumato.text import format_integer, percent
 
 PRIORS = (0.01, 0.1, 0.5)
 """The beliefs that are told, as examples."""
@@ -117,12 +117,32 @@ def bounds_of(epsilon: float, unit: str) -> tuple[BeliefBound, ...]:
     )
 
 
-def loose_bounds(bounds: Sequence[BeliefBound], rule: HarmRule) -> tuple[str, ...]:
+_SELDOM = 0.01
+"""The chance from which on that nothing is promised to somebody counts."""
+
+
+def promises_nothing(delta: float, people: int) -> bool:
+    """Return whether δ is so large that the promise may leave out somebody for sure.
+
+    Whoever publishes the whole row of each person with probability δ, and nothing of the others,
+    keeps a promise of ε = 0 and δ.
+
+    >>> promises_nothing(1e-3, 2000), promises_nothing(1e-9, 2000)
+    (True, False)
+    """
+    return delta * people >= 1
+
+
+def loose_bounds(
+    bounds: Sequence[BeliefBound], rule: HarmRule, delta: float = 0.0, people: int = 0
+) -> tuple[str, ...]:
     """Return what a promise does not exclude and should, in sentences.
 
     Args:
         bounds: What it means.
         rule: What harms.
+        delta: The probability with which nothing is promised to a person.
+        people: How many people there are, about.
     """
     found = []
     for each in bounds:
@@ -133,4 +153,12 @@ def loose_bounds(bounds: Sequence[BeliefBound], rule: HarmRule) -> tuple[str, ..
                 f"the promise lets a belief about {each.what} grow from {before} to {after}, which "
                 f"is {each.worst(rule)}: a smaller epsilon excludes it"
             )
-    return tuple(found[-1:])
+    chance = delta * people
+    left_out = (
+        f"with a probability of {delta:.3g} for each of about {format_integer(people)} nothing is "
+        f"promised, which is up to {percent(min(1.0, chance))} that it is to somebody: a delta of "
+        f"{_SELDOM / people:.0e} or less excludes it"
+        if chance > _SELDOM
+        else ""
+    )
+    return (*found[-1:], *([left_out] if left_out else []))

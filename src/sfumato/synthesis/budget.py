@@ -7,6 +7,9 @@ from typing import Any, Self
 from sfumato.errors import ParameterError, require_int, require_number
 from sfumato.synthesis.opendp import libraries
 
+_LEAST = 1e-15
+"""No smaller ρ is looked for: nothing would be seen under its noise."""
+
 _STEPS = 60
 """Halvings until a number is known as exactly as floats hold it."""
 
@@ -97,7 +100,7 @@ def epsilon_of(rho: float, delta: float) -> float:
 
 def largest_rho(epsilon: float, delta: float) -> float:
     """Return the largest ρ that means no more than ε at δ."""
-    low, high = 0.0, epsilon
+    low, high = 0.0, max(epsilon, _LEAST)
     while epsilon_of(high, delta) <= epsilon:
         high *= 2
     for _ in range(_STEPS):
@@ -106,7 +109,7 @@ def largest_rho(epsilon: float, delta: float) -> float:
             low = middle
         else:
             high = middle
-    if low <= 0:
+    if low < _LEAST:
         raise ParameterError(
             "epsilon", epsilon, "larger, or delta larger", why="no noise is enough"
         )
@@ -117,3 +120,29 @@ def require_contributions(rows: int) -> int:
     """Return the most rows of a person that count; raise if that is no number of rows."""
     require_int("contributions", rows, at_least=1)
     return rows
+
+
+_WIDEST = 1_000_000
+
+
+def require_scale(budget: PrivacyBudget, columns: int, contributions: int) -> None:
+    """Raise if the noise of single columns would be wider than tables are long.
+
+    As many rows are drawn as noise says that there are.
+
+    Args:
+        budget: What may be spent.
+        columns: The columns that are counted.
+        contributions: The most rows of a person that count.
+
+    >>> require_scale(PrivacyBudget.of(epsilon=0.01), 9, 1)
+    """
+    part = budget.spent / (2 * columns)
+    wide = contributions / (part if budget.pure else math.sqrt(2 * part))
+    if wide > _WIDEST:
+        raise ParameterError(
+            "epsilon",
+            float(f"{budget.epsilon:.3g}"),
+            "larger, or contributions smaller",
+            why=f"noise of about {wide:.0e} rows would drown every count",
+        )

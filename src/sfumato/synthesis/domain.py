@@ -11,6 +11,7 @@ import numpy as np
 
 from sfumato.counts import FrequencySet
 from sfumato.errors import InputError, PolicyError, some
+from sfumato.files.reading import Reading
 from sfumato.hierarchy import Intervals
 from sfumato.hierarchy.intervals import Days, Numbers, Scale, number_point
 from sfumato.policy import Policy
@@ -23,6 +24,10 @@ from sfumato.typing import Value
 
 DRAWN = (Role.QUASI_IDENTIFIER, Role.SENSITIVE, Role.PLAIN)
 """The roles of columns that synthetic rows have."""
+
+
+_AS_IT_IS = Reading()
+"""Numbers are written as programs write them."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -123,14 +128,22 @@ class ColumnDomain:
     def _write_point(self, point: Decimal) -> str:
         return date.fromordinal(int(point)).isoformat() if self.days else text_of(point)
 
-    def cell_of(self, value: Value) -> int | None:
-        """Return the cell of a value; None if it has none."""
+    def cell_of(self, value: Value, reading: Reading = _AS_IT_IS) -> int | None:
+        """Return the cell of a value; None if it has none.
+
+        Args:
+            value: The value.
+            reading: How numbers are written in texts, as far as that is said.
+        """
         if value is None:
             return self.known if self.missing else None
         if not self.is_line:
             text = text_of(value)
             found = self.index.get(text)
-            return self.folded.get(fold_spelling(text)) if found is None else found
+            found = self.folded.get(fold_spelling(text)) if found is None else found
+            return self.index.get(reading.number(text) or text) if found is None else found
+        if isinstance(value, str) and not self.days:
+            value = reading.number(value)
         point = Days().read(value) if self.days else number_point(value)
         if point is None or not self.edges[0] <= point < self.edges[-1]:
             return None
@@ -205,17 +218,20 @@ class PublicDomain:
         """How many cells each column has."""
         return tuple(each.size for each in self.columns)
 
-    def cells_of(self, counts: FrequencySet, policy: Policy) -> CountedCells:
+    def cells_of(
+        self, counts: FrequencySet, policy: Policy, reading: Reading = _AS_IT_IS
+    ) -> CountedCells:
         """Return counts as cells; raise at the line of the first domain that misses a value.
 
         Args:
             counts: The counts, of these columns.
             policy: Says where the domains stand.
+            reading: How numbers are written in texts, as far as that is said.
         """
         cells = np.empty((len(self.columns), len(counts)), dtype=np.int64)
         for at, domain in enumerate(self.columns):
             column = counts.column(domain.name)
-            found = [domain.cell_of(value) for value in column.values]
+            found = [domain.cell_of(value, reading) for value in column.values]
             outside = [v for v, cell in zip(column.values, found, strict=True) if cell is None]
             if outside:
                 raise policy.error_at(
@@ -252,9 +268,11 @@ def _misses(domain: ColumnDomain, outside: Sequence[Value]) -> str:
     if domain.is_line:
         low, high = domain.labels[0].split(" to ")[0], domain.labels[-1].split(" to ")[-1]
         what = "dates" if domain.days else "numbers"
+        how = "dates: day-first" if domain.days else "input: {decimal: ','}"
         return (
             f"has no cell for {n} of the table, not {what} from {low} to {high}: "
-            f"{shown}. State wider ends if such values can occur at all, or correct the table."
+            f"{shown}. State wider ends if such values can occur at all, say how {what} are "
+            f"written, as in {how}, or correct the table."
         )
     return (
         f"has no cell for {n} of the table: {shown}. Add the values that can occur at all, "

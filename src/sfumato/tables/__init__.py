@@ -58,6 +58,7 @@ __all__ = [
     "in_types_of",
     "open_table",
     "refuse_address",
+    "said_of",
     "write_derived",
 ]
 
@@ -89,13 +90,25 @@ class ArrowEngine(Engine):
 
 def _as_said(source: str | PathLike[str], reading: Reading | None) -> str | PathLike[str]:
     """Return a path with all settings for how it is read."""
+    said = said_of(source, reading)
+    own = source.reading if isinstance(source, TextFile) else Reading()
+    return source if said in (own, Reading()) else TextFile(Path(str(source)), said)
+
+
+def said_of(source: object, reading: Reading | None) -> Reading:
+    """Return what is said of how a source is read: of it alone, of all inputs, or by a policy.
+
+    >>> said_of(TextFile(Path("people.csv"), Reading(delimiter=";")), Reading(decimal=",")).decimal
+    ','
+    """
+    if not isinstance(source, str | PathLike):
+        return Reading()
     own = source.reading if isinstance(source, TextFile) else Reading()
     if own.numbers is not None:
-        return source
+        return own
     # What is declared about inputs does not hold for a release, which is written in its own way.
     of_all = None if is_release(Path(str(source)).parent) else said_of_all()
-    said = own.over((of_all or Reading()).over(reading))
-    return source if said == Reading() else TextFile(Path(str(source)), said)
+    return own.over((of_all or Reading()).over(reading))
 
 
 def _is_lazy_frame(source: object) -> bool:

@@ -3,8 +3,8 @@
 from os import PathLike
 from pathlib import Path
 
-from sfumato.errors import OutputError, ParameterError
-from sfumato.synthesis.account import PrivacyAccount, read_account, write_account
+from sfumato.errors import ParameterError
+from sfumato.synthesis.account import PrivacyAccount, open_account, read_account
 
 
 def account(
@@ -37,11 +37,6 @@ def account(
         if delta is not None:
             raise ParameterError("delta", delta, "given together with epsilon")
         return read_account(where)
-    if where.exists():
-        raise OutputError(
-            f"{str(where)!r} exists, and an account is never replaced: what was spent stays spent. "
-            "Leave epsilon out to read it, or name another file."
-        )
     made = PrivacyAccount.of(epsilon, delta)
-    write_account(where, made)
+    open_account(where, made)
     return made

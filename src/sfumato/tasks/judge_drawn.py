@@ -10,7 +10,7 @@ from sfumato.policy.adversaries import Knows
 from sfumato.releases.manifest import SyntheticRecord
 from sfumato.releases.opening import Published
 from sfumato.releases.release import Release
-from sfumato.synthesis.belief import bounds_of, loose_bounds
+from sfumato.synthesis.belief import bounds_of, loose_bounds, promises_nothing
 from sfumato.tasks.assessment import Assessment
 from sfumato.verifier import Verdict
 
@@ -43,11 +43,11 @@ def judge_drawn(
         return None
     rule = tolerated.rule(levels, threshold)
     bounds = bounds_of(drawn.epsilon, drawn.unit)
-    if any(bound.excludes_nothing(rule) for bound in bounds):
-        return None
-    policy = release.policy
     assert release.record is not None  # noqa: S101 - what was drawn is said there
     rows = release.record.rows.published
+    if promises_nothing(drawn.delta, rows) or any(each.excludes_nothing(rule) for each in bounds):
+        return None
+    policy = release.policy
     seen = isinstance(release.given, Release) and release.given.policy is not None
     at_risk: int | None = None
     columns: tuple[ColumnFinding, ...] = ()
@@ -74,7 +74,7 @@ def judge_drawn(
         against=against,
         beliefs=bounds,
         delta=drawn.delta,
-        loose=loose_bounds(bounds, rule),
+        loose=loose_bounds(bounds, rule, drawn.delta, rows),
     )
 
 

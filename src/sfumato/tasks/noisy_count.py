@@ -1,7 +1,7 @@
 """Count people with noise: one answer to one question, from a budget."""
 
 import math
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from os import PathLike
 from pathlib import Path
@@ -12,14 +12,16 @@ import numpy as np
 from sfumato.conditions import Question, Range
 from sfumato.counts import Column
 from sfumato.errors import ParameterError
+from sfumato.files.reading import Reading
 from sfumato.hierarchy.labels import day_of
 from sfumato.policy import GivenPolicy, policy_of
 from sfumato.releases.people import require_people
-from sfumato.releases.preparing import open_prepared
+from sfumato.releases.preparing import open_value_by_value
 from sfumato.showing.content import Content, Showable, plain_of
 from sfumato.synthesis.account import read_account, spend
 from sfumato.synthesis.budget import PrivacyBudget
 from sfumato.synthesis.opendp import Libraries, libraries, require_extra
+from sfumato.tables import said_of
 from sfumato.text import fold_spelling, number_of, text_of
 from sfumato.typing import BoolArray, Value
 
@@ -103,7 +105,8 @@ def noisy_count(
         raise ParameterError("where", where, "at least one condition")
     asked = {name: Question.of(name, given) for name, given in where.items()}
     given = policy_of(policy)
-    table = open_prepared(data, given)
+    table = open_value_by_value(data, given)
+    reading = said_of(data, None if given is None else given.reading)
     who = None if given is None else given.counted_person
     if given is not None and who is None:
         require_people(table, given)
@@ -114,7 +117,7 @@ def noisy_count(
     counts = table.count(list(columns))
     fits = np.ones(len(counts), dtype=bool)
     for name, question in asked.items():
-        fits &= _fitting(counts.column(name), question)[counts.codes_of(name)]
+        fits &= _fitting(counts.column(name), question, reading)[counts.codes_of(name)]
     if who is None:
         exact = int(counts.rows[fits].sum())
     else:
@@ -139,39 +142,38 @@ def with_noise(lib: Libraries, epsilon: float) -> Any:  # noqa: ANN401 - OpenDP'
     return dp.m.make_laplace(*space, scale=scale)
 
 
-def _fitting(column: Column, question: Question) -> BoolArray:
+def _fitting(column: Column, question: Question, reading: Reading) -> BoolArray:
     """Return which values fit, each by itself: none is read by what others are."""
-    return np.array([_fits(value, question) for value in column.values], dtype=bool)
+    return np.array([_fits(value, question, reading) for value in column.values], dtype=bool)
 
 
-def _fits(value: Value, question: Question) -> bool:
+def _fits(value: Value, question: Question, reading: Reading = Reading()) -> bool:  # noqa: B008
     """Return whether a value is asked for.
 
     >>> ages, ills = Question.of("age", (30, 45)), Question.of("ill", ["flu", None])
     >>> [_fits(v, ages) for v in (30, "45", 46, "x", None)], [_fits(v, ills) for v in ("Flu", None)]
     ([True, True, False, False, False], [True, True])
     """
+    number = reading.number(value) if isinstance(value, str) else value
     for item in question.items:
         if item is None or value is None:
             if item is value:
                 return True
         elif isinstance(item, Range):
-            if _lies_in(value, item):
+            if _lies_in(number, number_of, item) or _lies_in(value, day_of, item):
                 return True
-        elif fold_spelling(text_of(item)) == fold_spelling(text_of(value)):
+        elif fold_spelling(text_of(item)) in {
+            fold_spelling(text_of(each)) for each in (value, number) if each is not None
+        }:
             return True
     return False
 
 
-def _lies_in(value: Value, asked: Range) -> bool:
-    for reader in (number_of, day_of):
-        ends = [None if end is None else reader(end) for end in (asked.low, asked.high)]
-        wrong = any(
-            read is None and end is not None
-            for read, end in zip(ends, (asked.low, asked.high), strict=True)
-        )
-        point = reader(value)
-        if not wrong and point is not None:
-            low, high = ends
-            return (low is None or low <= point) and (high is None or point <= high)
-    return False
+def _lies_in(value: Value, reader: Callable[[Value], Any], asked: Range) -> bool:
+    """Return whether a value lies in a range, both read as numbers or as days."""
+    low, high = (None if end is None else reader(end) for end in (asked.low, asked.high))
+    unread = (low is None) > (asked.low is None) or (high is None) > (asked.high is None)
+    point = reader(value)
+    if unread or point is None:
+        return False
+    return (low is None or low <= point) and (high is None or point <= high)

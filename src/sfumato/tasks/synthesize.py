@@ -10,10 +10,11 @@ import numpy as np
 
 from sfumato.errors import InputError, ParameterError
 from sfumato.evidence import Key
+from sfumato.files.reading import tell
 from sfumato.policy import GivenPolicy, Policy, policy_of
 from sfumato.releases.people import require_people
 from sfumato.releases.places import UnpublishedRelease, place_for
-from sfumato.releases.preparing import open_prepared
+from sfumato.releases.preparing import open_value_by_value
 from sfumato.releases.release import Release
 from sfumato.releases.synthetic import (
     SyntheticRows,
@@ -23,11 +24,11 @@ from sfumato.releases.synthetic import (
     rows_of,
 )
 from sfumato.synthesis.account import read_account, spend
-from sfumato.synthesis.budget import PrivacyBudget, require_contributions
+from sfumato.synthesis.budget import PrivacyBudget, require_contributions, require_scale
 from sfumato.synthesis.domain import PublicDomain, require_drawn
 from sfumato.synthesis.mechanisms import MECHANISMS, fit, require_cells
 from sfumato.synthesis.opendp import require_extra
-from sfumato.tables import Table
+from sfumato.tables import Table, said_of
 from sfumato.tables.base import require_single_values
 from sfumato.tasks.signing import answer_to_sign
 from sfumato.typing import Progress, silent
@@ -102,10 +103,11 @@ def synthesize(  # noqa: PLR0913 - all but two have a default and are named
     )
     if place.table is not None:
         raise ParameterError("output", output, "a folder", why="synthetic rows are made in memory")
-    table = open_prepared(data, given, output)
+    table = open_value_by_value(data, given, output)
     roles = given.check_against(table.columns)
     names = require_drawn(given, roles)
     who = _unit_of(given, table, unit, contributions)
+    _require_within_unit(given, who)
     require_single_values(table, list(names))
     steps = derived_steps(given, names)
     derived = {name for step in steps for name in step.made}
@@ -115,15 +117,20 @@ def synthesize(  # noqa: PLR0913 - all but two have a default and are named
         read_account(Path(account))
     # Importing OpenDP takes seconds: what can be wrong was found before.
     budget = PrivacyBudget.of(epsilon, delta, rho)
+    require_scale(budget, len(domain.names), contributions)
     columns = (*domain.names, *([] if who is None else [who]))
     counts = table.count(columns, progress=lambda done, total: report("count", done, total))
     if who is not None:
         if None in counts.column(who).values:
-            raise given.error_at("person", text=_NO_ONES.format(who))
+            text = _NO_ONES.format(who) + (_LEFT_OUT if unit == "person" else _COMPLETE)
+            raise given.error_at(unit, text=text)
         # The bound holds as long as no one knows which rows were left out, so that what draws them
         # is not what draws the rows that are published.
+        every = counts.total
         counts = bound_contributions(counts, who, contributions, _secret_generator())
-    cells = domain.cells_of(counts, given)
+        if counts.total < every:
+            tell(_BOUNDED.format(unit, contributions))
+    cells = domain.cells_of(counts, given, said_of(data, given.reading))
     kind = "row" if who is None else unit
     if account is not None:
         # From here on it counts as spent, whatever happens.
@@ -161,9 +168,27 @@ def _secret_generator() -> np.random.Generator:
     return np.random.default_rng(secrets.randbits(128))
 
 
-_NO_ONES = (
-    "some rows have no {!r}, so that it is not known whose they are. Leave them out, as in "
-    "person: {{column: …, missing: leave-out}}, or complete the table."
+def _require_within_unit(policy: Policy, who: str | None) -> None:
+    """Raise if rows of one unit change what is computed for those of another."""
+    person = policy.counted_person
+    for position, step in enumerate(policy.derive):
+        across = (step if person is None else step.of_person(person)).across
+        if across is not None and across != who:
+            whom = "each row" if who is None else f"those of a {who!r}"
+            text = (
+                f"reads all rows of a {across!r} together, and the promise is for {whom}: one of "
+                "them would change others, which no noise hides. Leave it out, or protect all "
+                f"rows of one: person: {across}"
+            )
+            raise policy.error_at("derive", position, text=text)
+
+
+_NO_ONES = "some rows have no {!r}, so that it is not known whose they are. "
+_LEFT_OUT = "Leave them out, as in person: {column: …, missing: leave-out}, or complete the table."
+_COMPLETE = "Leave them out, or complete the table."
+_BOUNDED = (
+    "some have more rows than count of one {0}: {1} of each, drawn at random. contributions (now "
+    "{1}) says how many, and more of them take more noise"
 )
 
 

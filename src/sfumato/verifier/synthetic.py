@@ -89,6 +89,8 @@ def _check_budget(claimed: Mapping[str, Any]) -> Check:
         parts.append(spent)
         if not math.isclose(spent, each["spent"], rel_tol=_ROUNDING):
             wrong.append(f"noise of scale {each['scale']:.6g} spends {spent:.6g}")
+    if any(len(each["columns"]) > 1 for each in claimed["measurements"]) and not parts[0]:
+        wrong.append("which columns to count together was chosen, and nothing is said to be spent")
     whole = math.fsum(parts)
     budget = claimed["rho"] if gaussian else claimed["epsilon"]
     name = "rho" if gaussian else "epsilon"
@@ -140,10 +142,15 @@ def _check_domain(source: Countable, claimed: Mapping[str, Any], names: Sequence
     more = [name for name in domain if name not in there]
     measured = {name for each in claimed["measurements"] for name in each["columns"]}
     unmeasured = sorted(measured - {*domain})
+    alone = {each["columns"][0] for each in claimed["measurements"] if len(each["columns"]) == 1}
+    left_out = sorted({*domain} - alone)
     wrong = [
         f"no domain is said of {some(unknown)}" if unknown else "",
         f"a domain is said of {some(more)}, which is not there" if more else "",
         f"{some(unmeasured)} was measured and has no domain" if unmeasured else "",
+        f"no noisy counts are listed of {some(left_out)}, whose values say something all the same"
+        if left_out
+        else "",
     ]
     for name in there:
         if name not in domain:

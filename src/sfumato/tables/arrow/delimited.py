@@ -216,7 +216,7 @@ class CsvSource(FileSource):
         said = self._said
         if said.numbers is not None:
             return Notations(said.numbers, {}, {})
-        if said.decimal == "." and said.thousands == "":
+        if said.as_written or (said.decimal == "." and said.thousands == ""):
             return Notations({}, {}, {})
         cells = self._columns_looked_at()
         likely = [name for name, values in cells.items() if may_be_numbers(values)]
