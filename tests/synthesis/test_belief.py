@@ -1,6 +1,7 @@
 """What a promise means as belief, held against adversaries who enumerate worlds."""
 
 import math
+from statistics import NormalDist
 
 import numpy as np
 import pytest
@@ -11,6 +12,7 @@ from sfumato.counts import FrequencySet
 from sfumato.harm import HarmRule, Level
 from sfumato.releases.synthetic import bound_contributions
 from sfumato.synthesis.belief import bounds_of, loose_bounds, most_believed
+from sfumato.verifier.synthetic import epsilon_at
 
 
 @given(
@@ -41,6 +43,19 @@ def test_no_adversary_believes_more_than_the_bound(epsilon, worlds, random):
         assert after <= most_believed(belief, membership.epsilon) + 1e-9
     for value, p in enumerate(prior):
         assert joint[value] / there <= most_believed(p, of_value.epsilon) + 1e-9
+
+
+@pytest.mark.parametrize("rho", [0.001, 0.015, 0.3])
+def test_more_is_believed_as_seldom_as_is_said_and_more_often_than_delta(rho):
+    """Of one Gaussian count the odds are known: their logarithm is N(rho d², 2 rho d²) at d."""
+    delta = 1e-9
+    epsilon = epsilon_at(rho, delta)
+    for distance, bound in zip((1, 2), bounds_of(epsilon, "row", rho), strict=True):
+        mean, deviation = rho * distance**2, math.sqrt(2 * rho) * distance
+        exact = NormalDist(mean, deviation).cdf(2 * mean - bound.epsilon)
+        assert exact <= bound.but < 1e-4
+        assert distance > 1 or exact > delta
+    assert [each.but for each in bounds_of(epsilon, "row")] == [0, 0]
 
 
 def test_the_bound_for_values_is_reached():

@@ -34,6 +34,18 @@ def test_it_is_a_release_like_any_other(made):
     assert "synthetic rows" in str(made)
 
 
+def test_a_larger_budget_is_riskier_and_a_change(without_noise):
+    old, new = (sf.synthesize(people(), POLICY, epsilon=each) for each in (0.3, 0.5))
+    found = sf.diff(old, new)
+    assert {each.name for each in found.riskier} == {
+        "whether a person is in the table: most that 10 % becomes",
+        "a value of a person who is known to be in it: most that 10 % becomes",
+    }
+    assert "epsilon 0.3" in str(found)
+    assert not sf.diff(new, old).riskier
+    assert sf.diff(new, new).same
+
+
 def test_its_maker_has_a_yes_and_others_an_assumption(made):
     found = sf.verify(made)
     assert found.answer == "yes"
@@ -112,6 +124,7 @@ def test_a_delta_that_leaves_somebody_out_is_no_yes(without_noise):
         found = sf.verify(sf.synthesize(people(), POLICY, epsilon=0.1, delta=delta))
         assert found.answer == answer
         assert found.beliefs
+    assert "(delta 0.0001)" in str(found)
     assert "for each of about 400 nothing is promised, which is up to 4 %" in found.why[0]
     void = sf.verify(sf.synthesize(people(2000), POLICY, epsilon=0.1, delta=9e-4))
     assert void.attacks  # its rows are judged as people's

@@ -10,10 +10,11 @@ from sfumato.policy import GivenPolicy, Policy, policy_of
 from sfumato.releases.manifest import Manifest
 from sfumato.releases.opening import open_release
 from sfumato.showing.content import Content, ContentTable, Part, Sentence, Showable
+from sfumato.synthesis.belief import most_believed
 from sfumato.tasks.assessment import Assessment
 from sfumato.tasks.utility import utility
 from sfumato.tasks.verify import verify
-from sfumato.text import text_of
+from sfumato.text import percent, text_of
 from sfumato.usefulness import Utility
 
 Direction = Literal["safer", "riskier", "more useful", "less useful", "other"]
@@ -192,6 +193,14 @@ def _risks(old: Assessment, new: Assessment) -> Iterator[FigureChange]:
         {f"promise {check.name}": check.status for check in old.checks},
         {f"promise {check.name}": check.status for check in new.checks},
     )
+    beliefs = [{each.what: each for each in one.beliefs} for one in (old, new)]
+    for what in dict.fromkeys([*beliefs[0], *beliefs[1]]):
+        was, now = (
+            most_believed(_BEFORE, each[what].epsilon) if what in each else None for each in beliefs
+        )
+        if was != now:
+            name = f"{what}: most that {percent(_BEFORE)} becomes"
+            yield FigureChange(name, was, now, _direction(was, now))
     before, after = ({each.title: each for each in one.attacks} for one in (old, new))
     for name in dict.fromkeys([*before, *after]):
         one, other = (found.get(name) for found in (before, after))
@@ -202,6 +211,9 @@ def _risks(old: Assessment, new: Assessment) -> Iterator[FigureChange]:
             if was != now and not _both_near(was, now):
                 yield FigureChange(f"{name}: {figure}", was, now, _direction(was, now))
 
+
+_BEFORE = 0.1
+"""The belief whose growth is told, of what noise allows."""
 
 _FIGURES: Mapping[str, Callable[[Outcome], float | None]] = {
     "people at risk": lambda outcome: outcome.people,
@@ -293,6 +305,8 @@ def _promises(manifest: Manifest) -> dict[str, object]:
         found[f"promise {name}"] = str(promise)
     for hidden in manifest.hiding or ():
         found[f"promise of no rule to {hidden.column}"] = str(hidden)
+    if manifest.drawn is not None:
+        found["promise differential privacy"] = str(manifest.drawn)
     return found
 
 

@@ -85,7 +85,7 @@ def open_value_by_value(data: object, policy: Policy | None, output: object = No
         >>> from sfumato.policy import policy_of
         >>> people = pa.table({"born": ["2001-12-31", "31.12.2001"]})
         >>> policy = policy_of({
-        ...     "columns": {"born": {"role": "sensitive", "dates": "detect"}},
+        ...     "columns": {"born": {"role": "quasi-identifier", "dates": "detect"}},
         ...     "models": [{"model": "k-anonymity", "k": 2}],
         ... })
         >>> open_value_by_value(people, policy).count(["born"])

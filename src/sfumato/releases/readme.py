@@ -25,7 +25,7 @@ from sfumato.releases.codebook import (
 )
 from sfumato.releases.manifest import ColumnRecord, Manifest, Promise
 from sfumato.showing.plain import SAFE_NAME, render
-from sfumato.synthesis.belief import bounds_of
+from sfumato.synthesis.belief import bounds_of, but_for
 from sfumato.tables import Table
 from sfumato.tables.formats import FORMATS
 from sfumato.text import STAR, number_of, text_of
@@ -54,7 +54,8 @@ def write_readme(manifest: Manifest, codebook: Codebook) -> str:
         star=STAR,
         roles=ROLES_IN_WORDS if drawn is None else SYNTHETIC_IN_WORDS,
         drawn=drawn,
-        beliefs=() if drawn is None else bounds_of(drawn.epsilon, drawn.unit),
+        but_for=but_for,
+        beliefs=() if drawn is None else bounds_of(drawn.epsilon, drawn.unit, drawn.rho),
         counts_people=_counts_people(manifest),
         ranges=any(line.type.endswith(" or range") for line in codebook.columns),
         numbers=_columns_of_numbers(manifest),

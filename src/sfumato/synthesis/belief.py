@@ -49,6 +49,8 @@ class BeliefBound:
     """How much odds can change: by e to the power of it."""
 
     priors: tuple[float, ...] = PRIORS
+    but: float = 0.0
+    """With which probability the release lets more be believed."""
 
     @property
     def posteriors(self) -> tuple[float, ...]:
@@ -83,6 +85,7 @@ class BeliefBound:
             "what": self.what,
             "epsilon": self.epsilon,
             "at_most": [{"before": before, "after": after} for before, after in told],
+            "but": self.but,
         }
 
     def __str__(self) -> str:
@@ -97,28 +100,71 @@ def _at_most(share: float) -> str:
     return f"{math.ceil(round(share * 1000, 6)) / 10:.1f} %"
 
 
-def bounds_of(epsilon: float, unit: str) -> tuple[BeliefBound, ...]:
+def more_than(epsilon: float, rho: float) -> float:
+    """Return with which probability odds change by more than e^ε at most, where ρ is promised.
+
+    δ is less than that: it is how much more probable anything can be than e^ε allows, and not how
+    probable it is that more can be believed. exp(−(ε − ρ)² / 4ρ), by Bun and Steinke (2016),
+    https://doi.org/10.1007/978-3-662-53641-4_24, lemma 3.5.
+
+    >>> f"{more_than(1.0, 0.015):.1e}", more_than(0.01, 0.02)
+    ('9.5e-08', 1.0)
+    """
+    return math.exp(-((epsilon - rho) ** 2) / (4 * rho)) if epsilon > rho else 1.0
+
+
+def bounds_of(epsilon: float, unit: str, rho: float | None = None) -> tuple[BeliefBound, ...]:
     """Return what a promise means for each thing that an adversary may be after.
 
     Who is in the table and who is not differ by all rows of one unit, and odds change by e^ε. One
-    value in place of another takes rows away and adds others: e^2ε.
+    value in place of another takes rows away and adds others: e^2ε, and 4ρ.
 
     Args:
         epsilon: ε of the promise.
         unit: Whom it is about.
+        rho: ρ of the promise, if it has a δ: then odds change by more with a small probability.
 
     >>> [bound.epsilon for bound in bounds_of(0.5, "row")]
     [0.5, 1.0]
     """
     who = "person" if unit == "row" else unit
+    there, of_value = (0.0, 0.0) if rho is None else (rho, 4 * rho)
     return (
-        BeliefBound(f"whether a {who} is in the table", epsilon),
-        BeliefBound(f"a value of a {who} who is known to be in it", 2 * epsilon),
+        BeliefBound(
+            f"whether a {who} is in the table",
+            epsilon,
+            but=more_than(epsilon, there) if rho else 0.0,
+        ),
+        BeliefBound(
+            f"a value of a {who} who is known to be in it",
+            2 * epsilon,
+            but=more_than(2 * epsilon, of_value) if rho else 0.0,
+        ),
     )
 
 
 _SELDOM = 0.01
 """The chance from which on that nothing is promised to somebody counts."""
+
+
+def but_for(bounds: Sequence[BeliefBound]) -> str:
+    """Return in words with which probability more can be believed; empty if with none.
+
+    >>> but_for(bounds_of(1.0, "row", 0.015))
+    'with a probability of at most 1.6e-07 more than that'
+    """
+    most = max((each.but for each in bounds), default=0.0)
+    return f"with a probability of at most {rounded_up(most)} more than that" if most else ""
+
+
+def rounded_up(number: float) -> str:
+    """Return a small number with two digits, not below it.
+
+    >>> rounded_up(1.51e-7), rounded_up(0.0009)
+    ('1.6e-07', '0.0009')
+    """
+    step = 10.0 ** (math.floor(math.log10(number)) - 1)
+    return f"{math.ceil(number / step - 1e-9) * step:.2g}"
 
 
 def promises_nothing(delta: float, people: int) -> bool:

@@ -29,7 +29,7 @@ from sfumato.showing.content import (
     Showable,
     plain_of,
 )
-from sfumato.synthesis.belief import BeliefBound
+from sfumato.synthesis.belief import BeliefBound, but_for
 from sfumato.text import format_integer, join_words
 from sfumato.verifier import Check, Verdict
 from sfumato.verifier.models import NOT_RECOUNTED
@@ -162,7 +162,7 @@ class Assessment(Showable):
     """The most that anyone can come to believe, where differential privacy is promised."""
 
     delta: float = 0.0
-    """With which probability that promise may say nothing."""
+    """How much more probable than that promise says anything can be."""
 
     loose: tuple[str, ...] = ()
     """What that promise does not exclude, and should."""
@@ -509,8 +509,8 @@ class Assessment(Showable):
             yield Listing(lines, caption="People at risk, by what is known of them")
         if self.beliefs:
             told = [f"{str(each)[:1].upper()}{str(each)[1:]}" for each in self.beliefs]
-            if self.delta:
-                told.append(f"With a probability of at most {self.delta:.3g} none of this holds")
+            if more := but_for(self.beliefs):
+                told.append(f"{more[:1].upper()}{more[1:]} (delta {self.delta:.3g})")
             yield Listing(tuple(told), caption="What anyone can come to believe, at most")
 
     def _attack_row(self, outcome: Outcome) -> list[Cell]:

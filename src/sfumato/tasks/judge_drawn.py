@@ -42,7 +42,7 @@ def judge_drawn(
     if drawn is None or not verdict.holds:
         return None
     rule = tolerated.rule(levels, threshold)
-    bounds = bounds_of(drawn.epsilon, drawn.unit)
+    bounds = bounds_of(drawn.epsilon, drawn.unit, drawn.rho)
     assert release.record is not None  # noqa: S101 - what was drawn is said there
     rows = release.record.rows.published
     if promises_nothing(drawn.delta, rows) or any(each.excludes_nothing(rule) for each in bounds):
