@@ -283,7 +283,8 @@ def require_number(
         if bound is not None
     ]
     expected = "a number" + (" " + " and ".join(bounds) if bounds else "")
-    good = isinstance(value, Real) and not isinstance(value, bool) and abs(value) <= _LARGEST
+    good = isinstance(value, Real) and not isinstance(value, bool)
+    good = good and -_LARGEST <= value <= _LARGEST  # type: ignore[operator]
     if (
         not good
         or (above is not None and not value > above)  # type: ignore[operator]

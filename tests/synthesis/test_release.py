@@ -27,7 +27,12 @@ def test_it_is_a_release_like_any_other(made):
     assert sf.read_release(made.folder).shape == (400, 3)
     assert sf.check_evidence(made.folder).checks
     assert sf.utility(people(), made, policy=POLICY)
-    assert sf.report(made)
+    report = sf.report(made).to_markdown()
+    assert "differential privacy for each person of at most 1 row: epsilon 0.3" in report
+    assert "a belief of 10 % becomes" in report or "10 % at most" in report
+    assert "no row is a person's: a mechanism drew them" in report
+    for untrue in ("each is one person", "no other person looks like", "look alike", "400 people"):
+        assert untrue not in report.replace("of 400 people are at risk", ""), untrue
     readme = (made.folder / "README.md").read_text(encoding="utf-8")
     assert "No row is a person's" in readme
     assert "generalised" not in readme

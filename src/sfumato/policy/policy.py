@@ -974,7 +974,7 @@ class Policy(Part):
         """Return the named columns of a role, in the order of the policy."""
         return tuple(name for name, rule in self.columns.items() if rule.role is role)
 
-    def error_at(self, *path: str, text: str) -> PolicyError:
+    def error_at(self, *path: str | int, text: str) -> PolicyError:
         """Return the error that something is wrong at a place of the policy, with its line."""
         return policy_error([(path, text)], self._places)
 

@@ -14,7 +14,7 @@ from sfumato.counts import FrequencySet
 from sfumato.errors import InputError, ParameterError, PolicyError
 from sfumato.policy import GivenPolicy, Policy, RiskLevels, policy_of
 from sfumato.recode.gone import DataGone
-from sfumato.releases.manifest import MANIFEST, Manifest, SearchRecord
+from sfumato.releases.manifest import MANIFEST, Manifest, SearchRecord, SyntheticRecord
 from sfumato.releases.opening import (
     Published,
     UnreadableRelease,
@@ -100,6 +100,13 @@ class Dossier:
     def kind(self) -> str | None:
         """The kind of decoupling; None if the table is in one piece."""
         return None if self.manifest is None else self.manifest.kind
+
+    @property
+    def drawn(self) -> SyntheticRecord | None:
+        """The promise of rows that a mechanism drew; None if they are judged as people's."""
+        if self.manifest is None or not self.assessment.beliefs:
+            return None
+        return self.manifest.drawn
 
     def with_role(self, role: str) -> tuple[str, ...]:
         """Return the names of the published columns of a role."""

@@ -503,15 +503,21 @@ class Assessment(Showable):
         prices = self.prices.content()
         return [Sentence(prices.headline), *prices.parts]
 
+    @property
+    def believed_at_most(self) -> tuple[Listing, ...]:
+        """What a promise of differential privacy means as belief, if one is made."""
+        if not self.beliefs:
+            return ()
+        told = [f"{str(each)[:1].upper()}{str(each)[1:]}" for each in self.beliefs]
+        if more := but_for(self.beliefs):
+            told.append(f"{more[:1].upper()}{more[1:]} (delta {self.delta:.3g})")
+        return (Listing(tuple(told), caption="What anyone can come to believe, at most"),)
+
     def _lines(self) -> Iterator[Part]:
         if self.adversaries:
             lines = tuple(f"{str(each)[:1].upper()}{str(each)[1:]}" for each in self.adversaries)
             yield Listing(lines, caption="People at risk, by what is known of them")
-        if self.beliefs:
-            told = [f"{str(each)[:1].upper()}{str(each)[1:]}" for each in self.beliefs]
-            if more := but_for(self.beliefs):
-                told.append(f"{more[:1].upper()}{more[1:]} (delta {self.delta:.3g})")
-            yield Listing(tuple(told), caption="What anyone can come to believe, at most")
+        yield from self.believed_at_most
 
     def _attack_row(self, outcome: Outcome) -> list[Cell]:
         return [

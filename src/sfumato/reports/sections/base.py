@@ -31,8 +31,13 @@ class Chapter:
     parts: Callable[[Dossier], Sequence[Part]]
     """Answers the question, or raises `NotHereError`."""
 
+    of_people: bool = False
+    """Whether it takes each row for a person's: then it is silent on rows that were drawn."""
+
     def of(self, dossier: Dossier) -> Section | str:
         """Return the section, or the reason why it is not possible."""
+        if self.of_people and dossier.drawn is not None:
+            return "no row is a person's: a mechanism drew them"
         try:
             return Section(self.id, self.title, self.how_to_read, tuple(self.parts(dossier)))
         except NotHereError as error:

@@ -28,4 +28,5 @@ COLUMNS = Chapter(
     "Each line says how many people are left in a group that is too small, if an adversary knows "
     "that column, or those columns, besides the quasi-identifiers.",
     _parts,
+    of_people=True,
 )

@@ -160,4 +160,5 @@ DEPENDENCIES = Chapter(
     "An arrow says that one column depends on another; a thick arrow carries a rule, and its "
     "number is how surely it tells a value.",
     _parts,
+    of_people=True,
 )

@@ -162,4 +162,5 @@ PEOPLE = Chapter(
     "A class is all people who look the same in what others may know; the larger it is, the "
     "less surely a person's row is found.",
     _parts,
+    of_people=True,
 )

@@ -41,6 +41,9 @@ def _models(dossier: Dossier, manifest: Manifest) -> ContentTable:
             None,
         )
         rows.append([str(hidden), None, None if status is None else Badge(status)])
+    if manifest.drawn is not None:
+        status = checks.get("privacy budget")
+        rows.append([str(manifest.drawn), None, None if status is None else Badge(status)])
     return ContentTable.of(
         "What was promised",
         [

@@ -226,4 +226,5 @@ SHIFT = Chapter(
     "If a class has other shares than all people together, an adversary who knows a person's class "
     "learns something; if the release has other shares than the original, analyses are off.",
     _parts,
+    of_people=True,
 )

@@ -53,6 +53,7 @@ def _parts(dossier: Dossier) -> Sequence[Part]:
     return [
         Sentence(_headline(dossier), loud=True),
         *_at_risk(dossier),
+        *dossier.assessment.believed_at_most,
         _why(dossier),
         *_for_whom(dossier),
         Listing.of(_next_steps(dossier), most=_MOST_STEPS + 2, caption="What to do next"),
@@ -67,6 +68,11 @@ def _parts(dossier: Dossier) -> Sequence[Part]:
 
 def _headline(dossier: Dossier) -> str:
     found = dossier.assessment
+    if found.answer == "yes" and dossier.drawn is not None:
+        return (
+            "Every promise holds, and differential privacy against everyone: no attack is left to "
+            "try, and nothing about any person becomes likely that was not."
+        )
     if found.answer == "yes":
         return (
             "Every promise holds, every attack that applies was tried, and nothing about any "
@@ -170,11 +176,21 @@ def _value(value: object) -> str:
 # For whom the answer is.
 
 
+_WHOM_DRAWN = "It protects everyone in the original: none of the {} rows is a person's."
+_OF_DRAWN = (
+    "Against whom: anyone, whatever they know, whether or not it is told here.",
+    "Not looked at: other releases of the same people, and whether the roles below are right.",
+)
+
+
 def _for_whom(dossier: Dossier) -> list[Part]:
     manifest = dossier.manifest
     if manifest is None:
         return []
     rows = manifest.rows
+    if dossier.drawn is not None:
+        n = format_integer(rows.published)
+        return [Listing((_WHOM_DRAWN.format(n), *_OF_DRAWN), caption="For whom")]
     people = f"{format_integer(rows.published)} people"
     if "counted" in (manifest.person or {}):
         people = f"people in its {format_integer(rows.published)} rows"
@@ -269,6 +285,8 @@ def _judge(dossier: Dossier, manifest: Manifest, column: ColumnRecord) -> _Line:
     """Return how a column is protected, and whether that was enough: the answer decides."""
     found = dossier.assessment
     line = _line(manifest, column)
+    if dossier.drawn is not None:
+        line = _Line(line.role, "protected", "drawn under differential privacy, with all others")
     learned = [name for outcome in found.succeeded for name in outcome.columns]
     naming = [name for finding in found.named for name in finding.columns]
     if column.name in (*learned, *naming):
@@ -354,6 +372,8 @@ def _method_and_promises(manifest: Manifest | None) -> Iterator[list[Cell]]:
     yield ["method", _method(manifest)]
     for promise in manifest.models[:_MOST_PROMISES]:
         yield ["promise", _promise(promise, people="counted" in (manifest.person or {}))]
+    if manifest.drawn is not None:
+        yield ["promise", brief(str(manifest.drawn), most=160)]
     for hidden in (manifest.hiding or ())[:_MOST_PROMISES]:
         yield ["promise", brief(str(hidden), most=160)]
     more = len(manifest.models) - _MOST_PROMISES
@@ -365,6 +385,8 @@ def _method(manifest: Manifest) -> str:
     kind = kind_of(manifest.kind)
     if manifest.kind is not None:
         return f"{_first_line(kind)} ({kind.name})"
+    if manifest.drawn is not None:
+        return f"rows drawn from a model of noisy counts ({manifest.drawn.mechanism})"
     name = manifest.method_name
     known = every_method(PARTITIONERS).get(name)
     told = name if known is None else f"{_first_line(known)} ({name})"
