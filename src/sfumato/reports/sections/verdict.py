@@ -363,7 +363,8 @@ _ABOUT = "About this release; a group is people who look alike in what others ma
 
 def _facts(dossier: Dossier) -> ContentTable:
     rows = [*_method_and_promises(dossier.manifest), *_statements(dossier)]
-    return ContentTable.of(_ABOUT, ["", "in one line"], rows, most=None)
+    about = _ABOUT if dossier.drawn is None else "About this release"
+    return ContentTable.of(about, ["", "in one line"], rows, most=None)
 
 
 def _method_and_promises(manifest: Manifest | None) -> Iterator[list[Cell]]:
