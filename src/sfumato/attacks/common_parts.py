@@ -102,7 +102,8 @@ def terms_of(texts: Sequence[str]) -> list[set[str]]:
     """
     words = [_words(text) for text in texts]
     terms = {_bare(each) for each in words if each}
-    terms |= {_bare(_words(head[0])) for text in texts if (head := _QUALIFIED.match(text))}
+    heads = (text[: found.start()] for text in texts if (found := _BEYOND.search(text)))
+    terms |= {_bare(_words(head)) for head in heads if len(head) <= _LONGEST_HEAD}
     terms |= {_core_of(each) for each in words if len(each) <= _MOST_WORDS}
     # A number names nothing, and a long text is nothing that others qualify.
     terms = {t for t in terms if len(t) <= _LONGEST and any(map(str.isalpha, "".join(t)))}
@@ -115,8 +116,11 @@ def terms_of(texts: Sequence[str]) -> list[set[str]]:
     ]
 
 
-_QUALIFIED = re.compile(r"[^\[({:]*\w[^\[({:]*(?=[\[({:])")
-"""What stands before the first bracket or colon of a text."""
+_BEYOND = re.compile(r"[\[({:]")
+"""Where what only qualifies a text begins: its first bracket or colon."""
+
+_LONGEST_HEAD = 400
+"""The most characters before it: what is longer is prose."""
 
 _LONGEST = 6
 """The most words of a term."""
