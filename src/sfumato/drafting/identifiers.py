@@ -657,7 +657,7 @@ _NUMBERED = r"[ .]{0,2}(no|nr|nbr|num|number|id|code|nummer)?[ .]{0,2}[:#=]{0,2}
 _GIVEN = r"(?=[\w-]*\d{4}|(?:[\w-]*\d){5})[A-Za-z0-9][\w-]{4,24}\b"
 
 
-def _labelled(labels: str) -> re.Pattern[str]:
+def _after(labels: str) -> re.Pattern[str]:
     """Return the form of a number that stands after what it is called: MRN 1234567."""
     return re.compile(rf"\b({labels}){_NUMBERED}{_GIVEN}", re.IGNORECASE)
 
@@ -717,18 +717,18 @@ _INSIDE: Sequence[tuple[IdentifierKind, re.Pattern[str], str]] = (
         r"|(?<![\d.-])0\d{2,4}[ /]\d{6,8}\b"),
      "a telephone number"),
     (IdentifierKind.MEDICAL_RECORD,
-     _labelled("mrn|medical record|med rec|chart no|chart number|record no|record number"),
+     _after("mrn|medical record|med rec|chart no|chart number|record no|record number"),
      "a medical record number"),
     (IdentifierKind.HEALTH_PLAN,
-     _labelled("member id|member no|member number|policy no|policy number|subscriber|medicaid"
+     _after("member id|member no|member number|policy no|policy number|subscriber|medicaid"
                "|medicare|insurance no|insurance number|insurance id"), "a health plan number"),
     (IdentifierKind.ACCOUNT,
-     _labelled("account|acct|iban|credit card|card no|card number"), "an account number"),
+     _after("account|acct|iban|credit card|card no|card number"), "an account number"),
     (IdentifierKind.LICENCE,
-     _labelled(r"dl(?= ?(#|no))|licen[cs]e|driver'?s licen[cs]e|passport|npi|dea\b|certificate"),
+     _after(r"dl(?= ?(#|no))|licen[cs]e|driver'?s licen[cs]e|passport|npi|dea\b|certificate"),
      "the number of a license"),
     (IdentifierKind.DEVICE,
-     _labelled(r"serial|serial number|s/n|sn\b|imei|device id"), "the number of a device"),
+     _after(r"serial|serial number|s/n|sn\b|imei|device id"), "the number of a device"),
     (IdentifierKind.GEOGRAPHY, _STREET, "a street address"),
     (IdentifierKind.GEOGRAPHY, _IN_A_STATE, "a ZIP code"),
     (IdentifierKind.PHOTO, re.compile(r"\b[\w-]+\.(jpe?g|png|heic)\b", re.IGNORECASE), "a picture"),

@@ -66,7 +66,7 @@ class SeenTogether:
         """
         shares = [Fraction(0)]
         for column in range(len(self.counts)):
-            known = self.known(column)
+            known = self.count_known(column)
             if known:
                 most = int(self.limited_counts(column)[1:].max(initial=0))
                 shares.append(Fraction(most, known))
@@ -87,7 +87,7 @@ class SeenTogether:
         found[MISSING] = False
         return found
 
-    def known(self, column: int) -> int:
+    def count_known(self, column: int) -> int:
         """Return of how many people a value of a column is said."""
         count = self.counts[column]
         return int(count[1:].sum() if self.silent is None else count[self.says(column)].sum())
@@ -110,7 +110,9 @@ class SeenTogether:
                 continue
             limited = self.limited_counts(column)[1:]
             value = int(limited.argmax())
-            above = int(limited[value]) * alpha.denominator - alpha.numerator * self.known(column)
+            above = int(limited[value]) * alpha.denominator - alpha.numerator * self.count_known(
+                column
+            )
             if above > most:
                 most, found = above, (column, value + 1)
         return found
@@ -294,7 +296,7 @@ def _may_hide(everyone: SeenTogether, rules: Rules) -> bool:
     if everyone.size < rules.k:
         return False
     for column in range(len(everyone.counts)):
-        known = everyone.known(column)
+        known = everyone.count_known(column)
         missing = everyone.size - known
         if missing >= rules.k:
             continue
@@ -325,7 +327,7 @@ def _take_apart(
             return taken if taken.sum() >= rules.k else None
         # A value is too frequent among those who stay: some with others must stay too.
         column, value = excess
-        count, known = int(rest.counts[column][value]), rest.known(column)
+        count, known = int(rest.counts[column][value]), rest.count_known(column)
         others = (offers.values[column] != value) & rest.says(column)[offers.values[column]]
         taken = _drop(taken, others, ceil(count / rules.alpha) - known, rng)
     return None
@@ -339,7 +341,7 @@ def _take_within(
     part = base.plus(offers.values, taken)
     while (excess := part.find_excess(alpha)) is not None:
         column, value = excess
-        count, known = int(part.counts[column][value]), part.known(column)
+        count, known = int(part.counts[column][value]), part.count_known(column)
         guilty = (offers.values[column] == value) & (taken > 0)
         above = count * alpha.denominator - alpha.numerator * known
         too_many = -(-above // (alpha.denominator - alpha.numerator))
@@ -352,7 +354,7 @@ def _worst_of(part: SeenTogether, offers: Offers, guilty: BoolArray, alpha: Frac
     """Keep of some rows those that have most other values that are too frequent."""
     score = np.zeros(len(guilty), dtype=np.int64)
     for column, codes in enumerate(offers.values):
-        known = part.known(column)
+        known = part.count_known(column)
         frequent = part.limited_counts(column) * alpha.denominator > alpha.numerator * known
         frequent[MISSING] = False
         score += frequent[codes]
@@ -398,7 +400,7 @@ def _add_back(
     if not part.size:
         return taken
     counts = [count.tolist() for count in part.counts]
-    known = [part.known(column) for column in range(len(counts))]
+    known = [part.count_known(column) for column in range(len(counts))]
     says = [part.says(column).tolist() for column in range(len(counts))]
     before = -1
     # A row that is taken may make room for one that was passed over.
@@ -432,7 +434,7 @@ def count_room(part: SeenTogether, row: Sequence[int], alpha: Fraction) -> int |
     for column, (count, code) in enumerate(zip(part.counts, row, strict=True)):
         if not part.is_limited(column, code):
             continue
-        known, mine = part.known(column), int(count[code]) if code >= 0 else 0
+        known, mine = part.count_known(column), int(count[code]) if code >= 0 else 0
         room = max(int((alpha * known - mine) / (1 - alpha)), 0)
         found = room if found is None else min(found, room)
     return found
@@ -455,7 +457,7 @@ def count_of_next(part: SeenTogether, row: Sequence[int], alpha: Fraction, fewes
     found = more
     for column, (count, code) in enumerate(zip(part.counts, row, strict=True)):
         if part.is_limited(column, code):
-            known, mine = part.known(column), int(count[code]) if code >= 0 else 0
+            known, mine = part.count_known(column), int(count[code]) if code >= 0 else 0
             most = (known + more) * alpha.numerator // alpha.denominator
             found = min(found, max(most - mine, 0))
     return found

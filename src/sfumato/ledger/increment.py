@@ -696,7 +696,7 @@ class _Work:
         return (
             drawn
             < chance_aside(
-                self.rules.alpha, [part.known(column) for column in range(len(part.counts))]
+                self.rules.alpha, [part.count_known(column) for column in range(len(part.counts))]
             )
             or labels in self.rules.closed
             or bool(self._rules(codes).objection(part, "the newcomers"))

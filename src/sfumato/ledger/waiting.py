@@ -88,7 +88,7 @@ def hides_any(cell: SeenTogether, leaving: int, alpha: Fraction) -> bool:
         most = int(cell.limited_counts(column)[1:].max(initial=0))
         for people in (leaving, cell.size - leaving):
             alike = min(most, people)
-            unknown = min(cell.size - cell.known(column), people - alike)
+            unknown = min(cell.size - cell.count_known(column), people - alike)
             if alike > alpha * (people - unknown):
                 return False
     return True

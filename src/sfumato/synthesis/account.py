@@ -229,7 +229,7 @@ def write_account(path: Path, account: PrivacyAccount) -> None:
 
 
 @contextmanager
-def _locked(path: Path) -> Iterator[None]:
+def _hold_lock(path: Path) -> Iterator[None]:
     """Let no other process change an account meanwhile."""
     lock = path.with_name(f"{path.name}.lock")
     try:
@@ -252,7 +252,7 @@ def open_account(path: Path, account: PrivacyAccount) -> None:
     """Write a new account; raise if one is there."""
     # A link and what it leads to are one account.
     path = path.resolve()
-    with _locked(path):
+    with _hold_lock(path):
         if path.exists():
             raise OutputError(
                 f"{str(path)!r} exists, and an account is never replaced: what was spent stays "
@@ -276,7 +276,7 @@ def spend(
         contributions: The most rows of a unit that count.
     """
     path = path.resolve()
-    with _locked(path):
+    with _hold_lock(path):
         account = read_account(path)
         made = account.with_spent(budget, what, unit=unit, contributions=contributions)
         write_account(path, made)

@@ -135,7 +135,7 @@ def read_unsaid(counts: FrequencySet, names: Sequence[str]) -> FrequencySet | No
     """
     read = {}
     for name in names:
-        said = _said(counts.column(name))
+        said = _what_is_said(counts.column(name))
         if said is not None:
             read[name] = said
     if not read:
@@ -163,7 +163,7 @@ def read_unsaid_groups(groups: GroupedTables) -> GroupedTables | None:
     """
     tables = []
     for table in groups.sensitive:
-        said = None if table.joint is not None else _said(table.column)
+        said = None if table.joint is not None else _what_is_said(table.column)
         if said is not None:
             column, number = said
             code = number[table.value]
@@ -173,7 +173,7 @@ def read_unsaid_groups(groups: GroupedTables) -> GroupedTables | None:
     return replace(groups, sensitive=tuple(tables)) if tables else None
 
 
-def _said(column: Column) -> tuple[Column, CodeArray] | None:
+def _what_is_said(column: Column) -> tuple[Column, CodeArray] | None:
     """Return a column without values that say nothing, and the code of each of its own there.
 
     None if it has no such values, or only one other.
