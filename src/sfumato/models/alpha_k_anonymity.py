@@ -80,7 +80,12 @@ class AlphaKAnonymity(PrivacyModel):
         require_int("k", self.k, at_least=1)
         if isinstance(self.protected, str) or not isinstance(self.protected, Iterable):
             raise ParameterError("protected", self.protected, "a list of values")
-        object.__setattr__(self, "protected", tuple(self.protected))
+        # Days and moments as they are written: a manifest says them so, and is compared.
+        values = (
+            v if is_missing(v) or isinstance(v, str | int | float) else text_of(v)
+            for v in self.protected
+        )
+        object.__setattr__(self, "protected", tuple(values))
         if any(is_missing(value) for value in self.protected):
             raise ParameterError("protected", self.protected, "known values, not missing ones")
 

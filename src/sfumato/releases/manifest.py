@@ -1146,7 +1146,8 @@ def plain(value: Any) -> Any:  # noqa: ANN401 - any parameter of any model
         return plain(value.item())
     if isinstance(value, float) and not math.isfinite(value):
         return str(value)
-    return value
+    # A day or a moment that a model names, as it is written in the release.
+    return value if value is None or isinstance(value, str | int | float) else text_of(value)
 
 
 def generalization_of(recoding: FullDomainRecoding) -> dict[str, dict[str | None, object]]:
