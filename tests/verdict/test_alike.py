@@ -256,3 +256,12 @@ def test_a_long_text_takes_no_longer_than_it_is_long():
     # Tried at every place it could end, one of this length took hours.
     long = "a" * 300_000
     assert terms_of([long, f"{long}(", "HIV (B20)", "HIV"]) == [set(), set(), {"hiv …"}, {"hiv …"}]
+
+
+@pytest.mark.usefixtures("patience")
+@pytest.mark.parametrize("sign", ["a", "1", "1.", "a 1-", "(a", "a:", "x,"])
+def test_a_table_with_a_long_cell_is_judged(sign):
+    ill = [sign * (200_000 // len(sign)), *["flu", "gout", "hiv"] * 7]
+    table = pa.table({"age": [str(20 + at % 2) for at in range(len(ill))], "ill": ill})
+    # Patterns that were tried at every place of it took minutes.
+    assert sf.verify(table, quasi_identifiers=["age"], sensitive=["ill"]).attacks

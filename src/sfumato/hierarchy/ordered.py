@@ -311,6 +311,9 @@ _THOUSANDS = re.compile(r"(?<=\d)[,.'’ \u00a0\u202f](?=\d{3}(?!\d))")
 _GLUED = re.compile(r"(?<=\d)(?=[^\W\d_])(?!e[-+]?\d)")
 """Where a unit stands right behind a number."""
 
+_LONGEST_BAND = 200
+"""Characters of a band; what is longer is none, and would be tried at every place."""
+
 _SHORT = re.compile(r"(\d+(?:\.\d+)?) ?(k|tsd|m|mio)\b")
 
 
@@ -325,7 +328,7 @@ def band_of(text: str) -> Stretch | None:
     (75.0, inf, True)
     >>> band_of("young")
     """
-    if not any(char.isdigit() for char in text):
+    if len(text) > _LONGEST_BAND or not any(char.isdigit() for char in text):
         return None
     plain = text.casefold().replace("–", "-").replace("—", "-")
     plain = _SHORT.sub(_written_out, _THOUSANDS.sub("", _CURRENCY.sub("", plain)))
