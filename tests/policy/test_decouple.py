@@ -122,7 +122,7 @@ def test_any_decoupling_reads_back_as_it_was_written(name, options):
         (
             "{l: 3}",
             (
-                "p, line 3, decouple: 'method' is missing: it says which one is meant, as in "
+                "p, line 3, decouple: 'method' is missing: it gives the name, as in "
                 "{method: break-merge}."
             ),
         ),

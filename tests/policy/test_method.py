@@ -211,7 +211,7 @@ class TestWithMethod:
         [
             (5, "policy, method: must be a text, got 5"),
             (None, "policy, method: must be a text, got nothing"),
-            ({"cuts": 5}, "policy, method: 'method' is missing: it says which one is meant"),
+            ({"cuts": 5}, "policy, method: 'method' is missing: it gives the name"),
             ({1: 2}, "policy, method: a key must be a text, got 1"),
             (
                 {"method": "full-domain", "cuts": 5},

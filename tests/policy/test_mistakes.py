@@ -176,8 +176,8 @@ MISTAKES = {
     "a hierarchy without its kind": (
         column("{role: quasi-identifier, hierarchy: {widths: [5]}}"),
         (
-            "p, line 3, columns.age.hierarchy: 'kind' is missing: it says which one is meant. "
-            "Known: "
+            "p, line 3, columns.age.hierarchy: 'kind' is missing: it names the hierarchy. "
+            "Write {kind: intervals, widths: …}. Got a mapping with the keys 'widths'"
         ),
     ),
     "an unknown setting of a hierarchy": (
@@ -308,7 +308,7 @@ MISTAKES = {
     "a search without a name": (
         GOOD + "search: {checks: 10}",
         (
-            "p, line 3, search: 'search' is missing: it says which one is meant, as in "
+            "p, line 3, search: 'search' is missing: it gives the name, as in "
             "{search: best-first}. Got a mapping with the keys 'checks'"
         ),
     ),
@@ -319,7 +319,7 @@ MISTAKES = {
     "a method without a name": (
         GOOD + "method: {best: loss}",
         (
-            "p, line 3, method: 'method' is missing: it says which one is meant, as in "
+            "p, line 3, method: 'method' is missing: it gives the name, as in "
             "{method: top-down}. Got a mapping with the keys 'best'"
         ),
     ),

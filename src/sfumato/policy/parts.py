@@ -146,12 +146,12 @@ def choose(family: Mapping[str, type[T]], tag: str, value: object) -> T:
     """
     if not isinstance(value, str | Mapping):
         raise Fault(f"must be a mapping with the key {tag!r}, got {show(value)}")
+    what = getattr(family, "what", tag)
     if isinstance(value, Mapping) and tag not in value:
-        near = suggest("", sorted(family))
-        raise Fault(f"{tag!r} is missing: it says which one is meant. {near} Got {show(value)}")
+        meant = _meant(family, tag, value)
+        raise Fault(f"{tag!r} is missing: it names the {what}. {meant} Got {show(value)}")
     name = value if isinstance(value, str) else value[tag]
     path = (tag,) if isinstance(value, Mapping) else ()
-    what = getattr(family, "what", tag)
     if not isinstance(name, str):
         near = suggest("", sorted(family))
         raise Fault(f"must be the name of a {what}, got {show(name)}. {near}", path)
@@ -160,6 +160,27 @@ def choose(family: Mapping[str, type[T]], tag: str, value: object) -> T:
     given = value if isinstance(value, Mapping) else {}
     rest = {key: item for key, item in given.items() if key != tag}
     return build(family[name], rest, what=name)
+
+
+def _meant(family: Mapping[str, type], tag: str, value: Mapping[str, object]) -> str:
+    """Return how to write a member that somebody gave without its tag, or the names there are.
+
+    >>> from sfumato.models import MODELS
+    >>> _meant(MODELS, "model", {"k-anonymity": 5})
+    'Write {model: k-anonymity, k: 5}.'
+    """
+    for name in family:
+        if name in value:
+            given = value[name]
+            first = next(iter(parameters(family[name])), None)
+            alone = isinstance(given, bool | int | float | str)
+            setting = f", {first}: {given}" if first is not None and alone else ""
+            return f"Write {{{tag}: {name}{setting}}}."
+    takes = [name for name in family if value and set(value) <= set(parameters(family[name]))]
+    if len(takes) == 1:
+        settings = "".join(f", {key}: …" for key in value)
+        return f"Write {{{tag}: {takes[0]}{settings}}}."
+    return suggest("", sorted(family))
 
 
 def member_settings(member: object, tag: str) -> dict[str, object]:
@@ -1184,7 +1205,7 @@ class Choice(Part):
         given = keywords(value) if isinstance(value, Mapping) else {cls.tag: value}
         if cls.tag not in given:
             raise Fault(
-                f"{cls.tag!r} is missing: it says which one is meant, as in "
+                f"{cls.tag!r} is missing: it gives the name, as in "
                 f"{{{cls.tag}: {cls.example}}}. Got {show(given)}"
             )
         name = read(str, given[cls.tag], (cls.tag,) if isinstance(value, Mapping) else ())
