@@ -124,7 +124,16 @@ def test_timings_are_of_every_repeat_and_the_least_is_not_above_the_median():
 
 @pytest.mark.parametrize(
     "name",
-    ["models", "search-adult", "check-table", "local", "scale", "engines", "engines-million"],
+    [
+        "models",
+        "search-adult",
+        "check-table",
+        "local",
+        "wide",
+        "scale",
+        "engines",
+        "engines-million",
+    ],
 )
 @pytest.mark.usefixtures("adult", "bench")
 def test_a_quick_run_gives_figures_and_keeps_nothing(name, capsys):
