@@ -231,7 +231,7 @@ def as_text(frame: pd.DataFrame) -> pd.DataFrame:
 
 
 def person_of(policy: Policy) -> str | None:
-    """Return the column that tells people apart in a policy."""
+    """Return the column that identifies people in a policy."""
     return None if policy.person is None else policy.person.column
 
 

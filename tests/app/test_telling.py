@@ -14,8 +14,8 @@ def test_sentences_within_sentences_keep_names_and_figures():
     assert tell("leave out ill and pay") == "ill und pay weglassen"
     told = tell(
         "It is assumed that others do not know 'salary' of a person (if that is wrong, 934 of "
-        "1 000 people are at risk), and 3 more columns likewise. Say why in the policy "
-        "(because: …), or let it be known"
+        "1 000 people are at risk), and 3 more columns likewise. Give the reason in the "
+        "policy (because: …), or remove known: false"
     )
     assert told.startswith(
         "Angenommen wird: andere wissen 'salary' von einem Menschen nicht (stimmt"

@@ -202,7 +202,7 @@ def test_tables_come_back_as_they_were_given_and_keep_their_types(kind):
 
 def test_it_warns_that_it_gives_away_who_is_in_the_data():
     release = anatomised(ROWS, 2, seed=1)
-    assert any("can tell whether that person is in the data" in w for w in release.warnings)
+    assert any("can see whether that person is in the data" in w for w in release.warnings)
     assert any("seed" in warning for warning in release.warnings)
 
 

@@ -221,12 +221,12 @@ def test_the_command_line_publishes_and_verifies_it(tmp_path):
     out = str(tmp_path / "out")
     done = CliRunner().invoke(app, ["decouple", *words, *options, "-o", out])
     assert done.exit_code == 0, done.output
-    assert "no quasi-identifier tells salary with more than 50 %" in done.output
+    assert "no quasi-identifier reveals salary with more than 50 %" in done.output
     manifest = json.loads((tmp_path / "out" / "manifest.json").read_text(encoding="utf-8"))
     assert manifest["kind"] == "association-hiding"
     assert "group" not in manifest
     readme = (tmp_path / "out" / "README.md").read_text(encoding="utf-8")
-    assert "- No quasi-identifier tells `salary` with more than 50 %, nor that" in readme
+    assert "- No quasi-identifier reveals `salary` with more than 50 %, nor that" in readme
     found = CliRunner().invoke(app, ["verify", "--all", out])
     assert found.output.count("associations") == 3
     assert "Holds: all 12 checks." in found.output
@@ -266,9 +266,9 @@ def test_what_readers_ask_is_answered_from_labels():
     assert "*" not in str(person)
     assert sf.verify(release, policy=policy, data=census()).attacks
     report = sf.report(release, data=census(), policy=policy).write("markdown")
-    assert "no quasi-identifier tells salary with more than 50 %" in report
+    assert "no quasi-identifier reveals salary with more than 50 %" in report
     broken = sf.decouple(census(), "break-merge", policy=policy.replace(models=[K]))
-    assert "no quasi-identifier tells salary" in str(sf.diff(broken, release))
+    assert "no quasi-identifier reveals salary" in str(sf.diff(broken, release))
     assert sf.breach(release).views
     assert sf.detect(release).networks
     assert sf.decouple(release, "break-merge").verdict.holds

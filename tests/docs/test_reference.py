@@ -281,7 +281,7 @@ def stored(people, policy) -> list[dict]:
 
 
 def refined() -> dict:
-    """Make a release in which quasi-identifiers told something, and no longer do."""
+    """Make a release in which quasi-identifiers revealed something, and no longer do."""
     told = {"age": [31] * 4 + [33] * 4, "ill": ["flu"] * 4 + ["gout"] * 4}
     policy = sf.Policy(
         columns={

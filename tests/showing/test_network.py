@@ -64,7 +64,7 @@ def test_what_stands_out_can_be_told_without_colour():
         tooltip(edge): edge.find(f"{SVG}path") for edge in children(check_drawing(svg), "edge")
     }
     plain = lines["Age → Gender"]
-    strong = lines["Age → Zipcode, rule of 100 %, direction not told by the data"]
+    strong = lines["Age → Zipcode, rule of 100 %, direction not determined by the data"]
     weaker = lines["Salary → Government, rule of 50 %"]
     widths = [float(line.get("stroke-width")) for line in (plain, weaker, strong)]
     assert widths[0] * 2 < widths[1] < widths[2]
@@ -107,7 +107,7 @@ def test_the_legend_explains_what_occurs_and_nothing_else():
         "other",
         "depends on",
         "carries a rule; the thicker, the stronger",
-        "direction not told by the data",
+        "direction not determined by the data",
         "closes a cycle",
     ]
 
@@ -126,7 +126,7 @@ def test_it_is_told_in_words():
     assert "6 columns, 7 arrows." in words
     assert "Sensitive: Government, Marital-Status and Salary." in words
     assert "Gender depends on Age and Zipcode." in words
-    assert "Age → Zipcode, rule of 100 %, direction not told by the data." in words
+    assert "Age → Zipcode, rule of 100 %, direction not determined by the data." in words
 
 
 def test_percentages_do_not_lie_upon_each_other():

@@ -20,7 +20,7 @@ def drawn(spots, title="Risk and loss"):
 
 
 def place_of(mark):
-    """The left or upper corner of a mark, which tells its place from another's."""
+    """The left or upper corner of a mark, which determines its place from another's."""
     x, y = re.match(r"M(\S+) (\S+?)[al]", mark.find(f"{SVG}path").get("d")).groups()
     return float(x), float(y)
 

@@ -255,7 +255,7 @@ class TestFacts:
         assert fact.also == (("Salary", "≤50K"),)
         assert (fact.people, fact.support, fact.posterior) == (2, 2, 1.0)
         assert found.advice().decouple == CENSUS[3:]
-        assert "facts tell" in found.headline
+        assert "facts reveal" in found.headline
         assert "State-gov" in str(found)
 
     def test_they_are_judged_by_what_was_believed_before(self, census):

@@ -334,7 +334,7 @@ def test_classes_are_generalised_further_as_one_remedy_of_a_chain() -> None:
     findings = sf.detect(first.whole, support=2)
     refined = trials.try_policy(policy, (findings,))
     assert refined is not None
-    assert str(Refine(("ill",), findings)) == "generalise the classes further that tell ill"
+    assert str(Refine(("ill",), findings)) == "generalise further the classes that reveal ill"
     require_kept(refined.standing, table, policy, (findings,))
 
 

@@ -50,8 +50,8 @@ STOPS = {
         "Ask for the answer, and let the app do what is advised.",
     ),
     "decouple": Stop(
-        "Where several sensitive columns tell each other, they can be published apart: all values "
-        "stay, and who has which together is left to guess.",
+        "Where one sensitive column reveals another, you can publish them separately: all values "
+        "stay, but which belong together can only be guessed.",
         "Part diagnosis and salary, and see what is left to guess.",
     ),
     "publish": Stop(

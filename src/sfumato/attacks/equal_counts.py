@@ -39,7 +39,7 @@ class EqualCounts(Attack):
     groups on `DeFinetti` learns that.
 
     Args:
-        column: The sensitive column that is told.
+        column: The sensitive column that is revealed.
         known: The one that is known.
 
     Example:

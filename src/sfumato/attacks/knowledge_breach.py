@@ -201,9 +201,9 @@ class KnowledgeBreach(Attack):
     @classmethod
     def why_not(cls, target: Target) -> str:
         if not {*target.knowable} - {*target.sensitive[:1]} and target.grouped is None:
-            return "there is no other column that others may know, which could tell a sensitive one"
+            return "others may know no other column that could reveal a sensitive one"
         if len(target.sensitive) < 2:
-            return "there are not two sensitive columns, of which one could tell the other"
+            return "there are fewer than two sensitive columns, so none can reveal another"
         if target.counts is not None:
             return "there is no person in the table"
         return "the sensitive columns are not in tables of their own"

@@ -390,13 +390,13 @@ def merge(
     ] = None,
     force: ForceOption = False,
 ) -> None:
-    """Join decoupled tables on the group, as an analyst or an adversary would.
+    """Join decoupled tables on their groups.
 
-    Every combination that a group may have is a row, with the number of people who would have it
-    if the tables had nothing to do with each other: use it as a weight. With --how counts the
-    counts of all tables stand beside it, as in the natural join that the literature calls merging.
-    With --how sample there is a row per person, in one of all the ways to join the tables, drawn
-    at random.
+    Analysts do so, and adversaries. Every combination that a group may have is a row, with the
+    number of people who would have it if the tables had nothing to do with each other: use it as a
+    weight. With --how counts the counts of all tables stand beside it, as in the natural join that
+    the literature calls merging. With --how sample there is a row per person, in one of all the
+    ways to join the tables, drawn at random.
     """
     from sfumato.tasks.merge import merge as task
 

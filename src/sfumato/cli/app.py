@@ -31,7 +31,7 @@ _PLAIN_TEXT: dict[str, Any] = {
     "rich_markup_mode": None,
     "pretty_exceptions_enable": False,
 }
-_GROUPS = {"ledger": "Publish again and again: a ledger keeps a limit over all releases."}
+_GROUPS = {"ledger": "Publish again and again under one limit."}
 """The commands that have commands of their own, and what they are for."""
 
 

@@ -126,11 +126,11 @@ def check_evidence(
     ] = None,
     json: JsonOption = False,
 ) -> None:
-    """Find out whether a release is what its publisher signed, to the last byte.
+    """Check that a release is what its publisher signed.
 
-    The exit code is 0 if nothing was changed, added or taken away, and 1 if something was; with a
-    public key also if the release is not signed, or by another key. Whether the claims are true
-    is another question, which sfumato verify answers.
+    Every byte counts. The exit code is 0 if nothing was changed, added or taken away, and 1 if
+    something was; with a public key also if the release is not signed, or by another key. Whether
+    the claims are true is another question, which sfumato verify answers.
     """
     from sfumato.tasks.evidence import check_evidence as task
 

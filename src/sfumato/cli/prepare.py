@@ -330,7 +330,7 @@ def check_policy(
     ] = None,
     json: JsonOption = False,
 ) -> None:
-    """Show what a new file would change under a policy that was written for an earlier one.
+    """Show what a new file would change in a policy.
 
     New and missing columns, values without a place, types, keys of people that repeat, promises
     that cannot be kept. Values are counted, and named in a terminal only. The exit code is 1 if
@@ -391,11 +391,11 @@ def widen(  # noqa: PLR0917 - options of a command line
     force: ForceOption = False,
     json: JsonOption = False,
 ) -> None:
-    """Make one row per person of a table in which people have several.
+    """Make one row per person.
 
-    Columns that never change within a person stay one column; each other one becomes several,
-    name_1, name_2 and so on, in the order that is given. The result is a table about people like
-    the one it was made of, and not for publication.
+    People may have several rows in the table you give. Columns that never change within a person
+    stay one column; each other one becomes several, name_1, name_2 and so on, in the order that is
+    given. The result is a table about people like the one it was made of, and not for publication.
     """
     from sfumato.tasks.widen import widen as task
 
@@ -566,7 +566,7 @@ def compare(  # noqa: PLR0917 - options of a command line
     force: ForceOption = False,
     json: JsonOption = False,
 ) -> None:
-    """Weigh risk against loss for several policies, and choose one.
+    """Weigh risk against loss for several policies.
 
     The table is counted once and nothing is published. Policies that no other one beats in both
     respects are marked; one that no release keeps is listed with the reason.

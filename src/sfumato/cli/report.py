@@ -84,12 +84,13 @@ def report(  # noqa: PLR0917 - options of a command line
     even_so: EvenSoOption = False,
     force: ForceOption = False,
 ) -> None:
-    """Write a report on a release: one page with the answer, then everything behind it.
+    """Write a report on a release.
 
-    HTML is one file that fetches nothing; print it, or save it as PDF, from a browser. The answer
-    is that of `sfumato verify` with the same options. The exit code is 0 if the release may be
-    published and 1 if not; the report is written in any case. With --public it may be written into
-    the release, as report.html; the evidence then names it, too.
+    The first page has the answer; everything behind it follows. HTML is one file that fetches
+    nothing; print it, or save it as PDF, from a browser. The answer is that of `sfumato verify`
+    with the same options. The exit code is 0 if the release may be published and 1 if not; the
+    report is written in any case. With --public it may be written into the release, as report.html;
+    the evidence then names it, too.
     """
     from sfumato.releases.evidence import enclose, is_inside, require_place
     from sfumato.releases.release import is_stored
@@ -157,7 +158,7 @@ def diff(
     ] = None,
     json: JsonOption = False,
 ) -> None:
-    """Show what changed in risk and usefulness between two releases, and why.
+    """Compare the risk and usefulness of two releases.
 
     Both are verified and attacked by the same rules; what was done differently is read from their
     manifests. The exit code is 0 whatever is found: `sfumato verify` judges a release.

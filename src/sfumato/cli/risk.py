@@ -226,7 +226,7 @@ def breach(  # noqa: PLR0917 - options of a command line
     most: Annotated[int, typer.Option(metavar="N", min=1, help="How many guesses are shown.")] = 10,
     json: JsonOption = False,
 ) -> None:
-    """Show how surely people's values can be guessed once a table is decoupled.
+    """Show how well decoupled values can be guessed.
 
     A decoupled release is taken as it is; another release or table is decoupled in memory, and
     what it told before stands beside. With --group the answer is about one person. The exit
@@ -293,11 +293,12 @@ def membership(  # noqa: PLR0917 - options of a command line
     seed: SeedOption = 0,
     json: JsonOption = False,
 ) -> None:
-    """Compare real and made-up people with the groups of releases, side by side.
+    """Show who can be found to be in the data.
 
-    Shown are how many groups a real and a made-up person match, and the share of made-up people
-    who match none: of those others can tell that they are not in the data. The nearer to 100 %,
-    the more matching says about the rest. The exit code is 0: this measures, and judges nothing.
+    Real and made-up people are compared with the groups of releases. Shown are how many groups a
+    real and a made-up person match, and the share of made-up people who match none: of those others
+    can tell that they are not in the data. The nearer to 100 %, the more matching says about the
+    rest. The exit code is 0: this measures, and judges nothing.
     """
     from sfumato.tasks.membership import membership as task
 
@@ -377,7 +378,7 @@ def explain(  # noqa: PLR0917 - options of a command line
     force: ForceOption = False,
     json: JsonOption = False,
 ) -> None:
-    """Show what an adversary who knows a person learns of the person's sensitive values.
+    """Show what others could learn about one person.
 
     Every class, group or bucket that fits what is known is taken, and what is believed of each
     value stands beside what is believed of all people. Where several columns have a
@@ -527,12 +528,12 @@ def verify(  # noqa: PLR0917 - options of a command line
     ] = None,
     json: JsonOption = False,
 ) -> None:
-    """Check whether it may be published: recompute every promise, run every attack.
+    """Check whether a release may be published.
 
-    The promises are recomputed from the published rows alone. A person is at risk if something
-    about them is as good as known to an adversary, and was not before. The exit code is 0 if all
-    promises hold, no person is at risk and no column names people, and 1 if not; with --strict it
-    is 1 unless the answer is yes.
+    Every promise is recomputed, from the published rows alone, and every attack is run. A person
+    is at risk if something about them is as good as known to an adversary, and was not before. The
+    exit code is 0 if all promises hold, no person is at risk and no column names people, and 1 if
+    not; with --strict it is 1 unless the answer is yes.
     """
     from sfumato.errors import ParameterError
     from sfumato.releases.release import public_name

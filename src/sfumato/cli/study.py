@@ -86,12 +86,13 @@ def lattice(
     draw: _DrawOption = None,
     json: JsonOption = False,
 ) -> None:
-    """Show every generalisation a policy allows: valid, minimal, chosen, and what each costs.
+    """Show every generalisation that a policy allows.
 
-    A node is one level per quasi-identifier. All of them are judged, whatever the policy's search
-    would leave out; where there are many, their heights and the minimal nodes are listed. Nothing
-    of it is for publication: it depends on all raw values. The exit code is 0 also if no node is
-    valid: this shows, and judges no release.
+    Each is marked as valid, minimal or chosen, with its cost. A node is one level per
+    quasi-identifier. All of them are judged, whatever the policy's search would leave out; where
+    there are many, their heights and the minimal nodes are listed. Nothing of it is for
+    publication: it depends on all raw values. The exit code is 0 also if no node is valid: this
+    shows, and judges no release.
     """
     from sfumato.tasks.lattice import lattice as task
 
@@ -121,10 +122,10 @@ def hierarchies(
     draw: _DrawOption = None,
     json: JsonOption = False,
 ) -> None:
-    """Show the hierarchies of a policy as they are for a table: levels, labels and value trees.
+    """Show the hierarchies of a policy for a table.
 
-    They are the ones that anonymize climbs. They hold values of the table, so nothing of it is for
-    publication.
+    You see their levels, labels and value trees. They are the ones that anonymize climbs. They hold
+    values of the table, so nothing of it is for publication.
     """
     from sfumato.tasks.hierarchies import hierarchies as task
 
@@ -160,11 +161,12 @@ def hiding(
     ] = 1,
     json: JsonOption = False,
 ) -> None:
-    """Show what Q-S association hiding would cost, beside decoupling, which costs nothing.
+    """Show what Q-S association hiding would cost.
 
-    Sensitive values are generalised along the hierarchies of the policy until no rule from
-    quasi-identifiers to one of them is surer than a threshold. Nothing is published: sfumato
-    decouple --method association-hiding does that. The exit code is 0: this measures.
+    Decoupling, which costs nothing, stands beside it. Sensitive values are generalised along the
+    hierarchies of the policy until no rule from quasi-identifiers to one of them is surer than a
+    threshold. Nothing is published: sfumato decouple --method association-hiding does that. The
+    exit code is 0: this measures.
     """
     from sfumato.tasks.hiding import CONFIDENCES
     from sfumato.tasks.hiding import hiding as task
@@ -218,10 +220,10 @@ def trace(
     force: ForceOption = False,
     json: JsonOption = False,
 ) -> None:
-    """Show the steps of top-down recoding: what was specialised, what passed, what was sent back.
+    """Show the steps of top-down recoding.
 
-    Nothing is published. It shows single rows and what became of them, so nothing of it is for
-    publication.
+    Each step says what was specialised, what passed and what was sent back. Nothing is published.
+    It shows single rows and what became of them, so nothing of it is for publication.
     """
     from sfumato.tasks.trace import trace as task
 

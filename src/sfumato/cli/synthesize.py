@@ -141,7 +141,7 @@ def account(
     ] = None,
     json: JsonOption = False,
 ) -> None:
-    """Open the account of a source, or show what was spent on it.
+    """Open or show the privacy budget of a source.
 
     Noisy releases of the same people tell more together than each alone. With --account, sfumato
     synthesize writes down what it spends, and refuses what is beyond the limit of all.

@@ -52,7 +52,7 @@ def utility(  # noqa: PLR0917 - options of a command line
     people_file: PeopleFileOption = None,
     json: JsonOption = False,
 ) -> None:
-    """Measure how well releases still answer questions, beside the table they were made of.
+    """Measure how useful releases still are.
 
     Random counting queries are put to the original and to each release, the correlations between
     columns are compared, and means, variances, quantiles and regressions of numbers; a model tries
@@ -109,11 +109,12 @@ def estimate(
     ] = None,
     json: JsonOption = False,
 ) -> None:
-    """Estimate how many rows have such values, as an analyst who has only the release would.
+    """Estimate how many rows have given values.
 
-    Rows behind a label are taken to be spread evenly over what it stands for, and columns
-    published apart to have nothing to do with each other within a group. Beside the estimate
-    stand the fewest and the most rows it can be in any table behind the release.
+    It answers as an analyst would who has only the release. Rows behind a label are taken to be
+    spread evenly over what it stands for, and columns published apart to have nothing to do with
+    each other within a group. Beside the estimate stand the fewest and the most rows it can be in
+    any table behind the release.
     """
     from sfumato.tasks.estimate import estimate as task
 

@@ -16,8 +16,8 @@ from sfumato.typing import Progress
 from sfumato.usefulness.propensity import DISTINGUISHABILITY
 
 DREW = (
-    "synthetic rows were drawn from the table to be compared. What you choose by them tells a "
-    "little of it, so spend their budgets in its account, too"
+    "synthetic rows were drawn from the table to be compared. A choice made from them reveals "
+    "a little about it, so charge their budgets to its account, too"
 )
 
 

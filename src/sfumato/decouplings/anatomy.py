@@ -33,7 +33,7 @@ EXACT_ROWS = (
 
 GIVES_AWAY = (
     "quasi-identifiers are published as they are, one row per person: an adversary who knows a "
-    "person's can tell whether that person is in the data"
+    "person's can see whether that person is in the data"
 )
 
 

@@ -396,7 +396,7 @@ _STILL_LINKED = (
 
 @dataclass(frozen=True)
 class AssociationHiding(Decoupling):
-    """Keep the table whole, and generalise sensitive values until no quasi-identifier tells one.
+    """Keep the table whole, and generalise sensitive values until no quasi-identifier reveals one.
 
     Rules lead from a value of a quasi-identifier to a sensitive value (association) or away from
     one (disassociation): more than `confidence` of the people with it have the value, or more than
@@ -555,9 +555,9 @@ def hiding_text(record: Mapping[str, Any]) -> str:
     """Write what is promised of a column in one line.
 
     >>> hiding_text({"column": "ill", "confidence": 0.5, "absence": 0.95})
-    'no quasi-identifier tells ill with more than 50 %, nor that it is not so with more than 95 %'
+    'no quasi-identifier reveals ill with more than 50 %, nor that it is not so with more than 95 %'
     """
-    text = f"no quasi-identifier tells {record['column']} with more than " + percent(
+    text = f"no quasi-identifier reveals {record['column']} with more than " + percent(
         record["confidence"]
     )
     if record.get("absence") is None:

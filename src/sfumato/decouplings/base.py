@@ -617,7 +617,9 @@ class Decoupling(Kind, Member, ABC):
     notes: ClassVar[tuple[str, ...]] = ()
     """What holds of every such release and deserves a second look before publishing."""
 
-    why_no_ledger: ClassVar[str | None] = "nothing says what its tables tell when people are added"
+    why_no_ledger: ClassVar[str | None] = (
+        "there is no proof of what its tables reveal when people are added"
+    )
     needs_sensitive: ClassVar[bool] = True
     """Whether there has to be a sensitive column."""
 

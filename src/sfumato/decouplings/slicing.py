@@ -43,8 +43,8 @@ from sfumato.text import percent
 from sfumato.typing import IntArray, Value
 
 _GIVES_AWAY = (
-    "values are published as they are: an adversary who finds a person's in no bucket can tell "
-    "that the person is not in the data"
+    "values are published as they are: an adversary who finds a person's values in no bucket "
+    "knows that the person is not in the data"
 )
 
 _SIZE = "bucket-size"

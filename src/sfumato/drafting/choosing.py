@@ -751,7 +751,7 @@ def _advice(state: _State, costs: Sequence[ColumnPrice], judged: JudgedDraft) ->
         )
     elif judged.at_risk:
         told = (
-            f"Too much is told about {join_words(list(judged.told))}"
+            f"Too much is revealed about {join_words(list(judged.told))}"
             if judged.told
             else "People are"
         )
@@ -786,7 +786,7 @@ def _warn_of_unprotected(
         notes.append(
             f"TAKEN FOR KNOWN to others: {join_words(known)}. No model limits what is learned of "
             "them. If others do not know them, say so (--role NAME=sensitive), and leave out the "
-            "columns that tell them."
+            "columns that reveal them."
         )
     return notes
 

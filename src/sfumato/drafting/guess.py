@@ -117,7 +117,7 @@ class Guess(NamedTuple):
     """Values that look like codes of a missing one, as in -9 or 999."""
 
     person: bool = False
-    """Whether the data show that it tells people apart who have several rows."""
+    """Whether the data show that it identifies people who have several rows."""
 
     known: bool | None = None
     """Whether others may know a sensitive column without the release; None if its kind says so."""
@@ -214,7 +214,7 @@ def _constant(column: str, look: "_Look") -> Guess | None:
         reason = f"{same}, and called like {meaning.what}: nothing is lost without it"
         return Guess(Role.DROPPED, reason, certain=True, kind=ColumnKind.CONSTANT)
     return Guess(
-        Role.PLAIN, f"{same}: tells no person apart", certain=True, kind=ColumnKind.CONSTANT
+        Role.PLAIN, f"{same}: it identifies nobody", certain=True, kind=ColumnKind.CONSTANT
     )
 
 
@@ -547,7 +547,7 @@ def with_relations(guesses: Mapping[str, Guess], relations: Relations) -> dict[s
         elif each.role in (Role.PLAIN, Role.SENSITIVE):
             of = _known_telling(guesses, kept)
             if of is not None and meaning_of(name) is None:
-                reason = f"a function of {of!r}, which tells it"
+                reason = f"a function of {of!r}, which determines it"
                 found[name] = Guess(Role.DROPPED, reason, kind=ColumnKind.FUNCTION, of=of)
                 relation = next(r for r in kept if r.of[0] == of)
                 if guesses[of].kind in _KNOWN_KINDS and _is_function(relation):
@@ -743,12 +743,14 @@ def _known_telling(guesses: Mapping[str, Guess], told: Sequence[Relation]) -> st
 
 def _told_by(relation: Relation) -> str:
     if len(relation.of) > 1:
-        return f"a sum or difference of {relation.of[0]!r} and {relation.of[1]!r}, which tell it"
+        return (
+            f"a sum or difference of {relation.of[0]!r} and {relation.of[1]!r}, which determine it"
+        )
     if relation.nearly and relation.both:
         return f"nearly a copy of {relation.of[0]!r}: it would undo what is done to that"
     if relation.both:
         return f"a copy of {relation.of[0]!r} in other figures or words"
-    return f"a function of {relation.of[0]!r}, which tells it"
+    return f"a function of {relation.of[0]!r}, which determines it"
 
 
 def _rank(found: Guess, place: int) -> tuple[bool, bool, int]:

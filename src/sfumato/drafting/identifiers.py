@@ -558,13 +558,13 @@ def _date(seen: _SeenColumn) -> str | None:
         return None
     if look_like_dates(seen.values):
         exact = seen.example(lambda text: _YEAR.fullmatch(text) is None)
-        return None if exact is None else f"dates that tell more than the year, such as {exact}"
+        return None if exact is None else f"dates more exact than the year, such as {exact}"
     for form in (_PARTS_OF_YEARS, _DAY, _MONTH_AND):
         hits = [text for text in seen.texts if form.search(text) is not None]
         if 2 * len(hits) >= len(seen.texts):
-            return f"dates that tell more than the year, such as {hits[0]}"
+            return f"dates more exact than the year, such as {hits[0]}"
     dated = date_numbers(sorted(seen.numbers)) if seen.numbers else None
-    return None if dated is None else f"{dated}: dates that tell more than the year"
+    return None if dated is None else f"{dated}: dates more exact than the year"
 
 
 def _part_of_date(seen: _SeenColumn) -> str | None:

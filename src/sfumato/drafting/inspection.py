@@ -528,7 +528,7 @@ class Inspection(Showable):
             texts.append(
                 f"Households: {homes.households}, of up to {homes.largest} people; {homes.exposed} "
                 f"have a member who is alone in a class, and {homes.alone_together} are like no "
-                "other in all their members, which tells if their rows are linked"
+                "other in all their members, which anybody sees who links their rows"
             )
         texts += [*warn_of_line_breaks(self.line_breaks), *self.spellings]
         return [*map(Sentence, texts)]

@@ -101,7 +101,7 @@ def find_person(
     candidates: Mapping[str, float],
     traits: Traits,
 ) -> PersonKey | None:
-    """Find the column that tells people apart; None if no column repeats as one does.
+    """Find the column that identifies people; None if no column repeats as one does.
 
     Of several that do, the one whose name says so best is taken; then the one with fewest gaps;
     then the one with fewest values, because visits have numbers too.

@@ -76,7 +76,7 @@ _HEAD = """\
 # will see the release, and what they know already.
 #   identifier, dropped: not published        quasi-identifier, set: others may know it; generalised
 #   plain: published as it is, unprotected    sensitive: published as it is, protected by the models
-#   known: false: without the release others do not know it, so that it tells them nothing else
+#   known: false: outsiders cannot know this column, so they cannot use it to infer others
 """
 
 _WIDEST = 119
@@ -306,7 +306,7 @@ def draft_rules(
 def _repetition(
     columns: Mapping[str, DraftedColumn], domains: Mapping[str, Domain], given: Instructions
 ) -> Repetition | None:
-    """Return what is known of the column that tells people apart: as was said, or as is clear."""
+    """Return what is known of the column that identifies people: as was said, or as is clear."""
     if given.person is not None:
         return Repetition.of(domains[given.person])
     roles = {name: column.rule.role for name, column in columns.items()}
@@ -653,7 +653,7 @@ def policy_text(
 
 
 def _person(repeated: Repetition) -> list[str]:
-    why = f"Rows are not people: {repeated}" if repeated.several else "it tells people apart"
+    why = f"Rows are not people: {repeated}" if repeated.several else "it identifies people"
     lines = _with_comment(_line("person", _person_rule(repeated).to_plain()), why)
     if repeated.missing:
         lines += _comment(

@@ -511,7 +511,7 @@ def disagreement(
         return f"{lacking[0].get('model')!r} was promised and not checked"
     checked = [check for check in checks if check["name"] == "associations"]
     if len(checked) < len(_objects(manifest.get("hiding"))):
-        return "that no rule tells a value was promised and not checked"
+        return "the promise that no rule reveals a value was not checked"
     return ""
 
 

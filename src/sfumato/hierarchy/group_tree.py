@@ -409,7 +409,7 @@ class GroupTree:
                 raise HierarchyError(
                     f"{name!r} stands for something else in the hierarchy of {self.column!r}: a "
                     "value or a group of another level. Choose another name, so that a published "
-                    "label tells what it stands for."
+                    "label has one meaning."
                 )
             label = min(new)
             mended = _tell_apart(tree, label)

@@ -114,7 +114,7 @@ class Advice:
         if self.generalise:
             lines.append(
                 f"Generalise further for {', '.join(self.generalise)}: the quasi-identifiers "
-                "alone tell it. sf.anonymize(..., refine=findings) does it where it is needed."
+                "alone reveal it. sf.anonymize(..., refine=findings) does it where it is needed."
             )
         lines.append(f"{self.people} people in {len(self.classes)} classes are exposed.")
         return "\n".join(lines)
@@ -587,7 +587,7 @@ class Findings(Showable):
     def headline(self) -> str:
         """The number of rules that reveal something, what facts tell, and of people concerned."""
         told = {fact.told[0]: None for fact in self.harmful_facts}
-        facts = f", and facts tell {join_words([*told])}" if told else ""
+        facts = f", and facts reveal {join_words([*told])}" if told else ""
         rules = "1 rule reveals" if len(self.leaks) == 1 else f"{len(self.leaks)} rules reveal"
         return (
             f"{rules} a sensitive value with more than "

@@ -851,9 +851,9 @@ class ColumnRule(Part):
     members: bool = setting(
         partial(read, bool),
         "Whether the codebook of a release lists the values behind each label (quasi-identifier "
-        "with a hierarchy of kind csv, taxonomy or ordered with its order). All values of the "
-        "hierarchy are told then, also those that only suppressed people have. Known trees are "
-        "always listed.",
+        "with a hierarchy of kind csv, taxonomy or ordered with its order). It then lists all "
+        "values of the hierarchy, including those that only suppressed people have. Known trees "
+        "are always listed.",
         {"type": "boolean"},
         default=False,
         sparse=True,
@@ -902,8 +902,8 @@ class ColumnRule(Part):
             each.random for each in self.perturbations[:-1]
         ):
             text = (
-                "chance may change a column once, and last: what follows from two draws cannot be "
-                "told. Keep one of them, after rounding and coding."
+                "chance may change a column once, and last: what two draws reveal together cannot "
+                "be computed. Keep one of them, after rounding and coding."
             )
             return [(("perturb",), text)]
         text = (
@@ -1692,13 +1692,13 @@ class Acceptance(Part):
     example = "{column: death, because: it follows from the cause, by: A. Turing}"
 
     column: str = setting(
-        partial(read, str), "The sensitive column that is told.", {"type": "string"}
+        partial(read, str), "The sensitive column that is revealed.", {"type": "string"}
     )
     because: str = setting(partial(read, str), "Why it is accepted.", {"type": "string"})
     by: str = setting(partial(read, str), "Who accepts it.", {"type": "string"})
     attack: str | None = setting(
         partial(read, str | None),
-        "The attack that tells it; without it, any.",
+        "The attack that finds it; any attack if left out.",
         {"type": ["string", "null"]},
         default=None,
         sparse=True,
@@ -1766,8 +1766,8 @@ class Tolerance(Part):
     )
     others: int | None = setting(
         _read_others,
-        "How many other people of a class an adversary may know the sensitive values of; without "
-        "it, one, and what that tells is no reason to refuse.",
+        "How many other people of a class an adversary may know the sensitive values of. Without "
+        "it, one is assumed, and what that reveals is reported without refusing the release.",
         {"type": ["integer", "null"], "minimum": 1},
         default=None,
         sparse=True,

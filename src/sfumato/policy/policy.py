@@ -231,7 +231,7 @@ def _member_faults(policy: "Policy") -> Faults:
     """List the columns whose labels stand for values that only a table knows."""
     asked = [(name, rule.hierarchy) for name, rule in policy.columns.items() if rule.members]
     text = (
-        "its labels are made from the values of the table, so a list of these could tell of people "
+        "its labels are made from the values of the table, so a list of them could reveal people "
         "who are not published. Write the hierarchy out (kind: csv, taxonomy, or ordered with its "
         "order), or leave members out."
     )
@@ -792,7 +792,8 @@ class Policy(Part):
     sensitive_blind: bool = setting(
         partial(read, bool),
         "Whether quasi-identifiers alone decide which column is specialised, cut or raised; models "
-        "then only accept or refuse. Costs some loss, and tells less to those who know the method.",
+        "then only accept or refuse. Costs some loss, and reveals less to those who know the "
+        "method.",
         {"type": "boolean"},
         default=False,
         sparse=True,

@@ -370,7 +370,7 @@ class Accept(Remedy):
         return (self.column,)
 
     def __str__(self) -> str:
-        return f"accept what {self.attack} tells of {self.column}"
+        return f"accept what {self.attack} reveals about {self.column}"
 
     def apply(self, policy: Policy, *, because: str = "", by: str = "") -> Policy:
         """Return the policy that accepts it; an older word on the same is replaced."""

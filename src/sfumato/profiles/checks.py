@@ -281,7 +281,7 @@ class NotLinkable(ClauseCheck):
     name: ClassVar[str] = "not-linkable"
 
     def on(self, facts: PublishedFacts) -> ClauseResult:
-        checked = "Columns that tell rows of one person together, and attacks that link tables."
+        checked = "Columns that show which rows belong to one person, and attacks that link tables."
         rows = [each for each in facts.columns if each.kind == "rows"]
         codes = [
             each

@@ -23,7 +23,7 @@ _TEXTS = {
     "A": "names",
     "B": "geographic subdivisions smaller than a state, but for the first three digits of a ZIP "
     "code whose area has more than 20 000 people, else 000",
-    "C": "elements of dates but the year, and ages over 89 and dates that tell them, unless "
+    "C": "elements of dates but the year, and ages over 89 and dates that reveal them, unless "
     "together as 90 or older",
     "D": "telephone numbers",
     "E": "fax numbers",

@@ -200,8 +200,8 @@ _INTRODUCTION = f"""\
 # Codebook
 
 What the columns are, and what each published label stands for. `*` hides a value: the row has one,
-and it is not told. `{CODEBOOK}` says the same as a table; in it an apostrophe stands before texts
-that a spreadsheet would take for a formula."""
+but it is not published. `{CODEBOOK}` says the same as a table; in it an apostrophe stands before
+texts that a spreadsheet would take for a formula."""
 
 
 def _values_table(lines: Sequence[CodebookLine]) -> str:

@@ -385,7 +385,7 @@ class HidingRecord:
 
     column: str
     confidence: float
-    """How surely no quasi-identifier tells that a person has a value."""
+    """How surely no quasi-identifier reveals that a person has a value."""
 
     support: int
     """How many people must be behind a rule."""

@@ -308,7 +308,7 @@ class Published(ABC):
             return InputError(f"{needs}{self.kind.name!r}: its rows are whole, and not parted.")
         return InputError(
             f"{needs}{self.kind.name!r}: its groups are not people with the same "
-            "quasi-identifiers. What its tables tell is in its own schema.sql and in what "
+            "quasi-identifiers. What its tables reveal is in its own schema.sql and in what "
             "sf.verify finds."
         )
 
@@ -428,7 +428,7 @@ class Published(ABC):
                 raise InputError(
                     f"what says whose the rows are cannot be used: {broken['people'].rstrip('.')}. "
                     "Give a table with the same rows as the one that is judged, and the column "
-                    "that tells people apart."
+                    "that identifies people."
                 )
             raise InputError(
                 f"the people file cannot be used: {broken['people'].rstrip('.')}. Give the file "

@@ -75,7 +75,7 @@ def tell_rows_apart(
     """Return the same of a table as it stands: what the people file of it would be.
 
     Args:
-        counts: The table, with the column that tells people apart.
+        counts: The table, with the column that identifies people.
         columns: The columns that are looked at.
         person: The column that tells people apart.
         rng: Draws the numbers that stand for people, and the order.
@@ -234,7 +234,7 @@ class PublishedPeople(NamedTuple):
 def read_people(
     people: object, columns: Sequence[str], published: FrequencySet | None = None
 ) -> PublishedPeople:
-    """Return who has which rows as counts, and the column that tells people apart in them.
+    """Return who has which rows as counts, and the column that identifies people in them.
 
     It is not checked here that these are the rows of a release: the verifier does that.
 
@@ -298,7 +298,7 @@ def read_table_of_people(
     household: str | None = None,
     published: FrequencySet | None = None,
 ) -> PublishedPeople:
-    """Return who has which rows, from a table with the column that tells people apart.
+    """Return who has which rows, from a table with the column that identifies people.
 
     Args:
         table: The table that is judged, or another one with the same rows.
@@ -318,7 +318,7 @@ def read_table_of_people(
         if name not in table.columns:
             raise InputError(
                 f"what says whose the rows are has no column {name!r}. Give a table with the "
-                f"columns that are judged and {person!r}, which tells people apart in the policy."
+                f"columns that are judged and {person!r}, which identifies people in the policy."
             )
     counts = table.count((*columns, *private)).project((*columns, *private))
     require_owners(counts, person)

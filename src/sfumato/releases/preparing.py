@@ -54,15 +54,16 @@ def open_prepared(
     table = open_table(data, policy.reading)
     if lasting and policy.perturbations:
         raise InputError(
-            "the releases of a ledger tell of the same people, and perturbed columns "
+            "the releases of a ledger are about the same people, and perturbed columns "
             f"({some(policy.perturbations)}) would be drawn again in each of them: together they "
-            "tell more than one. Publish such a table once, or leave perturb out."
+            "reveal more than one draw. Publish such a table once, or leave perturb out."
         )
     shift = policy.preparation.shift
     if lasting and shift is not None and shift.key is None:
         raise InputError(
-            "the releases of a ledger tell of the same people, so their dates must be moved alike "
-            "in all of them. Keep the secret in a private file: add key: shift.key to the shift."
+            "the releases of a ledger are about the same people, so their dates must be moved "
+            "alike in all of them. Keep the secret in a private file: add key: shift.key to the "
+            "shift."
         )
     return _prepare(table, policy.preparation, new=True, output=output)
 

@@ -367,7 +367,7 @@ def _meanings(kinds: Mapping[str, str], looks: Sequence[Look]) -> list[Item]:
             Look(0.6),
             "carries a rule; the thicker, the stronger",
         ),
-        (any(l.chosen for l in looks), Look(chosen=True), "direction not told by the data"),
+        (any(l.chosen for l in looks), Look(chosen=True), "direction not determined by the data"),
         (any(l.against for l in looks), Look(against=True), "closes a cycle"),
     ]
     return items + [Item(sign(look, SAMPLE), text) for used, look, text in signs if used]
@@ -376,7 +376,7 @@ def _meanings(kinds: Mapping[str, str], looks: Sequence[Look]) -> list[Item]:
 def _describe(edge: Names, look: Look) -> str:
     remarks = [
         f"rule of {percent(look.strength)}" if look.strength is not None else "",
-        "direction not told by the data" if look.chosen else "",
+        "direction not determined by the data" if look.chosen else "",
         "closes a cycle" if look.against else "",
     ]
     return ", ".join([" → ".join(map(one_line, edge)), *filter(None, remarks)])

@@ -319,7 +319,7 @@ class AppendedRows(Showable):
             for each in sorted(self.told, key=lambda each: -each.share)
         ]
         heads = ["group", "most of its newcomers", "people", "of", "share"]
-        return ContentTable.of("What both releases tell together", heads, rows)
+        return ContentTable.of("What both releases reveal together", heads, rows)
 
     def tables_content(self) -> Content:
         """Return the new sensitive tables, by the labels of their groups."""

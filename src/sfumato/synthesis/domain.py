@@ -308,7 +308,7 @@ def _domain_of(policy: Policy, name: str) -> ColumnDomain:
 
 
 _DRAFTED = (
-    "says that the domain was read off a table: that a value is in it may tell of one person. "
+    "says that the domain was read off a table: that a value is in it may reveal one person. "
     "Confirm that it holds whatever the table has, complete it by what can occur, and remove "
     "drafted."
 )

@@ -217,8 +217,8 @@ def refuse_people_file(path: str | PathLike[str]) -> NoReturn:
         "people_file",
         str(path),
         "left out, unless the policy says what a person is",
-        why="rows are counted, and the release shows them. Name the column that tells people "
-        "apart, as in person: patient_id",
+        why="rows are counted, and the release shows them. Name the column that identifies "
+        "people, as in person: patient_id",
     )
 
 

@@ -128,7 +128,8 @@ appended one by one as long as the likelihood of their own values is at most alp
 study. Nothing here was verified, and there is no manifest.
 
 Why not to publish them: whoever has the tables from before subtracts them from these, and sees
-the newcomers of each group by themselves. Which rows were refused tells about them, too.
+the newcomers of each group by themselves. Which rows were refused
+reveals something about them, too.
 `sfumato ledger start` and `sfumato ledger add` publish increments that bound both.
 
 """

@@ -98,8 +98,8 @@ class Assessment(Showable):
     that is not shown, an assumption for which no one gave a reason, an attack that applies and
     was not tried or not run to its end, a belief of level *high*, people who were not recounted
     (which takes the people file, and only the publisher has it), a published column that
-    nothing protects and that singles people out or has no role, the column that tells people
-    apart, or a fixed seed. It is *yes* if no one is at risk and nothing is open.
+    nothing protects and that singles people out or has no role, the column that identifies
+    people, or a fixed seed. It is *yes* if no one is at risk and nothing is open.
 
     Does not promise: that the roles are right, or that there is no better attack.
 
@@ -555,10 +555,10 @@ _MOST_REASONS = 3
 _MOST_OPEN = 5
 
 _CONFIRM = {
-    "unknown": "Say why in the policy (because: …), or let it be known",
-    "plain": "Say why in the policy (because: …), or give it another role",
-    "harmless": "Say why in the policy (because: …)",
-    "accepted": "Say why in the policy you verify with",
+    "unknown": "Give the reason in the policy (because: …), or remove known: false",
+    "plain": "Give the reason in the policy (because: …), or another role",
+    "harmless": "Give the reason in the policy (because: …)",
+    "accepted": "Give the reason in the policy you verify with",
     "noise": "Verify with the policy that asks for it (-p policy.yaml)",
     "roles": "Verify with a policy that names them (-p policy.yaml)",
     "mechanism": "No file can show it: who trusts its maker, and a signature, may take it for true",

@@ -228,8 +228,8 @@ def _require_several(table: Table) -> None:
     """Raise if a text file has one column: it was hardly read as it is meant."""
     if table.kind == "csv" and len(table.columns) == 1:
         raise InputError(
-            f"the table has one column, {table.columns[0]!r}, so there is nothing to tell about a "
-            "person whom others know. If it holds several, say what separates them: "
+            f"the table has one column, {table.columns[0]!r}, so others can learn nothing about a "
+            "person they know. If it holds several, say what separates them: "
             "--input delimiter=… (input={'delimiter': …})"
         )
 
@@ -616,7 +616,7 @@ def _private(
 
 
 def _repeating(counts: FrequencySet, person: str | None) -> str | None:
-    """Return the column that tells people apart, if some of them have several rows."""
+    """Return the column that identifies people, if some of them have several rows."""
     if person is None:
         return None
     missing = counts.column(person).missing

@@ -125,8 +125,8 @@ def _require_unchanged(opened: Published) -> None:
     if changed:
         raise InputError(
             f"{some(changed)} was perturbed, so what is published is not what is true of a person, "
-            "and one person cannot be looked for. sfumato verify tells what is learned of all "
-            "(distance-linkage, interval-disclosure)."
+            "and one person cannot be looked for. sfumato verify says what is learned about all "
+            "people (distance-linkage, interval-disclosure)."
         )
 
 

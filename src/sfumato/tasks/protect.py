@@ -387,7 +387,7 @@ def protect(  # noqa: PLR0913 - all but two have a default and are named
     def take_apart(release: Release, **where: Any) -> DecoupledRelease:  # noqa: ANN401 - options
         return decouple(release, decouple_with, progress=progress, **where)
 
-    why = f"{', '.join(apart)} told about each other"
+    why = f"{', '.join(apart)} revealed each other"
     found = _find_groups(
         _defences(policy, why, steps),
         lambda asked: release if asked is policy else attempt(asked),
@@ -591,7 +591,7 @@ def _read_policy(
 def _left_together(columns: Sequence[str]) -> str:
     """Return why columns that tell about each other stay in one table."""
     return (
-        f"{join_words(columns)} tell about each other, and a table in which people have several "
+        f"{join_words(columns)} reveal each other, and a table in which people have several "
         "rows is not taken apart. Leave one of them out, or give one row per person (sf.widen)"
     )
 
@@ -631,7 +631,7 @@ def _generalise(
         except InfeasibleError as error:
             refine.pop()
             return release, f"{columns} cannot be hidden by generalising: {error}"
-        steps.append(ProtectStep("refine", look(release), f"quasi-identifiers told {columns}"))
+        steps.append(ProtectStep("refine", look(release), f"quasi-identifiers revealed {columns}"))
     return release, ""
 
 

@@ -206,6 +206,6 @@ def _unit_of(policy: Policy, table: Table, unit: str, contributions: int) -> str
         # A key of people that repeats is refused, or said to be meant.
         require_people(table, policy)
         if contributions > 1:
-            why = "each row is a person here. Name the column that tells people apart: person: …"
+            why = "each row is a person here. Name the column that identifies people: person: …"
             raise ParameterError("contributions", contributions, "1", why=why)
     return name

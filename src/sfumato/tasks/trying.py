@@ -97,7 +97,7 @@ class Refine(Remedy):
         return self.columns
 
     def __str__(self) -> str:
-        return f"generalise the classes further that tell {join_words(self.columns)}"
+        return f"generalise further the classes that reveal {join_words(self.columns)}"
 
     def apply(self, policy: Policy, *, because: str = "", by: str = "") -> Policy:
         """Return the policy itself: what is refined is given beside it."""

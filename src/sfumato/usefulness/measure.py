@@ -460,7 +460,7 @@ class Utility(Showable):
     """How far means, variances, quantiles, correlations and regressions are off."""
 
     propensity: Propensity | None = None
-    """How well a model tells published rows from original ones."""
+    """How well a model separates published rows from original ones."""
 
     recipes: tuple[Figure, ...] = ()
     """What the recipes in its README compute, if it is a release of one table with numbers."""

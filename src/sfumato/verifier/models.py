@@ -1397,9 +1397,9 @@ def recompute(source: Countable, promises: Promises) -> list[Check]:
 
 
 NOT_RECOUNTED = (
-    "people were counted by the publisher, and public files do not tell whose the rows are: what "
-    "is promised of people cannot be recounted without the people file, which is private (give it "
-    "with people_file= or --people-file). That there are enough rows is necessary, and not enough"
+    "they are promises about people, and the public files do not say which rows belong to whom. "
+    "To check them, give the private people file (people_file= or --people-file). There are enough "
+    "rows, which is necessary but not sufficient"
 )
 """What is to be said where promises are about people, and nothing says who has which rows."""
 

@@ -138,7 +138,7 @@ def _of_accepted(given: _Release) -> Iterator[Assumption]:
     for each in given.found:
         if each.accepted and each.level:
             columns = join_words(list(each.columns))
-            told = f"what {each.attack} tells of {columns} is meant to be known"
+            told = f"what {each.attack} reveals about {columns} is meant to be known"
             people = max(each.people, largest(given.lines))
             yield Assumption("accepted", each.columns, told, people, given.of, each.accepted)
 

@@ -797,7 +797,7 @@ def with_earlier(
         if changed:
             fault = (
                 f"{some(changed)} was perturbed: which classes hold the same person is not known, "
-                "and values that are drawn twice tell more than once"
+                "and values drawn twice reveal more than values drawn once"
             )
             held = replace(held, pairs=None, fault=fault)
         found.append(held)

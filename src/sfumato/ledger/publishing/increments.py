@@ -376,7 +376,7 @@ class NewRows:
         people = {ask.person for ask in self.asks}
         if "" in people:
             raise InputError(
-                "which rows came late can be told only where every row names a person: by columns "
+                "late rows can be recognised only where every row names a person: by columns "
                 "with the role identifier, in the policy and in the source. Publish the late rows "
                 "by themselves. Nothing was changed."
             )

@@ -1305,7 +1305,7 @@ class Headroom(Showable):
         return shares_svg(
             [f"{join_values(room.group)}: {join_values(room.values)}" for room in self.rooms],
             {"now": [float(room.breach) for room in self.rooms]},
-            title=f"What the ledger tells; the limit is {self.limit:g}",
+            title=f"What the ledger reveals; the limit is {self.limit:g}",
             looks=("now",),
         )
 

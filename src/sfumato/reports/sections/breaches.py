@@ -49,7 +49,7 @@ def _parts(dossier: Dossier) -> Sequence[Part]:
         return [_changes(comparison), Drawing.of(_draw(comparison)), *parts]
     why = (
         "How likely the own values of people were before decoupling is not in the release; "
-        "the original and its policy would tell."
+        "it follows from the original and its policy."
     )
     return [*parts, Sentence(why)]
 
@@ -174,8 +174,8 @@ def _draw(comparison: ExposureComparison) -> str:
 
 BREACHES = Chapter(
     "breaches",
-    "What the parts tell when they are joined again",
+    "What the parts reveal when they are joined again",
     "An adversary who joins the parts can only take the share of each value in a person's group; "
-    "the numbers say how likely the best guess is, and what the whole table told before.",
+    "the numbers say how likely the best guess is, and what the whole table revealed before.",
     _parts,
 )

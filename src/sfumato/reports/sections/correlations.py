@@ -52,7 +52,7 @@ def _both(
         if dossier.data is None:
             raise NotHereError(
                 "columns that are published apart have no rows in common; what is left of their "
-                "ties can be told beside the original only"
+                "ties can be seen only beside the original"
             )
         return (*_estimate(dossier, names), None)
     after = correlations(dossier.release, measure=_MEASURE)
@@ -123,7 +123,10 @@ def _pairs(
         [
             "columns",
             *([] if before is None else [was_heading]),
-            Heading("release", "Cramér's V: 0, one tells nothing about the other; 1, everything."),
+            Heading(
+                "release",
+                "Cramér's V: 0 if one says nothing about the other, 1 if it determines it.",
+            ),
             *([] if told is None else [both_heading]),
         ],
         rows,
@@ -135,6 +138,7 @@ CORRELATIONS = Chapter(
     "correlations",
     "How strongly columns are tied",
     "The darker a field, the more two columns have to do with each other (Cramér's V, from 0 to "
-    "1); what is tied to a sensitive column tells about it, and what analyses need should stay.",
+    "1); columns tied to a sensitive column reveal something about it, and columns that analyses "
+    "need should stay.",
     _parts,
 )

@@ -35,7 +35,8 @@ _MOST_RULES = 15
 def _parts(dossier: Dossier) -> Sequence[Part]:
     if not kind_of(dossier.kind).keeps_classes:
         raise NotHereError(
-            f"a release by {dossier.kind} has no rows to learn from; its attacks say what it tells"
+            f"a release by {dossier.kind} has no rows to learn from; its attacks say what it "
+            "reveals"
         )
     findings = detect(dossier.release, levels=dossier.levels)
     parts: list[Part] = [_figures(findings)]
@@ -76,21 +77,21 @@ def _figures(findings: Findings) -> Figures:
     return Figures(
         "Rules",
         (
-            ("alpha", alpha, "A rule is reported if it tells something more surely than this."),
+            ("alpha", alpha, "A rule is reported if its probability is above this."),
             (
                 "rules that reveal",
                 len(findings.leaks),
-                "How many rules tell a sensitive value so surely.",
+                "How many rules reveal a sensitive value with such a probability.",
             ),
             (
                 "people told",
                 findings.exposed,
-                "About how many people a rule is right, or a fact tells something.",
+                "How many people a rule is right about, or a fact reveals something about.",
             ),
             (
                 "rules that restate",
                 len(findings.restatements),
-                "How many rules tell only what others may know anyway.",
+                "How many rules reveal only what others may know anyway.",
             ),
         ),
     )
@@ -124,10 +125,10 @@ def _short_names(network: Network) -> dict[str, str]:
 
 def _rules(findings: Findings) -> ContentTable:
     return ContentTable.of(
-        "Rules that tell a sensitive value",
+        "Rules that reveal a sensitive value",
         [
             Heading("who knows", "What an adversary knows of a person."),
-            Heading("learns", "What it tells."),
+            Heading("learns", "What it reveals."),
             Heading("before", "How likely that is without knowing anything: its share of all."),
             Heading("after", "How likely it is to an adversary who knows."),
             Heading("how sure", "The publisher's name for that; who is harmed, attacks judge."),
@@ -156,9 +157,9 @@ def _join_named(named: "dict[str, str | None]") -> str:
 
 DEPENDENCIES = Chapter(
     "dependencies",
-    "What columns tell about each other",
+    "What columns reveal about each other",
     "An arrow says that one column depends on another; a thick arrow carries a rule, and its "
-    "number is how surely it tells a value.",
+    "number is the probability of the value.",
     _parts,
     of_people=True,
 )

@@ -77,7 +77,7 @@ def _numbers(found: Utility) -> list[Part]:
         QUANTILES: "Of the deciles of columns, in standard deviations.",
         PEARSON: "Of Pearson's correlations of pairs of columns.",
         REGRESSION: "Of the standardised coefficients of each column on all others.",
-        DISTINGUISHABILITY: "How well a model tells published rows from original ones.",
+        DISTINGUISHABILITY: "How well a model separates published rows from original ones.",
     }
     losses = found.number_losses
     items = tuple(
