@@ -388,5 +388,5 @@ def test_a_table_that_tells_more_is_found(folder):
     edit_manifest(folder, lambda m: m["hiding"][2].update(labels={"low": 1}))
     check = next(c for c in verify_folder(folder).checks if c.status != "holds")
     assert check.found == {"confidence": 1.0, "absence": 1.0}
-    assert "tells a value more surely" in check.detail
+    assert "reveals a value more surely" in check.detail
     assert "rules a value out more surely" in check.detail

@@ -826,7 +826,7 @@ class _Limits(NamedTuple):
                         found["absence"] = max(found["absence"], gone)
         wrong = []
         if found["confidence"] > self.confidence:
-            wrong.append("a quasi-identifier reveals a value with a higher probability")
+            wrong.append("a quasi-identifier reveals a value more surely than that")
         if self.absence is not None and found["absence"] > self.absence:
             wrong.append("a quasi-identifier rules a value out more surely than that")
         return found, "; ".join(wrong)
