@@ -362,6 +362,17 @@ class WrittenTable(NamedTuple):
         found = {**self.known, **(self.table.domains(new) if new else {})}
         return {name: found[name] for name in columns if name in found}
 
+    def read(self) -> "WrittenTable":
+        """Return it with what all its columns hold, so that nobody needs to read them again."""
+        return self._replace(known=self.domains(self.columns))
+
+    def small_domains(self) -> dict[str, Domain]:
+        """Return what is known of columns with few values: the others take much memory."""
+        return {name: each for name, each in self.known.items() if len(each.rows) <= _FEW_VALUES}
+
+
+_FEW_VALUES = 65_536
+
 
 def describe(
     manifest: Manifest,

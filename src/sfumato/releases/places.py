@@ -562,7 +562,7 @@ def write_folder(
     # What is declared about inputs does not hold for what was written just now.
     with saying(Reading()):
         tables = {
-            file.name: WrittenTable(open_table(file_in(folder, file)), domains[file.name])
+            file.name: WrittenTable(open_table(file_in(folder, file)), domains[file.name]).read()
             for file in files
             if file.rows
         }
@@ -585,6 +585,7 @@ def write_folder(
         verify_folder(folder, population=people, generalization=labels, people=release.people)
     )
     paths = {file.name: folder / file.name for file in files}
+    domains |= {name: table.small_domains() for name, table in tables.items()}
     placed = PlacedRelease(manifest, verdict, paths, folder=folder, domains=domains)
     write_evidence(folder, verdict, key, release.answer_to(key, placed))
     return placed
