@@ -148,7 +148,7 @@ def choose(family: Mapping[str, type[T]], tag: str, value: object) -> T:
         raise Fault(f"must be a mapping with the key {tag!r}, got {show(value)}")
     what = getattr(family, "what", tag)
     if isinstance(value, Mapping) and tag not in value:
-        meant = _meant(family, tag, value)
+        meant = _how_to_write(family, tag, value)
         raise Fault(f"{tag!r} is missing: it names the {what}. {meant} Got {show(value)}")
     name = value if isinstance(value, str) else value[tag]
     path = (tag,) if isinstance(value, Mapping) else ()
@@ -162,11 +162,11 @@ def choose(family: Mapping[str, type[T]], tag: str, value: object) -> T:
     return build(family[name], rest, what=name)
 
 
-def _meant(family: Mapping[str, type], tag: str, value: Mapping[str, object]) -> str:
+def _how_to_write(family: Mapping[str, type], tag: str, value: Mapping[str, object]) -> str:
     """Return how to write a member that somebody gave without its tag, or the names there are.
 
     >>> from sfumato.models import MODELS
-    >>> _meant(MODELS, "model", {"k-anonymity": 5})
+    >>> _how_to_write(MODELS, "model", {"k-anonymity": 5})
     'Write {model: k-anonymity, k: 5}.'
     """
     for name in family:
