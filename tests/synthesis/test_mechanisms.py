@@ -83,7 +83,7 @@ def noise_of_singles(budget, runs, contributions=1):
     dp = run.lib.dp
     table = run._space(run.singles)
     first, _ = run._parts()
-    made = run._noisy_singles(table, first)
+    made = run._noisy_marginals(table, run.singles, first)
     found = []
     for _ in range(runs):
         for each in dp.c.make_adaptive_composition(

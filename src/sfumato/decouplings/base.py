@@ -470,16 +470,17 @@ class DecoupledPart:
     name: str
     """The name of its file, without the ending."""
 
-    table: Literal["qi", "sensitive", "slice", "rows"]
+    table: Literal["qi", "sensitive", "slice", "rows", "noisy"]
     """Whether it holds the quasi-identifiers, one sensitive column, some columns of both, or all
-    of them."""
+    of them; or noisy counts of cells."""
 
     content: DerivedTable
     column: str | None = None
     """The sensitive column it holds."""
 
     columns: tuple[str, ...] = ()
-    """The columns it holds, if it is a slice, or if several sensitive ones stay together."""
+    """The columns it holds, if it is a slice, if several sensitive ones stay together, or if it
+    holds noisy counts."""
 
     @property
     def names(self) -> tuple[str, ...]:

@@ -19,7 +19,16 @@ from sfumato.decouplings.base import (
     read_together,
 )
 from sfumato.decouplings.guide import write_companions
+from sfumato.decouplings.noise import GivenNoise, Noise
+from sfumato.errors import InputError
 from sfumato.tables.derived import DerivedColumn, DerivedTable
+
+
+NO_NOISE_HERE = (
+    "counts get noise (noise: …) by sf.decouple, of the table itself: nothing else draws it, and what "
+    "was made of the table before was chosen by looking at it"
+)
+"""The reason why tables are not published without the noise that a policy asks for."""
 
 
 @dataclass(frozen=True)
@@ -43,6 +52,9 @@ class BreakMerge(Decoupling):
         together: Columns that stay together, as lists of names or as texts with + between them:
             sensitive ones, or a plain one beside a sensitive one. They are published side by side,
             and their combination counts as one sensitive value.
+        noise: The budget of differential privacy, if counts are published with noise, as in
+            {epsilon: 1, delta: 1e-9}; with contributions, the most rows of a person that count.
+            Groups are the cells that the policy states: its domains and levels.
 
     Example:
         >>> rows = [("30s", "flu", "low"), ("30s", "gout", "low"), ("40s", "flu", "high")]
@@ -58,8 +70,13 @@ class BreakMerge(Decoupling):
 
     together: tuple[str | tuple[str, ...], ...] = ()
 
+    noise: GivenNoise | None = None
+
     def __post_init__(self) -> None:
         object.__setattr__(self, "together", read_together(self.together))
+        if self.noise is not None:
+            Noise.read(self.noise)
+            object.__setattr__(self, "noise", dict(self.noise))
 
     def run(
         self,
@@ -70,6 +87,8 @@ class BreakMerge(Decoupling):
         rng: np.random.Generator,
         plain: Sequence[str] = (),
     ) -> Parts:
+        if self.noise is not None:
+            raise InputError(NO_NOISE_HERE)
         grouped = GroupedTables.of(counts, quasi_identifiers, sensitive)
         people = counts.project([*quasi_identifiers, *plain]) if plain else None
         return publish(replace(grouped, ids=random_labels(len(grouped), rng)), rng, people)

@@ -438,7 +438,7 @@ class IncrementRecord:
 
 @dataclass(frozen=True)
 class MeasurementRecord:
-    """Noisy counts that synthetic rows were drawn by; the counts are not there."""
+    """Noisy counts of some columns; of synthetic rows, the counts are not there."""
 
     columns: tuple[str, ...]
     scale: float
@@ -450,7 +450,7 @@ class MeasurementRecord:
 
 @dataclass(frozen=True)
 class SyntheticRecord:
-    """What is promised of rows that a mechanism drew and no person has: differential privacy."""
+    """What is promised of rows or counts that a mechanism drew: differential privacy."""
 
     mechanism: str
     noise: str
@@ -487,6 +487,10 @@ class SyntheticRecord:
         return f"differential privacy for each {self.unit}{unit}: epsilon {self.epsilon:.4g}{delta}"
 
 
+NOISY = "noisy"
+"""What a table is that holds noisy counts of cells."""
+
+
 @dataclass(frozen=True)
 class FileRecord:
     """A file, or a table in memory or in a database."""
@@ -496,7 +500,7 @@ class FileRecord:
     rows: int | None = None
     sha256: str | None = None
     table: str | None = None
-    """What the table is, if there are several: `qi`, `sensitive` or `slice`; or `rows`."""
+    """What the table is, if there are several: `qi`, `sensitive`, `slice` or `noisy`; or `rows`."""
 
     column: str | None = None
     """The sensitive column that it holds, if it is one."""
@@ -591,7 +595,7 @@ class Manifest:
 
     left_out: LeftOut | None = None
     synthetic: SyntheticRecord | None = None
-    """What is promised of its rows if a mechanism drew them; None if they are people's."""
+    """What is promised of its rows or counts if a mechanism drew them; None if they are people's."""
 
     notes: tuple[str, ...] | None = None
     files: tuple[FileRecord, ...] = ()
@@ -715,7 +719,13 @@ class Manifest:
     @property
     def drawn(self) -> SyntheticRecord | None:
         """What drew its rows; None if they are people's, or promise what classes of people do."""
-        return self.synthetic if self.kind is None and not self.models else None
+        drawn = self.kind in _DRAWN_KINDS and self.increment is None and not self.models
+        return self.synthetic if drawn else None
+
+    @property
+    def linked_files(self) -> tuple[FileRecord, ...]:
+        """The files of people, and of values by group: all but noisy counts."""
+        return tuple(file for file in self.files if file.table != NOISY)
 
     @property
     def k(self) -> int | None:
@@ -728,6 +738,9 @@ class Manifest:
         return str((self.method or {}).get("name", FULL_DOMAIN))
 
 
+_DRAWN_KINDS = (None, "break-merge")
+"""The kinds of release that a mechanism can draw."""
+
 _TABLE_KEYS = (
     *("format", "sfumato", "owner", "purpose", "columns", "rows", "missing", "models", "loss"),
     *("losses", "classes"),
@@ -738,7 +751,7 @@ _TABLE_KEYS = (
 _DECOUPLED_KEYS = (
     *("format", "sfumato", "kind", "owner", "purpose", "columns", "together", "group", "count"),
     *("rows", "missing"),
-    *("models", "hiding", "classes", "hierarchies", "risk_levels", "accepted", "person"),
+    *("models", "hiding", "classes", "synthetic", "hierarchies", "risk_levels", "accepted", "person"),
     *("left_out", "notes", "reproducible", "versions", "files", "documents"),
 )
 _INCREMENT_KEYS = (

@@ -709,7 +709,7 @@ class PublishedTables(Published):
     def likes(self) -> dict[str, Table]:
         """Per column, the table that has it."""
         found: dict[str, Table] = {}
-        for file in () if self.manifest is None else self.manifest.files:
+        for file in () if self.manifest is None else self.manifest.linked_files:
             columns = _columns_in(file)
             if file.table == "qi":
                 columns = (*self.quasi_identifiers, *self.beside)
@@ -750,7 +750,7 @@ class PublishedGroups(PublishedTables):
         """Read the tables: their counts are exactly those they were made of."""
         manifest = self.manifest
         assert manifest is not None  # noqa: S101 - groups without one are known
-        files = {column: file for file in manifest.files for column in _columns_in(file)}
+        files = {column: file for file in manifest.linked_files for column in _columns_in(file)}
         names, group = manifest.with_role("quasi-identifier"), str(manifest.group)
         counts = self.people.count([group, *names])
         # Groups are numbered in the order of their quasi-identifiers, whatever their labels are.

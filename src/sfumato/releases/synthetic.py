@@ -22,7 +22,7 @@ from sfumato.releases.places import FinishedRows
 from sfumato.schema import Role
 from sfumato.synthesis.budget import PrivacyBudget
 from sfumato.synthesis.domain import ColumnDomain, PublicDomain
-from sfumato.synthesis.mechanisms import FittedModel
+from sfumato.synthesis.mechanisms import FittedModel, Measurement
 from sfumato.tables import open_table
 
 if TYPE_CHECKING:
@@ -194,26 +194,61 @@ def describe_synthetic(  # noqa: PLR0913 - all but six are named
         models=(),
         classes=ClassSizes.of(sizes),
         method={"name": SYNTHETIC, "mechanism": mechanism},
-        synthetic=SyntheticRecord(
+        synthetic=drawn_record(
             mechanism,
-            "laplace" if budget.pure else "gaussian",
-            unit,
-            contributions,
-            budget.epsilon,
-            budget.delta,
-            tuple(
-                MeasurementRecord(each.columns, each.scale, each.spent)
-                for each in model.measurements
-            ),
-            model.selection,
+            budget,
+            model.measurements,
             {each.name: each.to_dict() for each in domain.columns},
-            rho=budget.rho,
-            derived=derived or None,
+            unit=unit,
+            contributions=contributions,
             library=model.library,
+            selection=model.selection,
+            derived=derived,
         ),
         accepted=accepted_in(policy),
         risk_levels=policy.risk_levels.to_plain(),
         owner=policy.owner,
         purpose=policy.purpose,
         notes=tuple(notes) or None,
+    )
+
+
+def drawn_record(  # noqa: PLR0913 - all but four are named
+    mechanism: str,
+    budget: PrivacyBudget,
+    measurements: Sequence[Measurement],
+    domain: Mapping[str, Mapping[str, Any]],
+    *,
+    unit: str,
+    contributions: int,
+    library: str,
+    selection: float = 0.0,
+    derived: Sequence[str] = (),
+) -> SyntheticRecord:
+    """Return what a manifest says of a promise, and of what was counted under it.
+
+    Args:
+        mechanism: What drew what is published.
+        budget: What it might spend.
+        measurements: What was counted.
+        domain: The cells of each column, as they are stated.
+        unit: Whom the promise is about.
+        contributions: The most rows of a unit that count.
+        library: What made noise and kept accounts.
+        selection: What was spent on choosing what to count.
+        derived: The columns that are computed from others.
+    """
+    return SyntheticRecord(
+        mechanism,
+        "laplace" if budget.pure else "gaussian",
+        unit,
+        contributions,
+        budget.epsilon,
+        budget.delta,
+        tuple(MeasurementRecord(each.columns, each.scale, each.spent) for each in measurements),
+        selection,
+        domain,
+        rho=budget.rho,
+        derived=tuple(derived) or None,
+        library=library,
     )

@@ -125,19 +125,19 @@ def require_contributions(rows: int) -> int:
 _WIDEST = 1_000_000
 
 
-def require_scale(budget: PrivacyBudget, columns: int, contributions: int) -> None:
-    """Raise if the noise of single columns would be wider than tables are long.
+def require_scale(budget: PrivacyBudget, parts: int, contributions: int) -> None:
+    """Raise if the noise of a part of a budget would be wider than tables are long.
 
     As many rows are drawn as noise says that there are.
 
     Args:
         budget: What may be spent.
-        columns: The columns that are counted.
+        parts: How many equal parts it has.
         contributions: The most rows of a person that count.
 
-    >>> require_scale(PrivacyBudget.of(epsilon=0.01), 9, 1)
+    >>> require_scale(PrivacyBudget.of(epsilon=0.01), 18, 1)
     """
-    part = budget.spent / (2 * columns)
+    part = budget.spent / parts
     wide = contributions / (part if budget.pure else math.sqrt(2 * part))
     if wide > _WIDEST:
         raise ParameterError(

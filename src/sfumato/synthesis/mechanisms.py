@@ -8,7 +8,8 @@ may fall into one cell), whatever the table.
 """
 
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import partial
 from importlib.metadata import version
@@ -26,6 +27,9 @@ from sfumato.typing import IntArray, Progress, silent
 
 MECHANISMS = ("mst", "aim")
 """A tree of the strongest pairs, or the worst represented sets of up to three columns in turn."""
+
+COUNTS = "counts"
+"""What manifests call it where noisy counts are published as they are, and no model is fitted."""
 
 MOST_CELLS = 5_000_000
 """No marginal has more cells: it would neither fit nor be of use under noise."""
@@ -106,6 +110,18 @@ class FittedModel:
         return np.stack([np.asarray(drawn[name], dtype=np.int64) for name in self.names])
 
 
+@dataclass(frozen=True, eq=False)
+class NoisyTables:
+    """Counts of some columns each with noise, and what was spent on them."""
+
+    measurements: tuple[Measurement, ...]
+    counts: tuple[IntArray, ...]
+    """The counts of each, an axis per column; they may be below zero."""
+
+    library: str = ""
+    """What made noise and kept accounts."""
+
+
 def require_cells(names: Sequence[str], sizes: Sequence[int]) -> None:
     """Raise if columns together have more cells than can be counted.
 
@@ -143,10 +159,39 @@ def fit(
         contributions: The most rows a person has in the counts.
         report: Told how far it is.
     """
-    lib = libraries()
     require_cells(counts.names, counts.sizes)
-    try:
+    with _told_errors() as lib:
         return _MechanismRun(lib, counts, budget, mechanism, contributions, report).fit()
+
+
+def count_with_noise(
+    counts: CountedCells,
+    cliques: Sequence[Clique],
+    budget: PrivacyBudget,
+    *,
+    contributions: int = 1,
+) -> NoisyTables:
+    """Count the cells of some columns each, all with the same noise, within a budget.
+
+    Promises what `fit` does. Each cell of the domain is counted, whether or not anyone is in it.
+
+    Args:
+        counts: The table.
+        cliques: The columns of each table of counts: chosen without looking at the table.
+        budget: What may be spent on all of them.
+        contributions: The most rows a person has in the counts.
+    """
+    with _told_errors() as lib:
+        run = _MechanismRun(lib, counts, budget, COUNTS, contributions, silent)
+        return run.count(cliques)
+
+
+@contextmanager
+def _told_errors() -> Iterator[Libraries]:
+    """Give OpenDP, and say what it means for a budget if it stops."""
+    lib = libraries()
+    try:
+        yield lib
     except lib.dp.OpenDPException as error:
         raise MechanismError(
             "OpenDP stopped while it made noisy counts, so that nothing is published. What it "
@@ -183,7 +228,7 @@ class _MechanismRun:
         answer = lib.dp.c.make_adaptive_composition(
             *self._source(), self.measure, self.contributions, [first, *([rest] if rest else [])]
         )(None)
-        single = self._noisy_singles(table, first)
+        single = self._noisy_marginals(table, self.singles, first)
         alone = answer(single)
         found = lib.algorithms.Marginals().add(*alone)
         model = self._estimate(found.flatten())
@@ -212,7 +257,7 @@ class _MechanismRun:
             self.counts.sizes,
             measured,
             self._selection(after, rest),
-            f"OpenDP {version('opendp')}",
+            _library(),
         )
 
     def _parts(self) -> tuple[float, float]:
@@ -246,15 +291,28 @@ class _MechanismRun:
             stability_map=lambda rows: dict.fromkeys(shapes, int(rows)),
         )
 
-    def _noisy_singles(self, table: Any, budget: float) -> Any:  # noqa: ANN401 - OpenDP's
-        """Return the measurement of all single columns, each with the same noise."""
+    def _noisy_marginals(self, table: Any, cliques: Sequence[Clique], budget: float) -> Any:  # noqa: ANN401 - OpenDP's
+        """Return the measurement of the marginals of some columns each, all with the same noise."""
         make = partial(
             self.lib.utilities.make_noise_marginals,
             *table.output_space,
             self.measure,
-            self.singles,
+            [*cliques],
         )
         return _narrowest(lambda scale: table >> make(scale), self.contributions, budget)
+
+    def count(self, cliques: Sequence[Clique]) -> "NoisyTables":
+        """Return the marginals of some columns each with noise, for the whole budget."""
+        made = self._noisy_marginals(self._space(cliques), cliques, self.budget.spent)
+        found = made(None)
+        return NoisyTables(
+            tuple(map(self._measurement, found)),
+            tuple(
+                np.asarray(each.noisy_measurement, dtype=np.int64).reshape(self.counts.shape(clique))
+                for each, clique in zip(found, cliques, strict=True)
+            ),
+            _library(),
+        )
 
     def _algorithm(self, rest: float) -> Any:  # noqa: ANN401 - OpenDP's
         if self.mechanism == "mst":
@@ -300,6 +358,10 @@ class _MechanismRun:
         if self.mechanism == "mst":
             return rest * (1 - split)
         return math.fsum(each.spent for each in together) * (1 - split) / split
+
+
+def _library() -> str:
+    return f"OpenDP {version('opendp')}"
 
 
 def _hair_below(number: float) -> float:

@@ -53,6 +53,7 @@ from sfumato.releases.release import DecoupledRelease
 from sfumato.tables import Table
 from sfumato.tables.base import require_calendar_days, require_single_values
 from sfumato.tables.derived import DerivedColumn, DerivedTable, derived_table
+from sfumato.tasks.noisy_tables import noise_of, publish_noisy
 from sfumato.tasks.signing import answer_to_sign
 from sfumato.typing import Progress, silent
 
@@ -69,6 +70,7 @@ def decouple(  # noqa: PLR0913 - all but two have a default and are named
     force: bool = False,
     key: Key | None = None,
     even_so: bool | str = False,
+    account: str | PathLike[str] | None = None,
     seed: int | None = None,
     progress: Progress | None = None,
 ) -> DecoupledRelease:
@@ -81,6 +83,11 @@ def decouple(  # noqa: PLR0913 - all but two have a default and are named
     Does not promise that groups are large or diverse, where the method does not make them so:
     anonymise the table before. Nor that the tables of many groups do not teach together what joins
     them: `verify` tries that.
+
+    With noise (`noise: {epsilon: 1}` among the settings of break-merge) it promises differential
+    privacy in place of exact counts, as `sf.synthesize` does. It takes the table itself, a policy
+    that states the domains, and the extra `synthetic`; groups are the cells that the policy states,
+    and none is chosen by looking. See `sfumato.releases.noisy` for what is published.
 
     Args:
         data: A release, its folder, or a table: a path (CSV, Parquet, SPSS, Excel …), pandas,
@@ -101,6 +108,8 @@ def decouple(  # noqa: PLR0913 - all but two have a default and are named
             answer of `sf.verify` is *no*, nothing is signed and nothing is written.
         even_so: Sign it although the answer is *no*; a text is the reason, which the evidence
             carries.
+        account: The account of the source (`sf.tools.account`), where counts get noise: what is
+            spent is written down there before it is, and refused beyond its limit.
         seed: Fixes all that is random, for tests and experiments. Such a release is marked as
             reproducible: it is not for publication.
         progress: Told how far each stage is.
@@ -120,8 +129,16 @@ def decouple(  # noqa: PLR0913 - all but two have a default and are named
         require_int("seed", seed, at_least=0)
     place = place_for(output, data, format=format, force=force, key=key, even_so=even_so)
     release = open_release(data, policy, quasi_identifiers=quasi_identifiers, sensitive=sensitive)
-    _require_unchanged(release)
     decoupling = _of_policy(release.policy, method)
+    noise = noise_of(decoupling)
+    if noise is not None:
+        return publish_noisy(
+            release, decoupling, noise, place, output, account=account, seed=seed, report=report
+        )
+    if account is not None:
+        why = "without noise nothing is spent. Ask for some: noise: {epsilon: 1}"
+        raise ParameterError("account", account, "left out", why=why)
+    _require_unchanged(release)
     table = release.table
     assert isinstance(release, PublishedTable)  # noqa: S101 - nothing else has rows
     _require_roles(release, decoupling)

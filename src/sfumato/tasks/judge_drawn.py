@@ -9,7 +9,7 @@ from sfumato.policy import RiskLevels, Tolerance
 from sfumato.policy.adversaries import Knows
 from sfumato.releases.manifest import SyntheticRecord
 from sfumato.releases.opening import Published
-from sfumato.releases.release import Release
+from sfumato.releases.release import DecoupledRelease, Release
 from sfumato.synthesis.belief import bounds_of, loose_bounds, promises_nothing
 from sfumato.tasks.assessment import Assessment
 from sfumato.verifier import Verdict
@@ -48,7 +48,7 @@ def judge_drawn(
     if promises_nothing(drawn.delta, rows) or any(each.excludes_nothing(rule) for each in bounds):
         return None
     policy = release.policy
-    seen = isinstance(release.given, Release) and release.given.policy is not None
+    seen = isinstance(release.given, Release | DecoupledRelease) and release.given.policy is not None
     at_risk: int | None = None
     columns: tuple[ColumnFinding, ...] = ()
     if not seen:

@@ -1,39 +1,21 @@
 """Synthesise: rows that no person has, drawn under differential privacy, verified."""
 
-import secrets
 from dataclasses import replace
 from os import PathLike
-from pathlib import Path
-from typing import Literal
 
-import numpy as np
-
+from sfumato.decouplings.noise import Unit
 from sfumato.errors import InputError, ParameterError
 from sfumato.evidence import Key
-from sfumato.files.reading import tell
-from sfumato.policy import GivenPolicy, Policy, policy_of
-from sfumato.releases.people import require_people
+from sfumato.policy import GivenPolicy, policy_of
 from sfumato.releases.places import UnpublishedRelease, place_for
-from sfumato.releases.preparing import open_value_by_value
 from sfumato.releases.release import Release
-from sfumato.releases.synthetic import (
-    SyntheticRows,
-    bound_contributions,
-    derived_steps,
-    describe_synthetic,
-    rows_of,
-)
-from sfumato.synthesis.account import read_account, spend
-from sfumato.synthesis.budget import PrivacyBudget, require_contributions, require_scale
-from sfumato.synthesis.domain import PublicDomain, require_drawn
+from sfumato.releases.synthetic import SyntheticRows, describe_synthetic, rows_of
+from sfumato.synthesis.budget import PrivacyBudget, require_scale
 from sfumato.synthesis.mechanisms import MECHANISMS, fit, require_cells
 from sfumato.synthesis.opendp import require_extra
-from sfumato.tables import Table, said_of
-from sfumato.tables.base import require_single_values
+from sfumato.tasks.private_source import PrivateSource, secret_generator
 from sfumato.tasks.signing import answer_to_sign
 from sfumato.typing import Progress, silent
-
-Unit = Literal["person", "household"]
 
 
 def synthesize(  # noqa: PLR0913 - all but two have a default and are named
@@ -45,7 +27,7 @@ def synthesize(  # noqa: PLR0913 - all but two have a default and are named
     rho: float | None = None,
     mechanism: str = "mst",
     contributions: int = 1,
-    unit: str = "person",
+    unit: Unit = "person",
     account: str | PathLike[str] | None = None,
     output: str | PathLike[str] | None = None,
     format: str | None = None,  # noqa: A002 - the word users know
@@ -97,55 +79,32 @@ def synthesize(  # noqa: PLR0913 - all but two have a default and are named
     given = policy_of(policy)
     if mechanism not in MECHANISMS:
         raise ParameterError("mechanism", mechanism, " or ".join(map(repr, MECHANISMS)))
-    require_contributions(contributions)
     place = place_for(
         output, data, format=format, force=force, key=key, even_so=even_so, whole_rows=True
     )
     if place.table is not None:
         raise ParameterError("output", output, "a folder", why="synthetic rows are made in memory")
-    table = open_value_by_value(data, given, output)
-    roles = given.check_against(table.columns)
-    names = require_drawn(given, roles)
-    who = _unit_of(given, table, unit, contributions)
-    _require_within_unit(given, who)
-    require_single_values(table, list(names))
-    steps = derived_steps(given, names)
-    derived = {name for step in steps for name in step.made}
-    domain = PublicDomain.of(given, [name for name in names if name not in derived])
+    source = PrivateSource.open(
+        data, given, output, unit=unit, contributions=contributions, account=account
+    )
+    domain = source.domain
     require_cells(domain.names, domain.sizes)
-    if account is not None:
-        read_account(Path(account))
     # Importing OpenDP takes seconds: what can be wrong was found before.
     budget = PrivacyBudget.of(epsilon, delta, rho)
-    require_scale(budget, len(domain.names), contributions)
-    columns = (*domain.names, *([] if who is None else [who]))
-    counts = table.count(columns, progress=lambda done, total: report("count", done, total))
-    if who is not None:
-        if None in counts.column(who).values:
-            text = _NO_ONES.format(who) + (_LEFT_OUT if unit == "person" else _COMPLETE)
-            raise given.error_at(unit, text=text)
-        # The bound holds as long as no one knows which rows were left out, so that what draws them
-        # is not what draws the rows that are published.
-        every = counts.total
-        counts = bound_contributions(counts, who, contributions, _secret_generator())
-        if counts.total < every:
-            tell(_BOUNDED.format(unit, contributions))
-    cells = domain.cells_of(counts, given, said_of(data, given.reading))
-    kind = "row" if who is None else unit
-    if account is not None:
-        # From here on it counts as spent, whatever happens.
-        spend(Path(account), budget, "synthesize", unit=kind, contributions=contributions)
+    require_scale(budget, 2 * len(domain.names), contributions)
+    cells = source.count(report)
+    source.spend(budget, "synthesize")
     model = fit(cells, budget, mechanism=mechanism, contributions=contributions, report=report)
-    rows = rows_of(model, domain, names, steps, _secret_generator())
+    rows = rows_of(model, domain, source.names, source.steps, secret_generator())
     manifest = describe_synthetic(
         given,
-        roles,
+        source.roles,
         rows,
         model,
         budget,
         domain,
         mechanism=mechanism,
-        unit=kind,
+        unit=source.kind,
         contributions=contributions,
         notes=[step.note() for step in given.derive],
     )
@@ -159,53 +118,5 @@ def synthesize(  # noqa: PLR0913 - all but two have a default and are named
         report,
         answer=lambda placed: answer_to_sign(Release.of(placed, given), even_so=place.even_so),
     )
-    made = Release.of(place.publish(release, table), given)
-    return replace(made, notes=table.notes)
-
-
-def _secret_generator() -> np.random.Generator:
-    """Return a generator whose seed nothing else has."""
-    return np.random.default_rng(secrets.randbits(128))
-
-
-def _require_within_unit(policy: Policy, who: str | None) -> None:
-    """Raise if rows of one unit change what is computed for those of another."""
-    person = policy.counted_person
-    for position, step in enumerate(policy.derive):
-        across = (step if person is None else step.of_person(person)).across
-        if across is not None and across != who:
-            whom = "each row" if who is None else f"those of a {who!r}"
-            text = (
-                f"reads all rows of a {across!r} together, and the promise is for {whom}: one of "
-                "them would change others, which no noise hides. Leave it out, or protect all "
-                f"rows of one: person: {across}"
-            )
-            raise policy.error_at("derive", position, text=text)
-
-
-_NO_ONES = "some rows have no {!r}, so that it is not known whose they are. "
-_LEFT_OUT = "Leave them out, as in person: {column: …, missing: leave-out}, or complete the table."
-_COMPLETE = "Leave them out, or complete the table."
-_BOUNDED = (
-    "some have more rows than count of one {0}: {1} of each, drawn at random. contributions (now "
-    "{1}) says how many, and more of them take more noise"
-)
-
-
-def _unit_of(policy: Policy, table: Table, unit: str, contributions: int) -> str | None:
-    """Return the column that says whose rows are whose; None if each row is a person."""
-    if unit not in ("person", "household"):
-        raise ParameterError("unit", unit, "'person' or 'household'")
-    if unit == "household":
-        if policy.household is None:
-            why = "the policy does not say who lives together. Name the column: household: …"
-            raise ParameterError("unit", unit, "'person'", why=why)
-        return policy.household
-    name = policy.counted_person
-    if name is None:
-        # A key of people that repeats is refused, or said to be meant.
-        require_people(table, policy)
-        if contributions > 1:
-            why = "each row is a person here. Name the column that identifies people: person: …"
-            raise ParameterError("contributions", contributions, "1", why=why)
-    return name
+    made = Release.of(place.publish(release, source.table), given)
+    return replace(made, notes=source.table.notes)

@@ -21,12 +21,14 @@ from sfumato.verifier.models import (
     judge,
     recompute,
 )
+from sfumato.verifier.noisy import check_noisy
 from sfumato.verifier.promises import (
     ANATOMY,
     BREAK_MERGE,
     BUCKETIZATION,
     HIDING,
     KINDS,
+    NOISY,
     SLICING,
     Check,
     ClaimedManifest,
@@ -80,6 +82,8 @@ def _columns_of(file: DataFile, manifest: ClaimedManifest) -> list[str]:
     if file.table == "qi":
         return [manifest.group, *manifest.with_role("quasi-identifier"), *plain]
     columns = file.columns or (str(file.column),)
+    if file.table == NOISY:
+        return [*columns, manifest.count]
     return [manifest.group, *columns, manifest.count]
 
 
@@ -97,7 +101,7 @@ def _columns_check(sources: Mapping[str, Countable], manifest: ClaimedManifest) 
 
 def _rows_check(manifest: ClaimedManifest, rows: Mapping[str, int], people: int) -> Check:
     """Check the rows of every file, and the people of the release."""
-    wrong = [file.name for file in manifest.files if rows[file.name] != file.rows]
+    wrong = [file.name for file in manifest.linked_files if rows[file.name] != file.rows]
     detail = f"not the number of rows the manifest says: {some(wrong)}" if wrong else ""
     good = status(holds=not wrong and people == manifest.published)
     return Check("rows", good, manifest.published, people, detail)
@@ -220,7 +224,7 @@ class _LinkedTables(NamedTuple):
         word: str,
     ) -> "_LinkedTables":
         tables = cls(word, {}, {}, {}, {}, [], [])
-        for file in manifest.files:
+        for file in manifest.linked_files:
             columns = _columns_of(file, manifest)
             if file.table == "qi":
                 # Exact quasi-identifiers make no class, and plain columns never do.
@@ -341,7 +345,14 @@ def _together_faults(manifest: ClaimedManifest) -> dict[str, object]:
 
 def _break_merge_shape(manifest: ClaimedManifest) -> Check:
     people = [file for file in manifest.files if file.table == "qi"]
-    tables = [file.columns or (str(file.column),) for file in manifest.files if file.table != "qi"]
+    tables = [
+        file.columns or (str(file.column),)
+        for file in manifest.linked_files
+        if file.table != "qi"
+    ]
+    known = manifest.with_role("quasi-identifier")
+    noisy = sorted(file.columns for file in manifest.files if file.table == NOISY)
+    counted = sorted([known, *((*known, *names) for names in tables)])
     joined = {name for names in manifest.together for name in names}
     wanted = [(name,) for name in manifest.with_role("sensitive") if name not in joined]
     rows = people[0].rows if people else 0
@@ -354,6 +365,9 @@ def _break_merge_shape(manifest: ClaimedManifest) -> Check:
         f"it speaks of {manifest.published} rows and of {rows} in the file": (
             rows != manifest.published
         ),
+        "it names noisy counts of other columns than the groups, and these by each sensitive column": (
+            noisy != (counted if manifest.synthetic is not None else [])
+        ),
     }
     return _shape_check(manifest, faults)
 
@@ -363,12 +377,13 @@ def _break_merge_checks(
 ) -> list[Check]:
     tables = _LinkedTables.read(sources, manifest, promises, "group")
     checks = tables.checks(manifest)
+    noisy = [] if manifest.synthetic is None else check_noisy(sources, manifest)
     if any(check.status != "holds" for check in checks[1:]):
         detail = "the tables do not belong together, so no class can be judged"
-        return [*checks, Check("models", "unchecked", detail=detail)]
+        return [*checks, *noisy, Check("models", "unchecked", detail=detail)]
     names = list(manifest.with_role("quasi-identifier"))
     promises = _with_joints(promises, manifest)
-    return [*checks, *judge(tables.classes(names, promises), promises)]
+    return [*checks, *judge(tables.classes(names, promises), promises), *noisy]
 
 
 _BUCKET_MODELS = ("distinct-l-diversity", "probabilistic-l-diversity")
@@ -877,7 +892,9 @@ def check_kind(
 
 KINDS.update(
     {
-        BREAK_MERGE: VerifiedKind(("qi", "sensitive"), _break_merge_shape, _break_merge_checks),
+        BREAK_MERGE: VerifiedKind(
+            ("qi", "sensitive", NOISY), _break_merge_shape, _break_merge_checks
+        ),
         ANATOMY: VerifiedKind(("qi", "sensitive"), _anatomy_shape, _anatomy_checks),
         BUCKETIZATION: VerifiedKind(("qi", "sensitive"), _anatomy_shape, _bucketized_checks),
         HIDING: VerifiedKind(("rows",), _hidden_shape, _hidden_checks),

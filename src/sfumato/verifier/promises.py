@@ -546,6 +546,11 @@ class ClaimedManifest:
     synthetic: Mapping[str, Any] | None = None
     """What is said of the mechanism that drew the rows, if one is said to have done so."""
 
+    @property
+    def linked_files(self) -> tuple[DataFile, ...]:
+        """The files of people, and of values by group: all but noisy counts."""
+        return tuple(file for file in self.files if file.table != NOISY)
+
     def range_of(self, column: str, number: str) -> tuple[str, ...]:
         """Return the ends of the range that a number is said to be the middle of."""
         found = next((each.ranges for each in self.columns if each.name == column), {})
@@ -573,6 +578,9 @@ class VerifiedKind(NamedTuple):
     checks: Callable[[Mapping[str, Countable], ClaimedManifest, Promises], list[Check]]
     """Recomputes from the opened tables, by the names of the manifest, what they keep."""
 
+
+NOISY = "noisy"
+"""What a table is that holds noisy counts of cells."""
 
 KINDS: dict[str, VerifiedKind] = {}
 """The kinds of release in several tables, by name; `decoupled` fills it."""
@@ -675,7 +683,8 @@ def _left(increment: object) -> Iterator[tuple[tuple[str | None, ...], int]]:
 
 def _is_synthetic(plain: Mapping[str, Any]) -> bool:
     """Return whether rows are said to be drawn by a mechanism, without models of classes."""
-    return plain.get("synthetic") is not None and plain.get("models") == []
+    drawn = plain.get("kind") in (None, BREAK_MERGE) and plain.get("increment") is None
+    return drawn and plain.get("synthetic") is not None and plain.get("models") == []
 
 
 def _documents(plain: Mapping[str, Any]) -> dict[str, str]:
@@ -809,7 +818,9 @@ def _part(
         return None, None, ()
     table = _one_of(plain, "table", kind_named(kind).tables)
     # Sensitive columns that stay together have a table for all of them.
-    several = table == "slice" or (table == "sensitive" and plain.get("columns") is not None)
+    several = table in ("slice", NOISY) or (
+        table == "sensitive" and plain.get("columns") is not None
+    )
     return (
         table,
         _get(plain, "column", str) if table == "sensitive" and not several else None,

@@ -31,13 +31,13 @@ def check_synthetic(source: Countable, promises: Promises) -> list[Check]:
     if claimed is None:
         return []
     names = (*promises.quasi_identifiers, *promises.sensitive)
-    wrong = _damage(claimed)
+    wrong = find_damage(claimed)
     if wrong:
         return [Check("synthetic", "broken", detail=wrong)]
-    return [_check_budget(claimed), _check_domain(source, claimed, names)]
+    return [check_budget(claimed), _check_domain(source, claimed, names)]
 
 
-def _damage(claimed: Mapping[str, Any]) -> str:
+def find_damage(claimed: Mapping[str, Any]) -> str:
     """Return what cannot be read of it; empty if nothing."""
     for key in ("epsilon", "delta", "selection", "contributions"):
         value = claimed.get(key)
@@ -79,8 +79,13 @@ def _is_measurement(each: object) -> bool:
     return good and all(isinstance(name, str) for name in each["columns"])
 
 
-def _check_budget(claimed: Mapping[str, Any]) -> Check:
-    """Add up again what was spent, by the scale of each noise, and say what it means at δ."""
+def check_budget(claimed: Mapping[str, Any], *, chosen: bool = True) -> Check:
+    """Add up again what was spent, by the scale of each noise, and say what it means at δ.
+
+    Args:
+        claimed: What is said of it, without damage.
+        chosen: Whether which columns are counted together was chosen by looking at the table.
+    """
     rows, gaussian = claimed["contributions"], claimed["noise"] == "gaussian"
     parts = [claimed["selection"]]
     wrong = []
@@ -89,7 +94,8 @@ def _check_budget(claimed: Mapping[str, Any]) -> Check:
         parts.append(spent)
         if not math.isclose(spent, each["spent"], rel_tol=_ROUNDING):
             wrong.append(f"noise of scale {each['scale']:.6g} spends {spent:.6g}")
-    if any(len(each["columns"]) > 1 for each in claimed["measurements"]) and not parts[0]:
+    together = any(len(each["columns"]) > 1 for each in claimed["measurements"])
+    if chosen and together and not parts[0]:
         wrong.append("which columns to count together was chosen, and nothing is said to be spent")
     whole = math.fsum(parts)
     budget = claimed["rho"] if gaussian else claimed["epsilon"]

@@ -682,7 +682,7 @@ def _columns_needed(
     manifest: Manifest, names: Sequence[str], sensitive: Sequence[str]
 ) -> list[str]:
     """Return the columns in the sensitive column's table; other tables have most of the rows."""
-    tables = [set(file.columns or [str(file.column)]) for file in manifest.files]
+    tables = [set(file.columns or [str(file.column)]) for file in manifest.linked_files]
     beside = set().union(*(columns for columns in tables if columns & {*sensitive}))
     beside = beside or tables[0]
     elsewhere = {column.name for column in manifest.columns} - beside if beside else set()
