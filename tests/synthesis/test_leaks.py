@@ -8,6 +8,7 @@ import pytest
 from pyarrow import csv
 
 import sfumato as sf
+from sfumato.tasks import private_source
 from sfumato.tasks import synthesize as task
 from tests.synthesis.stubs import POLICY, fit_nothing, people
 
@@ -22,7 +23,8 @@ def noise_alike(without_noise, monkeypatch):
         return model
 
     monkeypatch.setattr(task, "fit", fit)
-    monkeypatch.setattr(task, "_secret_generator", lambda: np.random.default_rng(1))
+    for module in (task, private_source):
+        monkeypatch.setattr(module, "secret_generator", lambda: np.random.default_rng(1))
 
 
 def as_csv(table, path):
@@ -95,7 +97,8 @@ def test_who_is_left_out_is_drawn_by_a_generator_of_its_own(without_noise, monke
         made.append(np.random.default_rng(3))
         return made[-1]
 
-    monkeypatch.setattr(task, "_secret_generator", note)
+    for module in (task, private_source):
+        monkeypatch.setattr(module, "secret_generator", note)
     table = pa.concat_tables([people(40)] * 3)
     sf.synthesize(table, POLICY, epsilon=0.3)
     assert len(made) == 2

@@ -8,6 +8,7 @@ import typer
 
 from sfumato.cli.command import BROKEN, command
 from sfumato.cli.options import (
+    AccountOption,
     BecauseOption,
     DataArgument,
     EvenSoOption,
@@ -252,7 +253,9 @@ def protect(  # noqa: PLR0917 - options of a command line
     "sfumato decouple people.csv -o buckets/ --method anatomy --option l=3 --qi age,zip "
     "--sensitive illness\n"
     "sfumato decouple people.csv -o buckets/ -p policy.yaml --method bucketization --option "
-    "column=ward",
+    "column=ward\n"
+    "sfumato decouple people.csv -o noisy/ -p policy.yaml --option noise='{epsilon: 1}' --account "
+    "clinic.account",
     python='decoupled = sf.decouple("release", "break-merge", output="decoupled")',
 )
 def decouple(  # noqa: PLR0917 - options of a command line
@@ -292,6 +295,7 @@ def decouple(  # noqa: PLR0917 - options of a command line
     key: KeyOption = None,
     even_so: EvenSoOption = False,
     because: BecauseOption = None,
+    account: AccountOption = None,
     seed: Annotated[
         int | None,
         typer.Option(
@@ -306,8 +310,9 @@ def decouple(  # noqa: PLR0917 - options of a command line
     With break-merge (breaking, in the literature) one table has a row per person with what others
     may know and a group, and one table per sensitive column counts the values of each group;
     anatomy, bucketization and slicing part rows into buckets; association-hiding keeps rows whole
-    and generalises sensitive values. The tables are verified before they appear. If anything fails,
-    nothing is written.
+    and generalises sensitive values. With noise, counts of break-merge are published under
+    differential privacy. The tables are verified before they appear. If anything fails, nothing is
+    written.
     """
     from sfumato.tasks.decouple import decouple as task
 
@@ -323,6 +328,7 @@ def decouple(  # noqa: PLR0917 - options of a command line
             force=force,
             key=signing_key(key),
             even_so=insisting(even_so, because),
+            account=account,
             seed=seed,
             progress=progress,
         )

@@ -170,6 +170,16 @@ BecauseOption: TypeAlias = Annotated[
     ),
 ]
 
+AccountOption: TypeAlias = Annotated[
+    Path | None,
+    typer.Option(
+        "--account",
+        metavar="FILE",
+        help="The account of the source, which keeps what noise spends and refuses what is beyond "
+        "its limit; sfumato account opens one.",
+    ),
+]
+
 OutsideOption: TypeAlias = Annotated[
     str | None, typer.Option(metavar="FILE", help="A list of people to link with it.")
 ]

@@ -7,6 +7,7 @@ import typer
 
 from sfumato.cli.command import command
 from sfumato.cli.options import (
+    AccountOption,
     DataArgument,
     EvenSoOption,
     FormatOption,
@@ -70,14 +71,7 @@ def synthesize(
         str,
         typer.Option(metavar="person|household", help="Whom the promise is about."),
     ] = "person",
-    account: Annotated[
-        Path | None,
-        typer.Option(
-            metavar="FILE",
-            help="The account of the source, which keeps what was spent and refuses what is "
-            "beyond its limit; sfumato account opens one.",
-        ),
-    ] = None,
+    account: AccountOption = None,
     changes: SetOption = None,
     form: FormatOption = None,
     force: ReplaceOption = False,
@@ -144,7 +138,7 @@ def account(
     """Open or show the privacy budget of a source.
 
     Noisy releases of the same people tell more together than each alone. With --account, sfumato
-    synthesize writes down what it spends, and refuses what is beyond the limit of all.
+    synthesize and decouple write down what they spend, and refuse what is beyond the limit of all.
     """
     from sfumato.tasks.account import account as task
 

@@ -12,6 +12,7 @@ from typing import Any, ClassVar, Literal, Self
 import numpy as np
 
 from sfumato.counts import Column, FrequencySet, add_up, group, sums
+from sfumato.decouplings.noise import GivenNoise
 from sfumato.errors import InputError, ParameterError, UnknownColumnError
 from sfumato.hierarchy import HierarchyBuilder
 from sfumato.registry import Member
@@ -523,6 +524,11 @@ class Parts:
     notes: tuple[str, ...] = ()
     """What deserves a second look in these tables, and depends on more than they show."""
 
+    @property
+    def linked(self) -> "Parts":
+        """The same with the tables of people, and of values by group: without noisy counts."""
+        return replace(self, tables=tuple(part for part in self.tables if part.table != "noisy"))
+
 
 def split_joints(parts: Parts, joints: Sequence[Joint]) -> Parts:
     """Return parts with the columns that stay together in place of what they are as one."""
@@ -626,6 +632,9 @@ class Decoupling(Kind, Member, ABC):
 
     together: tuple[str | tuple[str, ...], ...] = ()
     """Sensitive and plain columns that stay together, where a method can keep them so."""
+
+    noise: GivenNoise | None = None
+    """The noise that its counts get, where a method can do with noisy ones."""
 
     @property
     def needs(self) -> tuple[str, ...]:

@@ -23,10 +23,9 @@ from sfumato.decouplings.noise import GivenNoise, Noise
 from sfumato.errors import InputError
 from sfumato.tables.derived import DerivedColumn, DerivedTable
 
-
 NO_NOISE_HERE = (
-    "counts get noise (noise: …) by sf.decouple, of the table itself: nothing else draws it, and what "
-    "was made of the table before was chosen by looking at it"
+    "counts get noise (noise: …) by sf.decouple, of the table itself: nothing else draws it, and "
+    "what was made of the table before was chosen by looking at it"
 )
 """The reason why tables are not published without the noise that a policy asks for."""
 

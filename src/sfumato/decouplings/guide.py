@@ -73,14 +73,17 @@ def write_companions(
     """
     files = manifest["files"]
     written = all(file.get("format") == "csv" for file in files)
+    tables = list(zip(parts.tables, files, strict=True))
+    linked = parts.linked
     known: dict[str, object] = {
-        "parts": parts,
+        "parts": linked,
         "manifest": manifest,
         "groups": groups,
-        "tables": list(zip(parts.tables, files, strict=True)),
+        "tables": tables,
         "by_row": any(part.table == "qi" for part in parts.tables),
-        "shared": _find_shared(parts),
-        "recipes": _Recipes.of(parts, files),
+        "shared": _find_shared(linked),
+        "recipes": _Recipes.of(linked, [file for part, file in tables if part in linked.tables]),
+        "drawn": None,
         "type_of": partial(type_of, written=written),
         "key_of": partial(key_of, count=parts.count),
         "free_name": free_name,

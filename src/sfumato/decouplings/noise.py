@@ -2,11 +2,9 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Literal, Self, TypeAlias
+from typing import Self, TypeAlias
 
 from sfumato.errors import ParameterError, require_int, require_number, suggest
-
-Unit: TypeAlias = Literal["person", "household"]
 
 GivenNoise: TypeAlias = Mapping[str, float | int | str]
 """Noise as policies write it: see `Noise`."""
@@ -31,7 +29,7 @@ class Noise:
     contributions: int = 1
     """The most rows of a person that count."""
 
-    unit: Unit = "person"
+    unit: str = "person"
     """Whom the promise is about."""
 
     @classmethod

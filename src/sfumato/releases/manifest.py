@@ -595,7 +595,7 @@ class Manifest:
 
     left_out: LeftOut | None = None
     synthetic: SyntheticRecord | None = None
-    """What is promised of its rows or counts if a mechanism drew them; None if they are people's."""
+    """What is promised of its rows if a mechanism drew them; None if they are people's."""
 
     notes: tuple[str, ...] | None = None
     files: tuple[FileRecord, ...] = ()
@@ -751,7 +751,16 @@ _TABLE_KEYS = (
 _DECOUPLED_KEYS = (
     *("format", "sfumato", "kind", "owner", "purpose", "columns", "together", "group", "count"),
     *("rows", "missing"),
-    *("models", "hiding", "classes", "synthetic", "hierarchies", "risk_levels", "accepted", "person"),
+    *(
+        "models",
+        "hiding",
+        "classes",
+        "synthetic",
+        "hierarchies",
+        "risk_levels",
+        "accepted",
+        "person",
+    ),
     *("left_out", "notes", "reproducible", "versions", "files", "documents"),
 )
 _INCREMENT_KEYS = (

@@ -24,15 +24,18 @@ from sfumato.decouplings.base import (
     split_joints,
 )
 from sfumato.decouplings.break_merge import BreakMerge, publish
+from sfumato.decouplings.guide import write_companions
 from sfumato.policy import Policy
 from sfumato.releases.manifest import ClassSizes, ColumnRecord, Manifest, RowRecord, accepted_in
 from sfumato.releases.synthetic import drawn_record
 from sfumato.schema import Role
+from sfumato.synthesis.belief import bounds_of, but_for
 from sfumato.synthesis.budget import PrivacyBudget
 from sfumato.synthesis.levels import PublishedColumn
 from sfumato.synthesis.mechanisms import COUNTS, NoisyTables
+from sfumato.synthesis.noise import deviation_of
 from sfumato.synthesis.whole import nearest_whole
-from sfumato.tables.derived import DerivedColumn, DerivedTable
+from sfumato.tables.derived import Cells, DerivedColumn, DerivedTable
 from sfumato.typing import IntArray
 
 
@@ -123,7 +126,7 @@ def _as_noise_left_them(
         file_names(names, "noisy_"), counted.tables, noisy.counts, strict=True
     ):
         cells = np.unravel_index(np.arange(counts.size), counts.shape)
-        kinds = (*(each.astype(np.int32) for each in cells), counts.reshape(-1))
+        kinds: Cells = (*(each.astype(np.int32) for each in cells), counts.reshape(-1))
         held = (*(DerivedColumn(c.name, c.values) for c in columns), DerivedColumn(parts.count))
         once = np.ones(counts.size, dtype=np.int64)
         content = DerivedTable.repeat(held, kinds, once, rng)
@@ -134,7 +137,7 @@ def _as_noise_left_them(
     return found
 
 
-def describe_noisy(
+def describe_noisy(  # noqa: PLR0913 - all but six are named
     policy: Policy,
     roles: Mapping[str, Role],
     counted: CountedTogether,
@@ -182,4 +185,26 @@ def describe_noisy(
         risk_levels=policy.risk_levels.to_plain(),
         owner=policy.owner,
         purpose=policy.purpose,
+    )
+
+
+def write_texts(parts: Parts, manifest: Manifest) -> dict[str, str]:
+    """Return the texts beside such tables, by the name of the file.
+
+    Args:
+        parts: The tables.
+        manifest: What the release says of itself, with its files.
+    """
+    drawn = manifest.drawn
+    assert drawn is not None  # noqa: S101 - noise has a promise
+    pure = drawn.rho is None
+    return write_companions(
+        BreakMerge.name,
+        parts,
+        manifest.to_dict(),
+        BreakMerge.groups,
+        drawn=drawn,
+        but_for=but_for,
+        beliefs=bounds_of(drawn.epsilon, drawn.unit, drawn.rho),
+        deviation=deviation_of(drawn.measurements[0].scale, pure=pure),
     )

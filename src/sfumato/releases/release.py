@@ -424,6 +424,9 @@ class DecoupledRelease(Showable):
     @property
     def warnings(self) -> tuple[str, ...]:
         """Facts that deserve a second look before publishing, although all promises hold."""
+        if self.manifest.drawn is not None:
+            # What is promised is about all columns, and no group is one of people.
+            return (*(self.manifest.notes or ()), *self.private_notes)
         left_out = self.manifest.left_out or LeftOut()
         found = _left_out(self.left_out or left_out.columns)
         found += [
@@ -488,9 +491,11 @@ class DecoupledRelease(Showable):
     @property
     def headline(self) -> str:
         """A summary in one line."""
+        drawn = self.manifest.drawn
         return (
-            f"{self.manifest.rows.published} rows in {self.manifest.classes.count} groups, "
-            f"decoupled by {self.method}"
+            f"{self.manifest.rows.published} {'drawn ' * (drawn is not None)}rows in "
+            f"{self.manifest.classes.count} groups, decoupled by {self.method}"
+            f"{'' if drawn is None else f'; {drawn}'}"
         )
 
     def content(self) -> Content:
@@ -500,8 +505,9 @@ class DecoupledRelease(Showable):
             for file in self.manifest.files
         ]
         tables = ContentTable.of("", ["table", "holds", "rows"], files, most=None)
-        parts = (tables, _promises_table(self.manifest))
-        return Content(self.headline, parts, remarks=_remarks(self.warnings))
+        drawn = self.manifest.drawn
+        kept = _promises_table(self.manifest) if drawn is None else _measurements_table(drawn)
+        return Content(self.headline, (tables, kept), remarks=_remarks(self.warnings))
 
     def _holds(self, table: str) -> str:
         """Return what a table holds that is not named by its columns."""

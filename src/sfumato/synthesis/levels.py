@@ -29,12 +29,14 @@ class PublishedColumn:
     of_cell: IntArray
     """The label of each cell of its domain."""
 
-    level: int = 0
+    level: int | None = None
+    """The level of the hierarchy; None if labels are cells that are wider than values."""
 
     @classmethod
     def of(cls, domain: ColumnDomain) -> "PublishedColumn":
         """Return the cells of a domain as they are."""
-        return cls(domain.name, domain.labels, domain.missing, np.arange(domain.size))
+        level = None if domain.is_line else 0
+        return cls(domain.name, domain.labels, domain.missing, np.arange(domain.size), level)
 
     @classmethod
     def at_level(cls, policy: Policy, domain: ColumnDomain) -> "PublishedColumn":
@@ -51,12 +53,18 @@ class PublishedColumn:
         at = ("columns", domain.name, "levels")
         if low != level:
             text = (
-                f"leaves open which level is published ({low} to {level}), and under noise none may "
-                f"be chosen by looking at the table. State one, as in levels: [{level}, {level}], or "
-                "leave levels out and publish the cells of the domain."
+                f"leaves open which level is published ({low} to {level}), and under noise none "
+                "may be chosen by looking at the table. State one, as in levels: "
+                f"[{level}, {level}], or leave levels out and publish the cells of the domain."
             )
             raise policy.error_at(*at, text=text)
         if not level:
+            if domain.is_line:
+                text = (
+                    "states raw values, and noise is added to cells of the domain: leave levels "
+                    "out, and make cells as narrow as you need"
+                )
+                raise policy.error_at(*at, text=text)
             return cls.of(domain)
         if rule.hierarchy is None:
             raise policy.error_at(*at, text="needs a hierarchy: labels of a level are its own")
@@ -116,9 +124,7 @@ def _labels(policy: Policy, name: str, values: Sequence[str], level: int) -> lis
     return [str(ladder.labels[level][code]) for code in ladder.codes[level].tolist()]
 
 
-def published_cells(
-    cells: CountedCells, columns: Sequence[PublishedColumn]
-) -> CountedCells:
+def published_cells(cells: CountedCells, columns: Sequence[PublishedColumn]) -> CountedCells:
     """Return counts by the labels that are published.
 
     Args:

@@ -308,8 +308,8 @@ class _MechanismRun:
         return NoisyTables(
             tuple(map(self._measurement, found)),
             tuple(
-                np.asarray(each.noisy_measurement, dtype=np.int64).reshape(self.counts.shape(clique))
-                for each, clique in zip(found, cliques, strict=True)
+                np.asarray(each.noisy_measurement).astype(np.int64).reshape(shape)
+                for each, shape in zip(found, map(self.counts.shape, cliques), strict=True)
             ),
             _library(),
         )

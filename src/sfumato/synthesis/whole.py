@@ -1,7 +1,7 @@
 """Whole people in place of noisy counts: the nearest numbers that can be those of people.
 
-This spends nothing: it is computed of noisy counts alone, so that whoever has these can do it again.
-The verifier does, in its own way.
+This spends nothing: it is computed of noisy counts alone, so that whoever has these can do it
+again. The verifier does, in its own way.
 """
 
 import numpy as np

@@ -15,9 +15,10 @@ def account(
 ) -> PrivacyAccount:
     """Open an account of what may be spent on a source, or return the one that is there.
 
-    Several releases of the same people tell more than each. `sf.synthesize(..., account=…)` writes
-    down what it spends before it does, and refuses what is beyond the limit; the account says
-    what all releases promise together. It is private: it tells when releases were tried.
+    Several releases of the same people tell more than each. `sf.synthesize(..., account=…)`, and
+    `sf.decouple` where counts get noise, write down what they spend before they do, and refuse what
+    is beyond the limit; the account says what all releases promise together. It is private: it
+    tells when releases were tried.
 
     Args:
         path: The file of the account.

@@ -130,14 +130,11 @@ def decouple(  # noqa: PLR0913 - all but two have a default and are named
     place = place_for(output, data, format=format, force=force, key=key, even_so=even_so)
     release = open_release(data, policy, quasi_identifiers=quasi_identifiers, sensitive=sensitive)
     decoupling = _of_policy(release.policy, method)
-    noise = noise_of(decoupling)
+    noise = noise_of(decoupling, account)
     if noise is not None:
         return publish_noisy(
             release, decoupling, noise, place, output, account=account, seed=seed, report=report
         )
-    if account is not None:
-        why = "without noise nothing is spent. Ask for some: noise: {epsilon: 1}"
-        raise ParameterError("account", account, "left out", why=why)
     _require_unchanged(release)
     table = release.table
     assert isinstance(release, PublishedTable)  # noqa: S101 - nothing else has rows

@@ -13,6 +13,7 @@ from sfumato.hierarchy import Ladder
 from sfumato.policy import GivenPolicy, Policy, policy_of
 from sfumato.recode.deciding import ladders_of
 from sfumato.releases.opening import Published, count_columns, open_release
+from sfumato.tasks.noisy_estimate import NoisyLists
 from sfumato.text import in_order, text_or_none
 from sfumato.typing import BoolArray
 from sfumato.usefulness import Condition, Estimate, Estimator, Query, ReleaseOnlyReader
@@ -45,6 +46,8 @@ def estimate(
     exactly. Beside the estimate stand the least and the most people who can have the values in
     any table behind the release. If it has a weight, the number of people of the population is
     estimated too, each row with what it stands for: an estimate as surveys make it, without bounds.
+    Of tables with noisy counts it is estimated by these, and between the bounds it lies with 95 %
+    confidence, over all that noise can be: see `sfumato.tasks.noisy_estimate`.
     If a release of a ledger says how many of the people counted have left, those who have not are
     estimated besides.
 
@@ -85,7 +88,11 @@ def estimate(
     policy = policy_of(policy)
     found = open_release(release, quasi_identifiers=tuple(wanted), sensitive=())
     tables = found.counts(tuple(wanted))
-    shown = {name: _published_labels(tables, name) for name in wanted}
+    noisy = NoisyLists.of(found)
+    shown = {
+        name: _published_labels(tables, name) if noisy is None else noisy.labels(name)
+        for name in wanted
+    }
     readers = _readers(found, shown, wanted, original, policy)
     answers = {
         name: {text_or_none(label): readers[name].answer(label) for label in column.values}
@@ -96,6 +103,10 @@ def estimate(
         for name, column in shown.items()
     ]
     estimator = found.estimator(tuple(shown.values()), {})
+    if noisy is not None:
+        asked = {name: str(each) for name, each in wanted.items()}
+        known = {name: [*each.values()] for name, each in answers.items()}
+        return noisy.estimate(known, estimator.count(Query(tuple(conditions))), asked)
     least, most = bounds(_parts(tables, answers))
     # Slices that share a column may say more together than one after the other.
     count = min(max(estimator.count(Query(tuple(conditions))), float(least)), float(most))

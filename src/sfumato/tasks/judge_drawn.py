@@ -48,7 +48,9 @@ def judge_drawn(
     if promises_nothing(drawn.delta, rows) or any(each.excludes_nothing(rule) for each in bounds):
         return None
     policy = release.policy
-    seen = isinstance(release.given, Release | DecoupledRelease) and release.given.policy is not None
+    seen = (
+        isinstance(release.given, Release | DecoupledRelease) and release.given.policy is not None
+    )
     at_risk: int | None = None
     columns: tuple[ColumnFinding, ...] = ()
     if not seen:

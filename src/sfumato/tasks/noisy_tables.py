@@ -4,13 +4,17 @@ import math
 from collections.abc import Sequence
 from os import PathLike
 
-from sfumato.decouplings import BreakMerge, Decoupling
+from sfumato.decouplings import Decoupling
 from sfumato.decouplings.base import read_together
 from sfumato.decouplings.break_merge import NO_NOISE_HERE
 from sfumato.decouplings.noise import Noise
 from sfumato.errors import InputError, ParameterError, some
-from sfumato.policy import Policy
-from sfumato.releases.noisy import CountedTogether, describe_noisy, tables_of_noise
+from sfumato.releases.noisy import (
+    CountedTogether,
+    describe_noisy,
+    tables_of_noise,
+    write_texts,
+)
 from sfumato.releases.opening import Published, PublishedTable
 from sfumato.releases.places import DecoupledTable, Place, UnpublishedRelease
 from sfumato.releases.release import DecoupledRelease
@@ -25,10 +29,19 @@ from sfumato.text import format_integer
 from sfumato.typing import Progress
 
 
-def noise_of(decoupling: Decoupling) -> Noise | None:
-    """Return the noise that a method is asked for; None if none is."""
-    given = decoupling.noise if isinstance(decoupling, BreakMerge) else None
-    return None if given is None else Noise.read(given)
+def noise_of(decoupling: Decoupling, account: object = None) -> Noise | None:
+    """Return the noise that a method is asked for; None if none is, and no account is spent from.
+
+    Args:
+        decoupling: The method.
+        account: The account of the source, if one is named.
+    """
+    if decoupling.noise is not None:
+        return Noise.read(decoupling.noise)
+    if account is not None:
+        why = "without noise nothing is spent. Break-merge takes some: noise: {epsilon: 1}"
+        raise ParameterError("account", str(account), "left out", why=why)
+    return None
 
 
 def publish_noisy(
@@ -105,7 +118,7 @@ def publish_noisy(
             [DecoupledTable(part, {}) for part in parts.tables],
             manifest,
             report,
-            companions=lambda manifest: decoupling.companions(parts, manifest.to_dict()),
+            companions=lambda manifest: write_texts(parts, manifest),
             answer=lambda placed: answer_to_sign(
                 DecoupledRelease.of(placed, parts.grouped, (), policy=policy),
                 even_so=place.even_so,

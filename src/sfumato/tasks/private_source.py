@@ -6,7 +6,6 @@ before it is.
 """
 
 import secrets
-from collections.abc import Sequence
 from dataclasses import dataclass
 from os import PathLike
 from pathlib import Path
@@ -15,7 +14,6 @@ from typing import Self
 import numpy as np
 
 from sfumato.counts import FrequencySet
-from sfumato.decouplings.noise import Unit
 from sfumato.derivations import Derivation
 from sfumato.errors import ParameterError
 from sfumato.files.reading import tell
@@ -51,18 +49,18 @@ class PrivateSource:
     who: str | None
     """The column that says whose rows are whose; None if each row is a person."""
 
-    unit: Unit
+    unit: str
     contributions: int
     account: Path | None
 
     @classmethod
-    def open(  # noqa: PLR0913 - all but three are named
+    def open(
         cls,
         data: object,
         policy: Policy,
         output: object,
         *,
-        unit: Unit = "person",
+        unit: str = "person",
         contributions: int = 1,
         account: str | PathLike[str] | None = None,
     ) -> Self:
@@ -98,15 +96,13 @@ class PrivateSource:
         """Whom the promise is about, as it is said: each row, if each is a person."""
         return "row" if self.who is None else self.unit
 
-    def count(self, report: Progress, columns: Sequence[str] | None = None) -> CountedCells:
+    def count(self, report: Progress) -> CountedCells:
         """Count the cells of the domain, with at most so many rows of each person.
 
         Args:
             report: Told how far it is.
-            columns: The columns that are counted; None for all that have a domain.
         """
-        own = self.domain.names if columns is None else tuple(columns)
-        held = (*own, *([] if self.who is None else [self.who]))
+        held = (*self.domain.names, *([] if self.who is None else [self.who]))
         counts = self.table.count(held, progress=lambda done, total: report("count", done, total))
         if self.who is not None:
             counts = self._bounded(counts, self.who)
@@ -127,9 +123,7 @@ class PrivateSource:
     def spend(self, budget: PrivacyBudget, what: str) -> None:
         """Write down what is spent; from here on it counts as spent, whatever happens."""
         if self.account is not None:
-            spend(
-                self.account, budget, what, unit=self.kind, contributions=self.contributions
-            )
+            spend(self.account, budget, what, unit=self.kind, contributions=self.contributions)
 
 
 def secret_generator() -> np.random.Generator:

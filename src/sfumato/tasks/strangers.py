@@ -5,7 +5,7 @@ import numpy as np
 from sfumato.counts import FrequencySet
 from sfumato.errors import InputError, ParameterError, require_int
 from sfumato.policy import GivenPolicy, policy_of
-from sfumato.releases.opening import open_release
+from sfumato.releases.opening import PublishedTable, open_release
 from sfumato.releases.preparing import open_prepared
 from sfumato.schema import Role
 from sfumato.synthesis.domain import ColumnDomain
@@ -46,7 +46,7 @@ def strangers(
     given = policy_of(policy)
     opened = open_release(release, given)
     drawn = None if opened.record is None else opened.record.drawn
-    if drawn is None or opened.record is None:
+    if drawn is None or opened.record is None or not isinstance(opened, PublishedTable):
         raise ParameterError(
             "release", release, "synthetic rows", why="of all others verify runs the attacks"
         )

@@ -3,7 +3,6 @@
 from dataclasses import replace
 from os import PathLike
 
-from sfumato.decouplings.noise import Unit
 from sfumato.errors import InputError, ParameterError
 from sfumato.evidence import Key
 from sfumato.policy import GivenPolicy, policy_of
@@ -27,7 +26,7 @@ def synthesize(  # noqa: PLR0913 - all but two have a default and are named
     rho: float | None = None,
     mechanism: str = "mst",
     contributions: int = 1,
-    unit: Unit = "person",
+    unit: str = "person",
     account: str | PathLike[str] | None = None,
     output: str | PathLike[str] | None = None,
     format: str | None = None,  # noqa: A002 - the word users know

@@ -13,7 +13,7 @@ from sfumato.errors import InputError
 from sfumato.hierarchy import Ladder
 from sfumato.hierarchy.labels import LabelReader, Stretch, day_of
 from sfumato.showing.content import Content, Showable, plain_of
-from sfumato.text import STAR, format_integer, text_of, text_or_none
+from sfumato.text import STAR, format_integer, percent, text_of, text_or_none
 from sfumato.typing import BoolArray, FloatArray, IntArray, Value
 
 # What a published label says to a question about raw values.
@@ -435,10 +435,13 @@ class Estimate(Showable):
     staying: "Staying | None" = None
     """The same of those who have not left, if the release says how many of each group have."""
 
+    confidence: float | None = None
+    """How surely the number lies within the bounds, where counts have noise; None if it must."""
+
     @property
     def exact(self) -> bool:
         """Whether the release leaves no doubt."""
-        return self.least == self.most
+        return self.least == self.most and self.confidence is None
 
     def to_dict(self) -> dict[str, Any]:
         """Return the figures as plain values that JSON can hold."""
@@ -447,6 +450,7 @@ class Estimate(Showable):
             **({} if self.people is None else {"people": self.people}),
             **({} if self.population is None else {"population": self.population}),
             **({} if self.staying is None else {"staying": self.staying._asdict()}),
+            **({} if self.confidence is None else {"confidence": self.confidence}),
         }
 
     def content(self) -> Content:
@@ -459,6 +463,11 @@ class Estimate(Showable):
         asked = " and ".join(f"{name}={wanted}" for name, wanted in self.where.items())
         if self.exact:
             return f"{self.least} of {self.rows} rows have {asked}{self._further}"
+        if self.confidence is not None:
+            return (
+                f"about {self.estimate:.4g} of about {self.rows} rows have {asked}; {self.least} "
+                f"to {self.most} with {percent(self.confidence)} confidence, for counts have noise"
+            )
         return (
             f"about {self.estimate:.4g} of {self.rows} rows have {asked}; at least {self.least} "
             f"and at most {self.most}{self._further}"

@@ -346,9 +346,7 @@ def _together_faults(manifest: ClaimedManifest) -> dict[str, object]:
 def _break_merge_shape(manifest: ClaimedManifest) -> Check:
     people = [file for file in manifest.files if file.table == "qi"]
     tables = [
-        file.columns or (str(file.column),)
-        for file in manifest.linked_files
-        if file.table != "qi"
+        file.columns or (str(file.column),) for file in manifest.linked_files if file.table != "qi"
     ]
     known = manifest.with_role("quasi-identifier")
     noisy = sorted(file.columns for file in manifest.files if file.table == NOISY)
@@ -365,7 +363,7 @@ def _break_merge_shape(manifest: ClaimedManifest) -> Check:
         f"it speaks of {manifest.published} rows and of {rows} in the file": (
             rows != manifest.published
         ),
-        "it names noisy counts of other columns than the groups, and these by each sensitive column": (
+        "its noisy counts are not those of groups, and of these by each sensitive column": (
             noisy != (counted if manifest.synthetic is not None else [])
         ),
     }

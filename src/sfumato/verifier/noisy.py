@@ -42,8 +42,10 @@ def check_noisy(sources: Mapping[str, Countable], manifest: ClaimedManifest) -> 
         domain = {name: _labels(name, plain) for name, plain in claimed["domain"].items()}
         names = sorted(column.name for column in manifest.columns)
         if sorted(domain) != names:
-            raise InputError(f"it is said of {some(sorted(domain))}, and published are {some(names)}")
-        lists = {file.columns: _Noisy.read(sources[file.name], file, manifest, domain) for file in noisy}
+            raise InputError(f"it is said of {some(sorted(domain))}, not of {some(names)}")
+        lists = {
+            file.columns: _Noisy.read(sources[file.name], file, manifest, domain) for file in noisy
+        }
     except InputError as error:
         return [budget, Check("domain", "broken", detail=str(error))]
     held = Check("domain", "holds", sorted(domain))
@@ -52,8 +54,9 @@ def check_noisy(sources: Mapping[str, Countable], manifest: ClaimedManifest) -> 
 
 def _labels(name: str, plain: Mapping[str, Any]) -> list[str | None]:
     """Return the cells of a column, the missing value last."""
-    values = plain.get("values")
-    good = isinstance(values, list) and values and all(isinstance(each, str) for each in values)
+    given = plain.get("values")
+    values = given if isinstance(given, list) else []
+    good = values and all(isinstance(each, str) for each in values)
     if not good or len(set(values)) < len(values):
         raise InputError(f"the domain of {name!r} is no list of different labels")
     return [*values, *([None] if plain.get("missing") is not False else [])]
@@ -139,9 +142,7 @@ def _check_people(
     return Check("noisy counts", status(holds=not wrong), detail="; ".join(wrong))
 
 
-def _by_value(
-    noisy: Mapping[Cell, int], sizes: Mapping[Cell, int], known: int
-) -> dict[Cell, int]:
+def _by_value(noisy: Mapping[Cell, int], sizes: Mapping[Cell, int], known: int) -> dict[Cell, int]:
     """Return how many people of each group have each value."""
     of_group: dict[Cell, dict[Cell, int]] = {}
     for cell, number in noisy.items():
@@ -166,10 +167,10 @@ def nearest_whole(noisy: Sequence[int], total: int, first: int) -> list[int]:
     lowest = min(noisy) - total - 1
     levels = range(lowest, max(noisy) + 1)
 
-    def fits(level: int) -> bool:
-        return sum(max(0, each - level) for each in noisy) <= total
+    def fits(level: int) -> int:
+        return int(sum(max(0, each - level) for each in noisy) <= total)
 
-    level = levels[bisect_left(levels, True, key=fits)]
+    level = levels[bisect_left(levels, 1, key=fits)]
     found = [max(0, each - level) for each in noisy]
     left = total - sum(found)
     for step in range(len(noisy)):

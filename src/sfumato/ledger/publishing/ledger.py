@@ -986,6 +986,12 @@ def _open_decoupled(data: object) -> tuple[GroupedTables, Manifest | None, str]:
             "to a ledger that exists with sfumato ledger add."
         )
     grouped, manifest = _require_kept(release, what)
+    if manifest is not None and manifest.drawn is not None:
+        raise InputError(
+            f"a ledger keeps who is in which group, and {what} has noisy counts: no row is a "
+            "person's. Publish the people without noise, or each table of them within the budget "
+            "of an account: sfumato account."
+        )
     if manifest is not None and manifest.increment and manifest.increment.tables == "newcomers":
         raise InputError(
             f"{what} holds those who joined a ledger in its release {manifest.increment.sequence}: "

@@ -385,7 +385,8 @@ def _method_and_promises(manifest: Manifest | None) -> Iterator[list[Cell]]:
 def _method(manifest: Manifest) -> str:
     kind = kind_of(manifest.kind)
     if manifest.kind is not None:
-        return f"{_first_line(kind)} ({kind.name})"
+        noise = "" if manifest.drawn is None else ", all of it counted with noise"
+        return f"{_first_line(kind)} ({kind.name}){noise}"
     if manifest.drawn is not None:
         return f"rows drawn from a model of noisy counts ({manifest.drawn.mechanism})"
     name = manifest.method_name
