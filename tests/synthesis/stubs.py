@@ -5,7 +5,7 @@ import math
 import numpy as np
 import pyarrow as pa
 
-from sfumato.synthesis.mechanisms import FittedModel, Measurement
+from sfumato.synthesis.mechanisms import FittedModel, Measurement, NoisyTables
 
 POLICY = {
     "columns": {
@@ -50,3 +50,20 @@ def fit_nothing(counts, budget, *, mechanism="mst", contributions=1, report=None
 
     model = DrawsCells(counts.sizes, total)
     return Even(model, counts.names, counts.sizes, measured, 0.0, "OpenDP 0.0")
+
+
+def add_noise(counts, cliques, budget, *, contributions=1):
+    """Return noisy counts as OpenDP draws them, with accounts that add up: for tests alone."""
+    rng = np.random.default_rng()
+    part = budget.spent / len(cliques)
+    scale = contributions / part if budget.pure else contributions / math.sqrt(2 * part)
+
+    def noisy(exact):
+        if not budget.pure:
+            return exact + np.rint(rng.normal(0, scale, exact.shape)).astype(np.int64)
+        ends = [rng.geometric(1 - math.exp(-1 / scale), exact.shape) for _ in range(2)]
+        return exact + ends[0] - ends[1]
+
+    exact = [counts.marginal(clique).astype(np.int64) for clique in cliques]
+    measured = tuple(Measurement(tuple(clique), scale, part) for clique in cliques)
+    return NoisyTables(measured, tuple(map(noisy, exact)), "OpenDP 0.0")

@@ -6,7 +6,7 @@ from typing import Self, TypeAlias
 
 from sfumato.errors import ParameterError, require_int, require_number, suggest
 
-GivenNoise: TypeAlias = Mapping[str, float | int | str]
+GivenNoise: TypeAlias = Mapping[str, int | float | str]
 """Noise as policies write it: see `Noise`."""
 
 

@@ -1,4 +1,4 @@
-"""The answer on synthetic rows: what their promise excludes, and what it rests on."""
+"""The answer on what a mechanism drew: what its promise excludes, and what it rests on."""
 
 from sfumato.attacks.adversary.assumptions import Assumption
 from sfumato.attacks.adversary.judging import COUNTING, held_to, judge
@@ -11,6 +11,7 @@ from sfumato.releases.manifest import SyntheticRecord
 from sfumato.releases.opening import Published
 from sfumato.releases.release import DecoupledRelease, Release
 from sfumato.synthesis.belief import bounds_of, loose_bounds, promises_nothing
+from sfumato.synthesis.mechanisms import COUNTS
 from sfumato.tasks.assessment import Assessment
 from sfumato.verifier import Verdict
 
@@ -23,7 +24,7 @@ def judge_drawn(
     threshold: float | None = None,
     people: int | None = None,
 ) -> Assessment | None:
-    """Return the answer on rows that a mechanism drew; None for any others.
+    """Return the answer on rows or counts that a mechanism drew; None for any others.
 
     The promise holds against every adversary, so that none is tried: what it excludes follows from
     its figures. That a mechanism drew the rows is an assumption, unless this process has seen it;
@@ -82,6 +83,11 @@ def judge_drawn(
 
 def _assumption(drawn: SyntheticRecord) -> str:
     library = drawn.library or "a mechanism"
+    if drawn.mechanism == COUNTS:
+        return (
+            f"{library} drew the noise that is said to be in these counts, and domains and levels "
+            "were not read off the data"
+        )
     return (
         f"{library} drew these rows ({drawn.mechanism}) under the noise that is said, from a "
         "domain that was not read off the data"

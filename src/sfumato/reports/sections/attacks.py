@@ -118,4 +118,5 @@ ATTACKS = Chapter(
     "adversary sees the release (prior), what after (posterior), and how many people that puts at "
     "risk.",
     _parts,
+    of_people=True,
 )

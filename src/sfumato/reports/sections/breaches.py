@@ -178,4 +178,5 @@ BREACHES = Chapter(
     "An adversary who joins the parts can only take the share of each value in a person's group; "
     "the numbers say how likely the best guess is, and what the whole table revealed before.",
     _parts,
+    of_people=True,
 )
