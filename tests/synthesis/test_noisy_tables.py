@@ -152,9 +152,7 @@ def test_all_that_is_published_follows_from_noisy_counts(own_noise, monkeypatch,
     assert {"README.md", "codebook.csv", "schema.sql", "noisy_ill.csv"} <= {*found[0]}
 
 
-def test_one_person_changes_one_cell_of_each_list_by_their_rows_at_most(
-    own_noise, monkeypatch
-):
+def test_one_person_changes_one_cell_of_each_list_by_their_rows_at_most(own_noise, monkeypatch):
     seen = []
 
     def note(counts, cliques, budget, **settings):

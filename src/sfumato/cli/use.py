@@ -7,6 +7,7 @@ import typer
 
 from sfumato.cli.command import command
 from sfumato.cli.options import (
+    AccountOption,
     ForceOption,
     JsonOption,
     OriginalArgument,
@@ -24,6 +25,7 @@ from sfumato.cli.options import (
     write_text,
 )
 from sfumato.cli.output import clean, finish, note, progress_bar
+from sfumato.errors import ParameterError
 
 
 @command(
@@ -83,7 +85,9 @@ def utility(  # noqa: PLR0917 - options of a command line
 @command(
     examples='sfumato estimate decoupled/ --where "age=30..45" --where "illness=flu"\n'
     'sfumato estimate slices/ --where "sex=f,m" --where "salary=..3000" --json\n'
-    'sfumato estimate release/ --where "job=cook" -p policy.yaml --data people.csv',
+    'sfumato estimate release/ --where "job=cook" -p policy.yaml --data people.csv\n'
+    'sfumato estimate people.csv --where "illness=flu" -p policy.yaml --epsilon 0.2 --account '
+    "clinic.account",
     python='print(sf.estimate("slices", {"age": (30, 45), "illness": "flu", "sex": ["f", "m"]}))',
 )
 def estimate(
@@ -107,6 +111,15 @@ def estimate(
             "--policy", "-p", metavar="FILE", help="Read labels by the hierarchies of a policy."
         ),
     ] = None,
+    epsilon: Annotated[
+        float | None,
+        typer.Option(
+            metavar="NUMBER",
+            help="Count in the table itself, which is given in place of a release, with this "
+            "noise: how much one person may change.",
+        ),
+    ] = None,
+    account: AccountOption = None,
     json: JsonOption = False,
 ) -> None:
     """Estimate how many rows have given values.
@@ -114,12 +127,23 @@ def estimate(
     It answers as an analyst would who has only the release. Rows behind a label are taken to be
     spread evenly over what it stands for, and columns published apart to have nothing to do with
     each other within a group. Beside the estimate stand the fewest and the most rows it can be in
-    any table behind the release.
+    any table behind the release; where counts have noise, these hold with 95 % confidence.
     """
     from sfumato.tasks.estimate import estimate as task
 
     with progress_bar("Counting what is published", quiet=json):
-        found = task(what, conditions(where), original=data, policy=policy)
+        asked = conditions(where)
+        if epsilon is None and account is None:
+            finish(task(what, asked, original=data, policy=policy), json=json)
+            return
+        if epsilon is None:
+            why = "what was published costs nothing more"
+            raise ParameterError("account", str(account), "given together with --epsilon", why=why)
+        if data is not None:
+            why = "the table itself is counted"
+            raise ParameterError("data", data, "left out with --epsilon", why=why)
+        noise = {"epsilon": epsilon}
+        found = task(what, asked, policy=policy, noise=noise, account=account)
     finish(found, json=json)
 
 

@@ -1,18 +1,21 @@
 """Estimate: what a counting query gives when a release is all there is."""
 
 from collections.abc import Mapping
-from typing import TypeAlias
+from os import PathLike
+from typing import TypeAlias, overload
 
 import numpy as np
 
 from sfumato.conditions import Question
 from sfumato.counts import Column, FrequencySet, add_up
 from sfumato.decouplings.base import LinkedTables
+from sfumato.decouplings.noise import GivenNoise, Noise
 from sfumato.errors import HierarchyError, ParameterError
 from sfumato.hierarchy import Ladder
 from sfumato.policy import GivenPolicy, Policy, policy_of
 from sfumato.recode.deciding import ladders_of
 from sfumato.releases.opening import Published, count_columns, open_release
+from sfumato.tasks.noisy_count import NoisyCount, noisy_count
 from sfumato.tasks.noisy_estimate import NoisyLists
 from sfumato.text import in_order, text_or_none
 from sfumato.typing import BoolArray
@@ -31,13 +34,39 @@ _Answers: TypeAlias = Mapping[str | None, LabelAnswer]
 """The answer of each label, by how it is written."""
 
 
+@overload
 def estimate(
     release: object,
     where: Mapping[str, object],
     *,
     original: object = None,
     policy: GivenPolicy | None = None,
-) -> Estimate:
+    noise: None = None,
+    account: None = None,
+) -> Estimate: ...
+
+
+@overload
+def estimate(
+    release: object,
+    where: Mapping[str, object],
+    *,
+    original: None = None,
+    policy: GivenPolicy | None = None,
+    noise: GivenNoise,
+    account: str | PathLike[str] | None = None,
+) -> NoisyCount: ...
+
+
+def estimate(
+    release: object,
+    where: Mapping[str, object],
+    *,
+    original: object = None,
+    policy: GivenPolicy | None = None,
+    noise: GivenNoise | None = None,
+    account: str | PathLike[str] | None = None,
+) -> Estimate | NoisyCount:
     """Estimate how many rows have such values, from what is published.
 
     The answer is that of a careful analyst: rows behind a label are taken to be spread evenly
@@ -65,6 +94,9 @@ def estimate(
         original: The table that was released, if it is at hand: which values there are is then
             taken from it, and nothing else.
         policy: The policy it was released with: its hierarchies say what labels stand for.
+        noise: Counts people in the table itself, which is given in place of a release, with the
+            noise of this budget, as in {"epsilon": 0.2}: see `sf.tools.noisy_count`.
+        account: With `noise`, the account of the source: what is spent is written down there.
 
     Example:
         >>> import pyarrow as pa
@@ -77,6 +109,11 @@ def estimate(
         >>> print(sf.estimate(table, {"age": (30, 39), "ill": ["flu", "gout"]}))
         4 of 6 rows have age=30..39 and ill=flu,gout
     """
+    if noise is not None:
+        return _count_with_noise(release, where, noise, policy, original, account)
+    if account is not None:
+        why = "what was published costs nothing more. Of the table itself: noise={'epsilon': 0.2}"
+        raise ParameterError("account", str(account), "left out without noise", why=why)
     if not isinstance(where, Mapping) or not where:
         raise ParameterError(
             "where",
@@ -119,6 +156,26 @@ def estimate(
         return Estimate(count, round(estimator.total), least, most, asked)
     people = weighted.count(Query(tuple(conditions)))
     return Estimate(count, round(estimator.total), least, most, asked, people, weighted.total)
+
+
+def _count_with_noise(
+    data: object,
+    where: Mapping[str, object],
+    noise: GivenNoise,
+    policy: GivenPolicy | None,
+    original: object,
+    account: str | PathLike[str] | None,
+) -> NoisyCount:
+    """Count in the table itself; raise if it is a release, or the noise is not for one number."""
+    asked = Noise.read(noise)
+    if asked != Noise(epsilon=asked.epsilon):
+        why = "one number is counted once for each person, with Laplace's noise"
+        raise ParameterError("noise", dict(noise), "an epsilon and nothing else", why=why)
+    if original is not None or not open_release(data).is_plain:
+        why = "what was published costs nothing more: leave noise out. Or give the table itself"
+        raise ParameterError("release", "a release", "a table, where counts get noise", why=why)
+    assert asked.epsilon is not None  # noqa: S101 - it was read
+    return noisy_count(data, where, epsilon=asked.epsilon, policy=policy, account=account)
 
 
 def _count_staying(

@@ -1,6 +1,5 @@
 """Count people with noise: one answer to one question, from a budget."""
 
-import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from os import PathLike
@@ -20,6 +19,7 @@ from sfumato.releases.preparing import open_value_by_value
 from sfumato.showing.content import Content, Showable, plain_of
 from sfumato.synthesis.account import read_account, spend
 from sfumato.synthesis.budget import PrivacyBudget
+from sfumato.synthesis.noise import noise_of_sum
 from sfumato.synthesis.opendp import Libraries, libraries, require_extra
 from sfumato.tables import said_of
 from sfumato.text import fold_spelling, number_of, text_of
@@ -46,7 +46,7 @@ class NoisyCount(Showable):
     @property
     def within(self) -> int:
         """How far off the count is at most, in 95 of 100 draws."""
-        return noise_within(self.epsilon, 0.95)
+        return noise_of_sum(1 / self.epsilon, 1, 0.95, pure=True)
 
     def to_dict(self) -> dict[str, Any]:
         """Return everything as plain values, ready for JSON."""
@@ -61,18 +61,6 @@ class NoisyCount(Showable):
             f"about {self.count} {what} have {asked}, {low} to {high} with 95 % confidence "
             f"(epsilon {self.epsilon:.4g})"
         )
-
-
-def noise_within(epsilon: float, share: float) -> int:
-    """Return within what distance a share of the noise lies, drawn from the discrete Laplace.
-
-    Farther than d lie 2 r^(d+1) / (1 + r) of it, with r = e^-ε.
-
-    >>> noise_within(0.5, 0.95), noise_within(1.0, 0.95)
-    (6, 3)
-    """
-    ratio = math.exp(-epsilon)
-    return max(0, math.ceil(math.log((1 - share) * (1 + ratio) / 2) / math.log(ratio) - 1 - 1e-9))
 
 
 def noisy_count(
