@@ -370,12 +370,12 @@ def check_named(folder, name):
 def test_people_who_are_not_in_noisy_counts_are_found(made):
     """Exact tables beside noisy ones would say everything."""
     path = made.folder / "sensitive_ill.csv"
-    first, one, two, *rest = path.read_text(encoding="utf-8").splitlines()
-    cells = [line.split(",") for line in (one, two)]
-    cells[0][1], cells[1][1] = cells[1][1], cells[0][1]
-    if cells[0][0] == cells[1][0]:
-        cells[0][2], cells[1][2] = cells[1][2], cells[0][2]
-    path.write_text("\n".join([first, *(",".join(c) for c in cells), *rest, ""]), encoding="utf-8")
+    first, *rows = [line.split(",") for line in path.read_text(encoding="utf-8").splitlines()]
+    group, at = first.index("group"), first.index("count")
+    one = next(row for row in rows if int(row[at]) > 1)
+    other = next(row for row in rows if row[group] == one[group] and row is not one)
+    one[at], other[at] = str(int(one[at]) - 1), str(int(other[at]) + 1)
+    path.write_text("\n".join([*map(",".join, [first, *rows]), ""]), encoding="utf-8")
     rewrite(made.folder, lambda _: None)
     assert sf.verify(made.folder).answer != "yes"
     assert not sf.verify(made.folder).holds

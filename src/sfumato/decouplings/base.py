@@ -594,6 +594,9 @@ class Kind:
     in_one_piece: ClassVar[bool] = True
     """Whether whole rows are published."""
 
+    can_be_drawn: ClassVar[bool] = True
+    """Whether a mechanism can draw what is published, under a promise of its own."""
+
     why_no_ledger: ClassVar[str | None] = None
     """The reason why no ledger can be kept of what is decoupled like this; None if one can."""
 
@@ -621,6 +624,7 @@ class Decoupling(Kind, Member, ABC):
 
     groups: ClassVar[tuple[str, str]] = ("group", "groups")
     in_one_piece: ClassVar[bool] = False
+    can_be_drawn: ClassVar[bool] = False
     notes: ClassVar[tuple[str, ...]] = ()
     """What holds of every such release and deserves a second look before publishing."""
 

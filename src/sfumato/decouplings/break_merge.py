@@ -65,6 +65,7 @@ class BreakMerge(Decoupling):
     """
 
     name: ClassVar[str] = "break-merge"
+    can_be_drawn: ClassVar[bool] = True
     why_no_ledger: ClassVar[str | None] = None
 
     together: tuple[str | tuple[str, ...], ...] = ()

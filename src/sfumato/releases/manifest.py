@@ -719,8 +719,11 @@ class Manifest:
     @property
     def drawn(self) -> SyntheticRecord | None:
         """What drew its rows; None if they are people's, or promise what classes of people do."""
-        drawn = self.kind in _DRAWN_KINDS and self.increment is None and not self.models
-        return self.synthetic if drawn else None
+        if self.synthetic is None or self.models or self.increment is not None:
+            return None
+        from sfumato.decouplings import kind_of
+
+        return self.synthetic if kind_of(self.kind).can_be_drawn else None
 
     @property
     def linked_files(self) -> tuple[FileRecord, ...]:
@@ -737,9 +740,6 @@ class Manifest:
         """The name of the method; manifests from before there was a choice have none."""
         return str((self.method or {}).get("name", FULL_DOMAIN))
 
-
-_DRAWN_KINDS = (None, "break-merge")
-"""The kinds of release that a mechanism can draw."""
 
 _TABLE_KEYS = (
     *("format", "sfumato", "owner", "purpose", "columns", "rows", "missing", "models", "loss"),

@@ -105,11 +105,11 @@ class PrivateSource:
         held = (*self.domain.names, *([] if self.who is None else [self.who]))
         counts = self.table.count(held, progress=lambda done, total: report("count", done, total))
         if self.who is not None:
-            counts = self._bounded(counts, self.who)
+            counts = self._bound_rows(counts, self.who)
         reading = said_of(self.given, self.policy.reading)
         return self.domain.cells_of(counts, self.policy, reading)
 
-    def _bounded(self, counts: FrequencySet, who: str) -> FrequencySet:
+    def _bound_rows(self, counts: FrequencySet, who: str) -> FrequencySet:
         if None in counts.column(who).values:
             text = _NO_ONES.format(who) + (_LEFT_OUT if self.unit == "person" else _COMPLETE)
             raise self.policy.error_at(self.unit, text=text)
