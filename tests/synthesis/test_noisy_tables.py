@@ -254,6 +254,9 @@ def test_an_estimate_says_that_counts_have_noise(made, own_noise):
     assert found.most > whole.most
     nobody = sf.estimate(made.folder, {"ill": "gout", "age": (18, 27)})
     assert nobody.least == 0
+    assert sf.estimate(made.folder, {"ill": "flu"}, policy=POLICY).confidence == 0.95
+    with pytest.raises(ParameterError, match="original must be left out"):
+        sf.estimate(made.folder, {"ill": "flu"}, original=people())
     with pytest.raises(sf.SfumatoError, match="plague"):
         sf.estimate(made.folder, {"ill": "plague"})
 
@@ -298,6 +301,7 @@ REFUSED = [
     ({}, {"seed": 1}, "of the table itself"),
     ({}, {"sensitive": ["ill"]}, "the policy says it"),
     ({}, {"policy": None}, "policy"),
+    ({}, {"output": "table:released"}, "folder|table"),
     ({}, {"policy": with_columns(ill="sensitive")}, "has no public domain"),
     ({}, {"policy": with_columns(ill={"role": "plain", "domain": ["flu"]})}, "is plain"),
     ({}, {"policy": with_columns(ill={"role": "sensitive", "domain": ["flu"]})}, "no cell for"),

@@ -126,6 +126,9 @@ def estimate(
     found = open_release(release, quasi_identifiers=tuple(wanted), sensitive=())
     tables = found.counts(tuple(wanted))
     noisy = NoisyLists.of(found)
+    if noisy is not None and original is not None:
+        why = "counts have noise, and the domain of the release says which values there can be"
+        raise ParameterError("original", "a table", "left out", why=why)
     shown = {
         name: _published_labels(tables, name) if noisy is None else noisy.labels(name)
         for name in wanted

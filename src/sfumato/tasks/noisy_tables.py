@@ -75,6 +75,8 @@ def publish_noisy(
     if policy is None:
         why = "nothing else says which values there can be: noise hides who is there in those alone"
         raise ParameterError("policy", None, "given where counts get noise", why=why)
+    if place.table is not None:
+        raise ParameterError("output", output, "a folder", why="noise is added in memory")
     if release.named.quasi_identifiers is not None or release.named.sensitive is not None:
         why = "where counts get noise, the policy says it"
         raise ParameterError("quasi_identifiers", "columns", "left out", why=why)
