@@ -21,12 +21,15 @@ from sfumato.releases.release import DecoupledRelease
 from sfumato.schema import Role
 from sfumato.synthesis.budget import PrivacyBudget, require_scale
 from sfumato.synthesis.levels import PublishedColumn, published_cells
-from sfumato.synthesis.mechanisms import MOST_CELLS, count_with_noise
+from sfumato.synthesis.mechanisms import count_with_noise
 from sfumato.synthesis.opendp import require_extra
 from sfumato.tasks.private_source import PrivateSource, secret_generator
 from sfumato.tasks.signing import answer_to_sign
 from sfumato.text import format_integer
 from sfumato.typing import Progress
+
+_MOST_CELLS = 1_000_000
+"""No list of noisy counts is longer: each cell is published."""
 
 
 def noise_of(decoupling: Decoupling, account: object = None) -> Noise | None:
@@ -169,11 +172,11 @@ def _counted_together(
     made = CountedTogether(known, tuple(tuple(columns[n] for n in names) for names in units))
     for names in made.tables:
         cells = math.prod(each.size for each in names)
-        if cells > MOST_CELLS:
+        if cells > _MOST_CELLS:
             sizes = ", ".join(f"{each.name!r} {format_integer(each.size)}" for each in names)
             raise InputError(
                 f"{format_integer(cells)} cells would be counted with noise ({sizes}), more than "
-                f"{format_integer(MOST_CELLS)}. Take wider ones: fewer cuts of a domain, a higher "
+                f"{format_integer(_MOST_CELLS)}. Take wider ones: fewer cuts of a domain, a higher "
                 "level of a hierarchy, or fewer columns."
             )
     return made
