@@ -287,6 +287,31 @@ def test_what_is_spent_is_written_down_before_and_refused_beyond_the_limit(tmp_p
         sf.decouple(people(), "break-merge", policy=POLICY, account=account)
 
 
+@pytest.mark.usefixtures("own_noise")
+def test_the_command_publishes_and_refuses(tmp_path, monkeypatch):
+    from pyarrow import csv
+    from typer.testing import CliRunner
+
+    from sfumato.cli.app import app
+
+    monkeypatch.chdir(tmp_path)
+    csv.write_csv(people(900), "people.csv")
+    (tmp_path / "policy.yaml").write_text(sf.Policy(**POLICY).to_yaml(), encoding="utf-8")
+    sf.tools.account("clinic.account", epsilon=1)
+    asked = ["decouple", "people.csv", "-p", "policy.yaml", "--account", "clinic.account"]
+    noise = ["--method", "break-merge", "--option", "noise={epsilon: 0.6}"]
+    done = CliRunner().invoke(app, [*asked, *noise, "-o", "noisy"])
+    assert done.exit_code == 0, done.output
+    assert "differential privacy for each person of at most 1 row: epsilon 0.6" in done.output
+    assert CliRunner().invoke(app, ["verify", "noisy", "-p", "policy.yaml"]).exit_code == 0
+    shown = CliRunner().invoke(app, ["estimate", "noisy", "--where", "ill=flu"])
+    assert "with 95 % confidence" in shown.output
+    for wrong in (noise, [], ["--method", "break-merge", "--option", "noise={epsilon: x}"]):
+        assert CliRunner().invoke(app, [*asked, *wrong, "-o", "more"]).exit_code == 2
+    assert not (tmp_path / "more").exists()
+    assert sf.tools.account("clinic.account").spent == pytest.approx(0.6)
+
+
 REFUSED = [
     ({"noise": {"epsilon": 0}}, {}, "epsilon"),
     ({"noise": {"epsilon": math.nan}}, {}, "epsilon"),

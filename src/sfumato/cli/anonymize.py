@@ -279,7 +279,7 @@ def decouple(  # noqa: PLR0917 - options of a command line
         list[str] | None,
         typer.Option(
             metavar="NAME=VALUE",
-            help="A setting of --method, a list as [A, B]; may be repeated.",
+            help="A setting of --method, a list as [A, B], several as {A: 1}; may be repeated.",
         ),
     ] = None,
     policy: Annotated[

@@ -267,11 +267,13 @@ def read_input(given: Iterable[str]) -> Reading:
 
 
 def settings(given: Iterable[str], option: str = "option") -> dict[str, object]:
-    """Read settings as a policy file would: numbers as numbers, and text in brackets as a list.
+    """Read settings as a policy file would: numbers as numbers, lists and mappings in brackets.
 
     >>> from sfumato.policy.document import resolve
     >>> resolve(settings(["l=3", "columns=[age, zip]", "label=a=b"]))
     {'l': 3, 'columns': ('age', 'zip'), 'label': 'a=b'}
+    >>> settings(["noise={epsilon: 1, delta: 1e-9}"])
+    {'noise': {'epsilon': '1', 'delta': '1e-9'}}
     """
     found: dict[str, object] = {}
     for each in given:
@@ -305,6 +307,9 @@ def _value(text: str) -> object:
 
     if text.startswith("[") and text.endswith("]"):
         return [_value(item.strip()) for item in text[1:-1].split(",") if item.strip()]
+    pairs = [item.partition(":") for item in text[1:-1].split(",")]
+    if text.startswith("{") and text.endswith("}") and all(colon for _, colon, _ in pairs):
+        return {name.strip(): Plain(value.strip()) for name, _, value in pairs}
     return Plain(text)
 
 

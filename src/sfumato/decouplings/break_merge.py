@@ -19,7 +19,7 @@ from sfumato.decouplings.base import (
     read_together,
 )
 from sfumato.decouplings.guide import write_companions
-from sfumato.decouplings.noise import GivenNoise, Noise
+from sfumato.decouplings.noise import GivenNoise, NoiseBudget
 from sfumato.errors import InputError
 from sfumato.tables.derived import DerivedColumn, DerivedTable
 
@@ -75,7 +75,7 @@ class BreakMerge(Decoupling):
     def __post_init__(self) -> None:
         object.__setattr__(self, "together", read_together(self.together))
         if self.noise is not None:
-            Noise.read(self.noise)
+            NoiseBudget.read(self.noise)
             object.__setattr__(self, "noise", dict(self.noise))
 
     def run(

@@ -7,17 +7,17 @@ from typing import Self, TypeAlias
 from sfumato.errors import ParameterError, require_int, require_number, suggest
 
 GivenNoise: TypeAlias = Mapping[str, int | float | str]
-"""Noise as policies write it: see `Noise`."""
+"""Noise as policies write it: see `NoiseBudget`."""
 
 
 @dataclass(frozen=True)
-class Noise:
+class NoiseBudget:
     """How much one person may change the counts that are published.
 
     Example:
-        >>> Noise.read({"epsilon": 1, "delta": 1e-9}).contributions
+        >>> NoiseBudget.read({"epsilon": 1, "delta": 1e-9}).contributions
         1
-        >>> Noise.read({"epsilon": 1, "detla": 1e-9})
+        >>> NoiseBudget.read({"epsilon": 1, "detla": 1e-9})
         Traceback (most recent call last):
         sfumato.errors.ParameterError: noise must be settings that it has, got 'detla': Did you mean
         'delta'? Known: 'epsilon', 'delta', 'rho', 'contributions', 'unit'.

@@ -9,7 +9,7 @@ import numpy as np
 from sfumato.conditions import Question
 from sfumato.counts import Column, FrequencySet, add_up
 from sfumato.decouplings.base import LinkedTables
-from sfumato.decouplings.noise import GivenNoise, Noise
+from sfumato.decouplings.noise import GivenNoise, NoiseBudget
 from sfumato.errors import HierarchyError, ParameterError
 from sfumato.hierarchy import Ladder
 from sfumato.policy import GivenPolicy, Policy, policy_of
@@ -170,8 +170,8 @@ def _count_with_noise(
     account: str | PathLike[str] | None,
 ) -> NoisyCount:
     """Count in the table itself; raise if it is a release, or the noise is not for one number."""
-    asked = Noise.read(noise)
-    if asked != Noise(epsilon=asked.epsilon):
+    asked = NoiseBudget.read(noise)
+    if asked != NoiseBudget(epsilon=asked.epsilon):
         why = "one number is counted once for each person, with Laplace's noise"
         raise ParameterError("noise", dict(noise), "an epsilon and nothing else", why=why)
     if original is not None or not open_release(data).is_plain:

@@ -7,7 +7,7 @@ from os import PathLike
 from sfumato.decouplings import Decoupling
 from sfumato.decouplings.base import read_together
 from sfumato.decouplings.break_merge import NO_NOISE_HERE
-from sfumato.decouplings.noise import Noise
+from sfumato.decouplings.noise import NoiseBudget
 from sfumato.errors import InputError, ParameterError, some
 from sfumato.releases.noisy import (
     CountedTogether,
@@ -32,7 +32,7 @@ _MOST_CELLS = 1_000_000
 """No list of noisy counts is longer: each cell is published."""
 
 
-def noise_of(decoupling: Decoupling, account: object = None) -> Noise | None:
+def noise_of(decoupling: Decoupling, account: object = None) -> NoiseBudget | None:
     """Return the noise that a method is asked for; None if none is, and no account is spent from.
 
     Args:
@@ -40,7 +40,7 @@ def noise_of(decoupling: Decoupling, account: object = None) -> Noise | None:
         account: The account of the source, if one is named.
     """
     if decoupling.noise is not None:
-        return Noise.read(decoupling.noise)
+        return NoiseBudget.read(decoupling.noise)
     if account is not None:
         why = "without noise nothing is spent. Break-merge takes some: noise: {epsilon: 1}"
         raise ParameterError("account", str(account), "left out", why=why)
@@ -50,7 +50,7 @@ def noise_of(decoupling: Decoupling, account: object = None) -> Noise | None:
 def publish_noisy(
     release: Published,
     decoupling: Decoupling,
-    noise: Noise,
+    noise: NoiseBudget,
     place: Place,
     output: object,
     *,
