@@ -16,7 +16,7 @@ one group. The tests on groups that were left out, and on copies, are ours.
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from itertools import chain
+from itertools import chain, pairwise
 from typing import NamedTuple, TypeAlias
 
 import numpy as np
@@ -290,22 +290,16 @@ class GroupBatch(NamedTuple):
 
     def weigh(self, lifts: Sequence[FloatArray], places: Sequence[IntArray]) -> SingleArray:
         """Return the logarithm of the weight of each cell."""
-        weights = np.zeros((len(self.known), len(self.told), len(self.group)), dtype=np.float32)
+        shape = (len(self.known), len(self.told), len(self.group))
+        weights, each = np.zeros(shape, dtype=np.float32), np.empty(shape, dtype=np.float32)
         for lift, at in zip(lifts, places, strict=True):
-            weights += lift.astype(np.float32).ravel()[at]
+            # All places are there, and saying so spares a copy.
+            np.take(lift.astype(np.float32).ravel(), at, out=each, mode="clip")
+            weights += each
         return weights
 
 
 # Joining the two sides of a group: how many people of each known tuple have each value.
-
-
-class _Join(NamedTuple):
-    """The expected people of each cell, and what its computation starts from next time."""
-
-    people: SingleArray
-    known_scale: SingleArray
-    told_scale: SingleArray
-    correction: SingleArray
 
 
 def join_groups(
@@ -315,8 +309,7 @@ def join_groups(
     people: FloatArray,
     *,
     rounds: int = 20,
-    start: _Join | None = None,
-) -> _Join:
+) -> SingleArray:
     """Return how many people of each known tuple have each value, if some pairs are likelier.
 
     A way of joining a group has as probability the product of the weights of its pairs. Averages
@@ -331,13 +324,63 @@ def join_groups(
         told: The people with each value.
         people: The people of each group.
         rounds: How often sums are made right.
-        start: Where to begin; None begins with all ways equally likely.
 
     Example:
         >>> ones, weights = np.ones((2, 1)), np.log(np.array([[[3.0], [1.0]], [[1.0], [1.0]]]))
-        >>> join_groups(weights, ones, ones, np.array([2.0])).people[:, :, 0].round(2).tolist()
+        >>> join_groups(weights, ones, ones, np.array([2.0]))[:, :, 0].round(2).tolist()
         [[0.75, 0.25], [0.25, 0.75]]
     """
+    return _Joining(known, told, people).go_on(weights, rounds)
+
+
+class _Joining:
+    """Groups that are joined step by step, from all ways equally likely on.
+
+    What does not depend on weights is computed once. Groups are taken some at a time, so that all
+    their arrays stay near the processor.
+
+    Args:
+        known: The people of each known tuple, `[known tuple, group]`.
+        told: The people with each value.
+        people: The people of each group.
+    """
+
+    def __init__(self, known: FloatArray, told: FloatArray, people: FloatArray) -> None:
+        size = max(2, _NEAR // max(len(known) * len(told), 1))
+        # Parts of equal size: one group alone would be added up in another order.
+        edges = np.linspace(0, len(people), max(1, len(people) // size) + 1).astype(np.int64)
+        self.parts = [slice(a, b) for a, b in pairwise(edges.tolist())]
+        self.joined = [
+            _JoinedPart(known[:, part], told[:, part], people[part]) for part in self.parts
+        ]
+
+    @property
+    def settled(self) -> bool:
+        """Whether there is one way only, whatever the weights."""
+        return all(each.settled for each in self.joined)
+
+    def go_on(self, weights: FloatArray | SingleArray | None, rounds: int) -> SingleArray:
+        """Make sums right some times more, and return the people expected in each cell.
+
+        Args:
+            weights: The logarithms; they may differ from those before. None if all is settled.
+            rounds: How often.
+        """
+        for part, each in zip(self.parts, self.joined, strict=True):
+            if weights is not None and not each.settled:
+                each.go_on(weights[:, :, part], rounds)
+        if len(self.joined) == 1:
+            return self.joined[0].people
+        return np.concatenate([each.people for each in self.joined], axis=2)
+
+
+_NEAR = 1 << 14
+"""Cells of which all arrays stay near the processor."""
+
+
+class _JoinedPart:
+    """Some groups of one shape; see `_Joining`."""
+
     # With b(i, j) for the chance that person i has the value of place j, whose rows and columns add
     # up to 1, and w for the weights, the fractional free energy of a group of n people is
     #
@@ -351,55 +394,65 @@ def join_groups(
     #
     # Each round takes the last factor from the b before, of its logarithm 0.4 new and 0.6 old so
     # that it settles, and scales rows and columns once. People with one tuple are alike, and so are
-    # places with one value: a cell is `found` = known · told · b, and a round costs as much as
+    # places with one value: a cell is `people` = known · told · b, and a round costs as much as
     # there are cells, however many people they hold.
     #
     # For n = 2 the factors u and v cancel in b(1, 1) b(2, 2) / (b(1, 2) b(2, 1)). With b for the
     # first chance, b² / (1 - b)² = W b / (1 - b) where W = w(1, 1) w(2, 2) / (w(1, 2) w(2, 1)), so
     # that b = W / (W + 1): exact. It is exact for equal weights too, where b = 1/n.
 
-    # Single precision is twice as fast, and more than the approximation is worth.
-    rows, columns = known.astype(np.float32), told.astype(np.float32)
-    kernel = np.maximum(weights - weights.max(axis=1, keepdims=True), _FLOOR).astype(np.float32)
-    kernel = np.exp(kernel, out=kernel)
-    power = (0.4 * (1 - 1 / np.maximum(people, 1.0))).astype(np.float32)
-    pairs: SingleArray = rows[:, None] * columns[None]
-    if 1 in kernel.shape[:2]:
-        # There is one way only.
-        return _Join((pairs / people).astype(np.float32), rows, columns, np.zeros_like(kernel))
-    inverse = np.divide(1.0, pairs, out=np.zeros_like(pairs), where=pairs > 0)
-    if start is None:
-        found, told_scale = (pairs / people).astype(np.float32), (columns > 0).astype(np.float32)
-        correction = np.zeros_like(kernel)
-    else:
-        found, told_scale = start.people.copy(), start.told_scale
-        correction = start.correction.copy()
-    known_scale: SingleArray = np.zeros_like(rows)
-    scaled = np.empty_like(kernel)
-    for _ in range(rounds):
-        np.multiply(found, inverse, out=found)
-        np.subtract(1.0, found, out=found)
-        np.log(np.maximum(found, 1e-6, out=found), out=found)
-        # Nothing new is allocated: in large batches that took as long as the logarithms.
-        np.multiply(correction, np.float32(0.6), out=correction)
-        np.subtract(correction, np.multiply(power, found, out=found), out=correction)
-        np.multiply(kernel, np.exp(correction, out=scaled), out=scaled)
-        known_scale = rows / np.maximum(np.einsum("ijg,jg->ig", scaled, told_scale), 1e-30)
-        told_scale = columns / np.maximum(np.einsum("ijg,ig->jg", scaled, known_scale), 1e-30)
-        np.multiply(scaled, known_scale[:, None], out=found)
-        np.multiply(found, told_scale[None], out=found)
-    return _Join(found, known_scale, told_scale, correction)
+    def __init__(self, known: FloatArray, told: FloatArray, people: FloatArray) -> None:
+        # Single precision is twice as fast, and more than the approximation is worth.
+        self.known, self.told = known.astype(np.float32), told.astype(np.float32)
+        pairs: SingleArray = self.known[:, None] * self.told[None]
+        self.people: SingleArray = (pairs / people).astype(np.float32)
+        self.settled = 1 in pairs.shape[:2]
+        if self.settled:
+            return
+        self.inverse = np.divide(1.0, pairs, out=np.zeros_like(pairs), where=pairs > 0)
+        power = (0.4 * (1 - 1 / np.maximum(people, 1.0))).astype(np.float32)
+        # A whole array is as fast again as one number for all, or one for each group.
+        self.power = np.broadcast_to(power, pairs.shape).copy()
+        self.least = np.full_like(pairs, 1e-6)
+        self.told_scale = (self.told > 0).astype(np.float32)
+        self.correction = np.zeros_like(pairs)
+        self.kernel, self.scaled = np.empty_like(pairs), np.empty_like(pairs)
+
+    def go_on(self, weights: FloatArray | SingleArray, rounds: int) -> None:
+        """Make sums right some times more; nothing new is allocated."""
+        kernel, scaled, found, told_scale = self.kernel, self.scaled, self.people, self.told_scale
+        kernel[:] = np.maximum(weights - weights.max(axis=1, keepdims=True), _FLOOR)
+        np.exp(kernel, out=kernel)
+        for _ in range(rounds):
+            np.multiply(found, self.inverse, out=found)
+            np.subtract(_ONE, found, out=found)
+            np.log(np.maximum(found, self.least, out=found), out=found)
+            np.multiply(self.correction, _OLD, out=self.correction)
+            np.subtract(
+                self.correction, np.multiply(self.power, found, out=found), out=self.correction
+            )
+            np.multiply(kernel, np.exp(self.correction, out=scaled), out=scaled)
+            known_scale = self.known / np.maximum(
+                np.einsum("ijg,jg->ig", scaled, told_scale), 1e-30
+            )
+            told_scale = self.told / np.maximum(np.einsum("ijg,ig->jg", scaled, known_scale), 1e-30)
+            np.multiply(scaled, known_scale[:, None], out=found)
+            np.multiply(found, told_scale[None], out=found)
+        self.told_scale = told_scale
+
+
+_ONE, _OLD = np.float32(1.0), np.float32(0.6)
 
 
 def _free_energy(
     weights: SingleArray, known: FloatArray, told: FloatArray, people: FloatArray
 ) -> FloatArray:
     """Return the logarithm of the summed probability of all ways of joining, per group."""
-    # This is -F of `join_groups`: `first` is Σ b log(b / w), and `rest` is Σ (1 - b) log(1 - b).
+    # This is -F of `_JoinedPart`: `first` is Σ b log(b / w), and `rest` is Σ (1 - b) log(1 - b).
     # For two people it is log(w(1, 1) w(2, 2) + w(1, 2) w(2, 1)), exactly. If all weights are 1, it
     # is n log n + (n - 1)² log(1 - 1/n) instead of log n!: 0.12 too little for n = 3, and 0.39 for
     # n = 6. Only differences between groups of the same n are used, where such an offset cancels.
-    found = join_groups(weights, known, told, people).people.astype(np.float64)
+    found = join_groups(weights, known, told, people).astype(np.float64)
     found *= (known / np.maximum(found.sum(axis=1), 1e-300))[:, None]
     pairs = known[:, None] * told[None]
     share = np.minimum(np.divide(found, pairs, out=np.zeros_like(pairs), where=pairs > 0), 1.0)
@@ -455,31 +508,18 @@ def _learn(pairing: Pairing, groups: Sequence[IntArray]) -> Iterator[tuple[Float
     # heart. So the lifts are judged by groups that were left out.
     values, models = pairing.values, len(groups)
     model = np.repeat(np.arange(models), [len(each) for each in groups])
-    batches = [
-        (batch, batch.places(model[at])) for at, batch in pairing.batches(np.concatenate(groups))
+    learned = [
+        _LearnedBatch(batch, batch.places(model[at]))
+        for at, batch in pairing.batches(np.concatenate(groups))
     ]
-    state: list[_Join | None] = [None] * len(batches)
     lifts = tuple(np.zeros((models, size, values)) for size in pairing.sizes)
     settled = np.zeros(models, dtype=np.bool_)
     for done in range(1, _ROUNDS[-1] + 1):
         if not settled.all():
             tables = [np.zeros(models * size * values) for size in pairing.sizes]
-            for at, (batch, places) in enumerate(batches):
-                weights = batch.weigh(lifts, places)
-                batch.forbid(weights)
-                before = state[at]
-                joined = join_groups(
-                    weights,
-                    batch.known_rows,
-                    batch.told_rows,
-                    batch.people,
-                    rounds=8 if before is None else 3,
-                    start=before,
-                )
-                state[at] = joined
-                for attribute, place in enumerate(places):
-                    size = len(tables[attribute])
-                    tables[attribute] += np.bincount(place.ravel(), joined.people.ravel(), size)
+            for each in learned:
+                found = each.expect(lifts, 8 if done == 1 else 3)
+                tables = [table + more for table, more in zip(tables, found, strict=True)]
             new = [_lift(table.reshape(models, -1, values)) for table in tables]
             step = np.zeros(models)
             for a, b in zip(lifts, new, strict=True):
@@ -491,6 +531,37 @@ def _learn(pairing: Pairing, groups: Sequence[IntArray]) -> Iterator[tuple[Float
             settled |= step < _SETTLED
         if done in _ROUNDS:
             yield lifts
+
+
+class _LearnedBatch:
+    """Groups of one shape that lifts are learned on.
+
+    Args:
+        batch: The groups.
+        places: Where the lift of each cell is, per attribute.
+    """
+
+    def __init__(self, batch: GroupBatch, places: Sequence[IntArray]) -> None:
+        self.batch, self.places = batch, places
+        self.joining = _Joining(batch.known_rows, batch.told_rows, batch.people)
+        self.settled: list[FloatArray] | None = None
+
+    def expect(self, lifts: Sequence[FloatArray], rounds: int) -> list[FloatArray]:
+        """Return the people that lifts let expect, by place, per attribute."""
+        if self.settled is not None:
+            return self.settled
+        weights = None
+        if not self.joining.settled:
+            weights = self.batch.weigh(lifts, self.places)
+            self.batch.forbid(weights)
+        people = self.joining.go_on(weights, rounds).ravel().astype(np.float64)
+        found = [
+            np.bincount(at.ravel(), people, lift.size).astype(np.float64)
+            for at, lift in zip(self.places, lifts, strict=True)
+        ]
+        # Where there is one way only it is the same in each round.
+        self.settled = found if self.joining.settled else None
+        return found
 
 
 @dataclass(frozen=True, eq=False)
@@ -534,7 +605,7 @@ class Dependence:
                 joined = join_groups(
                     weights, batch.known_rows, batch.told_rows, batch.people, rounds=12
                 )
-                people += joined.people / len(self.model)
+                people += joined / len(self.model)
             yield batch, people
 
 
