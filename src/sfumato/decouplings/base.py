@@ -410,11 +410,13 @@ class LinkedTables:
         """
         if self.group is None:
             return [np.arange(len(table)) for table in self.tables]
-        numbers: dict[str | None, int] = {}
+        numbers: dict[object, int] = {}
         found = []
         for table in self.tables:
             values = table.column(self.group).values
-            ids = [numbers.setdefault(text_or_none(value), len(numbers)) for value in values]
+            written = {*map(type, values)} == {str} and "" not in values
+            texts: Iterable[object] = values if written else map(text_or_none, values)
+            ids = [numbers.setdefault(text, len(numbers)) for text in texts]
             found.append(np.array(ids, dtype=np.int64)[table.codes_of(self.group)])
         return found
 

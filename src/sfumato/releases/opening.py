@@ -841,8 +841,16 @@ class PublishedBuckets(PublishedTables):
         return LinkedTables(tuple(found), self._group, self._count)
 
     def _counts_of(self, file: FileRecord, *columns: str) -> FrequencySet:
-        """Count a table, with the column that links it to the others."""
-        return self.tables[file.name].count([self._group, *columns])
+        """Count a table, with the column that links it to the others; once for all who ask."""
+        asked = (file.name, *columns)
+        if asked not in self._counted:
+            self._counted[asked] = self.tables[file.name].count([self._group, *columns])
+        return self._counted[asked]
+
+    @cached_property
+    def _counted(self) -> dict[tuple[str, ...], FrequencySet]:
+        """The tables that were counted, by file and columns."""
+        return {}
 
     def _columns_of(self, file: FileRecord) -> tuple[str, ...]:
         if file.table == "qi":

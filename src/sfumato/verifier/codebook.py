@@ -85,6 +85,10 @@ def _read_content(
     counted = count_each(source, [name for name in source.names if name in told])
     texts: dict[str, dict[str, int]] = {}
     for name, values in counted.items():
+        if {*map(type, values)} == {str} and "" not in values:
+            # Nothing has to be spelt out: labels of groups are many.
+            texts[name] = values  # type: ignore[assignment]
+            continue
         of_column = texts.setdefault(name, {})
         for value, n in values.items():
             if not is_missing(value):

@@ -20,6 +20,7 @@ from sfumato.verifier.models import (
     check_model,
     judge,
     recompute,
+    split,
 )
 from sfumato.verifier.noisy import check_noisy
 from sfumato.verifier.promises import (
@@ -108,26 +109,29 @@ def _rows_check(manifest: ClaimedManifest, rows: Mapping[str, int], people: int)
 
 
 def _count_values(
-    counts: Counts, name: str, word: str, *, several: bool
+    counts: Counts, name: str, width: int, word: str, *, several: bool
 ) -> tuple[Values, list[str]]:
     """Count the values of each group (tuples of values, if several), and list repeated ones."""
     found: Values = {}
     repeated: list[str] = []
+    if not counts.combinations:
+        return found, repeated
     # The same labels and numbers come again and again; each is read once.
-    groups: dict[object, dict[object, int]] = {}
-    numbers: dict[object, int] = {}
-    for combination, times in counts.combinations.items():
-        given, number = combination[0], combination[-1]
-        value = combination[1:-1] if several else combination[1]
-        values = groups.get(given)
-        if values is None:
-            values = groups[given] = found.setdefault(_label_of(given), {})
-        people = numbers.get(number)
-        if people is None:
-            people = numbers[number] = _number_of_people(number, name)
+    keys, key_of, others, rows = split(counts.combinations, 1, width - 1)
+    labels = [_label_of(given) for (given,) in keys]
+    of_key = [found.setdefault(label, {}) for label in labels]
+    *cells, (numbers, number_of) = others
+    columns = [[values[code] for code in codes] for values, codes in cells]
+    told: Iterable[object] = zip(*columns, strict=True) if several else columns[0]
+    people: dict[object, int] = {}
+    for at, value, number, times in zip(key_of, told, number_of, rows, strict=True):
+        given = numbers[number]
+        if given not in people:
+            people[given] = _number_of_people(given, name)
+        values = of_key[at]
         if times > 1 or value in values:
-            repeated.append(f"{value!r} in {word} {_label_of(given)} of {name}")
-        values[value] = values.get(value, 0) + people
+            repeated.append(f"{value!r} in {word} {labels[at]} of {name}")
+        values[value] = values.get(value, 0) + people[given]
     return found, repeated
 
 
@@ -237,7 +241,9 @@ class _LinkedTables(NamedTuple):
                 tables._add_people(counts, in_cells=manifest.increment)
             else:
                 several = bool(file.columns)
-                values, repeated = _count_values(counts, file.name, word, several=several)
+                values, repeated = _count_values(
+                    counts, file.name, len(columns), word, several=several
+                )
                 tables.repeated.extend(repeated)
                 tables.values[file.secret] = values
                 if several:
@@ -253,6 +259,13 @@ class _LinkedTables(NamedTuple):
 
         Those who joined a group in another release of a ledger have a label of their own.
         """
+        if self.word == "bucket" and not in_cells:
+            # Its label is all that a bucket is known by.
+            for (given,), rows in counts.combinations.items():
+                label = _label_of(given)
+                self.keys[label] = (label,)
+                self.sizes[label] = self.sizes.get(label, 0) + rows
+            return
         labels: dict[Key, str] = {}
         wrong = []
         for (given, *cells), rows in counts.combinations.items():
@@ -651,8 +664,9 @@ class _Slice(NamedTuple):
         cls, file: DataFile, source: Countable, manifest: ClaimedManifest, exact: Sequence[str]
     ) -> "_Slice":
         with readable(file.name):
-            counts = count(source, _columns_of(file, manifest))
-        cells, repeated = _count_values(counts, file.name, "bucket", several=True)
+            columns = _columns_of(file, manifest)
+            counts = count(source, columns)
+        cells, repeated = _count_values(counts, file.name, len(columns), "bucket", several=True)
         found = cls(file, cells, counts.rows, repeated)  # type: ignore[arg-type]
         for names in manifest.together:
             if {*names} <= {*file.columns}:

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from os import PathLike
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeVar
 
 from sfumato.errors import InputError, SfumatoError, UnknownColumnError, some
 from sfumato.text import STAR, date_of, in_order, number_of, text_of
@@ -40,6 +40,8 @@ from sfumato.verifier.synthetic import check_synthetic
 Key = tuple[object, ...]
 Values = dict[Key, dict[object, int]]
 """Per key, how many of its rows hold each value."""
+
+_Counts = Mapping[object, int]
 
 Population = Mapping[tuple[str | None, ...], int]
 
@@ -174,8 +176,9 @@ class ModelGroups:
         >>> groups.groups[0].values, groups.reference
         ({'ill': {'flu': 2}}, {'ill': {'flu': 2}})
         """
+        shared = {name: share_equal(of_column) for name, of_column in values.items()}
         tallies = {
-            key: _Tally(rows, {name: of_column[key] for name, of_column in values.items()})
+            key: _Tally(rows, {name: of_column[key] for name, of_column in shared.items()})
             for key, rows in sizes.items()
         }
         promises = promises or Promises(quasi_identifiers, exact=exact)
@@ -295,6 +298,26 @@ class Absence:
         )
 
 
+_K = TypeVar("_K")
+
+
+def share_equal(values: Mapping[_K, _Counts]) -> dict[_K, dict[object, int]]:
+    """Return the same counts, where those that are equal are one object.
+
+    Groups of a few people have few different counts. Each is folded and judged once.
+
+    >>> one, two = share_equal({"A": {"flu": 2}, "B": {"flu": 2}}).values()
+    >>> one is two
+    True
+    """
+    known: dict[tuple[tuple[object, int], ...], dict[object, int]] = {}
+    found = {}
+    for key, counts in values.items():
+        # In the order they came, which a sum of shares may show in its last digit.
+        found[key] = known.setdefault(tuple(counts.items()), counts)  # type: ignore[arg-type]
+    return found
+
+
 class _Tally:
     """A number of rows, and how many of them hold each value of each sensitive column."""
 
@@ -326,24 +349,33 @@ def _fold_tallies(tallies: "dict[Key, _Tally]", columns: Sequence[str]) -> "dict
     folds: dict[str, dict[object, object]] = {}
     for name in columns:
         met = set[object]()
-        for tally in tallies.values():
-            met.update(tally.values[name])
+        for counts in _distinct(tally.values[name] for tally in tallies.values()):
+            met.update(counts)
         fold = _fold(met)
         if fold:
             folds[name] = fold
     if not folds:
         return tallies
     folded = {}
+    added: dict[tuple[str, int], dict[object, int]] = {}
     for key, tally in tallies.items():
         values = dict(tally.values)
         for name, fold in folds.items():
-            sums: dict[object, int] = {}
-            for value, rows in tally.values[name].items():
-                one = fold[value]
-                sums[one] = sums.get(one, 0) + rows
-            values[name] = sums
+            # What several keys share is added up once, and is shared again.
+            shared = name, id(values[name])
+            if shared not in added:
+                sums = added[shared] = {}
+                for value, rows in values[name].items():
+                    one = fold[value]
+                    sums[one] = sums.get(one, 0) + rows
+            values[name] = added[shared]
         folded[key] = _Tally(tally.rows, values, tally.known)
     return folded
+
+
+def _distinct(several: Iterable[_Counts]) -> Iterable[_Counts]:
+    """Return the objects among some, each once."""
+    return {id(counts): counts for counts in several}.values()
 
 
 def _fold(values: Iterable[object]) -> dict[object, object]:
@@ -363,7 +395,7 @@ def _tallies(
 
     Values that differ only in spelling are one, but in columns that are exact.
     """
-    keys, key_of, others, times = _split(counts.combinations, width, len(columns))
+    keys, key_of, others, times = split(counts.combinations, width, len(columns))
     tallies = [_Tally.none(columns) for _ in keys]
     for at, rows in zip(key_of, times, strict=True):
         tallies[at].rows += rows
@@ -377,7 +409,7 @@ def _tallies(
     return dict(zip(keys, tallies, strict=True))
 
 
-def _split(combinations: Mapping[Key, int], width: int, n: int) -> SplitCombinations:
+def split(combinations: Mapping[Key, int], width: int, n: int) -> SplitCombinations:
     """Split combinations into their first columns, which many may share, and n others."""
     if isinstance(combinations, CodedCombinations):
         return combinations.split(width)
@@ -389,11 +421,13 @@ def _split(combinations: Mapping[Key, int], width: int, n: int) -> SplitCombinat
     return SplitCombinations(list(number), key_of, [*others], list(combinations.values()))
 
 
-def _add_up(several: Iterable[Mapping[object, int]]) -> dict[object, int]:
+def _add_up(several: Iterable[_Counts]) -> dict[object, int]:
+    every = list(several)
+    times = Counter(map(id, every))
     sums: dict[object, int] = {}
-    for counts in several:
+    for counts in _distinct(every):
         for value, rows in counts.items():
-            sums[value] = sums.get(value, 0) + rows
+            sums[value] = sums.get(value, 0) + rows * times[id(counts)]
     return sums
 
 
@@ -598,7 +632,8 @@ def judge_groups(
     for bound in bounds:
         limit = promised[bound.parameter]
         figures = [bound.figure(group) for group in table.groups]
-        extreme = bound.worst(figures)
+        # Equal figures are often one object. Of equal ones the first counts, as of all figures.
+        extreme = bound.worst({id(figure): figure for figure in figures}.values())
         found[bound.parameter] = extreme
         if not bound.keeps(extreme, limit):
             worst = worst or table.groups[figures.index(extreme)]
@@ -871,9 +906,16 @@ def _bound(
     """Build a bound on the known values of the promise's column."""
     column = promise.text("column")
     table.reference_of(column)
+    judged: dict[int, Number] = {}
 
     def of_group(group: Group) -> Number:
-        return figure(group.least_diverse(column))
+        if group.known is not None:
+            return figure(group.least_diverse(column))
+        # Small groups often have the same counts, as one object; it lives as long as the table.
+        number = id(group.values[column])
+        if number not in judged:
+            judged[number] = figure(group.known_values(column))
+        return judged[number]
 
     return Bound(parameter, of_group, keeps)
 
