@@ -454,6 +454,7 @@ class _OfWhole(Maker):
     """Makes what a sample is decided with: it has the hierarchies of the whole table."""
 
     def __init__(self, workshop: Workshop, whole: FrequencySet) -> None:
+        super().__init__()
         self._workshop, self._whole = workshop, whole
 
     def ladder(

@@ -92,7 +92,19 @@ class PreparedTable:
 
 
 class Maker:
-    """Makes what decisions are made with. One that is kept may have it at hand."""
+    """Makes what decisions are made with. One that is kept may have it at hand.
+
+    Args:
+        measures: Whether what was decided is measured in every way there is. Who only asks what
+            would be published needs no figures.
+    """
+
+    def __init__(self, *, measures: bool = True) -> None:
+        self.measures = measures
+
+    def of_part(self) -> "Maker":
+        """Return what makes decisions on some of the rows, for which all is made anew."""
+        return Maker(measures=self.measures)
 
     def project(self, counts: FrequencySet, names: Sequence[str]) -> FrequencySet:
         """Return counts over fewer columns."""
@@ -670,6 +682,7 @@ def decide(
         )
 
     first = decision = decide_on(counts, asked, maker)
+    of_part = None if maker is None else maker.of_part()
     part = PublishedPart(counts, np.arange(len(counts)))
     while decision.suppressed > decision.lacking:
         left = published_part(part.counts, decision.recoding)
@@ -677,10 +690,12 @@ def decide(
             break
         part = PublishedPart(left.counts, part.items[left.items])
         try:
-            decision = decide_on(part.counts, _with_limit(asked, 0), searched=decision.searched)
+            within = _with_limit(asked, 0)
+            decision = decide_on(part.counts, within, of_part, decision.searched)
         except InfeasibleError:
             # Other hierarchies make other classes, and it may take a few rows more.
-            decision = decide_on(part.counts, _with_limit(asked, _room(asked, counts, part.counts)))
+            within = _with_limit(asked, _room(asked, counts, part.counts))
+            decision = decide_on(part.counts, within, of_part)
     if decision is first:
         return first
     # Between the two, more rows may have been suppressed, which the first one would publish.
@@ -1004,11 +1019,11 @@ def decide_full_domain(
             ladder.column: {"level": level, "height": ladder.height}
             for ladder, level in zip(checker.grouping.ladders, outcome.node, strict=True)
         },
-        losses=_losses(policy, checker, outcome),
+        losses=_losses(policy, checker, outcome) if ready.maker.measures else {},
         method={"name": FULL_DOMAIN},
         sensitive=checker.grouping.sensitive,
         search=_describe_search(policy, checker, found),
-        lost=_lost_by_column(checker, outcome),
+        lost=_lost_by_column(checker, outcome) if ready.maker.measures else {},
         lacking=ready.lacking or 0,
         searched=WiderSearch.of(checker, found),
     )

@@ -38,11 +38,15 @@ class Workshop(Maker):
     part of the first. Several threads may use it.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, *, measures: bool = True) -> None:
+        super().__init__(measures=measures)
         self._ladders: OrderedDict[Hashable, Ladder] = OrderedDict()
         self._projected: list[tuple[FrequencySet, tuple[str, ...], FrequencySet]] = []
         self._made: _Stock | None = None
         self._lock = RLock()
+
+    def of_part(self) -> Maker:
+        return _WithLadders(self)
 
     def project(self, counts: FrequencySet, names: Sequence[str]) -> FrequencySet:
         with self._lock:
@@ -78,6 +82,22 @@ class Workshop(Maker):
                 ready.counts, ready.ladders, ready.sensitive, ready.population, person, grouping
             )
             return grouping
+
+
+class _WithLadders(Maker):
+    """Makes decisions on some rows of a table: their hierarchies are those of equal values.
+
+    The grouping of the whole table stays at hand for the next policy.
+    """
+
+    def __init__(self, workshop: Workshop) -> None:
+        super().__init__(measures=workshop.measures)
+        self._workshop = workshop
+
+    def ladder(
+        self, policy: Policy, counts: FrequencySet, name: str, frequency: IntArray
+    ) -> Ladder:
+        return self._workshop.ladder(policy, counts, name, frequency)
 
 
 def stamp(builder: object) -> Hashable:

@@ -53,6 +53,7 @@ from sfumato.perturbations import Perturbation
 from sfumato.policy import ColumnRule, Missing, Policy, Spelling
 from sfumato.recode.deciding import count_population, counted_columns, decide, ladders_of
 from sfumato.recode.recoded import recode_counts
+from sfumato.recode.workshop import Workshop
 from sfumato.releases.codebook import WrittenTable
 from sfumato.releases.manifest import Manifest, Promise, bind_paths
 from sfumato.releases.opening import (
@@ -1003,10 +1004,14 @@ def with_maker(target: Target, release: Published, original: object) -> Target:
         return target
     table = count_columns(original, columns, release.policy).project(columns)
     population = count_population(policy, silent)
+    # Candidates differ in secrets, and hierarchies know nothing of these.
+    workshop = Workshop(measures=False)
 
     def run(candidate: FrequencySet, rng: np.random.Generator) -> FrequencySet | None:
         try:
-            decision = decide(policy, policy, candidate, population, rng=rng, report=silent)
+            decision = decide(
+                policy, policy, candidate, population, rng=rng, report=silent, maker=workshop
+            )
         except InfeasibleError:
             return None
         return recode_counts(candidate, decision.recoding, columns, rng)

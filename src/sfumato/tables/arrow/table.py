@@ -110,6 +110,10 @@ class ArrowTable(Table, OrderedRows, Weights, Sets, Windows):
 
     def count(self, columns: Sequence[str], *, progress: Progress | None = None) -> FrequencySet:
         self.require(columns)
+        if self._counted is not None and self._counted.counts.names == tuple(columns):
+            # A verdict asks for the same columns more than once.
+            self._source.check_unchanged()
+            return self._counted.counts
         books = [ColumnCoder(name, self._source.schema.field(name).type) for name in columns]
         seen = CombinationTally(len(books))
         # Without columns there is one combination, and its rows are still to be counted.
