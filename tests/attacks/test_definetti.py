@@ -65,6 +65,31 @@ def test_small_groups_are_joined_nearly_as_all_ways_say(seed):
     assert np.allclose(fast.sum(axis=1), known, atol=0.02)
 
 
+def join_step_by_step(weights, known, told, rounds):
+    """The iteration of one group as its formula says, in double precision."""
+    power = 1 - 1 / known.sum()
+    share = np.full((len(known), len(told)), 1 / known.sum())
+    added, v = np.zeros_like(share), 1 / told
+    for _ in range(rounds):
+        added = 0.6 * added - 0.4 * power * np.log(1 - share)
+        likely = np.exp(weights + added)
+        u = 1 / (likely @ (told * v))
+        v = 1 / (likely.T @ (known * u))
+        share = u[:, None] * likely * v
+    return share * known[:, None] * told
+
+
+def test_many_groups_are_joined_as_each_of_them_is_step_by_step():
+    # More groups than are worked on at a time.
+    rng, n = np.random.default_rng(3), 4000
+    known, told = (1 + rng.multinomial(3, np.ones(3) / 3, n).T.astype(float) for _ in range(2))
+    weights = rng.normal(0, 1, (3, 3, n))
+    fast = join_groups(weights, known, told, known.sum(axis=0), rounds=9)
+    for at in (0, 1, 1999, 2000, n - 1):
+        slow = join_step_by_step(weights[:, :, at], known[:, at], told[:, at], 9)
+        assert np.allclose(fast[:, :, at], slow, atol=1e-4)
+
+
 def _parts(rng, n):
     parts = int(rng.integers(2, n + 1))
     return (1 + rng.multinomial(n - parts, np.ones(parts) / parts)).tolist()

@@ -6,12 +6,14 @@ import pytest
 from hypothesis import given
 
 from sfumato.counts import FrequencySet
+from sfumato.errors import InfeasibleError
 from sfumato.losses import LOSSES, Discernibility, Entropy
 from sfumato.models import KAnonymity
 from sfumato.policy import Policy
-from sfumato.recode.deciding import Maker, checker_of, prepare
+from sfumato.recode.deciding import Maker, checker_of, decide, prepare
 from sfumato.recode.workshop import Workshop
 from sfumato.search import BestFirst
+from sfumato.typing import silent
 from tests.search.problems import COLUMNS, MODEL_SETS, Problem, problems
 
 
@@ -77,3 +79,25 @@ def test_another_k_needs_a_part_of_the_checks():
     alone = [found(one, counts, Maker()).checks for one in each]
     shared = [found(one, counts, workshop).checks for one in each]
     assert sum(shared) <= sum(alone)
+
+
+@pytest.mark.usefixtures("patience")
+@given(problem=problems(), seed=st.integers(0, 99))
+def test_a_table_is_decided_on_alike_whatever_a_workshop_has_at_hand(problem: Problem, seed: int):
+    # Rows are suppressed, and those that are left are decided on again.
+    counts, policy = problem.counts()[0], problem.policy.replace(suppression="30%")
+    workshop, others = Workshop(measures=False), np.random.default_rng(seed)
+
+    def made_by(table: FrequencySet, maker: Maker | None) -> object:
+        rng = np.random.default_rng(seed)
+        try:
+            made = decide(policy, policy, table, None, rng=rng, report=silent, maker=maker)
+        except InfeasibleError:
+            return None
+        levels = {name: about.get("level") for name, about in made.columns.items()}
+        return levels, made.suppressed, made.sizes.tolist()
+
+    for _ in range(3):
+        rows = others.permutation(counts.rows)
+        table = FrequencySet(counts.columns, counts.codes, rows)
+        assert made_by(table, workshop) == made_by(table, None)

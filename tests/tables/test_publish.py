@@ -360,6 +360,16 @@ def test_a_file_that_changed_since_it_was_opened_is_refused(tmp_path):
     assert [entry.name for entry in tmp_path.iterdir()] == ["t.csv"]
 
 
+def test_what_was_counted_is_no_count_of_a_file_that_changed(tmp_path):
+    path = tmp_path / "t.csv"
+    path.write_text("age\n30\n30\n")
+    table = open_table(path)
+    assert table.count(["age"]) is table.count(["age"])
+    path.write_text("age\n30\n31\n32\n")
+    with pytest.raises(InputError, match="changed while it was being worked on"):
+        table.count(["age"])
+
+
 def test_a_query_that_gives_other_rows_the_second_time_is_refused():
     frame = pl.DataFrame({"q": ["a"] * 50, "w": ["b"] * 50})
     sizes = iter([20, 30])

@@ -10,6 +10,9 @@ from hypothesis import strategies as st
 
 import sfumato as sf
 from sfumato.verifier import verify_folder
+from sfumato.verifier.counting import count, open_source
+from sfumato.verifier.decoupled import _count_values
+from sfumato.verifier.models import ModelGroups, check_model
 from tests.verifier.anatomy_releases import PRINTED_PEOPLE, PROMISES, write_anatomy
 from tests.verifier.releases import edit_manifest, seal
 from tests.verifier.test_broken import cell, change, failing, widen
@@ -151,3 +154,51 @@ def test_buckets_are_judged_as_their_definition_says(tmp_path_factory, buckets):
     assert verdict["distinct-l-diversity"].found == {"l": distinct}
     assert verdict["probabilistic-l-diversity"].found == {"l": pytest.approx(float(min(shares)))}
     assert verdict.holds == (distinct >= 2 and min(shares) >= Fraction(3, 2))
+
+
+@given(
+    st.lists(
+        st.tuples(st.sampled_from("abcd"), st.sampled_from(["hiv", "HIV", "flu", None])),
+        min_size=1,
+        max_size=20,
+    )
+)
+def test_buckets_with_equal_counts_are_judged_as_each_by_itself(people):
+    folded = [(label, value and value.lower()) for label, value in people]
+    buckets = {label: Counter(v for l, v in people if l == label) for label, _ in people}
+    sizes = {(label,): sum(counts.values()) for label, counts in buckets.items()}
+    values = {(label,): dict(counts) for label, counts in buckets.items()}
+    groups = ModelGroups.from_parts(sizes, {"ill": values}, ["bucket"])
+    literal = {(label,): Counter(v for l, v in folded if l == label) for label, _ in people}
+    assert {group.key: group.values["ill"] for group in groups.groups} == literal
+    assert groups.reference["ill"] == Counter(value for _, value in folded)
+    known = [Counter({v: n for v, n in each.items() if v}) for each in literal.values()]
+    shares = [each.total() / max(each.values()) if each else 0 for each in known]
+    for model, least in (
+        ("distinct-l-diversity", min(map(len, known))),
+        ("probabilistic-l-diversity", min(shares)),
+    ):
+        found = check_model({"model": model, "column": "ill", "l": 1}, groups)
+        assert found.found["l"] == pytest.approx(least)
+
+
+@given(
+    st.lists(
+        st.tuples(st.sampled_from("ab"), st.sampled_from("xy"), st.sampled_from("12")),
+        min_size=1,
+        max_size=8,
+    )
+)
+def test_values_of_buckets_are_those_of_their_rows(rows):
+    names = ["bucket", "ill", "count"]
+    table = pa.table([pa.array(each) for each in zip(*rows, strict=True)], names)
+    # Coded, and as combinations that are spelt out.
+    coded = count(open_source(table), names)
+    for counts in (coded, coded._replace(combinations=dict(coded.combinations.items()))):
+        found, repeated = _count_values(counts, "t", 3, "bucket", several=False)
+        literal = {}
+        for label, value, number in {*rows}:
+            of_label = literal.setdefault(label, Counter())
+            of_label[value] += int(number)
+        assert found == literal
+        assert bool(repeated) == (len({row[:2] for row in rows}) < len(rows))
