@@ -1291,11 +1291,15 @@ def differences(manifest: Manifest, policy: Policy) -> list[str]:
     to_publish = [name for role in roles_there for name in policy.with_role(role)]
     lacking = [name for name in to_publish if name not in roles]
     measured = _measured_otherwise(manifest, policy)
-    other_missing = manifest.missing != policy.missing.value and manifest.drawn is None
+    drawn = drawn_as_asked(manifest, policy)
+    other_missing = manifest.missing != policy.missing.value and not drawn
     suppressed = manifest.rows.suppressed
     total = manifest.rows.published + suppressed
     allowed = policy.suppression.most_rows(total)
     found = {
+        "a mechanism is said to have drawn the rows, and the policy states no domain to draw from": (
+            manifest.drawn is not None and not drawn
+        ),
         f"the release does not promise {', '.join(lacking_models)}": lacking_models,
         f"the policy gives {some(other)} another role": other,
         f"the policy publishes {some(lacking)}, the release does not": lacking,
@@ -1316,13 +1320,28 @@ NO_PROMISE_OF_LEDGERS = (
 )
 
 
+def drawn_as_asked(manifest: Manifest, policy: Policy) -> bool:
+    """Return whether a mechanism is said to have drawn the rows, and the policy asks for that.
+
+    A policy that states no domains asks for rows of people, whatever a manifest says of them.
+    """
+    if manifest.drawn is None:
+        return False
+    rules = (policy.columns.get(c.name) for c in manifest.columns if not _is_derived(manifest, c))
+    return all(rule is not None and rule.domain is not None for rule in rules)
+
+
+def _is_derived(manifest: Manifest, column: ColumnRecord) -> bool:
+    return manifest.synthetic is not None and column.name in (manifest.synthetic.derived or ())
+
+
 def models_not_promised(manifest: Manifest, policy: Policy) -> list[PrivacyModel]:
     """Return the models of a policy that no promise of a manifest implies."""
     promised = [model for promise in manifest.models if (model := promise.readable())]
     return [
         model
         # Synthetic rows are no people's: models of classes say nothing of them.
-        for model in (policy.models if manifest.drawn is None else ())
+        for model in (() if drawn_as_asked(manifest, policy) else policy.models)
         if not any(given.implies(model) for given in promised)
         # A decoupled release leaves sets out, and there is nothing to promise of them.
         and not (model.protects_sets and manifest.kind is not None)

@@ -5,12 +5,14 @@ from sfumato.attacks.adversary.judging import COUNTING, held_to, judge
 from sfumato.attacks.adversary.target import target_of
 from sfumato.attacks.at_risk import AdversaryLine, largest
 from sfumato.drafting.unprotected import ColumnFinding, find_unprotected
-from sfumato.policy import RiskLevels, Tolerance
+from sfumato.errors import InputError
+from sfumato.policy import Policy, RiskLevels, Tolerance
 from sfumato.policy.adversaries import Knows
-from sfumato.releases.manifest import SyntheticRecord
+from sfumato.releases.manifest import Manifest, SyntheticRecord, drawn_as_asked
 from sfumato.releases.opening import Published
 from sfumato.releases.release import DecoupledRelease, Release
 from sfumato.synthesis.belief import bounds_of, loose_bounds, promises_nothing
+from sfumato.synthesis.domain import PublicDomain
 from sfumato.synthesis.mechanisms import COUNTS
 from sfumato.tasks.assessment import Assessment
 from sfumato.verifier import Verdict
@@ -29,7 +31,9 @@ def judge_drawn(
     The promise holds against every adversary, so that none is tried: what it excludes follows from
     its figures. That a mechanism drew the rows is an assumption, unless this process has seen it;
     its price is the people at risk if the rows are people's. Where the promise excludes nothing,
-    rows are judged as people's: nearly no noise is none.
+    rows are judged as people's: nearly no noise is none. So they are where a reader names
+    roles, or a policy that does not ask for such rows, drawn from that domain: a manifest alone
+    does not excuse what the reader's own word says of them.
 
     Args:
         release: What is judged.
@@ -52,6 +56,8 @@ def judge_drawn(
     seen = (
         isinstance(release.given, Release | DecoupledRelease) and release.given.policy is not None
     )
+    if not (seen or _is_believed(release, release.record, drawn)):
+        return None
     at_risk: int | None = None
     columns: tuple[ColumnFinding, ...] = ()
     if not seen:
@@ -79,6 +85,20 @@ def judge_drawn(
         delta=drawn.delta,
         loose=loose_bounds(bounds, rule, drawn.delta, rows),
     )
+
+
+def _is_believed(release: Published, manifest: Manifest, drawn: SyntheticRecord) -> bool:
+    """Return whether the reader has no word against drawn rows, or a policy that asks for them."""
+    policy = release.policy
+    if policy is None:
+        return all(named is None for named in release.named)
+    if not drawn_as_asked(manifest, policy):
+        return False
+    try:
+        stated = PublicDomain.of(policy, [*drawn.domain]).columns
+    except InputError:
+        return False
+    return {each.name: each.to_dict() for each in stated} == drawn.domain
 
 
 def _assumption(drawn: SyntheticRecord) -> str:
