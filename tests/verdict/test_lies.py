@@ -152,6 +152,8 @@ OF_ROLES = {
     "there is no drug": leave_out("drug"),
     "there is no column but the district": all_of(leave_out("ill"), leave_out("drug")),
     "the illness has another name": rename,
+    "the illness is a number of the district": say("ill", of="district", part="low"),
+    "the illness is a mean of something": say("ill", of="age", part="mean"),
 }
 
 OF_KNOWLEDGE = {

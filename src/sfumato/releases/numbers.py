@@ -26,9 +26,10 @@ from sfumato.recoding import Recoding
 from sfumato.releases.codebook import DATES, ReadLabels, read_labels
 from sfumato.releases.manifest import ColumnRecord, Manifest
 from sfumato.releases.places import FinishedRows
+from sfumato.schema import Role
 from sfumato.tables import DatabaseTable, Table, open_table
 from sfumato.tables.capabilities import OrderedRows
-from sfumato.text import STAR, number_of, text_of, text_or_none
+from sfumato.text import STAR, join_words, number_of, text_of, text_or_none
 from sfumato.typing import FloatArray, IntArray, Value
 
 if TYPE_CHECKING:
@@ -500,6 +501,7 @@ def with_labels(source: object, manifest: Manifest) -> "tuple[pa.Table, Manifest
     """
     import pyarrow as pa
 
+    _require_numbers_of_labels(manifest)
     table = open_table(source)
     columns, codes = OrderedRows.expect(table).read(table.columns)
     cells = {
@@ -532,6 +534,32 @@ def with_labels(source: object, manifest: Manifest) -> "tuple[pa.Table, Manifest
         ]
         found[record.of] = pa.array(labels, pa.string()).take(pa.array(place.ravel()))
     return pa.table(found), replace(manifest, columns=tuple(records.values()))
+
+
+def _require_numbers_of_labels(manifest: Manifest) -> None:
+    """Raise an error for numbers that would stand in place of what is there itself, or of a secret.
+
+    Whoever calls a sensitive column the numbers of another would have it looked at by nobody.
+    """
+    parts: dict[str, list[str]] = {}
+    alone = {each.name for each in manifest.columns if each.of is None}
+    for each in manifest.columns:
+        if each.of is None:
+            continue
+        parts.setdefault(each.of, []).append(str(each.part))
+        if each.of in alone:
+            raise InputError(
+                f"column {each.name!r} is said to have the numbers of {each.of!r}, which is there"
+            )
+        if each.role != Role.QUASI_IDENTIFIER:
+            raise InputError(
+                f"column {each.name!r} is said to have numbers in place of labels, and to be "
+                f"{each.role!r}: only quasi-identifiers have"
+            )
+    known = {tuple(sorted(some)) for some in _PARTS.values()}
+    for name, some in parts.items():
+        if tuple(sorted(some)) not in known:
+            raise InputError(f"the numbers of {name!r} are said to be {join_words(some)}")
 
 
 def _label(ends: Sequence[Value], parts: Sequence[ColumnRecord]) -> str:
