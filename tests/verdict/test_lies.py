@@ -216,6 +216,7 @@ OF_PROMISES = {
     "another version": top(sfumato="99.0.0"),
 }
 
+
 def drawn(manifest):
     """Say that a mechanism drew the rows, with accounts that add up."""
     names = [each["name"] for each in manifest["columns"]]

@@ -85,3 +85,56 @@ def test_decimal_commas_are_no_lists():
     doses = [f"{rng.integers(1, 900)},{rng.integers(10, 15)}" for _ in stair]
     table = pa.table({"stair": [f"stair {each}" for each in stair], "ills": doses})
     assert not [each for each in sf.verify(table, POLICY).attacks if each.level]
+
+
+def wards(odd, places=2):
+    """Return illnesses by number; on one ward everybody has measles, at one number or another."""
+    ward = np.arange(600) % 10
+    turn = np.arange(600) // 10
+    columns = {
+        f"dx{place + 1}": [
+            "measles" if odd and at == 6 and now % places == place else OTHERS[code]
+            for at, now, code in zip(ward, turn, turn // 8**place % 8, strict=True)
+        ]
+        for place in range(places)
+    }
+    return pa.table({"ward": [f"ward {each}" for each in ward], **columns})
+
+
+def rules_of_wards(**more):
+    unknown = {"role": "sensitive", "known": False, "because": "only the ward has the files"}
+    columns = {"ward": "quasi-identifier", "dx1": {**unknown, **more}, "dx2": unknown}
+    return {"columns": columns, "models": [{"model": "k-anonymity", "k": 10}]}
+
+
+@pytest.mark.usefixtures("patience")
+def test_what_all_have_as_one_of_several_illnesses_is_told():
+    found = sf.verify(wards(odd=True), rules_of_wards())
+    assert (found.answer, found.at_risk) == ("no", 60)
+    assert any("measles" in each for each in found.why)
+    assert sf.verify(wards(odd=False), rules_of_wards()).answer == "yes"
+    harmless = rules_of_wards(harmless=[*OTHERS])
+    assert sf.verify(wards(odd=False), harmless).answer == "yes"
+
+
+@pytest.mark.usefixtures("patience")
+def test_the_way_out_is_tried_for_several_illnesses_too():
+    table, rules = wards(odd=True), rules_of_wards()
+    found = sf.verify(sf.anonymize(table, rules), rules, data=table, remedies=True)
+    assert found.answer == "no"
+    assert json.dumps(found.to_dict())
+
+
+@pytest.mark.usefixtures("patience")
+@pytest.mark.parametrize("names", [("dx1", "drug"), ("dx1", "dx2")])
+def test_answers_and_other_columns_are_no_illnesses_of_one_list(names):
+    table = wards(odd=True).rename_columns(["ward", *names])
+    if names[1] == "dx2":
+        # What yes means is another thing in each.
+        yes = [
+            ["no", "yes"][each == "measles"] for name in names for each in table[name].to_pylist()
+        ]
+        table = pa.table({"ward": table["ward"], names[0]: yes[:600], names[1]: yes[600:]})
+    rules = rules_of_wards()
+    rules["columns"][names[1]] = rules["columns"].pop("dx2")
+    assert sf.verify(table, rules).at_risk == 0

@@ -1297,7 +1297,7 @@ def differences(manifest: Manifest, policy: Policy) -> list[str]:
     total = manifest.rows.published + suppressed
     allowed = policy.suppression.most_rows(total)
     found = {
-        "a mechanism is said to have drawn the rows, and the policy states no domain to draw from": (
+        "a mechanism is said to have drawn the rows, and the policy states no domain for that": (
             manifest.drawn is not None and not drawn
         ),
         f"the release does not promise {', '.join(lacking_models)}": lacking_models,

@@ -6,7 +6,7 @@ from sfumato.attacks.adversary.target import target_of
 from sfumato.attacks.at_risk import AdversaryLine, largest
 from sfumato.drafting.unprotected import ColumnFinding, find_unprotected
 from sfumato.errors import InputError
-from sfumato.policy import Policy, RiskLevels, Tolerance
+from sfumato.policy import RiskLevels, Tolerance
 from sfumato.policy.adversaries import Knows
 from sfumato.releases.manifest import Manifest, SyntheticRecord, drawn_as_asked
 from sfumato.releases.opening import Published

@@ -2,11 +2,13 @@
 
 import re
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
+from typing import NamedTuple
 
 import numpy as np
 
+from sfumato.attacks.common_parts import answers_of
 from sfumato.counts import Column, FrequencySet, group, sums
 from sfumato.decouplings.base import GroupedTables, SensitiveTable
 from sfumato.hierarchy.ordered import is_unsaid
@@ -116,6 +118,97 @@ def _numbers_of(column: Column) -> list[tuple[str, ...]]:
     widths = Counter(map(len, found))
     width, n = widths.most_common(1)[0] if widths else (0, 0)
     return found if width and 2 * n >= len(column.known) else [none] * len(found)
+
+
+_PLACE = re.compile(r"[\W_]*(?:\d+|\b[a-h])$")
+"""The number or letter of a column of several: of `dx1`, `diag_2`, `illness b`."""
+
+_WORD = re.compile(r"[^\W\d_]{3,}|[A-Z]\d[0-9A-Z](?:\.?[0-9A-Z]{1,4})?")
+"""What means the same in any column: a word or the code of an illness, and no grade or letter."""
+
+_MOST_TOGETHER = 50_000
+"""A list for each of more combinations of values takes longer than all else."""
+
+
+class JoinedColumns(NamedTuple):
+    """Rows in which several columns of a kind are one of lists."""
+
+    rows: FrequencySet
+    column: str
+    """The first of them, which has the lists."""
+
+    parts: Mapping[str, tuple[tuple[str, str], ...]]
+    """Of each list the values that it is made of, each with its column."""
+
+
+def read_together(counts: FrequencySet, names: Sequence[str]) -> Iterator[JoinedColumns]:
+    """Yield rows in which numbered columns with the same words are one column of lists.
+
+    Where all of a class have hiv, some as the first diagnosis and others as the second, neither
+    column shows it by itself. Columns whose names differ in a number are of a kind if they have
+    words in common: what `yes` or 3 means is another thing in each. There is one row for each of
+    those given.
+
+    Args:
+        counts: The published rows.
+        names: The columns to look at: sensitive ones.
+
+    Example:
+        >>> rows = [("A", "hiv", "gout"), ("A", "flu", "hiv"), ("B", "gout", "flu")]
+        >>> counts = FrequencySet.from_rows(["zip", "dx1", "dx2"], rows)
+        >>> [found] = read_together(counts, ["dx1", "dx2"])
+        >>> found.rows.column("dx1").values
+        ('flu; gout', 'flu; hiv', 'gout; hiv')
+    """
+    kinds: dict[str, list[str]] = {}
+    for name in names:
+        stem = _PLACE.sub("", name.casefold())
+        if stem and stem != name.casefold():
+            kinds.setdefault(stem, []).append(name)
+    for some in kinds.values():
+        alike = _with_words_in_common(counts, some)
+        if len(alike) < 2:
+            continue
+        codes = [counts.codes_of(name) for name in alike]
+        found = group(codes, [len(counts.column(name).values) for name in alike])
+        if found.n > _MOST_TOGETHER:
+            continue
+        cells = [
+            [counts.column(name).values[code] for code in each[found.first].tolist()]
+            for name, each in zip(alike, codes, strict=True)
+        ]
+        parts: dict[str, tuple[tuple[str, str], ...]] = {}
+        texts: list[str | None] = []
+        for row in zip(*cells, strict=True):
+            own = [(n, text_of(v)) for n, v in zip(alike, row, strict=True) if v is not None]
+            text = "; ".join(sorted({value for _, value in own})) or None
+            texts.append(text)
+            if text is not None:
+                parts[text] = parts.get(text, ()) + tuple(own)
+        values = in_order({*texts, None})
+        number = {text: i for i, text in enumerate(values)}
+        first = np.array([number[text] for text in texts], dtype=np.int32)[found.of_item]
+        kept = [i for i, n in enumerate(counts.names) if n not in names]
+        columns = (*(counts.columns[i] for i in kept), Column(alike[0], tuple(values)))
+        rows = FrequencySet(columns, np.vstack([counts.codes[kept], first]), counts.rows)
+        yield JoinedColumns(rows, alike[0], parts)
+
+
+def _with_words_in_common(counts: FrequencySet, names: Sequence[str]) -> list[str]:
+    """Return the columns of texts that have words which another of them has, too."""
+    words = {
+        name: {v for v in counts.column(name).known if isinstance(v, str) and _WORD.search(v)}
+        for name in names
+    }
+    times = Counter(word for each in words.values() for word in each)
+    shared = {name: {word for word in each if times[word] > 1} for name, each in words.items()}
+    found = []
+    for name in names:
+        known = counts.column(name).known
+        answers = answers_of([text_of(value) for value in known])
+        if shared[name] and 2 * len(words[name]) >= len(known) and not any(answers):
+            found.append(name)
+    return found
 
 
 def read_unsaid(counts: FrequencySet, names: Sequence[str]) -> FrequencySet | None:

@@ -22,9 +22,11 @@ from sfumato.attacks import (
 from sfumato.attacks.adversary.claims import chance_claims, randomised_columns
 from sfumato.attacks.adversary.flags import (
     NONE,
+    JoinedColumns,
     read_flags,
     read_numbers,
     read_presence,
+    read_together,
     read_unsaid,
     read_unsaid_groups,
 )
@@ -292,14 +294,18 @@ def _table(
 def _read_otherwise(target: Target) -> tuple[Target, ...]:
     """Return the same people by what else their cells say than the values that they are.
 
-    That is whether they have a value at all, where most have none, each of several numbers, and
-    the values that are said, where some say that nothing was said.
+    That is whether they have a value at all, where most have none, each of several numbers, the
+    values that are said, where some say that nothing was said, and the values of several columns
+    of a kind.
     """
     if target.counts is None:
         return ()
     # Of cells that are one amount or one day, amounts are read as they are.
     several = [n for n, each in target.classes.sensitive.items() if amounts_of(each.column) is None]
     numbers = [_read_from(target, each) for each in read_numbers(target.counts, several)]
+    numbers += [
+        _with_rules_of_parts(target, each) for each in read_together(target.counts, several)
+    ]
     said = read_unsaid(target.counts, target.sensitive)
     if said is not None:
         numbers.append(_with_rules(_read_from(target, said), target))
@@ -340,6 +346,27 @@ def _with_rules(read: Target, target: Target) -> Target:
             levels = [known.get(value, Secrecy.ORDINARY) for value in column.values]
             column = replace(column, secrecy=np.array(levels, dtype=np.int64))
         sensitive[name] = replace(each, column=replace(column, width=said.width))
+    return replace(read, classes=replace(read.classes, sensitive=sensitive))
+
+
+def _with_rules_of_parts(target: Target, joined: JoinedColumns) -> Target:
+    """Read columns of a kind as one of lists: a secret makes a list one, and all else harmless."""
+    read = _read_from(target, joined.rows)
+    levels: dict[tuple[str, Value], int] = {}
+    for name, each in target.classes.sensitive.items():
+        said = each.column.secrecy
+        if said is not None:
+            texts = ((name, text_of(value)) for value in each.column.values)
+            levels |= dict(zip(texts, said.tolist(), strict=True))
+    if not levels:
+        return read
+    counts = read.classes.sensitive[joined.column]
+    secrecy = []
+    for value in counts.column.values:
+        own = {levels.get(part, int(Secrecy.ORDINARY)) for part in joined.parts[str(value)]}
+        secrecy.append(max(own, default=int(Secrecy.ORDINARY)))
+    column = replace(counts.column, secrecy=np.array(secrecy, dtype=np.int64))
+    sensitive = {**read.classes.sensitive, joined.column: replace(counts, column=column)}
     return replace(read, classes=replace(read.classes, sensitive=sensitive))
 
 
