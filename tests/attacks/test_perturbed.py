@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 import sfumato as sf
 from sfumato.attacks import DistanceLinkage, IntervalDisclosure, PerturbedRows, Target
 from sfumato.attacks.distance_linkage import _link
-from sfumato.attacks.interval_disclosure import _belief, _PlaceEntries, _Places
+from sfumato.attacks.interval_disclosure import _belief, _PlaceEntries, _Places, _TrueValues
 from sfumato.attacks.perturbed import true_shares
 from sfumato.counts import Column, FrequencySet
 from sfumato.errors import InputError, PolicyError, UnknownColumnError
@@ -432,3 +432,58 @@ def test_values_of_people_with_several_rows_are_judged_too():
     assert outcome.people
     # So little chance hides nothing: published values are attacked as true ones, too.
     assert [each for each in found.attacks if each.attack == "homogeneity" and each.tried]
+
+
+def _two_under_pram(follows, *, keep=0.8, n=900, values=4, **rule):
+    """Return a verdict on illness and drug, both under PRAM; a drug follows its illness or not."""
+    people = np.arange(n)
+    ill = people // 9 % values
+    drug = ill if follows else people // 9 // values % values
+    pram = {"role": "sensitive", "perturb": {"kind": "pram", "keep": keep}, **rule}
+    policy = {
+        "columns": {"zone": "quasi-identifier", "ill": pram, "drug": pram},
+        "models": [{"model": "k-anonymity", "k": 5}],
+    }
+    columns = {"zone": people % 9, "ill": ill, "drug": drug}
+    texts = {name: [f"{name} {code}" for code in codes] for name, codes in columns.items()}
+    return sf.verify(sf.anonymize(pa.table(texts), policy), policy)
+
+
+@pytest.mark.usefixtures("patience")
+@pytest.mark.parametrize("values", [3, 4])
+def test_one_changed_column_tells_another_that_is_changed_by_itself(values):
+    found = _two_under_pram(follows=True, keep=0.85, n=1800, values=values)
+    lines = {str(line.knows): line.people for line in found.adversaries}
+    assert found.answer == "no"
+    assert lines["quasi-identifiers"] == 0 < lines["one-value"]
+    assert _two_under_pram(follows=False, values=values).answer == "yes"
+
+
+@pytest.mark.usefixtures("patience")
+def test_what_nobody_knows_of_a_person_tells_nothing_of_them():
+    unknown = {"known": False, "because": "nobody asks"}
+    found = _two_under_pram(follows=True, n=1800, **unknown)
+    assert found.answer == "yes"
+    assert all(each.people for each in found.assumptions if each.kind == "known")
+
+
+@pytest.mark.usefixtures("patience")
+@settings(max_examples=20, deadline=None)
+@given(st.integers(0, 2**32), st.sampled_from([0.5, 0.7, 0.9]))
+def test_shares_of_true_pairs_are_within_their_errors(seed, keep):
+    """The way back from published pairs to true ones, against the truth they were made of."""
+    rng = np.random.default_rng(seed)
+    n = 3000
+    ill = rng.integers(0, 3, n)
+    drug = np.where(rng.random(n) < 0.7, ill, rng.integers(0, 3, n))
+    shown = []
+    for true in (ill, drug):
+        away = rng.random(n) >= keep
+        shown.append(np.where(away, (true + rng.integers(1, 3, n)) % 3, true))
+    rows = [("A", f"i{a}", f"d{b}") for a, b in zip(*shown, strict=True)]
+    counts = FrequencySet.from_rows(["zip", "ill", "drug"], rows)
+    members = {"ill": Pram(keep=keep), "drug": Pram(keep=keep)}
+    seen = PerturbedRows(counts, np.zeros(len(counts), dtype=np.int64), members, ("ill", "drug"))
+    told = _TrueValues.of(seen, "ill", "drug", _Places.of(seen, "drug", None))
+    truth = np.array([[(drug[ill == a] == b).mean() for b in range(3)] for a in range(3)])
+    assert (np.abs(told.share - truth) < 5.5 * told.error + 0.01).all()

@@ -53,6 +53,13 @@ _MOST_ITEMS = {1: 40_000_000, 2: 5_000_000}
 _MOST_STEPS = {1: 20_000_000, 2: 5_000_000}
 """Entries and places that are gone through then."""
 
+_SURE, _LIKELY, _MOST_ERROR = 2.5, 1.0, 0.15
+"""How many standard errors less of a share must be as good as known, for that it is sure or likely,
+and how large they may be then."""
+
+_MOST_CONDITION = 1e4
+"""A way back that makes more of what chance drew tells nothing."""
+
 _ODD, _LARGE = 0.35, 30
 """Of smaller groups intervals are worked out where at first sight they hold that many people."""
 
@@ -80,15 +87,17 @@ class IntervalDisclosure(Attack):
     groups that odd is asked of that belief, and of any of an interval.
 
     An adversary may know more of a person than the class: one or two values of other columns. Then
-    all is asked of the people with these values, in the class and in the whole release.
+    all is asked of the people with these values, in the class and in the whole release. One value
+    may be of another column of categories that chance has changed: how often true values go
+    together follows from how often published ones do, in the whole release.
 
     Finds: how sure an adversary who knows the class of a person is of the true value, or that it
     lies in an interval; before the release, the same by the shares of all people. Sensitive columns
     are judged; what is learned of plain ones is told only.
     Where people have several rows, each row is taken for a person.
-    Does not find: what follows from a column whose values are known in part only; noise that was
-    drawn again in another release; what the value is where it was not changed by chance (see
-    `Similarity`).
+    Does not find: what follows from a column whose values are known in part only, or from numbers
+    that have noise of their own; noise that was drawn again in another release; what the value is
+    where it was not changed by chance (see `Similarity`).
 
     Reference: Hundepool et al., "Statistical Disclosure Control", Wiley 2012, chapter 3
 
@@ -136,8 +145,9 @@ class IntervalDisclosure(Attack):
             return []
         found = [cls(name) for name in rows.members]
         for name in rows.sensitive:
-            others = len({*rows.beside} - {name})
-            found += [cls(name, known=known) for known in (1, 2) if known <= others]
+            others = {*rows.beside} - {name}
+            one = others or {*_hidden_alike(rows)} - {name}
+            found += [cls(name, known=n) for n, some in ((1, one), (2, others)) if n <= len(some)]
         return found
 
     @classmethod
@@ -186,7 +196,24 @@ class IntervalDisclosure(Attack):
             own = entries.weigh_all(places)
             judged = distinct.judge(rule, places, own, secrecy, of_cell, rough=bool(self.known))
             found = found.add(names, with_class, cell, first, entries.sizes, judged, places)
+        found = self._add_hidden(found, rule, places, secrecy)
         return replace(found, skipped=tuple(dict.fromkeys(skipped)))
+
+    def _add_hidden(
+        self, found: "DisclosedRows", rule: HarmRule, places: "_Places", secrecy: IntArray | None
+    ) -> "DisclosedRows":
+        """Add what is believed of people of whom a value is known that was changed, too."""
+        if self.known != 1 or places.width > 1:
+            return found
+        for name in _hidden_alike(found.rows):
+            told = None
+            if name != self.column:
+                told = _TrueValues.of(found.rows, name, self.column, places)
+            if told is not None:
+                judged = told.judge(rule, places, secrecy)
+                given = told.cell, told.first, told.sizes
+                found = found.add((name,), False, *given, judged, places)  # noqa: FBT003 - no class
+        return found
 
     def _adversaries(self, rows: PerturbedRows) -> Iterator[tuple[tuple[str, ...], bool]]:
         """Yield which columns are known, and whether the class is."""
@@ -232,6 +259,119 @@ def _cells_of(
     cell = np.full(len(known), -1, dtype=np.int64)
     cell[at] = groups.of_item
     return cell, at[groups.first], groups.n
+
+
+def _hidden_alike(rows: PerturbedRows) -> list[str]:
+    """Return the columns of categories that chance has changed cell by cell, and others may know.
+
+    They know what is true of a person, and not what became of it.
+    """
+    return [
+        name
+        for name, member in rows.members.items()
+        if not (name in rows.unknown or name in rows.beside)
+        and not (member.numeric or member.rearranges)
+    ]
+
+
+class _TrueValues(NamedTuple):
+    """How often a true value of one column goes with one of another, as far as both tell.
+
+    Chance changes each by itself. So the way back from published pairs to true ones is that of the
+    one column times that of the other, and each row is an estimate without bias of what is true:
+    how far the mean of all may be off is known too. A class has too few rows for that.
+    """
+
+    cell: IntArray
+    """The known column's published value of each combination; -1 where a value is missing."""
+
+    first: IntArray
+    """A combination of each value."""
+
+    sizes: IntArray
+    """How many people have each value in truth."""
+
+    share: FloatArray
+    """Of those with each true value of the known column (lines), the shares of the other's."""
+
+    error: FloatArray
+    """The standard error of each share."""
+
+    @classmethod
+    def of(
+        cls, rows: PerturbedRows, known: str, column: str, places: "_Places"
+    ) -> "_TrueValues | None":
+        """Estimate the true pairs of two columns; None if nothing leads back to them."""
+        _require_fitting(rows, known)
+        beside = _Places.of(rows, known, None)
+        ways = [_way_back(beside), _way_back(places)]
+        back, other = ways
+        if back is None or other is None:
+            return None
+        counts = rows.counts
+        codes = counts.codes_of(known), counts.codes_of(column)
+        there = (codes[0] != counts.column(known).missing) & (
+            codes[1] != counts.column(column).missing
+        )
+        if not there.any():
+            return None
+        shape = len(beside.prior), len(places.prior)
+        at = beside.of_code[codes[0][there]], places.of_code[codes[1][there]]
+        pairs = sums(np.ravel_multi_index(at, shape), counts.rows[there], shape[0] * shape[1])
+        shown = pairs.reshape(shape).astype(np.float64)
+        people = back @ shown.sum(axis=1)
+        found = back @ shown @ other.T
+        with np.errstate(divide="ignore", invalid="ignore"):
+            share = found / people[:, None]
+            squares = (back**2) @ shown
+            spread = squares @ (other**2).T - 2 * share * (squares @ other.T)
+            spread += share**2 * squares.sum(axis=1)[:, None]
+            error = np.sqrt(np.maximum(spread, 0.0)) / people[:, None]
+        sure = (people >= 1)[:, None] & np.isfinite(share) & np.isfinite(error)
+        cell = np.full(len(there), -1, dtype=np.int64)
+        cell[there] = at[0]
+        first = np.zeros(shape[0], dtype=np.int64)
+        first[at[0]] = np.flatnonzero(there)
+        sizes = np.rint(np.maximum(people, 0.0)).astype(np.int64)
+        return cls(cell, first, sizes, np.where(sure, share, 0.0), np.where(sure, error, np.inf))
+
+    def judge(self, rule: HarmRule, places: "_Places", secrecy: IntArray | None) -> "_JudgedGroups":
+        """Return what is believed of the people with each known value, and how much it harms.
+
+        A level counts if chance hardly makes the share of less seem so much. One that is likely
+        and not sure is *high* at most: no reason for a no, and none for a yes.
+        """
+        n, width = self.share.shape
+        prior = np.broadcast_to(places.prior, (n, width)).ravel()
+        mine = None if secrecy is None else np.broadcast_to(secrecy, (n, width)).ravel()
+
+        def levels(less: float) -> IntArray:
+            least = np.clip(self.share - less * self.error, 0.0, 1.0).ravel()
+            some = rule.judge(prior, least, 0, secrecy=mine).levels
+            return np.where(np.isfinite(self.error).ravel(), some, 0).reshape(n, width)
+
+        sure = levels(_SURE)
+        likely = (levels(_LIKELY) == Level.VERY_HIGH) & (self.error <= _MOST_ERROR)
+        level = np.maximum(sure, np.where(likely, int(Level.HIGH), 0))
+        posterior = np.clip(self.share, 0.0, 1.0)
+        at = np.lexsort((posterior, level), axis=1)[:, -1]
+        line = np.arange(n)
+        return _JudgedGroups(
+            level[line, at],
+            at,
+            places.prior[at],
+            posterior[line, at],
+            np.zeros(n, dtype=np.bool_),
+        )
+
+
+def _way_back(places: "_Places") -> FloatArray | None:
+    """Return what leads from published shares to true ones; None if little of them is left."""
+    n = len(places.prior)
+    if not 1 < n <= _MOST_PLACES or np.linalg.cond(places.likelihood) > _MOST_CONDITION:
+        return None
+    found: FloatArray = np.linalg.inv(places.likelihood).astype(np.float64)
+    return found
 
 
 class _JudgedGroups(NamedTuple):
@@ -331,7 +471,10 @@ class DisclosedRows:
         mine = self.rows.quasi_identifiers if with_class else ()
         known = {n: counts.column(n).values[int(counts.codes_of(n)[at])] for n in mine}
         for name in names:
-            column, codes = self.rows.beside[name]
+            column, codes = self.rows.beside.get(name) or (
+                counts.column(name),
+                counts.codes_of(name),
+            )
             known[name] = column.values[int(codes[at])]
         return known
 

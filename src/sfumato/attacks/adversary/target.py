@@ -453,7 +453,7 @@ def _with_perturbed(
         target.class_of(counts),
         {name: drawn[name] for name in names},
         secret,
-        tuple(name for name in secret if name in release.unknown),
+        tuple(name for name in names if name in release.unknown),
         secrecy_of(release.policy, values) or None,
         {name: each for name, each in beside.items() if name not in release.unknown},
         _units_of(target, counts, as_published | beside),
