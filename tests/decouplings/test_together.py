@@ -184,6 +184,24 @@ def test_the_verdict_judges_what_one_of_a_pair_tells_of_the_other(tmp_path, meth
     assert breach.accepted == "The policy keeps ill and dose together."
 
 
+@pytest.mark.usefixtures("patience")
+def test_to_keep_columns_together_is_no_reason_for_what_they_tell():
+    """It was one: a policy that named two columns made a no a yes, without a word why."""
+    rules = sf.Policy(
+        columns={"age": "quasi-identifier", **dict.fromkeys(("dose", "ill", "pay"), "sensitive")},
+        models=[{"model": "k-anonymity", "k": 5}],
+        decouple={"method": "break-merge", "together": [["ill", "dose"]]},
+    )
+    release = sf.decouple(people(), policy=rules)
+    found = sf.verify(release, rules)
+    assert found.answer == "with care"
+    assert {(e.open, e.people) for e in found.assumptions if e.kind == "accepted"} == {(True, 240)}
+    reason = {"because": "the dose is on every package", "by": "A. Turing"}
+    accept = [{"column": name, **reason} for name in ("ill", "dose")]
+    said = sf.verify(release, rules.replace(accept=accept))
+    assert not any(each.open for each in said.assumptions)
+
+
 def test_tables_that_are_said_to_be_together_and_are_not_are_found(tmp_path):
     import json
 

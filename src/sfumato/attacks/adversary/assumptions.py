@@ -135,12 +135,16 @@ def assumptions_of(
 
 
 def _of_accepted(given: _Release) -> Iterator[Assumption]:
+    policy = given.release.policy
+    reasons = () if policy is None else tuple(map(str, policy.accept))
     for each in given.found:
         if each.accepted and each.level:
             columns = join_words(list(each.columns))
             told = f"what {each.attack} reveals about {columns} is meant to be known"
             people = max(each.people, largest(given.lines))
-            yield Assumption("accepted", each.columns, told, people, given.of, each.accepted)
+            # That columns stay together says that readers need both, and not why it harms nobody.
+            because = each.accepted if each.accepted in reasons else None
+            yield Assumption("accepted", each.columns, told, people, given.of, because)
 
 
 def _of_unknown(given: _Release) -> Iterator[Assumption]:
