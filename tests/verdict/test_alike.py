@@ -66,6 +66,7 @@ QUALIFIED = {
     "severity": ["depresión leve", "depresión moderada", "depresión grave"],
     "keys": ["dx=HIV day=12", "dx=HIV day=3", "dx=hiv day=31"],
     "signs": ["HIV", "HIV+", "HIV-positiv"],
+    "numbers that run on": ["hiv1234", "hiv5678", "HIV9001", "173hiv", "96hiv"],
     "sides": ["Brustkrebs links", "Brustkrebs rechts", "Brustkrebs bds."],
 }
 

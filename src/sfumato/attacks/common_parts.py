@@ -136,7 +136,7 @@ def _words(text: str) -> tuple[str, ...]:
     """
     marked = _HYPHEN.sub(f" {_JOINED}", _DASHES.sub("-", _plain(text)))
     # HIV+ is said of HIV; C++ is no C, and A+ no A.
-    marked = _POSITIVE.sub(" ", marked)
+    marked = _RUN_ON.sub(" ", _POSITIVE.sub(" ", marked))
     return tuple(_IDLE.sub(" ", marked).split())
 
 
@@ -186,6 +186,9 @@ _ANSWERS = {word: _list_of(word) for word in ("yes", "no")}
 
 _HYPHEN = re.compile(r"(?<=[^\W\d_])-(?=[^\W\d_])")
 _POSITIVE = re.compile(r"(?<=[^\W\d_]{3})\++(?=\s|$)")
+_RUN_ON = re.compile(r"(?<=[^\W\d_]{3})(?=\d{3})|(?<=\d\d)(?=[^\W\d_]{3})")
+"""Where a number that stands for a case begins or ends in `hiv1234` and `173gout`; not in `B12`."""
+
 _JOINED = "\N{WORD JOINER}"
 
 
