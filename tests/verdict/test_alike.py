@@ -114,6 +114,25 @@ def test_yes_is_yes_in_any_language(odd):
     assert verdict(mixed).at_risk == 0
 
 
+LANGUAGES = {
+    "marital status": (["widowed", "verwitwet", "veuf"], ["single", "ledig", "marié", "divorced"]),
+    "months": (["May", "Mai", "mayo", "maggio"], ["June", "Juli", "août", "sept.", "december"]),
+    "sex": (["female", "w", "femme", "Frau"], ["male", "m", "homme", "Mann", "f", "weiblich"]),
+    "severity": (["severe", "schwer", "grave"], ["mild", "leicht", "none", "moderate", "mäßig"]),
+}
+
+
+@pytest.mark.parametrize("words", LANGUAGES.values(), ids=LANGUAGES)
+def test_one_word_in_several_languages_is_one_value(words):
+    odd, usual = words
+    found = verdict(table_of(lambda rng: rng.choice(usual), odd))
+    assert (found.answer, found.at_risk >= 10) == ("no", True)
+    every = ([*odd, *usual] * 100)[:600]
+    assert (
+        verdict(pa.table({"zone": [f"z{i // 60}" for i in range(600)], "ill": every})).at_risk == 0
+    )
+
+
 MEASURES = {
     "masses": lambda kg: (f"{kg} kg", f"{kg * 1000} g", f"{kg * 2.20462:.1f} lb")[kg % 3],
     "lengths": lambda cm: (f"{cm} cm", f"{cm / 100:.2f} m", f"{cm / 2.54:.2f} in")[cm % 3],

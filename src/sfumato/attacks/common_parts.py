@@ -3,7 +3,7 @@
 import re
 import unicodedata
 from collections import Counter
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from functools import lru_cache
 from pathlib import Path
 
@@ -79,6 +79,36 @@ def answers_of(texts: Sequence[str]) -> list[set[str]]:
     both = {word for each in said for word in each}
     few = len(both) < len(_ANSWERS) or sum(map(bool, said)) < _NEARLY_ALL * len(said)
     return [set() if few else {f"= {word}" for word in each} for each in said]
+
+
+def meanings_of(texts: Sequence[str]) -> list[set[str]]:
+    """Return for each text of a column what it means in whatever language, if nearly all are known.
+
+    >>> meanings_of(["veuf", "Widowed", "ledig", "single"])
+    [{'= widowed'}, {'= widowed'}, {'= single'}, {'= single'}]
+    >>> meanings_of(["single", "album", "live"])
+    [set(), set(), set()]
+    """
+    bare = [_words_of(text) for text in texts]
+    for meanings in _meanings():
+        said = [meanings.get(each) for each in bare]
+        if sum(map(bool, said)) >= _NEARLY_ALL * len(said):
+            return [{f"= {word}"} if word else set() for word in said]
+    return [set() for _ in texts]
+
+
+@lru_cache(maxsize=1)
+def _meanings() -> tuple[Mapping[str, str], ...]:
+    """Return for each list of values what each way to say one means."""
+    found = []
+    for text in read_lists(Path(__file__).with_name("synonyms.txt")).values():
+        ways = [line.split("/") for line in text.splitlines()]
+        found.append({_words_of(way): some[0] for some in ways for way in some})
+    return tuple(found)
+
+
+def _words_of(text: str) -> str:
+    return " ".join(_IDLE.sub(" ", _DASHES.sub("-", _plain(text))).split())
 
 
 _NEARLY_ALL = 0.8

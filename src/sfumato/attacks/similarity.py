@@ -21,7 +21,14 @@ from sfumato.attacks.base import (
     share_below,
     strongest,
 )
-from sfumato.attacks.common_parts import answers_of, is_branch, items_of, parts_of, terms_of
+from sfumato.attacks.common_parts import (
+    answers_of,
+    is_branch,
+    items_of,
+    meanings_of,
+    parts_of,
+    terms_of,
+)
 from sfumato.attacks.overlap import number_items
 from sfumato.attacks.target import Holders, Target
 from sfumato.classes import EquivalenceClasses, SensitiveColumn, ValueCounts
@@ -812,7 +819,7 @@ def _items_of(column: SensitiveColumn) -> _Items:
             {text} if a else each for text, each, a in zip(texts, listed, amounts, strict=True)
         ]
     elif len(texts) <= _MOST_TEXTS:
-        more = zip(terms_of(texts), answers_of(texts), strict=True)
+        more = zip(terms_of(texts), answers_of(texts), meanings_of(texts), strict=True)
         parts = [parts_of(text).union(*some) for text, some in zip(texts, more, strict=True)]
     names = tuple(sorted({each for some in (*listed, *parts) for each in some}))
     at = {name: i for i, name in enumerate(names)}
