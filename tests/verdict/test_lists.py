@@ -123,6 +123,8 @@ def test_the_way_out_is_tried_for_several_illnesses_too():
     found = sf.verify(sf.anonymize(table, rules), rules, data=table, remedies=True)
     assert found.answer == "no"
     assert json.dumps(found.to_dict())
+    # No model of one column helps, and none is advised.
+    assert "Publish dx1 and dx2 apart" in found.why[0]
 
 
 @pytest.mark.usefixtures("patience")

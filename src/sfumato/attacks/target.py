@@ -92,6 +92,9 @@ class Target:
     read_from: "tuple[Target, IntArray] | None" = None
     """The target whose rows or groups these were read from, and which of these each of those is."""
 
+    joined: tuple[str, ...] = ()
+    """The columns that were read as one, if these rows were read from others so."""
+
     earlier: "tuple[EarlierRelease, ...]" = ()
     """Releases of the same people before this one."""
 

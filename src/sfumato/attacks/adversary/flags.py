@@ -2,18 +2,18 @@
 
 import re
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from typing import NamedTuple
 
 import numpy as np
 
-from sfumato.attacks.common_parts import answers_of
-from sfumato.counts import Column, FrequencySet, group, sums
+from sfumato.attacks.common_parts import answers_of, parts_of, terms_of
+from sfumato.counts import Column, FrequencySet, group, number_keys, sums
 from sfumato.decouplings.base import GroupedTables, SensitiveTable
 from sfumato.hierarchy.ordered import is_unsaid
 from sfumato.text import in_order, text_of
-from sfumato.typing import CodeArray
+from sfumato.typing import CodeArray, IntArray
 
 NONE = "no value"
 """What is shown in place of a missing value, where it tells as much as a value."""
@@ -126,23 +126,34 @@ _PLACE = re.compile(r"[\W_]*(?:\d+|\b[a-h])$")
 _WORD = re.compile(r"[^\W\d_]{3,}|[A-Z]\d[0-9A-Z](?:\.?[0-9A-Z]{1,4})?")
 """What means the same in any column: a word or the code of an illness, and no grade or letter."""
 
-_MOST_TOGETHER = 50_000
-"""A list for each of more combinations of values takes longer than all else."""
+_MOST_TOGETHER, _MOST_PARTS = 40, 5_000_000
+"""The most parts of columns of a kind that are looked for, and the most of all rows."""
+
+_LEAST_SHARE = 0.2
+"""What fewer people of a class have is of no level, whatever it is."""
+
+_GAIN = 1.25
+"""How much likelier it is there than elsewhere, at least: no level asks for less."""
+
+OTHERS = "none of it"
+"""What is shown of people in none of whose columns something stands."""
 
 
 class JoinedColumns(NamedTuple):
-    """Rows in which several columns of a kind are one of lists."""
+    """Rows in which one column says whether something stands in any of several columns."""
 
     rows: FrequencySet
-    column: str
-    """The first of them, which has the lists."""
+    alike: tuple[str, ...]
+    """These; the first of them says so."""
 
-    parts: Mapping[str, tuple[tuple[str, str], ...]]
-    """Of each list the values that it is made of, each with its column."""
+    held_by: frozenset[tuple[str, str]]
+    """The columns with the values that come to it."""
 
 
-def read_together(counts: FrequencySet, names: Sequence[str]) -> Iterator[JoinedColumns]:
-    """Yield rows in which numbered columns with the same words are one column of lists.
+def read_together(
+    counts: FrequencySet, quasi_identifiers: Sequence[str], names: Sequence[str]
+) -> Iterator[JoinedColumns]:
+    """Yield rows by what stands in any of several numbered columns that have the same words.
 
     Where all of a class have hiv, some as the first diagnosis and others as the second, neither
     column shows it by itself. Columns whose names differ in a number are of a kind if they have
@@ -151,47 +162,89 @@ def read_together(counts: FrequencySet, names: Sequence[str]) -> Iterator[Joined
 
     Args:
         counts: The published rows.
+        quasi_identifiers: What classes are recognised by.
         names: The columns to look at: sensitive ones.
 
     Example:
         >>> rows = [("A", "hiv", "gout"), ("A", "flu", "hiv"), ("B", "gout", "flu")]
-        >>> counts = FrequencySet.from_rows(["zip", "dx1", "dx2"], rows)
-        >>> [found] = read_together(counts, ["dx1", "dx2"])
+        >>> counts = FrequencySet.from_rows(["zip", "dx1", "dx2"], 2 * rows + 9 * rows[2:])
+        >>> [found] = read_together(counts, ["zip"], ["dx1", "dx2"])
         >>> found.rows.column("dx1").values
-        ('flu; gout', 'flu; hiv', 'gout; hiv')
+        ('hiv in dx1 or dx2', 'none of it')
     """
     kinds: dict[str, list[str]] = {}
     for name in names:
         stem = _PLACE.sub("", name.casefold())
         if stem and stem != name.casefold():
             kinds.setdefault(stem, []).append(name)
+    every = counts.group_by(quasi_identifiers)
     for some in kinds.values():
         alike = _with_words_in_common(counts, some)
-        if len(alike) < 2:
+        if len(alike) > 1:
+            yield from _read_parts(counts, every.of_item, every.n, alike, names)
+
+
+def _read_parts(
+    counts: FrequencySet, class_of: IntArray, n: int, alike: Sequence[str], names: Sequence[str]
+) -> Iterator[JoinedColumns]:
+    """Yield rows by the parts that are more frequent in some class, the most telling first."""
+    columns = [counts.column(name) for name in alike]
+    texts = sorted({text_of(value) for column in columns for value in column.known})
+    terms = terms_of(texts)
+    parts = {t: {t} | parts_of(t) | more for t, more in zip(texts, terms, strict=True)}
+    number = {part: i for i, part in enumerate(dict.fromkeys(p for t in texts for p in parts[t]))}
+    pairs: list[IntArray] = []
+    there = np.zeros(len(counts), dtype=np.bool_)
+    for column in columns:
+        codes = counts.codes_of(column.name)
+        known = np.flatnonzero(codes != column.missing)
+        there[known] = True
+        held = [[number[part] for part in parts[text_of(value)]] for value in column.known]
+        sizes = np.array([len(each) for each in held], dtype=np.int64)
+        ends = np.cumsum(sizes)
+        mine = codes[known]
+        if sum(each.size for each in pairs) + int(sizes[mine].sum()) > _MOST_PARTS:
+            return
+        row = np.repeat(known, sizes[mine])
+        within = np.arange(len(row)) - np.repeat(np.cumsum(sizes[mine]) - sizes[mine], sizes[mine])
+        flat = np.array([part for each in held for part in each], dtype=np.int64)
+        pairs.append(
+            row * len(number) + flat[np.repeat((ends - sizes)[mine], sizes[mine]) + within]
+        )
+    keys = np.unique(np.concatenate(pairs))
+    row, part = keys // len(number), keys % len(number)
+    cells = number_keys(class_of[row] * len(number) + part, n * len(number))
+    people = sums(class_of, np.where(there, counts.rows, 0), n)
+    shares = sums(cells.of_item, counts.rows[row], cells.n) / people[cells.keys // len(number)]
+    most = np.zeros(len(number))
+    np.maximum.at(most, cells.keys % len(number), shares)
+    prior = sums(part, counts.rows[row], len(number)) / max(int(people.sum()), 1)
+    told = np.flatnonzero((most >= _LEAST_SHARE) & (most >= _GAIN * prior) & (prior < 1))
+    told = told[np.lexsort((told, prior[told], -most[told]))][:_MOST_TOGETHER]
+    where = " or ".join(alike) if len(alike) <= 3 else f"one of {len(alike)} columns"
+    known_as = list(number)
+    seen = set[frozenset[tuple[str, str]]]()
+    for each in told.tolist():
+        held_by = frozenset(
+            (column.name, text_of(value))
+            for column in columns
+            for value in column.known
+            if known_as[each] in parts[text_of(value)]
+        )
+        if held_by in seen or len({name for name, _ in held_by}) < 2:
             continue
-        codes = [counts.codes_of(name) for name in alike]
-        found = group(codes, [len(counts.column(name).values) for name in alike])
-        if found.n > _MOST_TOGETHER:
-            continue
-        cells = [
-            [counts.column(name).values[code] for code in each[found.first].tolist()]
-            for name, each in zip(alike, codes, strict=True)
-        ]
-        parts: dict[str, tuple[tuple[str, str], ...]] = {}
-        texts: list[str | None] = []
-        for row in zip(*cells, strict=True):
-            own = [(n, text_of(v)) for n, v in zip(alike, row, strict=True) if v is not None]
-            text = "; ".join(sorted({value for _, value in own})) or None
-            texts.append(text)
-            if text is not None:
-                parts[text] = parts.get(text, ()) + tuple(own)
-        values = in_order({*texts, None})
-        number = {text: i for i, text in enumerate(values)}
-        first = np.array([number[text] for text in texts], dtype=np.int32)[found.of_item]
-        kept = [i for i, n in enumerate(counts.names) if n not in names]
-        columns = (*(counts.columns[i] for i in kept), Column(alike[0], tuple(values)))
-        rows = FrequencySet(columns, np.vstack([counts.codes[kept], first]), counts.rows)
-        yield JoinedColumns(rows, alike[0], parts)
+        seen.add(held_by)
+        code = np.where(there, 1, 2).astype(np.int32)
+        code[row[part == each]] = 0
+        values = (f"{known_as[each]} in {where}", OTHERS, None)
+        kept = [i for i, name in enumerate(counts.names) if name not in names]
+        shown = Column(alike[0], values if (~there).any() else values[:2])
+        rows = FrequencySet(
+            (*(counts.columns[i] for i in kept), shown),
+            np.vstack([counts.codes[kept], code]),
+            counts.rows,
+        )
+        yield JoinedColumns(rows, tuple(alike), held_by)
 
 
 def _with_words_in_common(counts: FrequencySet, names: Sequence[str]) -> list[str]:

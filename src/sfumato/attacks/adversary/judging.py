@@ -12,7 +12,8 @@ from sfumato.errors import ParameterError
 from sfumato.harm import HarmRule
 from sfumato.policy import Policy
 from sfumato.policy.adversaries import Knows
-from sfumato.policy.remedies import PromiseMore, tighten
+from sfumato.policy.remedies import GiveRole, PromiseMore, PublishApart, tighten
+from sfumato.schema import Role
 from sfumato.text import join_words
 from sfumato.typing import Progress, silent
 
@@ -102,6 +103,12 @@ def outcomes(
 def _run(attack: Attack, target: Target, rule: HarmRule) -> Outcome:
     """Attack a release; what can be done about it is said as changes of a policy, too."""
     outcome = attack.on(target, rule)
+    if target.joined and outcome.level:
+        # No model is about several columns: what it says of the first would help nobody.
+        names = target.joined
+        advice = f"Publish {join_words(names)} apart (sfumato decouple), or leave out all but one."
+        left_out = (GiveRole(name, Role.DROPPED) for name in names)
+        return replace(outcome, advice=advice, remedies=(PublishApart(names), *left_out))
     if outcome.remedies or not outcome.level:
         return outcome
     return replace(outcome, remedies=attack.remedies(outcome, rule))

@@ -22,6 +22,7 @@ from sfumato.attacks import (
 from sfumato.attacks.adversary.claims import chance_claims, randomised_columns
 from sfumato.attacks.adversary.flags import (
     NONE,
+    OTHERS,
     JoinedColumns,
     read_flags,
     read_numbers,
@@ -304,7 +305,8 @@ def _read_otherwise(target: Target) -> tuple[Target, ...]:
     several = [n for n, each in target.classes.sensitive.items() if amounts_of(each.column) is None]
     numbers = [_read_from(target, each) for each in read_numbers(target.counts, several)]
     numbers += [
-        _with_rules_of_parts(target, each) for each in read_together(target.counts, several)
+        _with_rules_of_parts(target, each)
+        for each in read_together(target.counts, target.quasi_identifiers, several)
     ]
     said = read_unsaid(target.counts, target.sensitive)
     if said is not None:
@@ -350,24 +352,24 @@ def _with_rules(read: Target, target: Target) -> Target:
 
 
 def _with_rules_of_parts(target: Target, joined: JoinedColumns) -> Target:
-    """Read columns of a kind as one of lists: a secret makes a list one, and all else harmless."""
+    """Say whether what stands in one of several columns is a secret or harmless, if all of it is.
+
+    That it stands in none of them is what is usual.
+    """
     read = _read_from(target, joined.rows)
-    levels: dict[tuple[str, Value], int] = {}
-    for name, each in target.classes.sensitive.items():
-        said = each.column.secrecy
-        if said is not None:
-            texts = ((name, text_of(value)) for value in each.column.values)
-            levels |= dict(zip(texts, said.tolist(), strict=True))
-    if not levels:
-        return read
-    counts = read.classes.sensitive[joined.column]
-    secrecy = []
-    for value in counts.column.values:
-        own = {levels.get(part, int(Secrecy.ORDINARY)) for part in joined.parts[str(value)]}
-        secrecy.append(max(own, default=int(Secrecy.ORDINARY)))
+    levels = set()
+    for name, text in joined.held_by:
+        each = target.classes.sensitive[name].column
+        place = [text_of(value) for value in each.values].index(text)
+        levels.add(Secrecy.ORDINARY if each.secrecy is None else Secrecy(int(each.secrecy[place])))
+    level = levels.pop() if len(levels) == 1 else Secrecy.ORDINARY
+    column_read = joined.alike[0]
+    counts = read.classes.sensitive[column_read]
+    secrecy = [Secrecy.HARMLESS if v == OTHERS else level for v in counts.column.values]
     column = replace(counts.column, secrecy=np.array(secrecy, dtype=np.int64))
-    sensitive = {**read.classes.sensitive, joined.column: replace(counts, column=column)}
-    return replace(read, classes=replace(read.classes, sensitive=sensitive))
+    sensitive = {**read.classes.sensitive, column_read: replace(counts, column=column)}
+    classes = replace(read.classes, sensitive=sensitive)
+    return replace(read, classes=classes, joined=joined.alike)
 
 
 def _read_from(target: Target, rows: FrequencySet) -> Target:
