@@ -1,5 +1,8 @@
 """Synthetic rows stand on the plane of all other ways to protect a table."""
 
+from datetime import date, timedelta
+
+import pyarrow as pa
 import pytest
 
 import sfumato as sf
@@ -41,3 +44,27 @@ def test_without_the_extra_only_budgets_need_it(monkeypatch):
     assert len(sf.compare(people(100), POLICY)) == 1
     with pytest.raises(MissingExtraError, match="pip install"):
         sf.compare(people(100), POLICY, epsilon=[0.3])
+
+
+def test_days_and_categories_that_no_row_had_are_drawn_and_measured(without_noise):
+    """A mechanism draws from the domain: what it draws need not be in the table."""
+    days = [date(2020, 1, 1) + timedelta(days=3 * (i % 100)) for i in range(300)]
+    table = pa.table({"day": days, "ill": ["flu", "gout"] * 150})
+    policy = {
+        "columns": {
+            "day": {
+                "role": "quasi-identifier",
+                "domain": {"from": "2020-01-01", "to": "2020-12-31", "width": "30d"},
+            },
+            "ill": {"role": "sensitive", "domain": ["flu", "gout", "hiv"]},
+        },
+        "models": [{"model": "k-anonymity", "k": 2}],
+        "person": {"rows": "each row is a person"},
+    }
+    release = sf.synthesize(table, policy, epsilon=1)
+    assert {*release.table["day"].to_pylist()} - {*days}
+    assert "hiv" in release.table["ill"].to_pylist()
+    assert sf.utility(table, release).queries.mean < 1
+    losses = ["query-error", "table-error", "distinguishability"]
+    found = sf.compare(table, policy, loss=losses, epsilon=[1])
+    assert {*losses} <= found["synthetic, epsilon=1"].losses.keys()
