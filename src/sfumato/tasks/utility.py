@@ -268,12 +268,13 @@ def learnt_columns(counts: FrequencySet, sensitive: Sequence[str]) -> list[str]:
     return [
         each.name
         for each in columns
-        if not is_number_column(each) and len(each.values) <= _MOST_CLASSES
+        if len(each.values) <= (_MOST_GROUPS if is_number_column(each) else _MOST_CLASSES)
     ]
 
 
-_MOST_CLASSES = 100
-"""A column of more categories is told in too many ways for a tree."""
+_MOST_CLASSES, _MOST_GROUPS = 100, 12
+"""A column of more categories is told in too many ways for a tree; numbers that are so few are
+groups or grades."""
 
 
 def number_losses(
