@@ -6,7 +6,7 @@ import pyarrow as pa
 import pytest
 
 import sfumato as sf
-from sfumato.errors import MissingExtraError
+from sfumato.errors import MissingExtraError, ParameterError
 from sfumato.tasks import synthesize as task
 from tests.synthesis.stubs import POLICY, people
 
@@ -68,3 +68,15 @@ def test_days_and_categories_that_no_row_had_are_drawn_and_measured(without_nois
     losses = ["query-error", "table-error", "distinguishability"]
     found = sf.compare(table, policy, loss=losses, epsilon=[1])
     assert {*losses} <= found["synthetic, epsilon=1"].losses.keys()
+
+
+@pytest.mark.parametrize("wrong", [0, -1, [0.5, 101], [float("nan")], ["1"]])
+def test_a_budget_that_is_none_is_refused_before_anything_is_drawn(monkeypatch, wrong):
+    monkeypatch.setattr("sfumato.comparison.drawn.synthesize", pytest.fail)
+    with pytest.raises(ParameterError, match="epsilon must be a number above 0 and at most 100"):
+        sf.compare(people(100), POLICY, epsilon=wrong)
+
+
+@pytest.mark.usefixtures("patience")
+def test_one_budget_needs_no_list(without_noise):
+    assert sf.compare(people(), POLICY, epsilon=0.5).names[-1] == "synthetic, epsilon=0.5"

@@ -47,7 +47,7 @@ def compare(  # noqa: PLR0913 - all but two have a default and are named
     threshold: float | None = None,
     parallel: int | None = None,
     seed: int = 0,
-    epsilon: Sequence[float] = (),
+    epsilon: float | Sequence[float] = (),
     delta: float | None = None,
     progress: Progress | None = None,
 ) -> Comparison:
@@ -90,7 +90,7 @@ def compare(  # noqa: PLR0913 - all but two have a default and are named
         parallel: How many policies are tried at a time; None takes as many as there are
             processors if that pays. The result is the same.
         seed: Fixes which of rows that were alike to a decision go to which class.
-        epsilon: Budgets of synthetic rows that stand beside the policies, drawn from the domains
+        epsilon: A budget of synthetic rows, or several, that stand beside the policies, drawn from the domains
             of the first one (see `sf.synthesize`). They have no normalized loss: weigh them by
             query-error or by what an analyst computes.
         delta: The delta of these budgets; None for pure ones.
@@ -118,6 +118,9 @@ def compare(  # noqa: PLR0913 - all but two have a default and are named
     require_int("seed", seed, at_least=0)
     if parallel is not None:
         require_int("parallel", parallel, at_least=1)
+    budgets = (epsilon,) if isinstance(epsilon, int | float) else tuple(epsilon)
+    for each in budgets:
+        require_number("epsilon", each, above=0, at_most=100)
     if threshold is not None:
         require_number("threshold", threshold, above=0, at_most=1)
     named = name_policies(policies, vary)
@@ -145,12 +148,12 @@ def compare(  # noqa: PLR0913 - all but two have a default and are named
         maker=Workshop(),
     )
     drawn: tuple[Trial, ...] = ()
-    if epsilon:
+    if budgets:
         drawn = try_drawn(
             data,
             next(iter(named.values())),
             tried,
-            epsilon,
+            budgets,
             delta=delta,
             report=report,
         )

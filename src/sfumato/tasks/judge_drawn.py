@@ -5,14 +5,13 @@ from sfumato.attacks.adversary.judging import COUNTING, held_to, judge
 from sfumato.attacks.adversary.target import target_of
 from sfumato.attacks.at_risk import AdversaryLine, largest
 from sfumato.drafting.unprotected import ColumnFinding, find_unprotected
-from sfumato.errors import InputError
-from sfumato.harm import HarmRule
 from sfumato.policy import RiskLevels, Tolerance
 from sfumato.policy.adversaries import Knows
+from sfumato.releases.drawn import promise_of
 from sfumato.releases.manifest import SyntheticRecord
 from sfumato.releases.opening import Published
 from sfumato.releases.release import DecoupledRelease, Release
-from sfumato.synthesis.belief import bounds_of, loose_bounds, promises_nothing
+from sfumato.synthesis.belief import bounds_of, loose_bounds
 from sfumato.synthesis.mechanisms import COUNTS
 from sfumato.tasks.assessment import Assessment
 from sfumato.verifier import Verdict
@@ -78,46 +77,6 @@ def judge_drawn(
         beliefs=bounds,
         delta=drawn.delta,
         loose=loose_bounds(bounds, rule, drawn.delta, rows),
-    )
-
-
-def promise_of(release: Published, rule: HarmRule) -> SyntheticRecord | None:
-    """Return what rows promise that a mechanism drew; None if they are to be taken for people's.
-
-    They are where no mechanism drew them, and where its promise excludes nothing.
-
-    Args:
-        release: The release.
-        rule: What harms.
-    """
-    drawn = None if release.record is None else release.record.drawn
-    if drawn is None or release.record is None:
-        return None
-    bounds = bounds_of(drawn.epsilon, drawn.unit, drawn.rho)
-    if promises_nothing(drawn.delta, release.record.rows.published):
-        return None
-    return None if any(each.excludes_nothing(rule) for each in bounds) else drawn
-
-
-def require_rows_of_people(release: Published, asked: str) -> None:
-    """Raise if what is asked is about people, and a mechanism drew the rows, which are no one's.
-
-    Args:
-        release: The release.
-        asked: What is asked, as the end of a sentence: what would be said of whom.
-    """
-    policy = release.policy
-    levels, tolerated = (
-        (RiskLevels(), Tolerance()) if policy is None else (policy.risk_levels, policy.verdict)
-    )
-    drawn = promise_of(release, tolerated.rule(levels))
-    if drawn is None:
-        return
-    raise InputError(
-        f"these rows are nobody's: a mechanism drew them ({drawn}). So there is nobody {asked}. "
-        "What the promise lets anyone believe: sfumato verify (sf.verify); attacks on people in "
-        "the data, beside others: sf.tools.strangers. To look at the rows as if they were "
-        "people's, give the data file itself, with its roles."
     )
 
 
