@@ -119,7 +119,7 @@ def test_rows_are_drawn_within_the_account_and_lie_in_the_folder(client, desk, i
     assert [each["epsilon"] for each in spent["releases"]] == [0.4]
     assert "epsilon 0.4 of 1 spent" in client.get("publish/account", account="clinic.account").text
     assert "sfumato synthesize people.csv -p policy.yaml" in text
-    drawn = sf.read_release(desk.folder / "synthetic")
+    drawn = sf.read_release(desk.folder / "synthetic", as_="arrow")
     assert not {"name"} & {*drawn.column_names}
     # What is beyond the limit is refused, and nothing appears.
     draw(client, account="clinic.account", epsilon="0.8", name="more")
@@ -175,3 +175,34 @@ def test_columns_that_cannot_be_drawn_are_named(make_desk):
     found = synthetic.context_of(desk, [], "synthetic")
     assert "perturbed" in found["problem"]
     assert not found["ready"]
+
+
+@pytest.mark.usefixtures("patience")
+def test_a_release_of_drawn_rows_is_judged_as_what_it_is(client, desk, installed):
+    read_in(desk)
+    confirm_all(client)
+    draw(client)
+    client.post("verdict/opened", folder="synthetic")
+    assert desk.jobs.get("judge").wait(120)
+    text = client.get("verdict", opened="1").text
+    assert 'id="drawn"' in text
+    assert "a value of a person who is known to be in it" in text
+    assert "No attack was tried" in text
+    for people in ("people are at risk", "person is at risk", "Every attack that is known"):
+        assert people not in text
+
+
+@pytest.mark.usefixtures("patience")
+def test_all_of_it_is_said_in_german(client, desk, installed):
+    confirm_all(client)
+    client.post("settings", language="de", step="publish")
+    text = client.get("publish").text
+    part = text[text.index('id="synthetic"') : text.index('id="synthetic-command"')]
+    for english in (
+        ">confirmed<",
+        "Draw and publish",
+        "A belief before",
+        "There is no seed",
+        ">Cells<",
+    ):
+        assert english not in part, english

@@ -49,7 +49,10 @@ def test_commands_say_the_same_and_write_nothing(drawn, command, tmp_path):
 
 @pytest.mark.usefixtures("patience")
 def test_the_data_file_alone_is_looked_at_as_if_it_were_peoples(drawn):
-    assert sf.detect(drawn.folder / "data.parquet", **ROLES).counts.total == drawn.table.num_rows
+    assert (
+        sf.detect(drawn.folder / "data.parquet", **ROLES).counts.total
+        == drawn.manifest.rows.published
+    )
 
 
 @pytest.mark.usefixtures("patience")
@@ -61,6 +64,6 @@ def test_a_promise_that_excludes_nothing_makes_nobody_of_no_one(without_noise):
 @pytest.mark.usefixtures("patience")
 def test_what_asks_about_rows_still_answers(drawn):
     assert sf.estimate(drawn, {"sex": "f"}).estimate > 0
-    assert sf.utility(people(), drawn).published == drawn.table.num_rows
+    assert sf.utility(people(), drawn).published == drawn.manifest.rows.published
     assert isinstance(sf.read_release(drawn.folder, as_="arrow"), pa.Table)
     assert sf.verify(drawn).answer == "yes"

@@ -90,9 +90,9 @@ def compare(  # noqa: PLR0913 - all but two have a default and are named
         parallel: How many policies are tried at a time; None takes as many as there are
             processors if that pays. The result is the same.
         seed: Fixes which of rows that were alike to a decision go to which class.
-        epsilon: A budget of synthetic rows, or several, that stand beside the policies, drawn from the domains
-            of the first one (see `sf.synthesize`). They have no normalized loss: weigh them by
-            query-error or by what an analyst computes.
+        epsilon: A budget of synthetic rows, or several, that stand beside the policies, drawn from
+            the domains of the first one (see `sf.synthesize`). They have no normalized loss: weigh
+            them by query-error or by what an analyst computes.
         delta: The delta of these budgets; None for pure ones.
         progress: Told how far each stage is.
 
