@@ -23,6 +23,9 @@ DOORS = {
     "breach": sf.breach,
     "explain": lambda release: sf.explain(release, {"sex": "f"}),
     "decouple": sf.decouple,
+    "append": lambda release: sf.tools.append(release, people(), alpha=0.9),
+    "ledger": lambda release: sf.Ledger.start(release, "x.ledger", alpha=0.9),
+    "merge": sf.tools.merge,
     "membership": lambda release: sf.tools.membership(people(), release),
 }
 
