@@ -203,7 +203,7 @@ class SyntheticWish(ReleaseWish):
             output=output,
             format=self.format,
             key=self.key,
-            even_so=self.even_so,
+            even_so=bool(self.even_so),
             progress=progress,
         )
 
