@@ -34,6 +34,7 @@ from sfumato.releases.readme import Recipes
 from sfumato.schema import Role
 from sfumato.showing.content import Cell, Content, ContentTable, Heading, Showable, Strength
 from sfumato.showing.heatmap import Words, heatmap_svg
+from sfumato.synthesis.mechanisms import COUNTS
 from sfumato.tables import Table, open_table
 from sfumato.tables.capabilities import OrderedRows
 from sfumato.text import STAR, number_of, text_of, text_or_none
@@ -503,7 +504,8 @@ def _with_new_values(counts: FrequencySet, releases: Mapping[str, Published]) ->
     known = {name: {text_or_none(value) for value in own} for name, own in values.items()}
     more = False
     for release in releases.values():
-        drawn = release.record is not None and release.record.drawn is not None
+        record = None if release.record is None else release.record.drawn
+        drawn = record is not None and record.mechanism != COUNTS
         for name in values.keys() if drawn else release.perturbed & values.keys():
             labelled = name in release.quasi_identifiers and not drawn
             for table in release.counts((name,)).tables:
