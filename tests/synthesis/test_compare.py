@@ -6,6 +6,7 @@ import pyarrow as pa
 import pytest
 
 import sfumato as sf
+from sfumato.comparison.drawn import DREW
 from sfumato.errors import MissingExtraError, ParameterError
 from sfumato.tasks import synthesize as task
 from tests.synthesis.stubs import POLICY, people
@@ -20,7 +21,7 @@ def test_synthetic_rows_stand_beside_policies(without_noise):
     assert small.risks["gain"] < large.risks["gain"] < 0.25
     assert small.loss is not None or small.losses["query-error"] > 0
     assert {small.name, large.name} <= {point.name for point in found.placed}
-    assert "in its account, too" in str(found)
+    assert DREW in str(found)
     assert found.svg().count("synthetic, epsilon") >= 2
 
 
