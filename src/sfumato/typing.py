@@ -45,6 +45,7 @@ STAGES = {
     "merge": "Joining the tables",
     "compare": "Comparing releases",
     "widen": "Putting rows side by side",
+    "fit": "Fitting a model to noisy counts",
     "write": "Writing the table",
     "publish": "Writing the release",
     "verify": "Verifying",

@@ -152,6 +152,8 @@ WORK = {
         ("#ledger-above", "#ledger-above:checked"),
         ("#start", "#ledger svg"),
         ("#try-increment", "#ledger-result"),
+        ("#draft-domains", "#domains tr[data-state='not confirmed']"),
+        ("#open-account", "#account-spent b"),
     ],
 }
 """Of each step, what is pressed and what comes of it."""

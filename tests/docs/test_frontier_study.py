@@ -5,9 +5,11 @@ import pyarrow as pa
 import pytest
 
 from docs.frontier_study import (
+    BUDGETS,
     PAGE,
     PLANES,
     SUBJECTS,
+    SYNTHETIC,
     drawings,
     kept,
     page,
@@ -23,7 +25,7 @@ def points():
     columns = {each: rng.integers(0, 6, n) for each in subject.known}
     columns[subject.number] = rng.normal(50, 10, n).round(1)
     columns[subject.category] = rng.choice(["a", "b", "c", "d", "e", "f", "g"], n)
-    return study({"HI": pa.table(columns)})
+    return study({"HI": pa.table(columns)}, ())
 
 
 def test_every_way_is_measured(statistics, points):
@@ -38,6 +40,7 @@ def test_every_way_is_measured(statistics, points):
 def test_it_can_be_drawn_and_written(statistics, points):
     assert all(drawn.startswith("<svg") for drawn in drawings(points).values())
     written = page(points)
+    assert SYNTHETIC in {point.way for point in kept()}
     for way in policies(next(iter(SUBJECTS.values()))):
         assert f"| {way} |" in written
 
@@ -50,4 +53,5 @@ def test_the_page_says_what_is_kept():
         assert name in PAGE.read_text(encoding="utf-8")
     for name, subject in SUBJECTS.items():
         asked = [(w, each) for w, settings in policies(subject).items() for each in settings]
+        asked += [(SYNTHETIC, f"epsilon {epsilon:g}") for epsilon in BUDGETS]
         assert [(p.way, p.setting) for p in points if p.table == name] == asked

@@ -143,6 +143,27 @@ def test_a_table_is_published_verified_and_near_the_original():
         assert ill.count(value) / len(ill) == pytest.approx(real.count(value) / 2000, abs=0.05)
 
 
+def test_columns_that_only_a_third_one_ties_are_drawn_independently_given_it():
+    """Drawn in the order of their parent's rows, they would look tied to each other."""
+    rng = np.random.default_rng(1)
+    n = 6000
+    parent = rng.integers(0, 3, n)
+    rows = [parent, *(np.where(rng.random(n) < 0.5, parent, rng.integers(0, 3, n)) for _ in "ab")]
+    kept, counted = np.unique(np.stack(rows), axis=1, return_counts=True)
+    counts = CountedCells(("parent", "one", "other"), (3, 3, 3), kept, counted)
+    model = fit(counts, PrivacyBudget.of(epsilon=50.0, delta=1e-9))
+    drawn = model.draw(n)
+    for value in range(3):
+        same = drawn[0] == value
+        table = np.histogram2d(drawn[1, same], drawn[2, same], bins=[np.arange(4) - 0.5] * 2)[0]
+        apart = np.outer(table.sum(1), table.sum(0)) / table.sum()
+        # Cells of about 200 rows: seven standard deviations of chance.
+        assert (np.abs(table - apart) < 7 * np.sqrt(apart + 1)).all()
+    for at, name in enumerate(counts.names):
+        off = np.bincount(drawn[at], minlength=3) - counts.marginal((name,))
+        assert np.abs(off).max() < 20
+
+
 def test_the_demo_draws_rows_where_the_extra_is(tmp_path):
     from typer.testing import CliRunner
 

@@ -526,9 +526,9 @@ def compare(  # noqa: PLR0917 - options of a command line
         str | None,
         typer.Option(
             metavar="NAME",
-            help="The loss to weigh it against; query-error; or of numbers mean-error, "
-            "variance-error, quantile-error, pearson-error, regression-error, distinguishability. "
-            "normalized-loss unless told otherwise.",
+            help="The loss to weigh it against; query-error, table-error, classifier-error; or of "
+            "numbers mean-error, variance-error, quantile-error, pearson-error, regression-error, "
+            "distinguishability. normalized-loss unless told otherwise.",
         ),
     ] = None,
     threshold: Annotated[

@@ -34,6 +34,7 @@ from sfumato.releases.preparing import prepare_alike
 from sfumato.releases.subject import Subject, needs_single_rows
 from sfumato.tables import Table, count_people
 from sfumato.typing import Progress, silent
+from sfumato.usefulness.measure import CLASSIFIER_ERROR, require_trees
 
 
 def compare(  # noqa: PLR0913 - all but two have a default and are named
@@ -42,11 +43,11 @@ def compare(  # noqa: PLR0913 - all but two have a default and are named
     *,
     vary: Mapping[str, Iterable[object]] | None = None,
     risk: str | None = None,
-    loss: str | None = None,
+    loss: str | Sequence[str] | None = None,
     threshold: float | None = None,
     parallel: int | None = None,
     seed: int = 0,
-    epsilon: Sequence[float] = (),
+    epsilon: float | Sequence[float] = (),
     delta: float | None = None,
     progress: Progress | None = None,
 ) -> Comparison:
@@ -77,18 +78,21 @@ def compare(  # noqa: PLR0913 - all but two have a default and are named
         risk: What the front is about: at-risk, belief, gain, prosecutor or mean. None takes
             at-risk, and prosecutor where nothing is sensitive. See `Comparison.by`.
         loss: What it is weighed against: a name from `sf.losses.LOSSES`; `query-error`, the mean
-            relative error of counting queries; or what an analyst loses who computes with
-            numbers: mean-error, variance-error, quantile-error, pearson-error, regression-error,
-            distinguishability (see `sf.utility`). None takes normalized-loss; and query-error
-            where a policy decouples without generalising.
+            relative error of counting queries; `table-error`, the mean total variation of two- and
+            three-way tables; `classifier-error`, what a decision tree for the sensitive columns
+            does not learn any more; or what an analyst loses who computes with numbers: mean-error,
+            variance-error, quantile-error, pearson-error, regression-error, distinguishability
+            (see `sf.utility`). None takes normalized-loss; and query-error where a policy decouples
+            without generalising. Of several all are measured, and the first is weighed against the
+            risk: `Comparison.by` shows the others.
         threshold: Probability from which a person is at risk; None takes the lowest of all
             policies.
         parallel: How many policies are tried at a time; None takes as many as there are
             processors if that pays. The result is the same.
         seed: Fixes which of rows that were alike to a decision go to which class.
-        epsilon: Budgets of synthetic rows that stand beside the policies, drawn from the domains
-            of the first one (see `sf.synthesize`). They have no normalized loss: weigh them by
-            query-error or by what an analyst computes.
+        epsilon: A budget of synthetic rows, or several, that stand beside the policies, drawn from
+            the domains of the first one (see `sf.synthesize`). They have no normalized loss: weigh
+            them by query-error or by what an analyst computes.
         delta: The delta of these budgets; None for pure ones.
         progress: Told how far each stage is.
 
@@ -114,13 +118,16 @@ def compare(  # noqa: PLR0913 - all but two have a default and are named
     require_int("seed", seed, at_least=0)
     if parallel is not None:
         require_int("parallel", parallel, at_least=1)
+    budgets = (epsilon,) if isinstance(epsilon, int | float) else tuple(epsilon)
+    for each in budgets:
+        require_number("epsilon", each, above=0, at_most=100)
     if threshold is not None:
         require_number("threshold", threshold, above=0, at_most=1)
     named = name_policies(policies, vary)
     table = prepare_alike(data, [*named.values()])
     for name, policy in named.items():
         _check(name if len(named) > 1 else "", policy, table)
-    main, lost = choose_risk(risk, named), choose_loss(loss, named)
+    main, losses = choose_risk(risk, named), choose_losses(loss, named)
     counts = table.count(
         columns_of(named.values(), table.columns),
         progress=lambda done, total: report("count", done, total),
@@ -137,25 +144,24 @@ def compare(  # noqa: PLR0913 - all but two have a default and are named
         count_populations(named, report),
         seed,
         threshold=threshold,
-        asks=lost if lost in ASKED else None,
+        asks=tuple(each for each in losses if each in ASKED),
         maker=Workshop(),
     )
     drawn: tuple[Trial, ...] = ()
-    if epsilon:
+    if budgets:
         drawn = try_drawn(
             data,
             next(iter(named.values())),
             tried,
-            epsilon,
+            budgets,
             delta=delta,
-            loss=lost,
             report=report,
         )
     found = compare_counted(
         named,
         tried,
         risk=main,
-        loss=lost,
+        loss=losses[0],
         parallel=parallel,
         report=report,
         warnings=(DREW,) if drawn else (),
@@ -221,7 +227,18 @@ def choose_loss(loss: str | None, named: Mapping[str, Policy]) -> str:
         return QUERY_ERROR if any(map(_loses_elsewhere, named.values())) else NormalizedLoss.name
     if loss not in (*LOSSES, *ASKED):
         raise UnknownNameError("loss", str(loss), [*LOSSES, *ASKED])
+    if loss == CLASSIFIER_ERROR:
+        # That it is not there is said before anything is tried.
+        require_trees()
     return loss
+
+
+def choose_losses(loss: str | Sequence[str] | None, named: Mapping[str, Policy]) -> tuple[str, ...]:
+    """Choose all losses that are measured; the first is what the risk is weighed against."""
+    each = (loss,) if loss is None or isinstance(loss, str) else tuple(loss)
+    if not each:
+        raise ParameterError("loss", loss, "the name of a loss, or several")
+    return tuple(dict.fromkeys(choose_loss(one, named) for one in each))
 
 
 def _loses_elsewhere(policy: Policy) -> bool:

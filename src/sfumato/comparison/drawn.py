@@ -6,14 +6,11 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from sfumato.attacks.adversary.trial import AT_RISK, GAIN, Trial
-from sfumato.comparison.trial import QUERY_ERROR, ComparedTable
+from sfumato.comparison.trial import QUERY_ERROR, ComparedTable, measure_asked
 from sfumato.policy import Policy
-from sfumato.releases.release import Release
 from sfumato.tasks.synthesize import synthesize
-from sfumato.tasks.utility import number_losses, query_error
 from sfumato.tasks.verify import verify
 from sfumato.typing import Progress
-from sfumato.usefulness.propensity import DISTINGUISHABILITY
 
 DREW = (
     "synthetic rows were drawn from the table to be compared. A choice made from them reveals "
@@ -28,7 +25,6 @@ def try_drawn(
     epsilons: Sequence[float],
     *,
     delta: float | None,
-    loss: str,
     report: Progress,
 ) -> tuple[Trial, ...]:
     """Draw rows under some budgets and return what each loses and leaves at risk.
@@ -39,10 +35,12 @@ def try_drawn(
         tried: The table, counted, and what is asked of it.
         epsilons: The budgets.
         delta: δ of all of them; None for pure ones.
-        loss: What is asked about.
         report: Told how far it is.
     """
     found, rows = [], tried.counts.total
+    own = tried.counts.project((*policy.quasi_identifiers, *policy.sensitive))
+    # They have no loss of generalisation: what is asked of them shows where they stand.
+    asks = tuple(dict.fromkeys((*tried.asks, QUERY_ERROR)))
     for number, epsilon in enumerate(epsilons):
         report("drawing synthetic rows", number, len(epsilons))
         before = time.process_time()
@@ -54,7 +52,7 @@ def try_drawn(
             rows=rows,
             of=rows,
             published=made.manifest.rows.published,
-            losses=_losses(tried, made, policy, loss),
+            losses=measure_asked(own, made, asks, policy=policy, seed=tried.seed),
             risks={AT_RISK: min(1.0, at_risk / rows), GAIN: largest_gain(epsilon)},
         )
         found.append(replace(trial, seconds=time.process_time() - before))
@@ -72,11 +70,3 @@ def largest_gain(epsilon: float) -> float:
     True
     """
     return math.tanh(epsilon / 2)
-
-
-def _losses(tried: ComparedTable, made: Release, policy: Policy, loss: str) -> dict[str, float]:
-    names = (*policy.quasi_identifiers, *policy.sensitive)
-    own, seed = tried.counts.project(names), tried.seed
-    apart = loss == DISTINGUISHABILITY
-    numbers = number_losses(own, made, policy=policy, seed=seed, tell_apart=apart)
-    return {QUERY_ERROR: query_error(own, made, policy=policy, seed=seed), **numbers}

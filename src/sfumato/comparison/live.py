@@ -299,7 +299,7 @@ class LiveTable:
             report,
             self._workshop,
             threshold=min(p.verdict.rule(p.risk_levels).very_high for p in named.values()),
-            asks=lost if lost in ASKED else None,
+            asks=(lost,) if lost in ASKED else (),
         )
         quick = {name: within_seconds(without_sets(p), seconds) for name, p in named.items()}
         found = compare_counted(

@@ -25,6 +25,7 @@ from sfumato.attacks.adversary.trial import (
     try_on_counts,
     with_judged,
 )
+from sfumato.counts import FrequencySet
 from sfumato.decouplings import DECOUPLINGS, Decoupling
 from sfumato.errors import SfumatoError
 from sfumato.harm import HarmRule
@@ -37,9 +38,11 @@ from sfumato.releases.manifest import PUBLISHED, Promise
 from sfumato.releases.release import DecoupledRelease, Release
 from sfumato.schema import Role
 from sfumato.tasks.decouple import decouple
-from sfumato.tasks.utility import number_losses, query_error
+from sfumato.tasks.utility import combination_losses, number_losses, query_error
 from sfumato.text import join_words
 from sfumato.typing import Progress
+from sfumato.usefulness.combinations import TABLE_ERROR
+from sfumato.usefulness.measure import CLASSIFIER_ERROR
 from sfumato.usefulness.numbers import NUMBER_LOSSES
 from sfumato.usefulness.propensity import DISTINGUISHABILITY
 
@@ -47,6 +50,8 @@ QUERY_ERROR = "query-error"
 
 ASKED: Mapping[str, str] = {
     QUERY_ERROR: "mean error of counting queries",
+    TABLE_ERROR: "error of two- and three-way tables",
+    CLASSIFIER_ERROR: "error of a classifier",
     **NUMBER_LOSSES,
     DISTINGUISHABILITY: "distinguishability",
 }
@@ -71,8 +76,8 @@ class ComparedTable(CountedTable):
     threshold: float = 0.75
     """Probability from which a person is at risk."""
 
-    asks: str | None = None
-    """The loss among `ASKED` that is measured with questions; None for none."""
+    asks: tuple[str, ...] = ()
+    """The losses among `ASKED` that are measured with questions."""
 
 
 class PublishedTrial(NamedTuple):
@@ -132,7 +137,7 @@ def publish_on_counts(
 
 def _beside(policy: Policy, table: ComparedTable) -> tuple[str, ...]:
     """Return the plain columns that a policy perturbs, if computing with them is asked for."""
-    if table.asks in (None, QUERY_ERROR) or policy.decouple or policy.counted_person:
+    if not asks_of_numbers(table.asks) or policy.decouple or policy.counted_person:
         return ()
     return tuple(n for n in policy.perturbations if policy.columns[n].role is Role.PLAIN)
 
@@ -191,8 +196,8 @@ def _try_in_buckets(
 def _measure(policy: Policy, made: PublishedTrial, table: ComparedTable) -> Trial:
     """Measure with questions and attacks what would be published."""
     trial = made.whole
-    if table.asks is not None:
-        asked = _asked_losses(policy, made, table, table.asks)
+    if table.asks:
+        asked = _asked_losses(policy, made, table)
         trial = replace(trial, losses={**trial.losses, **asked})
     learned = (BELIEF, GAIN) if policy.sensitive else ()
     if not trial.published:
@@ -204,29 +209,55 @@ def _measure(policy: Policy, made: PublishedTrial, table: ComparedTable) -> Tria
     return _attack(trial, rule, table.report) if learned else attack_release(trial, rule)
 
 
-def _asked_losses(
-    policy: Policy, made: PublishedTrial, table: ComparedTable, loss: str
-) -> dict[str, float]:
+def asks_of_numbers(losses: Collection[str]) -> bool:
+    """Return whether losses are asked for that computing with numbers has."""
+    return not {*NUMBER_LOSSES, DISTINGUISHABILITY}.isdisjoint(losses)
+
+
+def _asked_losses(policy: Policy, made: PublishedTrial, table: ComparedTable) -> dict[str, float]:
     """Return losses that are measured with the same questions for every policy.
 
     Means, variances, quantiles, correlations and regressions are measured together: they cost
     hardly more than one of them.
     """
-    numbers = [name for name in NUMBER_LOSSES if loss != QUERY_ERROR]
+    asks, numbers = table.asks, asks_of_numbers(table.asks)
     if not made.whole.published:
-        return dict.fromkeys([loss, *numbers], 1.0)
+        return dict.fromkeys([*asks, *(NUMBER_LOSSES if numbers else ())], 1.0)
     names = (*policy.quasi_identifiers, *policy.sensitive, *_beside(policy, table))
     counts, whole = table.counts.project(names), made.whole.release
-    if loss == QUERY_ERROR:
-        asked = made.decoupled if made.asked and made.decoupled else whole
-        return {QUERY_ERROR: query_error(counts, asked, policy=policy, seed=table.seed)}
-    return number_losses(
-        counts,
-        made.decoupled or whole,
-        policy=policy,
-        seed=table.seed,
-        tell_apart=loss == DISTINGUISHABILITY,
-    )
+    parted = made.decoupled or whole
+    answers = parted if made.asked else whole
+    return measure_asked(counts, parted, asks, policy=policy, seed=table.seed, answers=answers)
+
+
+def measure_asked(
+    counts: FrequencySet,
+    release: object,
+    asks: Collection[str],
+    *,
+    policy: Policy,
+    seed: int,
+    answers: object = None,
+) -> dict[str, float]:
+    """Return losses that are measured with the same questions for every release.
+
+    Args:
+        counts: The original.
+        release: What was published.
+        asks: The losses, all among `ASKED`.
+        policy: The policy it was made with.
+        seed: Where questions and rows that could be behind it are drawn from.
+        answers: What counting queries are asked of, if of something else.
+    """
+    found: dict[str, float] = {}
+    if QUERY_ERROR in asks:
+        asked = release if answers is None else answers
+        found[QUERY_ERROR] = query_error(counts, asked, policy=policy, seed=seed)
+    found |= combination_losses(counts, release, policy=policy, seed=seed, losses=asks)
+    if asks_of_numbers(asks):
+        apart = DISTINGUISHABILITY in asks
+        found |= number_losses(counts, release, policy=policy, seed=seed, tell_apart=apart)
+    return found
 
 
 def _attack(trial: Trial, rule: HarmRule, report: Progress) -> Trial:

@@ -11,6 +11,7 @@ from sfumato.decouplings.base import Kind
 from sfumato.decouplings.likelihood import exact_limit
 from sfumato.errors import InputError, OutputError, UnknownColumnError, reason_of
 from sfumato.files import refuse_release, unfinished_folder
+from sfumato.releases.drawn import require_rows_of_people
 from sfumato.releases.opening import PublishedGroups, open_release
 from sfumato.showing.content import to_markdown
 from sfumato.study.appending import AppendedRows, ReadingName, ShareReading, append_rows
@@ -71,6 +72,7 @@ def append(
     """
     limit = exact_limit(alpha)
     found = open_release(release)
+    require_rows_of_people(found, "whom others could join")
     if not isinstance(found, PublishedGroups):
         if found.kind is not Kind:
             raise found.lacks_groups()

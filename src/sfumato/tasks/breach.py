@@ -7,6 +7,7 @@ from sfumato.decouplings.base import GroupedTables, join_columns
 from sfumato.errors import ParameterError
 from sfumato.leaks import Exposure, RiskLevels
 from sfumato.policy import GivenPolicy
+from sfumato.releases.drawn import require_rows_of_people
 from sfumato.releases.opening import open_release
 from sfumato.tables import Table
 from sfumato.typing import Progress, silent
@@ -61,6 +62,7 @@ def breach(
         return release.without_general_stars(folded)
 
     release = open_release(data, policy, quasi_identifiers=quasi_identifiers, sensitive=sensitive)
+    require_rows_of_people(release, "whose values could be guessed")
     if not release.kind.in_one_piece:
         folded = release.groups.fold(release.folded)
         grouped = _choose_columns(folded, quasi_identifiers, sensitive)

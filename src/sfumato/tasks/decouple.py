@@ -45,6 +45,7 @@ from sfumato.releases.decoupling import (
     replace_promises,
     tables_to_publish,
 )
+from sfumato.releases.drawn import require_rows_of_people
 from sfumato.releases.manifest import Promise
 from sfumato.releases.opening import Published, PublishedTable, open_release
 from sfumato.releases.people import require_single_rows
@@ -129,6 +130,7 @@ def decouple(  # noqa: PLR0913 - all but two have a default and are named
         require_int("seed", seed, at_least=0)
     place = place_for(output, data, format=format, force=force, key=key, even_so=even_so)
     release = open_release(data, policy, quasi_identifiers=quasi_identifiers, sensitive=sensitive)
+    require_rows_of_people(release, "whose values could be published apart")
     decoupling = _of_policy(release.policy, method)
     noise = noise_of(decoupling, account)
     if noise is not None:

@@ -44,6 +44,7 @@ from sfumato.networks import (
 from sfumato.networks.given import Given
 from sfumato.policy import DetectionRule, GivenPolicy
 from sfumato.policy.parts import member_settings
+from sfumato.releases.drawn import require_rows_of_people
 from sfumato.releases.opening import Published, PublishedTable, open_release
 from sfumato.showing.heatmap import MOST_ROWS, heatmap_svg
 from sfumato.showing.network import network_svg
@@ -133,6 +134,7 @@ def detect(  # noqa: PLR0913 - all but one have a default and are named
         sensitive=sensitive,
         people_file=people_file,
     )
+    require_rows_of_people(release, "about whom rules and facts would tell something")
     asked = DetectionRule() if release.policy is None else release.policy.detect
     if network is None and learner is None:
         network, learner = asked.network, asked.learner

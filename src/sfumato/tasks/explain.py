@@ -12,6 +12,7 @@ from sfumato.attacks.adversary.target import secrecy_by
 from sfumato.counts import Column
 from sfumato.errors import InputError, ParameterError, UnknownColumnError, some, suggest
 from sfumato.policy import GivenPolicy, Missing, Policy
+from sfumato.releases.drawn import require_rows_of_people
 from sfumato.releases.opening import Published, open_release
 from sfumato.text import STAR, is_missing, text_of
 from sfumato.typing import FloatArray, Value
@@ -88,6 +89,7 @@ def explain(  # noqa: PLR0913 - all but two have a default and are named
         sensitive=sensitive,
         people_file=people_file,
     )
+    require_rows_of_people(opened, "to look for")
     _require_roles(opened, column)
     _require_unchanged(opened)
     known = _read_person(person, opened)

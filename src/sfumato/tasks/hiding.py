@@ -9,6 +9,7 @@ from sfumato.errors import InputError, ParameterError
 from sfumato.hierarchy import HierarchyBuilder
 from sfumato.leaks.hiding import DECOUPLED_LOSS, HiddenTable, hide
 from sfumato.policy import GivenPolicy, Policy
+from sfumato.releases.drawn import require_rows_of_people
 from sfumato.releases.opening import open_release
 from sfumato.showing.content import Cell, Content, ContentTable, Heading, Sentence, Share, Showable
 from sfumato.text import percent
@@ -110,6 +111,7 @@ def hiding(
     for confidence in confidences:
         Thresholds(confidence, None, support, size)
     release = open_release(data, policy, quasi_identifiers=quasi_identifiers, sensitive=sensitive)
+    require_rows_of_people(release, "about whom rules would tell something")
     if not release.kind.in_one_piece:
         raise InputError(
             "this release is decoupled: nothing is left to hide. Give the table it was made of."

@@ -8,10 +8,11 @@ from sfumato.drafting.unprotected import ColumnFinding, find_unprotected
 from sfumato.errors import InputError
 from sfumato.policy import RiskLevels, Tolerance
 from sfumato.policy.adversaries import Knows
+from sfumato.releases.drawn import promise_of
 from sfumato.releases.manifest import Manifest, SyntheticRecord, drawn_as_asked
 from sfumato.releases.opening import Published
 from sfumato.releases.release import DecoupledRelease, Release
-from sfumato.synthesis.belief import bounds_of, loose_bounds, promises_nothing
+from sfumato.synthesis.belief import bounds_of, loose_bounds
 from sfumato.synthesis.domain import PublicDomain
 from sfumato.synthesis.mechanisms import COUNTS
 from sfumato.tasks.assessment import Assessment
@@ -43,15 +44,13 @@ def judge_drawn(
         threshold: Probability from which a person is at risk; None takes the policy's.
         people: How many people may be at risk; None takes the policy's.
     """
-    drawn = None if release.record is None else release.record.drawn
+    rule = tolerated.rule(levels, threshold)
+    drawn = promise_of(release, rule)
     if drawn is None or not verdict.holds:
         return None
-    rule = tolerated.rule(levels, threshold)
     bounds = bounds_of(drawn.epsilon, drawn.unit, drawn.rho)
     assert release.record is not None  # noqa: S101 - what was drawn is said there
     rows = release.record.rows.published
-    if promises_nothing(drawn.delta, rows) or any(each.excludes_nothing(rule) for each in bounds):
-        return None
     policy = release.policy
     seen = (
         isinstance(release.given, Release | DecoupledRelease) and release.given.policy is not None

@@ -11,6 +11,7 @@ from sfumato.attacks.adversary.target import matcher_of
 from sfumato.errors import ParameterError, UnknownNameError, require_int
 from sfumato.policy import GivenPolicy, policy_of
 from sfumato.recode.deciding import ladders_of
+from sfumato.releases.drawn import require_rows_of_people
 from sfumato.releases.opening import count_columns, open_release, require_alike
 from sfumato.showing.content import Cell, Content, ContentTable, FineShare, Showable
 from sfumato.text import percent
@@ -167,6 +168,8 @@ def membership(  # noqa: PLR0913 - all but two have a default and are named
         )
         for name, release in several.items()
     }
+    for each in opened.values():
+        require_rows_of_people(each, "whose group could be found")
     columns = next(iter(opened.values())).quasi_identifiers
     if not columns:
         raise ParameterError("quasi_identifiers", [], "the columns that others may know")

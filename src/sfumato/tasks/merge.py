@@ -21,6 +21,7 @@ from sfumato.errors import (
     require_int,
 )
 from sfumato.files import refuse_release, unfinished_folder
+from sfumato.releases.drawn import require_rows_of_people
 from sfumato.releases.manifest import MANIFEST
 from sfumato.releases.opening import PublishedTables, open_release
 from sfumato.tables import derived_table, write_derived
@@ -157,6 +158,7 @@ def _choose(release: PublishedTables, columns: Sequence[str] | None) -> list[str
 def _open_tables(release: object) -> PublishedTables:
     """Open a release in several tables; refuse anything else."""
     found = open_release(release)
+    require_rows_of_people(found, "whose values stand in several tables")
     if isinstance(found, PublishedTables) and found.manifest is not None:
         # What is read again is what others have.
         return replace(found, known_groups=None)

@@ -1,10 +1,10 @@
 """Utility: how much can still be learnt from what is published, for those who may."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from os import PathLike
 from pathlib import Path
-from typing import Any, TypedDict, Unpack, overload
+from typing import Any, Self, TypedDict, Unpack, overload
 
 import numpy as np
 
@@ -34,6 +34,7 @@ from sfumato.releases.readme import Recipes
 from sfumato.schema import Role
 from sfumato.showing.content import Cell, Content, ContentTable, Heading, Showable, Strength
 from sfumato.showing.heatmap import Words, heatmap_svg
+from sfumato.synthesis.mechanisms import COUNTS
 from sfumato.tables import Table, open_table
 from sfumato.tables.capabilities import OrderedRows
 from sfumato.text import STAR, number_of, text_of, text_or_none
@@ -41,6 +42,7 @@ from sfumato.typing import FloatArray, Progress, Value
 from sfumato.usefulness import (
     AnalystCells,
     Classification,
+    Estimator,
     Exam,
     Figure,
     NumberExam,
@@ -53,6 +55,8 @@ from sfumato.usefulness import (
     measure_propensity,
 )
 from sfumato.usefulness.cells import is_number_column, why_not_computed
+from sfumato.usefulness.combinations import TABLE_ERROR, table_error
+from sfumato.usefulness.measure import CLASSIFIER_ERROR, classifier_error
 from sfumato.usefulness.propensity import DISTINGUISHABILITY
 
 
@@ -199,6 +203,23 @@ def utility(  # noqa: PLR0913 - all but two have a default and are named
     return Utilities(marked) if isinstance(release, Mapping) else marked["release"]
 
 
+@dataclass(frozen=True, eq=False)
+class _ReadAlike:
+    """An original and a release whose answers can be compared: both know the same values."""
+
+    counts: FrequencySet
+    published: Published
+    estimator: Estimator
+
+    @classmethod
+    def of(cls, counts: FrequencySet, release: object, policy: Policy) -> Self:
+        published = open_release(release, policy)
+        counts = _with_new_values(counts, {"release": published})
+        names = (*published.quasi_identifiers, *published.generalised)
+        ladders = ladders_of(policy, counts, names)
+        return cls(counts, published, published.estimator(counts.columns, ladders))
+
+
 def query_error(counts: FrequencySet, release: object, *, policy: Policy, seed: int) -> float:
     """Return the mean relative error of counting queries, and measure nothing else.
 
@@ -208,12 +229,53 @@ def query_error(counts: FrequencySet, release: object, *, policy: Policy, seed: 
         policy: The policy it was made with.
         seed: Where queries are drawn from.
     """
-    published = open_release(release, policy)
-    known, sensitive = published.quasi_identifiers, published.sensitive
-    counts = _with_new_values(counts, {"release": published})
-    exam = Exam(counts, known, sensitive, Workload(), seed)
-    ladders = ladders_of(policy, counts, (*known, *published.generalised))
-    return exam.of(published.estimator(counts.columns, ladders)).queries.mean
+    both = _ReadAlike.of(counts, release, policy)
+    known, sensitive = both.published.quasi_identifiers, both.published.sensitive
+    exam = Exam(both.counts, known, sensitive, Workload(), seed)
+    return exam.of(both.estimator).queries.mean
+
+
+def combination_losses(
+    counts: FrequencySet, release: object, *, policy: Policy, seed: int, losses: Collection[str]
+) -> dict[str, float]:
+    """Return how far two- and three-way tables are off, and what a classifier does not learn.
+
+    Args:
+        counts: The original.
+        release: What was published.
+        policy: The policy it was made with.
+        seed: Where rows that could be behind the release, and tables of many columns, are drawn
+            from.
+        losses: Which of both are asked for.
+    """
+    found: dict[str, float | None] = {}
+    if {TABLE_ERROR, CLASSIFIER_ERROR}.isdisjoint(losses):
+        return {}
+    both = _ReadAlike.of(counts, release, policy)
+    truth = Estimator.of_original(both.counts)
+    if TABLE_ERROR in losses:
+        found[TABLE_ERROR] = table_error(truth, both.estimator, np.random.default_rng(seed))
+    if CLASSIFIER_ERROR in losses:
+        targets = learnt_columns(counts, policy.sensitive)
+        found[CLASSIFIER_ERROR] = classifier_error(
+            truth, both.estimator, both.counts, targets, seed
+        )
+    return {name: error for name, error in found.items() if error is not None}
+
+
+def learnt_columns(counts: FrequencySet, sensitive: Sequence[str]) -> list[str]:
+    """Return the sensitive columns of categories, which a classifier can be asked about."""
+    columns = [column for column in counts.columns if column.name in sensitive]
+    return [
+        each.name
+        for each in columns
+        if len(each.values) <= (_MOST_GROUPS if is_number_column(each) else _MOST_CLASSES)
+    ]
+
+
+_MOST_CLASSES, _MOST_GROUPS = 100, 12
+"""A column of more categories is told in too many ways for a tree; numbers that are so few are
+groups or grades."""
 
 
 def number_losses(
@@ -232,6 +294,7 @@ def number_losses(
     """
     published = {"release": open_release(release, policy)}
     [each] = published.values()
+    counts = _with_new_values(counts, published)
     ladders = ladders_of(policy, counts, (*each.quasi_identifiers, *generalised_in(published)))
     numbers = _Arithmetic.of(counts, published, policy, counts, None, ladders)
     found, told = numbers.compare(each, seed, tell_apart=tell_apart)
@@ -433,13 +496,18 @@ def generalised_in(releases: Mapping[str, Published]) -> tuple[str, ...]:
 
 
 def _with_new_values(counts: FrequencySet, releases: Mapping[str, Published]) -> FrequencySet:
-    """Return counts whose columns know the values that perturbation has made, which no row has."""
+    """Return counts whose columns know the values that a release has and no row of the original.
+
+    Perturbation makes such values, and a mechanism draws them from the domain of a column.
+    """
     values = {column.name: list(column.values) for column in counts.columns}
     known = {name: {text_or_none(value) for value in own} for name, own in values.items()}
     more = False
     for release in releases.values():
-        for name in release.perturbed & values.keys():
-            labelled = name in release.quasi_identifiers
+        record = None if release.record is None else release.record.drawn
+        drawn = record is not None and record.mechanism != COUNTS
+        for name in values.keys() if drawn else release.perturbed & values.keys():
+            labelled = name in release.quasi_identifiers and not drawn
             for table in release.counts((name,)).tables:
                 shown = table.column(name).known if name in table.names else ()
                 new = [_value_behind(value) if labelled else value for value in shown]

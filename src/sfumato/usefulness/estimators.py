@@ -1,5 +1,6 @@
 """Answers of a careful reader who has only the release, whatever its kind."""
 
+import math
 from collections.abc import Iterable, Mapping, Sequence
 from copy import copy
 from dataclasses import dataclass, replace
@@ -67,6 +68,18 @@ class Facet:
         # Divided last: if all values are allowed, the share is exactly 1.
         found: FloatArray = (likely / np.maximum(self._total, 1e-300))[self.kinds]
         return found
+
+    def shares(self) -> FloatArray:
+        """Return for each kind how likely each value is: a row per kind.
+
+        >>> age = Column("age", (31, 32, 39))
+        >>> Facet.of(age, np.array([0]), [np.array([0, 1]), np.array([2])]).shares().tolist()
+        [[0.5, 0.5, 0.0], [0.0, 0.0, 1.0]]
+        """
+        found = np.zeros((self.n, len(self.column.values)))
+        np.add.at(found, (self.kind, self.value), self.weight)
+        shares: FloatArray = found / np.maximum(self._total, 1e-300)[:, None]
+        return shares
 
     def draw(self, items: IntArray, rng: np.random.Generator) -> IntArray:
         """Draw a raw value for each of some rows, given the item each belongs to.
@@ -300,6 +313,60 @@ class Estimator:
             table[code] = there.facets[other].spread(there.people * share[there.group])
         return table
 
+    def in_lines(self, lines: Mapping[str, IntArray]) -> Self:
+        """Return what counts lines of tables in place of values: ranges, or several categories.
+
+        Args:
+            lines: For each column the line that each of its values stands in.
+
+        >>> ages = FrequencySet.from_rows(["age"], [(31,), (32,), (40,)])
+        >>> release = Estimator.of_original(ages).in_lines({"age": np.array([0, 0, 1])})
+        >>> release.distribution("age").tolist()
+        [2.0, 1.0]
+        """
+        columns = {n: Column(n, tuple(range(int(each.max()) + 1))) for n, each in lines.items()}
+
+        def cut(facet: Facet) -> Facet:
+            name = facet.column.name
+            return replace(facet, column=columns[name], value=lines[name][facet.value])
+
+        pieces = [
+            each._replace(facets={name: cut(facet) for name, facet in each.facets.items()})
+            for each in self._pieces
+        ]
+        found = copy(self)
+        found.columns = tuple(columns[column.name] for column in self.columns)
+        vars(found).update(_pieces=pieces)
+        return found
+
+    def cross(self, names: Sequence[str]) -> FloatArray:
+        """Estimate how many rows have each combination of values of some columns.
+
+        >>> rows = FrequencySet.from_rows(["sex", "ill"], [("*", "flu"), ("m", "gout")])
+        >>> columns = Column("sex", ("f", "m")), Column("ill", ("flu", "gout"))
+        >>> Estimator.of_table(rows, columns).cross(["ill", "sex"]).tolist()
+        [[0.5, 0.5], [0.0, 1.0]]
+        """
+        parts, left = list[tuple[EstimatedTable, list[str]]](), [*names]
+        while left:
+            best = max(self._pieces, key=lambda each: len(each.facets.keys() & {*left}))
+            parts.append((best, [name for name in left if name in best.facets]))
+            left = [name for name in left if name not in best.facets]
+        order = [name for _, own in parts for name in own]
+        shape = [len(self.column(name).values) for name in order]
+        if len(parts) == 1:
+            found = _count_cells(*parts[0])
+        else:
+            found = np.zeros((math.prod(shape[: -len(parts[-1][1])]), 1))
+            step = max(1, _MOST_AT_ONCE // len(found))
+            for low in range(0, len(self._sizes), step):
+                sizes = self._sizes[low : low + step, None]
+                first, *others = (_cells_by_group(*each, low, len(sizes)) for each in parts)
+                for each in others[:-1]:
+                    first = (first[:, :, None] * (each / sizes)[:, None, :]).reshape(len(sizes), -1)
+                found = found + first.T @ (others[-1] / sizes)
+        return found.reshape(shape).transpose([order.index(name) for name in names])
+
     def possible(self, rng: np.random.Generator) -> IntArray:
         """Draw a raw table that could be behind the release: a row of codes per column.
 
@@ -335,6 +402,42 @@ class Estimator:
 
     def _holding(self, name: str) -> EstimatedTable:
         return next(each for each in self._pieces if name in each.facets)
+
+
+_MOST_AT_ONCE = 4_000_000
+"""Cells of combinations that are computed at a time, so that memory stays small."""
+
+
+def _count_cells(piece: EstimatedTable, names: Sequence[str]) -> FloatArray:
+    """Return how many rows have each combination of values of some columns of one table."""
+    facets = [piece.facets[name] for name in names]
+    alike = group([facet.kinds for facet in facets], [facet.n for facet in facets])
+    people = add_up(alike.of_item, piece.people, len(alike.first))
+    *others, last = ((facet.shares(), facet.kinds[alike.first]) for facet in facets)
+    width = math.prod(share.shape[1] for share, _ in others)
+    found = np.zeros((width, last[0].shape[1]))
+    step = max(1, _MOST_AT_ONCE // width)
+    for start in range(0, len(people), step):
+        part = slice(start, start + step)
+        cells = people[part, None]
+        for share, kinds in others:
+            cells = (cells[:, :, None] * share[kinds[part]][:, None, :]).reshape(len(cells), -1)
+        found += cells.T @ last[0][last[1][part]]
+    return found
+
+
+def _cells_by_group(
+    piece: EstimatedTable, names: Sequence[str], low: int, groups: int
+) -> FloatArray:
+    """Return the same for each of some groups: a row per group, from one of them on."""
+    entries = np.flatnonzero((piece.group >= low) & (piece.group < low + groups))
+    cells = piece.people[entries, None]
+    for name in names:
+        likely = piece.facets[name].shares()[piece.facets[name].kinds[entries]]
+        cells = (cells[:, :, None] * likely[:, None, :]).reshape(len(entries), -1)
+    found = np.zeros((groups, cells.shape[1]))
+    np.add.at(found, piece.group[entries] - low, cells)
+    return found
 
 
 def _facets(table: FrequencySet, columns: Sequence[Column], labels: Labels) -> dict[str, Facet]:

@@ -3,6 +3,7 @@
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from importlib import import_module
+from importlib.util import find_spec
 from itertools import combinations
 from typing import Any, NamedTuple, Self
 
@@ -234,6 +235,44 @@ class Classification:
         return float(test.value_counts(self.target).max(initial=0) / max(test.total, 1))
 
 
+CLASSIFIER_ERROR = "classifier-error"
+
+_FINEST_LEAF = 100
+"""A tree that is compared bases no answer on less than this part of the rows: it learns what holds
+of many, and not single rows by heart, which only the original would have."""
+
+_LEAST_LEARNT = 0.01
+"""Where the original teaches a tree less than this beyond guessing, nothing can be lost."""
+
+
+def classifier_error(
+    original: Estimator, release: Estimator, counts: FrequencySet, targets: Sequence[str], seed: int
+) -> float | None:
+    """Return how much of what a decision tree tells beyond guessing is lost, between 0 and 1.
+
+    It is the mean over the columns that are told from all others; None where none of them can be
+    told from the original either. Needs scikit-learn.
+
+    Args:
+        original: The original.
+        release: What was published, read by the same columns.
+        counts: The original, whose rows are asked about.
+        targets: The columns that are told.
+        seed: Where the rows that are learnt from come from.
+    """
+    lost = []
+    for target in targets:
+        tree = Classification(target, leaf=max(20, counts.total // _FINEST_LEAF))
+        before, after = (
+            tree.accuracy(each, counts, rng=np.random.default_rng(seed))
+            for each in (original, release)
+        )
+        guessed = tree.baseline(counts)
+        if before - guessed >= _LEAST_LEARNT:
+            lost.append(min(1.0, max(0.0, (before - after) / (before - guessed))))
+    return float(np.mean(lost)) if lost else None
+
+
 def _distinct(cells: IntArray, columns: tuple[Column, ...]) -> tuple[IntArray, IntArray]:
     """Count equal rows, so that a tree does not depend on the order they are drawn in."""
     groups = group(list(cells), [len(column.values) for column in columns])
@@ -246,6 +285,12 @@ def _codes(table: FrequencySet, column: Column) -> IntArray:
     values = table.column(column.name).values
     found = [code.get(None if v is None else text_of(v), -1) for v in values]
     return np.array(found, dtype=np.int64)[table.codes_of(column.name)]
+
+
+def require_trees() -> None:
+    """Raise with the install command if the library of trees is not there."""
+    if find_spec("sklearn") is None:
+        raise MissingExtraError("scikit-learn", "ml")
 
 
 def _tree(share: float) -> Any:  # noqa: ANN401 - a class of a library that may not be there

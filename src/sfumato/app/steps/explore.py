@@ -38,6 +38,7 @@ RISK_WORDS = {
 LOSS_WORDS = {
     "": "how coarse cells become",
     "query-error": "errors of counting queries",
+    "table-error": "errors of two- and three-way tables",
     "mean-error": "errors of means",
     "variance-error": "errors of variances",
     "quantile-error": "errors of quantiles",

@@ -20,9 +20,19 @@ from sfumato.app.releasing import (
     report_name,
 )
 from sfumato.app.steps import ALL, Answer, Context
+from sfumato.app.synthetic import (
+    ACCOUNT,
+    SyntheticChoices,
+    SyntheticWish,
+    context_of,
+    require_promise,
+    with_domain,
+    with_drafted_domains,
+)
+from sfumato.app.synthetic import TEXTS as SYNTHETIC_TEXTS
 from sfumato.app.texts import translator
 from sfumato.decouplings import BreakMerge
-from sfumato.errors import InputError, OutputError, ParameterError
+from sfumato.errors import InputError, OutputError, ParameterError, require_int, require_number
 from sfumato.evidence import EVIDENCE, REPORT, SigningKey, keygen
 from sfumato.evidence.keys import is_locked
 from sfumato.files import replace_folder
@@ -67,7 +77,7 @@ PURPOSES = {
     "schema.sql": "the tables and how to join them, for databases",
 }
 _DATA = "published data"
-TEXTS = (*PURPOSES.values(), _DATA)
+TEXTS = (*PURPOSES.values(), _DATA, *SYNTHETIC_TEXTS)
 
 
 @dataclass(frozen=True)
@@ -132,6 +142,11 @@ def show(desk: Desk, asked: Fields) -> Context:
         "default_ledger": f"{desk.folder.name}{LEDGER}",
         "identifiers": [] if policy.person else _identifiers(policy),
         "prepared": prepared,
+        "synthetic": context_of(
+            desk,
+            [path.name for path in _files(desk, ACCOUNT)],
+            asked.text("synthetic", "") or free_name(desk, "synthetic"),
+        ),
         "usual_alpha": 0.5 if prepared or ledgers else _usual_alpha(desk, policy),
     }
 
@@ -274,6 +289,36 @@ def _reason_in(asked: Fields) -> str:
 def start(desk: Desk, passphrase: str, *, replace_it: bool) -> None:
     """Begin to publish what is chosen; what can be refused is refused before any work."""
     choices = Choices.of(desk)
+    wish = ReleaseWish(
+        desk.require_source().address,
+        desk.task_policy,
+        choices.format or None,
+        desk.seed,
+        _open_key(desk, choices, passphrase),
+        even_so=choices.because or False,
+    )
+    _start(desk, wish, choices, _beside(desk, choices), replace_it=replace_it)
+
+
+def _open_key(desk: Desk, choices: Choices, passphrase: str) -> SigningKey | None:
+    """Return the key that is chosen; None if the release is not signed."""
+    if not choices.key:
+        return None
+    return SigningKey.load(_key_file(desk, choices.key), passphrase or None)
+
+
+def _start(
+    desk: Desk, wish: ReleaseWish, choices: Choices, beside: list[str], *, replace_it: bool
+) -> None:
+    """Begin to make what is wished for, unless something of its name is there.
+
+    Args:
+        desk: What is worked on.
+        wish: What is made.
+        choices: How it is called, and what belongs to it.
+        beside: The private files that will lie beside it.
+        replace_it: Whether it takes the place of a release of its name.
+    """
     target = desk.new_path(choices.name)
     if os.path.lexists(target) and is_release(target) and not replace_it:
         raise OutputError(
@@ -282,24 +327,13 @@ def start(desk: Desk, passphrase: str, *, replace_it: bool) -> None:
         )
     refuse_what_is_there(target, force=replace_it)
     if not replace_it:
-        for name in _beside(desk, choices):
+        for name in beside:
             if os.path.lexists(desk.folder / name):
                 raise OutputError(
                     f"{name!r} is there already, and is left as it is. Choose another name for the "
                     "release, or move it away."
                 )
-    key = None
-    if choices.key:
-        key = SigningKey.load(_key_file(desk, choices.key), passphrase or None)
-    wish = ReleaseWish(
-        desk.require_source().address,
-        desk.task_policy,
-        choices.format or None,
-        desk.seed,
-        key,
-        even_so=choices.because or False,
-    )
-    desk.start(JOB, lambda report: _make(desk, wish, choices, target, report))
+    desk.start(JOB, lambda report: _make(desk, wish, choices, beside, target, report))
 
 
 def _beside(desk: Desk, choices: Choices) -> list[str]:
@@ -320,14 +354,18 @@ def _key_file(desk: Desk, name: str) -> Path:
 
 
 def _make(
-    desk: Desk, wish: ReleaseWish, choices: Choices, target: Path, report: Progress
+    desk: Desk,
+    wish: ReleaseWish,
+    choices: Choices,
+    beside: list[str],
+    target: Path,
+    report: Progress,
 ) -> MadeRelease:
     """Make everything in a private place, and put it into the folder when all of it is there."""
     from sfumato.reports.report import report as describe
     from sfumato.tasks.signing import AnswerIsNoError
     from sfumato.tasks.verify import verify
 
-    beside = _beside(desk, choices)
     with tempfile.TemporaryDirectory(prefix="making-", dir=desk.private) as place:
         stage = Path(place)
         folder, own = stage / choices.name, stage / report_name(choices.name)
@@ -367,6 +405,90 @@ def _put(folder: Path, target: Path) -> None:
         replace_folder(folder, target)
     else:
         folder.rename(target)
+
+
+# Synthetic rows.
+
+
+@step.action("domain")
+def confirm_domain(desk: Desk, asked: Fields) -> Answer:
+    """State what a column can hold, as a person who knows it."""
+    name = asked.text("column")
+    changed = with_domain(desk.require_policy(), name, asked.text("domain", ""))
+    desk.change(changed, "publish", f"domain of {name}")
+    return None
+
+
+@step.action("draft-domains")
+def draft_domains(desk: Desk, asked: Fields) -> Answer:
+    """Read domains off the table for a person to confirm."""
+    changed = with_drafted_domains(desk, desk.require_policy())
+    desk.change(changed, "publish", "drafted domains")
+    return None
+
+
+@step.action("synthetic")
+def choose_synthetic(desk: Desk, asked: Fields) -> Answer:
+    """Keep the budget that is chosen; with the button, draw the rows, too."""
+    account = asked.text("account", "")
+    chosen = SyntheticChoices(
+        asked.number("epsilon"),
+        asked.number("delta"),
+        asked.integer("contributions", 1),
+        asked.text("unit", "person"),
+        account,
+    )
+    require_number("epsilon", chosen.epsilon, above=0, at_most=100)
+    require_number("delta", chosen.delta, at_least=0, below=1e-3)
+    require_int("contributions", chosen.contributions, at_least=1)
+    file = _account_file(desk, account) if account else None
+    chosen.save(desk)
+    if asked.text("do", "") != "publish":
+        return None
+    policy = desk.task_policy
+    require_promise(policy, chosen)
+    choices = replace(Choices.of(desk), name=asked.text("name").strip(), because="")
+    wish = SyntheticWish(
+        desk.require_source().address,
+        policy,
+        choices.format or None,
+        None,
+        _open_key(desk, choices, asked.text("passphrase", "")),
+        budget=chosen,
+        account=file,
+    )
+    beside = [report_name(choices.name)] if choices.private else []
+    _start(desk, wish, choices, beside, replace_it=False)
+    return None
+
+
+@step.action("open-account")
+def open_account(desk: Desk, asked: Fields) -> Answer:
+    """Open an account in the folder, and choose it."""
+    from sfumato.tasks.account import account as task
+
+    name = asked.text("name").strip().removesuffix(ACCOUNT) + ACCOUNT
+    delta = asked.number("delta", 0.0)
+    task(desk.new_path(name), epsilon=asked.number("epsilon"), delta=delta or None)
+    replace(SyntheticChoices.of(desk), account=name).save(desk)
+    desk.say("done", f"{name} is open: what is drawn from now on is written down there first.")
+    return None
+
+
+@step.part("account")
+def show_account(desk: Desk, asked: Fields) -> Context:
+    """Return what was spent on the table; adding it up takes the extra."""
+    from sfumato.tasks.account import account as task
+
+    name = asked.text("account")
+    return {"name": name, "account": task(_account_file(desk, name))}
+
+
+def _account_file(desk: Desk, name: str) -> Path:
+    path = desk.inside(name)
+    if path.parent != desk.folder or not name.endswith(ACCOUNT) or not path.is_file():
+        raise InputError(f"there is no account {name!r} in the folder any more")
+    return path
 
 
 # What is in a release.

@@ -78,6 +78,7 @@ from sfumato.ledger.store import (
 from sfumato.ledger.waiting import smallest_lot
 from sfumato.policy import GivenPolicy, Policy, policy_of
 from sfumato.recode.deciding import count_population, counted_columns, decide, ladders_of
+from sfumato.releases.drawn import require_rows_of_people
 from sfumato.releases.line_breaks import count_line_breaks_of_groups, warn_of_line_breaks
 from sfumato.releases.manifest import Manifest, Promise, promised_class_size
 from sfumato.releases.opening import Published, PublishedTable, open_release
@@ -967,6 +968,8 @@ def _open_decoupled(data: object) -> tuple[GroupedTables, Manifest | None, str]:
     """Return the tables of a decoupled release, its manifest, and a hash of it."""
     release = None if data is None else open_release(data)
     what = "None" if data is None else _describe(data)
+    if release is not None:
+        require_rows_of_people(release, "whom a ledger could be kept of")
     if release is not None and release.kind.why_no_ledger is not None:
         _require_kept(release, what)
     if isinstance(release, PublishedTable) and release.manifest is not None:
