@@ -185,7 +185,7 @@ def judge_original(
 
     attacks = list(COUNTING)
     if policy.counted_person is not None or policy.sets or policy.weights:
-        # The policy says whose rows are whose, what stands in a cell, and how many a row stands for.
+        # Whose rows are whose, what stands in a cell, how many people a row is: the policy says it.
         whole = policy.replace(decouple=None)
         try:
             return verify(source, whole, attacks=attacks, progress=report).adversaries, ""
