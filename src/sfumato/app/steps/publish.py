@@ -225,8 +225,10 @@ def _has_cells(folder: Path) -> bool:
         found = open_release(folder).manifest
     except (InputError, OSError):
         return False
-    kind = None if found is None else DECOUPLINGS.get(found.kind)
-    return kind is not None and kind.why_no_ledger is None and not found.together
+    if found is None or found.together:
+        return False
+    kind = DECOUPLINGS.get(found.kind or "")
+    return kind is not None and kind.why_no_ledger is None
 
 
 # Choosing and making.
