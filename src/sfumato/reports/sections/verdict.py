@@ -239,7 +239,7 @@ def _next_steps(dossier: Dossier) -> list[str]:
 
 
 _SETTINGS = re.compile(r"(?::| \() ?models: \[\{.*?\}\]\)?")
-"""How a policy writes what is advised: that is for where the reasons are, not for the first page."""
+"""How a policy writes what is advised: that stands with the reasons, and not on the first page."""
 
 
 def _advice(reasons: Sequence[Reason]) -> Iterator[str]:
