@@ -78,10 +78,6 @@ CLASSES = {
         EDITOR,
         {"Automatic", "Dates", "KnownTree", "Masking", "OrderedCategories"},
     ),
-    "app/steps/publish.py": (
-        "prepares a policy for a ledger, which begins with these",
-        {"BreakMerge", "ProbabilisticLDiversity"},
-    ),
     "comparison/compare.py": ("the one loss by which policies are compared", {"NormalizedLoss"}),
     "drafting/in_short.py": (
         "a hierarchy on a line of a screen, which has room for no more",

@@ -126,3 +126,16 @@ def test_a_policy_of_the_folder_is_chosen_for_the_next_table(client, desk):
     assert job.wait(120)
     assert job.error is None
     assert desk.policy.models[0].k == 4
+
+
+@pytest.mark.parametrize("name", ["", "  ", ".sfumato", "\u200b", "\u3164.sfumato", "\u2800"])
+def test_a_project_without_a_name_that_can_be_seen_is_refused(desk, name):
+    told = Client(desk).post("data/save", name=name).text
+    assert "is no name for a file" in told
+    assert saved_projects(desk) == []
+
+
+def test_a_project_has_its_ending_once(desk):
+    for name in ("clinic", "clinic.sfumato"):
+        Client(desk).post("data/save", name=name)
+    assert [path.name for path in saved_projects(desk)] == ["clinic.sfumato"]

@@ -3,7 +3,7 @@
 import pytest
 
 import sfumato as sf
-from sfumato.app.texts import read_texts
+from sfumato.app.texts import read_told
 from sfumato.app.texts.telling import show_told, teller
 from tests.app.test_texts import names_in
 
@@ -37,7 +37,7 @@ def test_what_a_table_says_commands_no_page():
 
 
 def test_the_same_parts_are_named_in_both_languages():
-    wrong = [a for a, b in read_texts("de", "told.yaml").items() if names_in(a) != names_in(b)]
+    wrong = [a for a, b in read_told("de").items() if names_in(a) != names_in(b)]
     assert wrong == []
 
 

@@ -1,10 +1,13 @@
 """The step Verdict: the answer with its reasons, and advice that is done by a click."""
 
 import re
+from collections import Counter
 
 import pytest
 
 from sfumato.app.steps import verdict
+from sfumato.policy import Policy
+from sfumato.typing import silent
 
 POLICY = """\
 columns:
@@ -107,6 +110,50 @@ def test_the_table_as_it_is_stands_beside_the_release(client, desk):
     # Nobody is safer in the table than in what is made of it.
     ours = {line.knows: line.people for line in found.assessment.adversaries}
     assert all(line.people >= ours[line.knows] for line in found.original if line.knows in ours)
+
+
+OF_SETS = "km-anonymity, k: 2, m: 1"
+
+VISITS = "pid,age,sex,ill\n" + "".join(
+    f"{i},{20 + i % 9},{'fm'[i % 2]},{['flu', 'gout', 'hiv'][(i + j) % 3]}\n"
+    for i in range(36)
+    for j in range(1 + i % 3)
+)
+
+OF_VISITS = """\
+person: pid
+columns:
+  pid: identifier
+  age: {role: quasi-identifier, hierarchy: {kind: auto}}
+  sex: quasi-identifier
+  ill: sensitive
+models:
+- {model: k-anonymity, k: 2}
+"""
+
+
+@pytest.mark.usefixtures("patience")
+def test_people_of_several_rows_are_counted_in_the_table_as_it_is_too(tmp_path):
+    path = tmp_path / "visits.csv"
+    path.write_text(VISITS, encoding="utf-8")
+    lines, why_not = verdict.judge_original(path, Policy.from_yaml(OF_VISITS), silent)
+    assert why_not == ""
+    # By the definition: of whoever has all values of 'ill' alone among those who look alike.
+    rows = [line.split(",") for line in VISITS.splitlines()[1:]]
+    looks = {pid: (age, sex) for pid, age, sex, _ in rows}
+    alike = Counter(looks.values())
+    assert lines[0].of == len(looks)
+    assert lines[0].people >= sum(alike[look] == 1 for look in looks.values())
+
+
+@pytest.mark.usefixtures("patience")
+def test_it_is_told_why_the_table_as_it_is_was_not_judged(tmp_path):
+    path = tmp_path / "visits.csv"
+    path.write_text(VISITS, encoding="utf-8")
+    sets = OF_VISITS.replace("ill: sensitive", "ill: set").replace("k-anonymity, k: 2", OF_SETS)
+    lines, why_not = verdict.judge_original(path, Policy.from_yaml(sets), silent)
+    assert lines == ()
+    assert "one row per person" in why_not
 
 
 @pytest.mark.usefixtures("patience")

@@ -10,7 +10,7 @@ import sfumato as sf
 from sfumato.app.desk import Desk
 from sfumato.app.opening import _page_to
 from sfumato.app.steps import ALL
-from tests.app.browsing import axe, go, open_people, settle, watched
+from tests.app.browsing import axe, focus_of, go, open_people, settle, watched
 from tests.app.test_publish import POLICY, people
 
 # Drafting takes a while where many tests run at once.
@@ -85,7 +85,8 @@ _CUT_OFF = """() => {
 def faults_of(page, where):
     """Give what keeps people from using a page as it is, all of it unfolded, and at 200 %."""
     settle(page)
-    page.evaluate("() => document.querySelectorAll('main details').forEach((e) => e.open = true)")
+    unfold = "() => document.querySelectorAll('main details, .menu').forEach((e) => e.open = true)"
+    page.evaluate(unfold)
     settle(page)
     headings = [each for each in page.locator("h1, h2, h3, h4").all() if each.is_visible()]
     levels = [int(each.evaluate("e => e.tagName[1]")) for each in headings]
@@ -157,6 +158,34 @@ WORK = {
     ],
 }
 """Of each step, what is pressed and what comes of it."""
+
+
+TELEPHONE = {"width": 390, "height": 844}
+
+
+@pytest.mark.parametrize("language", ["en-GB", "de-DE"])
+def test_a_telephone_shows_the_page_and_a_line_that_unfolds_the_way(browser, served, language):
+    with watched(browser, served.origin, viewport=TELEPHONE, locale=language) as page:
+        open_people(page, served, people(0, 48), POLICY)
+        settle(page)
+        for step in list(ALL)[1:4]:
+            page.focus("main")
+            page.keyboard.press("Shift+Tab")
+            while focus_of(page).id != "menu":
+                page.keyboard.press("Shift+Tab")
+            page.keyboard.press("Enter")
+            expect(page.locator("#language")).to_be_visible()
+            link = page.locator(f"nav.steps a[href$='/{step}']")
+            while not link.evaluate("e => e === document.activeElement"):
+                page.keyboard.press("Tab")
+                focus_of(page)
+            page.keyboard.press("Enter")
+            page.wait_for_selector(f"#page[data-step='{step}']")
+            settle(page)
+            expect(page.locator("nav.steps ol")).to_be_hidden()
+            top = page.evaluate("() => document.querySelector('h1').getBoundingClientRect().top")
+            assert top < TELEPHONE["height"] / 3, f"{step} begins at {top}"
+            assert page.evaluate(_CUT_OFF) == []
 
 
 def test_all_can_use_a_page_that_says_what_is_wrong(opened):

@@ -244,6 +244,24 @@ def test_all_classes_pass_exactly_when_the_measured_parameters_are_no_weaker(mod
     assert model.passes(classes).all() == all(good)
 
 
+@pytest.mark.parametrize("model", [m for m in EVERY if m.largest_share is not None], ids=str)
+@given(classes=populated())
+def test_no_value_has_more_of_a_class_than_the_largest_share(model, classes):
+    known = classes.counts_of(model.column).known
+    passes = model.passes(classes)
+    for each, value, rows in zip(known.class_id, known.value, known.rows, strict=True):
+        note(f"value {value}")
+        assert not passes[each] or rows <= model.largest_share * known.totals[each] + 1e-9
+
+
+@pytest.mark.parametrize("share", [0.05, 0.3, 0.5, 0.6, 0.99])
+def test_a_limited_share_is_kept_and_hardly_more(share):
+    made = [kind.limiting_share("ill", share) for kind in MODELS.values()]
+    [model] = [each for each in made if each is not None]
+    assert model.column == "ill"
+    assert share * 0.98 <= model.largest_share <= share
+
+
 @every_kind
 def test_every_number_says_which_direction_promises_more(kind):
     numbers = {field.name for field in fields(kind) if field.type in (int, float)}

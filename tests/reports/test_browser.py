@@ -112,6 +112,18 @@ def test_the_first_page_is_one_sheet_of_paper(browser, house, tmp_path, kind):
     assert height / 3 < bottom <= height
 
 
+def test_the_labels_of_drawings_are_read_on_paper(page):
+    """The smallest letters of a drawing, in points as they are printed."""
+    page.browser.call("Emulation.setEmulatedMedia", page.session, media="print")
+    page.size(*(int((side - 2 * edge) * PIXELS) for side, edge in zip(A4, MARGIN, strict=True)))
+    points = page.run(
+        "Math.min(...[...document.querySelectorAll('figure svg')].filter(e => e.clientWidth < 640)"
+        ".map(e => 11 * e.getBoundingClientRect().width / e.getAttribute('width'))) * 72 / 96"
+    )
+    page.browser.call("Emulation.setEmulatedMedia", page.session, media="")
+    assert points > 5
+
+
 def test_the_second_section_begins_a_page(page):
     found = "getComputedStyle(document.querySelector('section.first')).breakAfter"
     page.browser.call("Emulation.setEmulatedMedia", page.session, media="print")

@@ -313,3 +313,15 @@ def test_how_far_a_search_may_be_from_the_best_is_said_to_the_publisher_only(hou
     assert private["loss"] == release.loss
     assert private["bound"] == release.bound
     assert "bound" not in {name for name, *_ in told[True]}
+
+
+def test_advice_on_the_first_page_is_words_and_no_policy():
+    from sfumato.attacks import ATTACKS
+    from sfumato.reports.sections.verdict import _SETTINGS
+
+    for kind in ATTACKS.values():
+        advice = getattr(kind, "advice", "").replace("{{", "{").replace("}}", "}")
+        left = _SETTINGS.sub("", advice)
+        assert "{model:" not in left
+        assert "models:" not in left
+        assert ":." not in left

@@ -7,6 +7,7 @@ import re
 import secrets
 import shutil
 import threading
+import unicodedata
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import asdict, dataclass, field, replace
@@ -548,13 +549,21 @@ class Desk:
         home = Path.home().resolve()
         return f"~/{path.relative_to(home).as_posix()}" if path.is_relative_to(home) else str(path)
 
-    def new_path(self, name: str) -> Path:
-        """Return where something new may be written: in the folder, under a plain name."""
-        if not re.fullmatch(r"[^/\\\x00-\x1f]{1,120}", name) or name.startswith("."):
+    def new_path(self, name: str, ending: str = "") -> Path:
+        """Return where something new may be written: in the folder, under a plain name.
+
+        Args:
+            name: Its name; it may have the ending already.
+            ending: What the names of such files end with.
+        """
+        bare = name.strip().removesuffix(ending)
+        plain = re.fullmatch(r"[^/\\\x00-\x1f]{1,120}", bare) and not bare.startswith(".")
+        if not plain or not _can_be_seen(bare):
             raise InputError(
-                f"{name!r} is no name for a file: give one without slashes, as in release-1"
+                f"{bare!r} is no name for a file: give one that can be seen, without slashes, as "
+                "in release-1"
             )
-        return self.inside(name)
+        return self.inside(bare + ending)
 
     def data_files(self) -> list[Path]:
         """Return the files of the folder that may hold a table, by name."""
@@ -612,6 +621,19 @@ class Desk:
         """Open what was written to a file that `receiving` gave, under its own name."""
         path = self.name_received(part)
         self.take(TableSource(str(path), path.name, kind))
+
+
+_BLANKS = frozenset("\u115f\u1160\u2800\u3164\uffa0")
+"""Letters and signs that are drawn as nothing."""
+
+
+def _can_be_seen(name: str) -> bool:
+    """Return whether a list that has a name shows it.
+
+    >>> _can_be_seen("1"), _can_be_seen("\u200b"), _can_be_seen("\u3164 ")
+    (True, False, False)
+    """
+    return any(unicodedata.category(c)[0] in "LNPS" and c not in _BLANKS for c in name)
 
 
 def _unused_path(folder: Path, stem: str, ending: str) -> Path:

@@ -105,7 +105,7 @@ def saved_projects(desk: Desk) -> list[Path]:
 
 def save_project(desk: Desk, name: str) -> Path:
     """Write the project into the folder; one of the same name is replaced."""
-    path = desk.new_path(name.removesuffix(ENDING) + ENDING)
+    path = desk.new_path(name, ENDING)
     write_file(path, Project.of(desk).to_text(), private=_WHAT)
     return path
 

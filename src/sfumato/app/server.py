@@ -5,7 +5,8 @@ from functools import cached_property, partial
 from pathlib import Path
 from urllib.parse import quote
 
-from jinja2 import Environment, FileSystemLoader, StrictUndefined
+from jinja2 import Environment, FileSystemLoader, StrictUndefined, pass_context
+from jinja2.runtime import Context as JinjaContext
 from markupsafe import Markup
 from starlette.applications import Starlette
 from starlette.concurrency import run_in_threadpool
@@ -23,11 +24,11 @@ from sfumato.app.fields import Fields
 from sfumato.app.gate import Gate, GuardedServer
 from sfumato.app.jobs import describe_fault
 from sfumato.app.project import ENDING, open_project
-from sfumato.app.showing import difference, show_content, show_number
+from sfumato.app.showing import difference, show_content, show_number, tell_cell
 from sfumato.app.status import Status, status_of
 from sfumato.app.steps import ALL, Context, Step, load
 from sfumato.app.texts import choose_language, languages, translator
-from sfumato.app.texts.telling import show_told
+from sfumato.app.texts.telling import say_told, show_drawing, show_told
 from sfumato.app.tour import STOPS
 from sfumato.errors import OutputError, SfumatoError, reason_of
 from sfumato.files.confinement import Confinement
@@ -80,8 +81,8 @@ class Pages:
             "number": show_number,
             "cell": format_cell,
             "col": self._name_column,
-            "content": partial(show_content, self.templates),
-            "drawing": _as_drawing,
+            "content": show_content,
+            "drawing": _show_drawing,
         }
 
     def language(self, request: Request) -> str:
@@ -95,6 +96,8 @@ class Pages:
         text = self.templates.get_template(template).render(
             t=t,
             tell=partial(show_told, language=language),
+            say=partial(say_told, language=language),
+            tell_cell=partial(tell_cell, language=language),
             col=self._name_column,
             base=self.gate.base,
             desk=self.desk,
@@ -181,10 +184,11 @@ def _what_is_missing(step: Step, desk: Desk) -> str | None:
     return "data" if step.needs == "policy" and desk.text is None else None
 
 
-def _as_drawing(svg: object) -> Markup:
+@pass_context
+def _show_drawing(context: JinjaContext, svg: object) -> Markup:
     if not isinstance(svg, OwnMarkup):
         raise TypeError("only what sfumato.showing made is known to be safe")
-    return Markup(visible(svg))  # noqa: S704 - see above
+    return Markup(show_drawing(visible(svg), context["language"]))  # noqa: S704 - see above
 
 
 async def _read_form(request: Request, most: int = LARGEST_FORM) -> str:

@@ -4,17 +4,35 @@ from dataclasses import dataclass
 from difflib import unified_diff
 from typing import Literal
 
-from jinja2 import Environment
-from markupsafe import Markup
+from jinja2 import pass_context
+from jinja2.runtime import Context
+from markupsafe import Markup, escape
 
-from sfumato.showing.content import Content
-from sfumato.text import format_integer
+from sfumato.app.texts.telling import say_told
+from sfumato.showing.content import Badge, Cell, Content, Words, format_cell
+from sfumato.text import format_integer, visible
 
 
-def show_content(templates: Environment, content: Content) -> Markup:
-    """Return a result as HTML: sentences, tables, figures and drawings, everything escaped."""
-    module = templates.get_template("content.html").module
+@pass_context
+def show_content(context: Context, content: Content) -> Markup:
+    """Return a result as HTML: sentences, tables, figures and drawings, everything escaped.
+
+    It is in the language of the page as far as that has its words.
+    """
+    template = context.environment.get_template("content.html")
+    own = {name: context[name] for name in ("t", "tell", "say", "tell_cell", "language")}
+    module = template.make_module(own)
     return Markup(module.content(content))  # type: ignore[attr-defined]  # noqa: S704 - a macro escapes
+
+
+def tell_cell(cell: Cell, language: str) -> Markup:
+    """Return a cell of a table: words of ours in a language, and values of the data as they are.
+
+    A badge is ours, and so is what has several words and is in the catalogue.
+    """
+    text = visible(format_cell(cell))
+    ours = isinstance(cell, Badge | Words) or (isinstance(cell, str) and " " in text)
+    return escape(say_told(text, language)) if ours else escape(text)
 
 
 def show_number(number: float | None, digits: int = 3) -> str:

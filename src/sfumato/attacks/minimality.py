@@ -105,8 +105,9 @@ class Minimality(Attack):
         "those from which it makes this release."
     )
     advice: ClassVar[str] = (
-        "Promise more than the class needs (a larger l for {column}), or let no choice depend on "
-        "{column}: models: [{{model: k-anonymity, k: 10}}] alone, or sfumato decouple."
+        "Promise more than the class needs (a larger l for {column}), or k-anonymity alone, so "
+        "that no choice depends on {column} (models: [{{model: k-anonymity, k: 10}}]), or "
+        "sfumato decouple."
     )
 
     column: str

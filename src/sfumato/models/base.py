@@ -88,6 +88,19 @@ class PrivacyModel(Member, ABC):
         """Return what it promises with these parameters; `{k}` stands for the number itself."""
         return cls.describe_kind()
 
+    @classmethod
+    def limiting_share(cls, column: str, share: float) -> "PrivacyModel | None":  # noqa: ARG003
+        """Return the model that lets no value of a column have a larger share of a class.
+
+        None of a kind that promises something else.
+        """
+        return None
+
+    @property
+    def largest_share(self) -> float | None:
+        """The largest share that any value may have of the known ones; None if it sets no limit."""
+        return None
+
     @abstractmethod
     def passes(self, classes: EquivalenceClasses) -> BoolArray:
         """Return one verdict per class."""

@@ -2,7 +2,8 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import ClassVar
+from math import ceil
+from typing import ClassVar, Self
 
 import numpy as np
 
@@ -10,6 +11,9 @@ from sfumato.classes import EquivalenceClasses, KnownCounts
 from sfumato.models.distinct_l_diversity import FinerLDiversity
 from sfumato.models.rounding import at_least, ratio, rows_above
 from sfumato.typing import BoolArray, FloatArray, IntArray
+
+_FINEST = 1000
+"""Parts of one by which `l` is written where it follows from a share."""
 
 
 @dataclass(frozen=True)
@@ -44,6 +48,15 @@ class ProbabilisticLDiversity(FinerLDiversity):
         "Who finds a person's group guesses {column} with a chance of {l_chance} at most."
     )
     sliders: ClassVar[Mapping[str, tuple[float, float, float]]] = {"l": (1.1, 12, 0.1)}
+
+    @classmethod
+    def limiting_share(cls, column: str, share: float) -> Self:
+        # Rounded up: what is promised is no more than the share.
+        return cls(column=column, l=ceil(_FINEST / share) / _FINEST)
+
+    @property
+    def largest_share(self) -> float:
+        return 1 / self.l
 
     def passes(self, classes: EquivalenceClasses) -> BoolArray:
         return self.keeps(classes.counts_of(self.column).known)

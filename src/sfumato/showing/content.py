@@ -51,6 +51,12 @@ class Badge(str):
     __slots__ = ()
 
 
+class Words(str):
+    """A word of ours, as the name of a check; any other single word may be a value of the data."""
+
+    __slots__ = ()
+
+
 class Names(str):
     """A list of names, which may be longer than other cells."""
 

@@ -492,9 +492,9 @@ class Assessment(Showable):
             parts.append(Sentence(f"Roles, by its manifest alone: {'; '.join(roles)}."))
         if self.sample is not None:
             parts.append(self.sample.sentence())
-        missing = [f"{each.attack} ({each.note})" for each in self.attacks if not each.tried]
+        missing = [f"{each.attack}: {each.note}" for each in self.attacks if not each.tried]
         if missing:
-            parts.append(Sentence("Not tried: " + ", ".join(missing)))
+            parts.append(Listing(tuple(missing), caption="Not tried"))
         return Content(self.headline, tuple(parts), self.answer)
 
     def _prices(self) -> list[Part]:

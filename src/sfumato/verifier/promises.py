@@ -13,7 +13,16 @@ from typing import Any, Literal, NamedTuple, TypeGuard, TypeVar, cast
 from sfumato.errors import InputError, ParameterError, UnknownNameError, some
 from sfumato.files.confinement import require_inside
 from sfumato.registry import find_installed
-from sfumato.showing.content import Badge, Content, ContentTable, Heading, Listing, Part, Showable
+from sfumato.showing.content import (
+    Badge,
+    Content,
+    ContentTable,
+    Heading,
+    Listing,
+    Part,
+    Showable,
+    Words,
+)
 from sfumato.text import is_missing, text_of
 from sfumato.verifier.counting import Countable, known_formats
 
@@ -324,7 +333,7 @@ class Verdict(Showable):
     def content(self) -> Content:
         """Return one line per check, and what there is to remark on some."""
         rows = [
-            [check.name, Badge(check.status), *map(_words, (check.promised, check.found))]
+            [Words(check.name), Badge(check.status), *map(_words, (check.promised, check.found))]
             for check in self.checks
         ]
         remarks = [f"{check.name}: {check.remark}" for check in self.checks if check.remark]

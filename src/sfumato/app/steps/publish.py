@@ -31,13 +31,13 @@ from sfumato.app.synthetic import (
 )
 from sfumato.app.synthetic import TEXTS as SYNTHETIC_TEXTS
 from sfumato.app.texts import translator
-from sfumato.decouplings import BreakMerge
+from sfumato.decouplings import DECOUPLINGS
 from sfumato.errors import InputError, OutputError, ParameterError, require_int, require_number
 from sfumato.evidence import EVIDENCE, REPORT, SigningKey, keygen
 from sfumato.evidence.keys import is_locked
 from sfumato.files import replace_folder
 from sfumato.files.private import is_release
-from sfumato.models import ProbabilisticLDiversity
+from sfumato.models import MODELS, PrivacyModel
 from sfumato.policy import Policy
 from sfumato.releases.codebook import CODEBOOK, CODEBOOK_TEXT
 from sfumato.releases.manifest import MANIFEST
@@ -55,7 +55,6 @@ KEY, PUBLIC_KEY, LEDGER = ".key", ".pub", ".ledger"
 """How the files of private keys, of public keys and of ledgers end."""
 
 _MOST_ROOMS = 12
-_FINEST = 1000
 
 _ONE_LEVEL = "full-domain"
 """The method of releases that ledgers begin with: every newcomer has one group."""
@@ -163,14 +162,29 @@ def _prepared_for(policy: Policy) -> float | None:
     Each sensitive column must have its limit in every group, one level for all rows, and a table
     of its own.
     """
-    limits = {m.column: m.l for m in policy.models if isinstance(m, ProbabilisticLDiversity)}
+    limits = _shares_of(policy)
     unsure = _identifiers(policy) if policy.person is None else []
     decoupling = decoupling_of(policy)
-    if unsure or policy.method.name != _ONE_LEVEL or not isinstance(decoupling, BreakMerge):
+    if unsure or policy.method.name != _ONE_LEVEL:
+        return None
+    if decoupling is None or decoupling.why_no_ledger is not None:
         return None
     if not policy.sensitive or not set(policy.sensitive) <= limits.keys():
         return None
-    return ceil(100 / min(limits[name] for name in policy.sensitive)) / 100
+    # A share is one over a number: what is left beyond it is of the machine.
+    return ceil(100 * max(limits[name] for name in policy.sensitive) - 1e-9) / 100
+
+
+def _shares_of(policy: Policy) -> dict[str, float]:
+    """Return the largest share that a policy lets any value of a column have of a group."""
+    named = [(getattr(each, "column", ""), each.largest_share) for each in policy.models]
+    return {column: share for column, share in named if column and share is not None}
+
+
+def _limit_share(column: str, share: float) -> PrivacyModel:
+    """Return the promise that no value of a column has a larger share of a group."""
+    made = (kind.limiting_share(column, share) for kind in MODELS.values())
+    return next(model for model in made if model is not None)
 
 
 def _usual_alpha(desk: Desk, policy: Policy) -> float:
@@ -226,7 +240,10 @@ def _has_cells(folder: Path) -> bool:
         found = open_release(folder).manifest
     except (InputError, OSError):
         return False
-    return found is not None and found.kind == BreakMerge.name and not found.together
+    if found is None or found.together:
+        return False
+    kind = DECOUPLINGS.get(found.kind or "")
+    return kind is not None and kind.why_no_ledger is None
 
 
 # Choosing and making.
@@ -586,17 +603,16 @@ def prepare_ledger(desk: Desk, asked: Fields) -> Answer:
         raise ParameterError("alpha", alpha, "a number above 0 and below 1")
     if not policy.sensitive:
         raise InputError("there is no sensitive column, so a ledger has nothing to limit")
-    # Rounded up: what is promised is no more than alpha.
-    limit = ceil(_FINEST / alpha) / _FINEST
-    kept = [m for m in policy.models if not isinstance(m, ProbabilisticLDiversity)]
-    models = [ProbabilisticLDiversity(l=limit, column=name) for name in policy.sensitive]
+    kept = [m for m in policy.models if m.largest_share is None]
+    limits = [_limit_share(column, alpha) for column in policy.sensitive]
+    parted = next(kind.name for kind in DECOUPLINGS.values() if kind.why_no_ledger is None)
     person = asked.text("person", "")
     if person:
         if person not in _identifiers(policy):
             raise InputError(f"{person!r} is no identifier of the policy. Choose another column")
         policy = policy.replace(person=person)
     prepared = policy.replace(
-        method=_ONE_LEVEL, models=[*kept, *models], decouple={"method": BreakMerge.name}
+        method=_ONE_LEVEL, models=[*kept, *limits], decouple={"method": parted}
     )
     desk.change(prepared, "publish", "prepared for a ledger")
     desk.say("done", "The policy is prepared. Publish the release, then start the ledger from it.")
@@ -609,8 +625,7 @@ def start_ledger(desk: Desk, asked: Fields) -> Answer:
     from sfumato.ledger.publishing.ledger import start_ledger as task
 
     release = _release(desk, asked.text("release"))
-    name = asked.text("name").strip().removesuffix(LEDGER) + LEDGER
-    path, alpha = desk.new_path(name), asked.number("alpha")
+    path, alpha = desk.new_path(asked.text("name"), LEDGER), asked.number("alpha")
     k = asked.integer("k") if asked.text("k", "").strip() else None
     policy = desk.task_policy
     source = desk.require_source().address if asked.flag("source") else None

@@ -50,6 +50,8 @@ ADVERSARIES = {
 
 SIGNS = {"yes": "✓", "with care": "!", "no": "✗"}
 
+NO_COLUMN = "no column of it would be published"
+
 LEVELS = ("low", "moderate", "high", "very high")
 
 TEXTS = (*MEANINGS.values(), *ADVERSARIES.values(), *LEVELS)
@@ -74,6 +76,9 @@ class VerdictShown:
     original: "tuple[AdversaryLine, ...]" = ()
     """Who would be at risk if the table were published as it is, without identifiers; nothing if
     that was not counted."""
+
+    why_no_original: str = ""
+    """Why that was not counted."""
 
     @property
     def answer(self) -> str:
@@ -159,16 +164,18 @@ def start(desk: Desk) -> Job:
         else:
             what = wish.part(whole if decoupling.keeps_classes else source, None, progress=report)
         found = verify(what, policy, data=source, progress=report)
-        return VerdictShown(found, what, whole, judge_original(source, policy, report))
+        before, why_not = judge_original(source, policy, report)
+        return VerdictShown(found, what, whole, before, why_not)
 
     return desk.start(JOB, work)
 
 
-def judge_original(source: object, policy: Policy, report: Progress) -> "tuple[AdversaryLine, ...]":
+def judge_original(
+    source: object, policy: Policy, report: Progress
+) -> "tuple[tuple[AdversaryLine, ...], str]":
     """Return how many people each adversary would learn too much of in the table as it is.
 
-    Columns that name people, or are dropped, are left out. Where people have several rows nothing
-    is returned: without the column that tells them apart nobody is counted.
+    Columns that name people, or are dropped, are left out. If nothing is returned, why not.
     """
     from sfumato.attacks.adversary.judging import COUNTING
     from sfumato.recode.recoded import rows_of
@@ -176,19 +183,26 @@ def judge_original(source: object, policy: Policy, report: Progress) -> "tuple[A
     from sfumato.releases.preparing import open_prepared
     from sfumato.tasks.verify import verify
 
+    attacks = list(COUNTING)
+    if policy.counted_person is not None or policy.sets or policy.weights:
+        # Whose rows are whose, what stands in a cell, how many people a row is: the policy says it.
+        whole = policy.replace(decouple=None)
+        try:
+            return verify(source, whole, attacks=attacks, progress=report).adversaries, ""
+        except SfumatoError as error:
+            return (), str(error)
     table = open_prepared(source, policy)
     names = [name for name in table.columns if policy.role_of(name) in PUBLISHED]
-    if policy.counted_person is not None or policy.sets or policy.weights or not names:
-        return ()
+    if not names:
+        return (), NO_COLUMN
     counted = table.count(tuple(names), progress=lambda done, total: report("count", done, total))
     rows = rows_of(counted).select(names)
     secret = [name for name in names if name in policy.sensitive]
     known = [name for name in names if name in policy.quasi_identifiers]
-    attacks = list(COUNTING)
     found = verify(
         rows, None, quasi_identifiers=known, sensitive=secret, attacks=attacks, progress=report
     )
-    return found.adversaries
+    return found.adversaries, ""
 
 
 @step.action("opened")

@@ -1,7 +1,7 @@
 """Texts of the app: English in the code and templates, other languages in catalogues.
 
 A catalogue is a folder `xx` beside this file: `language.yaml` says what the language calls itself
-(`name`), `told.yaml` has what results and errors say (see `telling.py`), and every other file has
+(`name`), `told*.yaml` have what results and errors say (see `telling.py`), and every other has
 English texts and their translations, one file per step and `frame.yaml` for what all pages share.
 What a member of a family says of itself may be translated by its class, too. A text that neither
 has stays English.
@@ -26,14 +26,16 @@ def _read(path: Path) -> Mapping[str, str]:
     return found
 
 
-_APART = ("language.yaml", "told.yaml")
-"""Files of a catalogue that have other texts than those of pages."""
+_APART = ("language", "told")
+"""How the names of files begin that have other texts than those of pages."""
 
 
-def read_texts(language: str, name: str) -> Mapping[str, str]:
-    """Return the texts of one file of a catalogue; none if there is no such file."""
-    path = _FOLDER / language / name
-    return _read(path) if language in languages() and path.is_file() else {}
+def read_told(language: str) -> Mapping[str, str]:
+    """Return what results and errors say, in a language: `told.yaml` and its like."""
+    texts: dict[str, str] = {}
+    for path in sorted((_FOLDER / language).glob("told*.yaml")) if language in languages() else ():
+        texts |= _read(path)
+    return texts
 
 
 @cache
@@ -54,7 +56,7 @@ def catalogue(language: str) -> Mapping[str, str]:
     """Return the translations of a language by their English texts; English has none."""
     texts: dict[str, str] = {}
     for path in sorted((_FOLDER / language).glob("*.yaml")) if language in languages() else ():
-        if path.name not in _APART:
+        if not path.name.startswith(_APART):
             texts |= _read(path)
     return {**_of_members(language), **texts} if texts else texts
 

@@ -33,7 +33,7 @@ _MOST_STEPS = 2
 _LONGEST = 420
 """Characters of a reason or an advice on the first page."""
 
-_MOST_PROMISES = 6
+_MOST_PROMISES = 3
 _SAMPLE_ROWS = 3
 _SAMPLE_ROWS_EACH = 2
 """Rows of each table, if there are several."""
@@ -238,12 +238,16 @@ def _next_steps(dossier: Dossier) -> list[str]:
     return [roles, keep]
 
 
+_SETTINGS = re.compile(r"(?::| \() ?models: \[\{.*?\}\]\)?")
+"""How a policy writes what is advised: that stands with the reasons, and not on the first page."""
+
+
 def _advice(reasons: Sequence[Reason]) -> Iterator[str]:
     for reason in reasons:
         if reason.check is not None:
             yield "Get the files again from their publisher, or make the release again."
         elif reason.outcome is not None and reason.outcome.advice and not reason.outcome.accepted:
-            advice = reason.outcome.advice
+            advice = _SETTINGS.sub("", reason.outcome.advice)
             names = join_words([repr(name) for name in reason.outcome.columns])
             # Advice speaks of what was learned without its name.
             yield f"{names}: {advice[:1].lower()}{advice[1:]}" if names else advice
