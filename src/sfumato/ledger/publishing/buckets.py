@@ -150,11 +150,10 @@ def record_people_of_buckets(
     of_row = known.of(*tabulate(first.rows, first.exact))
     of_person = known.of(*tabulate(counts, first.exact))
     secrets = _Numbers()
-    values = secrets.of(
-        [[_fold(v, folded=folded) for v in released.column.values]], released.value[None]
-    )
-    [texts], codes = tabulate(counts, settings.sensitive)
-    value = secrets.of([[_fold(v, folded=folded) for v in texts]], codes)
+    there = [_fold(value, folded=folded) for value in released.column.values]
+    values = secrets.of([there], released.value[None].astype(np.int64))
+    [given], codes = tabulate(counts, settings.sensitive)
+    value = secrets.of([[_fold(value, folded=folded) for value in given]], codes)
     pairs = group([of_person, value], [len(known), len(secrets)])
     first_of = pairs.first
     found = find_buckets(
