@@ -232,7 +232,7 @@ def ledgers(folder, seeds, **fixed):
 @pytest.mark.usefixtures("patience", "alone")
 def test_nobody_is_believed_with_more_than_one_in_l(tmp_path, some):
     happened = Counter()
-    for found in ledgers(tmp_path, range(some(12, of=2000))):
+    for found in ledgers(tmp_path, range(some(8, of=400))):
         assert max(found.beliefs.values()) <= Fraction(1, found.l)
         assert found.ledger.verify() == []
         happened += found.happened

@@ -579,14 +579,6 @@ def _texts(column: str, length: int) -> str:
     )
 
 
-def _row(column: str, length: int) -> str:
-    """Return that a column holds a JSON array of `length` values of any plain kind."""
-    return (
-        f"{_plain_json(column, 'array')} AND json_array_length({column}) = {length} AND "
-        + _none_of(column, "each.type IN ('array', 'object')")
-    )
-
-
 def _names(column: str) -> str:
     """Return that a column holds the names of tables, as `pending.staged_tables` writes them."""
     rest = f"substr({column}, 7)"
@@ -603,8 +595,9 @@ def _forms(settings: Settings) -> dict[str, str]:
     # the one group that all buckets are.
     waits = _texts("labels", known)
     if settings.exact:
-        row = _row("labels", len(settings.exact))
-        waits = f"CASE kind WHEN 'add' THEN {row} ELSE {waits} END"
+        waits = (
+            f"CASE kind WHEN 'add' THEN {_texts('labels', len(settings.exact))} ELSE {waits} END"
+        )
     path = f"{_plain_json('path', 'array')} AND " + _none_of(
         "paths.path",  # `json_each` has a column of that name.
         "each.type <> 'array' OR json_array_length(each.value) <> 3 OR "

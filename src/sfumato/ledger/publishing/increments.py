@@ -538,7 +538,7 @@ class NewRows:
         """Return the group of each row, and its sensitive values, each written once."""
         split = len(self.settings.known)
         if self.settings.exact:
-            rows = [[shown_of(value) for value in known] for known in values[:split]]
+            rows = [[key_of(value) for value in known] for known in values[:split]]
             places = join_keys(rows, codes[:split])
         else:
             places = find_places(self.db, self.settings, self.policy, values[:split], codes[:split])

@@ -143,6 +143,10 @@ class Ledger:
     (`rows_per_person`), the adversary knows how many the person has, and the limit is for the
     belief that any of them has a value; or, with "any", that one of them has it.
 
+    A release of Anatomy is continued in buckets: exact rows of newcomers, each bucket with as many
+    different values as the release promises. Nobody's value is believed with more than one in so
+    many; a bucket never changes, and leaves as a whole.
+
     It holds if people are recognised: the policy names a person's column, and rows have it. Without
     it it holds as long as no person is given twice, or returns, and for an adversary who does
     not know who left. It says nothing against those who know the values of others in a group, who
@@ -203,7 +207,8 @@ class Ledger:
                 `GroupedTables`.
             path: The file to make.
             alpha: The limit, above 0 and at most 1.
-            k: The fewest rows of a group; None takes the k that is promised.
+            k: The fewest rows of a group; None takes the k that is promised. Of buckets, how many
+                values of each differ; at least 1/alpha.
             policy: The roles, hierarchies and models; new rows are generalised by it.
             source: The table the release was made of: for hierarchies that depend on it, and for
                 the identifiers of its people.

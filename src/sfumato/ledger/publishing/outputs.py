@@ -29,7 +29,6 @@ from sfumato.ledger.pending import StagedRelease
 from sfumato.ledger.records import stored_policy
 from sfumato.ledger.store import Settings
 from sfumato.policy import Missing, Policy
-from sfumato.releases.decoupling import as_text
 from sfumato.releases.manifest import (
     MANIFEST,
     ClassSizes,
@@ -95,10 +94,6 @@ class Increment:
 
     decoupling: ClassVar[Decoupling] = BreakMerge()
     """How its tables are made."""
-
-    def written_as(self, form: str) -> "Increment":
-        """Return it as files of a format hold it."""
-        return self
 
     @cached_property
     def parts(self) -> Parts:
@@ -187,10 +182,6 @@ class BucketIncrement(Increment):
     """The buckets that are published no more, by their labels."""
 
     decoupling: ClassVar[Decoupling] = Anatomy(l=2)  # Only its texts are taken.
-
-    def written_as(self, form: str) -> "BucketIncrement":
-        """Return it as files of a format hold it: in CSV files all is text."""
-        return replace(self, people=as_text(self.people)) if form == "csv" else self
 
     @cached_property
     def parts(self) -> Parts:
@@ -410,7 +401,6 @@ def write_tables(
         key: Signs the folder, if there is one.
         even_so: Whether it is signed although the answer is *no*.
     """
-    increment = increment.written_as(form)
     parts = [DecoupledTable(part, {}) for part in increment.parts.tables]
     write_folder(folder, increment.with_tables(parts, even_so=even_so), form, key=key)
 
