@@ -117,18 +117,7 @@ rows have 'flu', more than one in 3. The largest l is 2.
         once = np.ones(len(item), dtype=np.int64)
         kinds: Cells = (grouped.labelled[bucket], *people)
         parts = publish_buckets(grouped, columns, kinds, once, rng)
-        return replace(parts, models=self._models(grouped))
-
-    def _models(self, grouped: GroupedTables) -> tuple[Mapping[str, Any], ...]:
-        """Measure the buckets: values that differ, each once, so both figures are the same."""
-        [table] = grouped.sensitive
-        known = table.value != table.column.missing
-        least = int(np.bincount(table.group[known], minlength=len(grouped)).min())
-        names = ("distinct-l-diversity", "probabilistic-l-diversity")
-        return tuple(
-            {"model": name, "column": table.column.name, "l": self.l, "measured": {"l": least}}
-            for name in names
-        )
+        return replace(parts, models=measure_dealt(grouped, self.l))
 
     def companions(self, parts: Parts, manifest: Mapping[str, Any]) -> dict[str, str]:
         return write_companions("anatomy", parts, manifest, self.groups)
@@ -136,6 +125,16 @@ rows have 'flu', more than one in 3. The largest l is 2.
     @classmethod
     def example(cls) -> Self:
         return cls(l=3)
+
+
+def measure_dealt(grouped: GroupedTables, l: int) -> tuple[Mapping[str, Any], ...]:
+    """Return what buckets promise: values that differ, each once, so both figures are the same."""
+    [table] = grouped.sensitive
+    known = table.value != table.column.missing
+    distinct = np.bincount(table.group[known], minlength=len(grouped))
+    measured = {"measured": {"l": int(distinct.min())}} if len(distinct) else {}
+    names = ("distinct-l-diversity", "probabilistic-l-diversity")
+    return tuple({"model": n, "column": table.column.name, "l": l, **measured} for n in names)
 
 
 def _require_possible(l: int, column: Column, rows: IntArray) -> None:

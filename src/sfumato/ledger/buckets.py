@@ -28,7 +28,7 @@ import numpy as np
 
 from sfumato.decouplings.anatomy import deal_in_turn
 from sfumato.ledger.admission import AdmittedRows, Offers, Rules, SeenTogether, choose_newcomers
-from sfumato.ledger.increment import Ask, Desk, Person, Waiting, Work, all_waiting
+from sfumato.ledger.increment import Ask, GroupWork, Person, RequestDesk, Waiting, all_waiting
 from sfumato.ledger.records import Change, Codes
 from sfumato.ledger.store import keys_of
 
@@ -36,7 +36,7 @@ EVERYBODY = keys_of(())
 """The key of the one group that all buckets are."""
 
 
-class BucketDesk(Desk):
+class BucketDesk(RequestDesk):
     """Takes what is asked of a ledger of buckets: a bucket that is published never changes."""
 
     def _read_waiting(self, groups: Iterable[str], people: Iterable[str]) -> dict[Ask, Waiting]:
@@ -76,7 +76,7 @@ _NAMELESS = (
 )
 
 
-class BucketWork(Work):
+class BucketWork(GroupWork):
     """Deals newcomers to buckets, and lets whole buckets leave."""
 
     @staticmethod
@@ -85,7 +85,7 @@ class BucketWork(Work):
         given: Counter[Ask],
         rules: Rules,
         rng: np.random.Generator,  # noqa: ARG004 - which some desks need
-    ) -> Desk:
+    ) -> RequestDesk:
         """Return what takes and settles what is asked."""
         return BucketDesk(db, given, at_once=rules.at_once)
 
@@ -110,7 +110,7 @@ class BucketWork(Work):
             taken = np.where(part.silent[0][values], np.minimum(taken, room), taken)
             why = why or "too many newcomers have a value that says nothing"
             part = empty.plus(crowd.values, taken)
-        broken = self._broken(part) if part.size else ""
+        broken = self._find_obstacle(part) if part.size else ""
         if broken or not part.size:
             return AdmittedRows(offers.none(), empty, broken or why)
         most = np.zeros(len(there), dtype=np.int64)
@@ -123,7 +123,7 @@ class BucketWork(Work):
         kept = np.bincount(drawn, minlength=len(value)).astype(np.int64)
         return AdmittedRows(kept, part, why)
 
-    def _broken(self, part: SeenTogether) -> str:
+    def _find_obstacle(self, part: SeenTogether) -> str:
         """Return why people cannot be dealt to buckets although no value is too frequent."""
         known = part.count_known(0)
         if known < self.rules.k:
@@ -136,7 +136,7 @@ class BucketWork(Work):
 
     def _rules(self, codes: Codes) -> Rules:
         del codes
-        return replace(self.rules, broken=self._broken)
+        return replace(self.rules, broken=self._find_obstacle)
 
     def _make_cells(
         self, labels: str, codes: Codes, asks: Sequence[Ask], choice: AdmittedRows

@@ -273,7 +273,7 @@ def consider(  # noqa: PLR0913 - half of them are named
     sequence: int,
     promises: "GroupPromises | None" = None,
     harmless: Harmless | None = None,
-    way: "type[Work] | None" = None,
+    way: "type[GroupWork] | None" = None,
 ) -> IncrementResult:
     """Decide on an increment. Reads the cells it concerns, and writes nothing.
 
@@ -288,7 +288,7 @@ def consider(  # noqa: PLR0913 - half of them are named
         harmless: The values that it calls harmless; None for none.
         way: Who joins and leaves together; None for people with the same labels.
     """
-    way = way or Work
+    way = way or GroupWork
     desk = way.desk_of(db, given, rules, rng)
     desk.settle()
     harmless = harmless or Harmless.of(None, columns)
@@ -312,7 +312,7 @@ def consider(  # noqa: PLR0913 - half of them are named
     )
 
 
-class Desk:
+class RequestDesk:
     """Takes what is asked, and settles it with what waits and with who is published."""
 
     one = "the person"
@@ -493,7 +493,7 @@ class Desk:
         return n
 
 
-class RowDesk(Desk):
+class _RowDesk(RequestDesk):
     """The same where people may have several rows, each with a fingerprint of its own.
 
     Args:
@@ -543,13 +543,13 @@ class RowDesk(Desk):
         self.rows_of[ask.owner] -= ask.kind == "add"
 
 
-class Work:
+class GroupWork:
     """Decides on every new cell and on every cell that is concerned."""
 
     def __init__(
         self,
         db: sqlite3.Connection,
-        desk: Desk,
+        desk: RequestDesk,
         columns: tuple[str, ...],
         harmless: Harmless,
         rules: Rules,
@@ -589,11 +589,11 @@ class Work:
     @staticmethod
     def desk_of(
         db: sqlite3.Connection, given: Counter[Ask], rules: Rules, rng: np.random.Generator
-    ) -> Desk:
+    ) -> RequestDesk:
         """Return what takes and settles what is asked."""
         if rules.rows_per_person is None:
-            return Desk(db, given, at_once=rules.at_once)
-        return RowDesk(db, given, rules.rows_per_person, rng, at_once=rules.at_once)
+            return RequestDesk(db, given, at_once=rules.at_once)
+        return _RowDesk(db, given, rules.rows_per_person, rng, at_once=rules.at_once)
 
     def _group_of(self, ask: Ask) -> str:
         """Return the key of those together with whom a row may join."""

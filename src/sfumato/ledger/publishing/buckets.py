@@ -80,12 +80,8 @@ def read_dealt(release: Published, manifest: Manifest, what: str) -> DealtReleas
 
 def _promised_diversity(manifest: Manifest) -> int:
     """Return how many different values are promised of each bucket."""
-    found = [
-        int(promise.settings.get("l", 2))
-        for promise in manifest.models
-        if promise.model == "probabilistic-l-diversity"
-    ]
-    return max(found, default=2)
+    models = [model for each in manifest.models if (model := each.readable()) is not None]
+    return max((int(getattr(model, "l", 2)) for model in models), default=2)
 
 
 def smallest_bucket(alpha: float, k: int | None, first: DealtRelease) -> int:
@@ -146,10 +142,10 @@ def record_people_of_buckets(
             f"the table of --data has {rows} rows of {named} people. Publish one row of each."
         )
     [released] = first.tables.sensitive
-    known = _Numbers()
+    known = _RowNumbers()
     of_row = known.of(*tabulate(first.rows, first.exact))
     of_person = known.of(*tabulate(counts, first.exact))
-    secrets = _Numbers()
+    secrets = _RowNumbers()
     there = [_fold(value, folded=folded) for value in released.column.values]
     values = secrets.of([there], released.value[None].astype(np.int64))
     [given], codes = tabulate(counts, settings.sensitive)
@@ -206,7 +202,7 @@ def _merge(
     return bucket[same.first], number[same.first], people
 
 
-class _Numbers:
+class _RowNumbers:
     """A number for each combination of values, whatever their types."""
 
     def __init__(self) -> None:

@@ -18,7 +18,7 @@ import numpy as np
 from sfumato.attacks.target import Target
 from sfumato.counts import FrequencySet
 from sfumato.decouplings import Anatomy, BreakMerge, Decoupling, Parts, publish
-from sfumato.decouplings.anatomy import publish_buckets
+from sfumato.decouplings.anatomy import measure_dealt, publish_buckets
 from sfumato.decouplings.base import GroupedTables
 from sfumato.errors import InputError, OutputError, PolicyError
 from sfumato.evidence import SigningKey
@@ -40,6 +40,7 @@ from sfumato.releases.manifest import (
     Promise,
     RowRecord,
     plain,
+    read_as,
 )
 from sfumato.releases.places import (
     DatabasePlace,
@@ -201,17 +202,11 @@ class BucketIncrement(Increment):
         """The description of the release, apart from its files: all of it may be public."""
         roles = dict.fromkeys(self.settings.exact, Role.QUASI_IDENTIFIER)
         roles |= dict.fromkeys(self.settings.sensitive, Role.SENSITIVE)
-        [table] = self.grouped.sensitive
-        distinct = np.bincount(table.known.group, minlength=len(self.grouped))
-        # If nobody joins, what the ledger keeps is promised.
-        measured = {"l": int(distinct.min())} if len(distinct) else None
-        promised = {"column": table.column.name, "l": self.settings.k}
+        models = tuple(
+            read_as(Promise, each) for each in measure_dealt(self.grouped, self.settings.k)
+        )
         policy = stored_policy(self.settings)
         dropped = () if policy is None else (str(Promise.of(model)) for model in policy.models)
-        models = tuple(
-            Promise(name, promised, measured)
-            for name in ("distinct-l-diversity", "probabilistic-l-diversity")
-        )
         kept = {*map(str, models)}
         return Manifest(
             kind=self.decoupling.name,
