@@ -79,6 +79,7 @@ def test_each_person_of_the_first_release_is_found_in_a_bucket(tmp_path, first):
     assert ledger.verify() == []
 
 
+@pytest.mark.usefixtures("patience")
 def test_newcomers_get_buckets_of_their_own(tmp_path, first):
     ledger = start(tmp_path, first)
     given = newcomers("abcdefabbbbb")
@@ -99,6 +100,7 @@ def test_newcomers_get_buckets_of_their_own(tmp_path, first):
     assert ledger.headroom().cell == 3
 
 
+@pytest.mark.usefixtures("patience")
 def test_values_that_say_nothing_hide_nobody(tmp_path, first):
     ledger = start(tmp_path, first)
     ills = ["a", "b", "c", None, None, "unknown", "unknown", "unknown"]
@@ -112,6 +114,7 @@ def test_values_that_say_nothing_hide_nobody(tmp_path, first):
     assert ledger.verify() == []
 
 
+@pytest.mark.usefixtures("patience")
 def test_a_bucket_leaves_as_a_whole(tmp_path, first):
     ledger = start(tmp_path, first)
     buckets = {}
@@ -167,6 +170,7 @@ def test_nothing_exact_stays_of_who_is_gone(tmp_path, first):
         assert trace not in ledger.path.read_bytes()
 
 
+@pytest.mark.usefixtures("patience")
 def test_who_waits_is_hidden_in_lots(tmp_path, first):
     ledger = start(tmp_path, first, hide_waiting=True)
     least = smallest_lot(ledger._settings.limit, 3)
@@ -219,6 +223,7 @@ def test_all_tables_cannot_be_written(tmp_path, first, asked):
         ledger.generalise({"age": 1})
 
 
+@pytest.mark.usefixtures("patience")
 def test_parquet_and_the_command_line(tmp_path, first, monkeypatch):
     monkeypatch.chdir(tmp_path)
     pq.write_table(table(newcomers("abcabc")), "new.parquet")
