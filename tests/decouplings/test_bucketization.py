@@ -306,7 +306,7 @@ def test_tasks_that_need_groups_of_people_who_look_alike_refuse_it(tmp_path, tas
 
 def test_a_ledger_does_not_start_from_it(tmp_path):
     release = sf.decouple(printed(), Bucketization("bucket"), **ROLES)
-    with pytest.raises(InputError, match="a row of exact quasi-identifiers for each person"):
+    with pytest.raises(InputError, match="who shares a bucket was not drawn by lot"):
         sf.Ledger.start(release, tmp_path / "x.ledger", alpha=0.5)
 
 

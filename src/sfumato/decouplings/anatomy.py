@@ -25,11 +25,11 @@ from sfumato.tables.derived import Cells, DerivedColumn, DerivedTable
 from sfumato.text import text_of
 from sfumato.typing import IntArray
 
-EXACT_ROWS = (
-    "it publishes a row of exact quasi-identifiers for each person, and to take a person out again "
-    "a ledger would have to keep the rows of all of them"
+NOT_BY_LOT = (
+    "who shares a bucket was not drawn by lot: values and who looks alike decided it, and nothing "
+    "bounds what that tells over several releases"
 )
-"""The reason why no ledger can be kept of rows that are published as they are."""
+"""The reason why no ledger can be kept of buckets that were cut, and not dealt."""
 
 GIVES_AWAY = (
     "quasi-identifiers are published as they are, one row per person: an adversary who knows a "
@@ -84,7 +84,8 @@ rows have 'flu', more than one in 3. The largest l is 2.
     """
 
     name: ClassVar[str] = "anatomy"
-    why_no_ledger: ClassVar[str | None] = EXACT_ROWS
+    why_no_ledger: ClassVar[str | None] = None
+    dealt: ClassVar[bool] = True
     groups: ClassVar[tuple[str, str]] = ("bucket", "buckets")
     keeps_classes: ClassVar[bool] = False
     notes: ClassVar[tuple[str, ...]] = (GIVES_AWAY,)
@@ -116,18 +117,7 @@ rows have 'flu', more than one in 3. The largest l is 2.
         once = np.ones(len(item), dtype=np.int64)
         kinds: Cells = (grouped.labelled[bucket], *people)
         parts = publish_buckets(grouped, columns, kinds, once, rng)
-        return replace(parts, models=self._models(grouped))
-
-    def _models(self, grouped: GroupedTables) -> tuple[Mapping[str, Any], ...]:
-        """Measure the buckets: values that differ, each once, so both figures are the same."""
-        [table] = grouped.sensitive
-        known = table.value != table.column.missing
-        least = int(np.bincount(table.group[known], minlength=len(grouped)).min())
-        names = ("distinct-l-diversity", "probabilistic-l-diversity")
-        return tuple(
-            {"model": name, "column": table.column.name, "l": self.l, "measured": {"l": least}}
-            for name in names
-        )
+        return replace(parts, models=measure_dealt(grouped, self.l))
 
     def companions(self, parts: Parts, manifest: Mapping[str, Any]) -> dict[str, str]:
         return write_companions("anatomy", parts, manifest, self.groups)
@@ -135,6 +125,16 @@ rows have 'flu', more than one in 3. The largest l is 2.
     @classmethod
     def example(cls) -> Self:
         return cls(l=3)
+
+
+def measure_dealt(grouped: GroupedTables, l: int) -> tuple[Mapping[str, Any], ...]:
+    """Return what buckets promise: values that differ, each once, so both figures are the same."""
+    [table] = grouped.sensitive
+    known = table.value != table.column.missing
+    distinct = np.bincount(table.group[known], minlength=len(grouped))
+    measured = {"measured": {"l": int(distinct.min())}} if len(distinct) else {}
+    names = ("distinct-l-diversity", "probabilistic-l-diversity")
+    return tuple({"model": n, "column": table.column.name, "l": l, **measured} for n in names)
 
 
 def _require_possible(l: int, column: Column, rows: IntArray) -> None:
@@ -171,14 +171,35 @@ def _deal(
     item = np.repeat(np.arange(len(counts)), counts.rows)
     rng.shuffle(item)
     column = counts.column(name)
+    hides = np.arange(len(column.values)) != column.missing
+    at, bucket = deal_in_turn(counts.codes_of(name)[item], hides, l, rng)
+    return item[at], bucket
+
+
+def deal_in_turn(
+    value: np.ndarray, hides: np.ndarray, l: int, rng: np.random.Generator
+) -> tuple[IntArray, IntArray]:
+    """Return rows in the order in which they are dealt, and the bucket of each.
+
+    Args:
+        value: The code of each row's value. Rows that have the same must be in random order.
+        hides: Of each code, whether the value hides people; missing ones do not, and are dealt
+            last. Of the others none may have more than one in l of all rows with such a value.
+        l: How many different values a bucket has at least.
+        rng: Draws the order of the values.
+
+    Example:
+        >>> value = np.array([0, 0, 1, 1, 2, 2])
+        >>> at, bucket = deal_in_turn(value, np.ones(3, dtype=bool), 3, np.random.default_rng())
+        >>> [sorted(value[at[bucket == b]].tolist()) for b in (0, 1)]
+        [[0, 1, 2], [0, 1, 2]]
+    """
     # Values come in random order too: which of them share a bucket should mean nothing.
-    rank = rng.permutation(len(column.values))
-    if column.missing >= 0:
-        rank[column.missing] = len(column.values)
-    order = rank.astype(np.int32)[counts.codes_of(name)[item]]
-    item = item[np.argsort(order, kind="stable")]
-    known = int(counts.value_counts(name)[: len(column.known)].sum())
-    return item, np.arange(len(item), dtype=np.int64) % (known // l)
+    rank = rng.permutation(len(hides))
+    rank[~hides] += len(hides)
+    at = np.argsort(rank.astype(np.int32)[value], kind="stable")
+    buckets = np.count_nonzero(hides[value]) // l
+    return at, np.arange(len(at), dtype=np.int64) % buckets
 
 
 def _group_tables(

@@ -602,6 +602,10 @@ class Kind:
     why_no_ledger: ClassVar[str | None] = None
     """The reason why no ledger can be kept of what is decoupled like this; None if one can."""
 
+    dealt: ClassVar[bool] = False
+    """Whether people are dealt to buckets by lot, with rows of exact quasi-identifiers: a ledger
+    then deals newcomers to buckets of their own."""
+
     @classmethod
     def refuse_ledger(
         cls,

@@ -7,7 +7,7 @@ from typing import Any, ClassVar, Self
 import numpy as np
 
 from sfumato.counts import Column, FrequencySet, group, sums
-from sfumato.decouplings.anatomy import EXACT_ROWS, GIVES_AWAY, publish_buckets
+from sfumato.decouplings.anatomy import GIVES_AWAY, NOT_BY_LOT, publish_buckets
 from sfumato.decouplings.base import (
     Decoupling,
     GroupedTables,
@@ -78,7 +78,7 @@ class Bucketization(Decoupling):
     """
 
     name: ClassVar[str] = "bucketization"
-    why_no_ledger: ClassVar[str | None] = EXACT_ROWS
+    why_no_ledger: ClassVar[str | None] = NOT_BY_LOT
     groups: ClassVar[tuple[str, str]] = ("bucket", "buckets")
     keeps_classes: ClassVar[bool] = False
     notes: ClassVar[tuple[str, ...]] = (GIVES_AWAY,)

@@ -7,7 +7,7 @@ from typing import Any, ClassVar, Literal, Self
 import numpy as np
 
 from sfumato.counts import FrequencySet, group, sums
-from sfumato.decouplings.anatomy import EXACT_ROWS
+from sfumato.decouplings.anatomy import NOT_BY_LOT
 from sfumato.decouplings.base import (
     DecoupledPart,
     Decoupling,
@@ -158,7 +158,7 @@ class Slicing(Decoupling):
     @classmethod
     def refuse_ledger(cls, tables: Sequence[Sequence[str]], sensitive: Sequence[str]) -> str | None:
         joined = any(len(columns) > 1 and {*columns} & {*sensitive} for columns in tables)
-        return cls.why_no_ledger if joined else EXACT_ROWS
+        return cls.why_no_ledger if joined else NOT_BY_LOT
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "together", read_together(self.together))

@@ -591,6 +591,13 @@ def _names(column: str) -> str:
 def _forms(settings: Settings) -> dict[str, str]:
     """Return for each table what must hold for every row."""
     known, secret = len(settings.quasi_identifiers), len(settings.sensitive)
+    # Who waits for a bucket waits with the row that will be published, and everyone else as part of
+    # the one group that all buckets are.
+    waits = _texts("labels", known)
+    if settings.exact:
+        waits = (
+            f"CASE kind WHEN 'add' THEN {_texts('labels', len(settings.exact))} ELSE {waits} END"
+        )
     path = f"{_plain_json('path', 'array')} AND " + _none_of(
         "paths.path",  # `json_each` has a column of that name.
         "each.type <> 'array' OR json_array_length(each.value) <> 3 OR "
@@ -610,7 +617,7 @@ def _forms(settings: Settings) -> dict[str, str]:
         "parts": f"{_whole('sequence', 1)} AND {_whole('joined')} AND {_whole('left_it')} AND "
         f"{_whole('rows')} AND typeof(counts) = 'blob' AND length(counts) % {PAIR} = 0",
         "waiting": "kind IN ('add', 'remove', 'correct', 'aside') AND "
-        f"{_texts('labels', known)} AND {_texts('row', secret)} AND {_whole('rows', 1)} AND "
+        f"{waits} AND {_texts('row', secret)} AND {_whole('rows', 1)} AND "
         f"{_whole('since')} AND typeof(person) = 'text' AND (person = '' OR "
         f"rows = 1 AND person NOT GLOB '*[^0-9a-f]*' AND length(person) = {2 * FINGERPRINT}) "
         f"AND CASE kind WHEN 'correct' THEN {_texts('new_labels', known)} AND "

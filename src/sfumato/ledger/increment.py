@@ -263,7 +263,7 @@ class ToldByWaiting(NamedTuple):
     """How many wait because of their values."""
 
 
-def consider(
+def consider(  # noqa: PLR0913 - half of them are named
     db: sqlite3.Connection,
     given: Counter[Ask],
     columns: tuple[str, ...],
@@ -273,6 +273,7 @@ def consider(
     sequence: int,
     promises: "GroupPromises | None" = None,
     harmless: Harmless | None = None,
+    way: "type[GroupWork] | None" = None,
 ) -> IncrementResult:
     """Decide on an increment. Reads the cells it concerns, and writes nothing.
 
@@ -285,14 +286,13 @@ def consider(
         sequence: The number the release will have.
         promises: What the policy promises.
         harmless: The values that it calls harmless; None for none.
+        way: Who joins and leaves together; None for people with the same labels.
     """
-    if rules.rows_per_person is None:
-        desk = _Desk(db, given, at_once=rules.at_once)
-    else:
-        desk = _RowDesk(db, given, rules.rows_per_person, rng, at_once=rules.at_once)
+    way = way or GroupWork
+    desk = way.desk_of(db, given, rules, rng)
     desk.settle()
     harmless = harmless or Harmless.of(None, columns)
-    work = _Work(db, desk, columns, harmless, rules, rng, promises)
+    work = way(db, desk, columns, harmless, rules, rng, promises)
     work.require_published()
     work.let_join()
     work.let_leave()
@@ -312,7 +312,7 @@ def consider(
     )
 
 
-class _Desk:
+class RequestDesk:
     """Takes what is asked, and settles it with what waits and with who is published."""
 
     one = "the person"
@@ -331,7 +331,7 @@ class _Desk:
         self.homes = homes_of(db, {person.cell for person in self.people.values()})
         groups = {*(ask.labels for ask in given), *self.homes.values()}
         # If nothing is given, all that waits is tried again.
-        self.before = waiting_in(db, groups, names) if given else all_waiting(db)
+        self.before = self._read_waiting(groups, names) if given else all_waiting(db)
         self.people |= people_in(db, {ask.person for ask in self.before if ask.person} - names)
         self.total: Counter[Ask] = Counter({ask: w.rows for ask, w in self.before.items()})
         self.of_person = {ask.person: ask for ask in self.before if ask.person}
@@ -339,6 +339,10 @@ class _Desk:
         self.withdrawn = 0
         leaving = [ask for ask in given if ask.kind == "remove"] if at_once else []
         self.urgent: set[object] = {ask.person or (ask.labels, ask.row) for ask in leaving}
+
+    def _read_waiting(self, groups: Iterable[str], people: Iterable[str]) -> dict[Ask, Waiting]:
+        """Return the rows that wait, and that what is asked may concern."""
+        return waiting_in(self.db, groups, people)
 
     def settle(self) -> None:
         """Settle all that is asked, one after the other."""
@@ -489,7 +493,7 @@ class _Desk:
         return n
 
 
-class _RowDesk(_Desk):
+class _RowDesk(RequestDesk):
     """The same where people may have several rows, each with a fingerprint of its own.
 
     Args:
@@ -539,13 +543,13 @@ class _RowDesk(_Desk):
         self.rows_of[ask.owner] -= ask.kind == "add"
 
 
-class _Work:
+class GroupWork:
     """Decides on every new cell and on every cell that is concerned."""
 
     def __init__(
         self,
         db: sqlite3.Connection,
-        desk: _Desk,
+        desk: RequestDesk,
         columns: tuple[str, ...],
         harmless: Harmless,
         rules: Rules,
@@ -581,6 +585,19 @@ class _Work:
         known = count_known(db, [record.id for record in asked])
         self.strangers = Counter({each.id: each.rows - known[each.id] for each in asked})
         """How many people of a cell nobody knows by name: no row without a name is of another."""
+
+    @staticmethod
+    def desk_of(
+        db: sqlite3.Connection, given: Counter[Ask], rules: Rules, rng: np.random.Generator
+    ) -> RequestDesk:
+        """Return what takes and settles what is asked."""
+        if rules.rows_per_person is None:
+            return RequestDesk(db, given, at_once=rules.at_once)
+        return _RowDesk(db, given, rules.rows_per_person, rng, at_once=rules.at_once)
+
+    def _group_of(self, ask: Ask) -> str:
+        """Return the key of those together with whom a row may join."""
+        return ask.labels
 
     def require_published(self) -> None:
         """Raise if rows are to be removed or corrected that cannot have been published."""
@@ -618,7 +635,7 @@ class _Work:
         groups: dict[str, list[Ask]] = defaultdict(list)
         for ask, rows in self.left.items():
             if ask.kind == "add" and rows:
-                groups[ask.labels].append(ask)
+                groups[self._group_of(ask)].append(ask)
         for labels, asks in groups.items():
             if self.rules.hide_waiting:
                 self._join_lots(labels, asks)
@@ -636,7 +653,7 @@ class _Work:
         codes = Codes.of(self.harmless)
         offers = _offers(codes, [ask.row for ask in asks], [self.left[ask] for ask in asks])
         empty = codes.empty()
-        choice = choose_newcomers(empty, offers, self._rules(codes), self.rng)
+        choice = self._choose_newcomers(empty, offers, codes)
         why = choice.why
         if choice.part.size and self.promises is not None:
             broken = self.promises.broken_together(self.db, labels, codes, choice.part)
@@ -648,11 +665,20 @@ class _Work:
             if why and self.left[ask]:
                 self.why[ask] = why
         if choice.part.size:
-            people = _who(asks, choice.taken)
-            self.changes.append(
-                Change(labels, codes, empty, choice.part, joined=choice.part.size, people=people)
-            )
+            self._make_cells(labels, codes, asks, choice)
         return choice.part.size
+
+    def _choose_newcomers(self, empty: SeenTogether, offers: Offers, codes: Codes) -> AdmittedRows:
+        return choose_newcomers(empty, offers, self._rules(codes), self.rng)
+
+    def _make_cells(
+        self, labels: str, codes: Codes, asks: Sequence[Ask], choice: AdmittedRows
+    ) -> None:
+        """Make a new cell of those who join."""
+        part, people = choice.part, _who(asks, choice.taken)
+        self.changes.append(
+            Change(labels, codes, codes.empty(), part, joined=part.size, people=people)
+        )
 
     def _one_each(self, asks: Sequence[Ask]) -> list[Ask]:
         """Return the asks with rows, of each person one that is drawn."""
@@ -684,11 +710,7 @@ class _Work:
             else:
                 for ask in lot:
                     self._publish(ask, self.left[ask])
-                people = _who(lot, offers.rows)
-                empty = codes.empty()
-                self.changes.append(
-                    Change(labels, codes, empty, part, joined=part.size, people=people)
-                )
+                self._make_cells(labels, codes, lot, AdmittedRows(offers.rows, part))
 
     def _is_set_aside(self, lot: str, labels: str, codes: Codes, part: SeenTogether) -> bool:
         """Return whether a lot cannot be published, or is drawn not to be: see `waiting`."""
@@ -708,7 +730,8 @@ class _Work:
 
     def _set_aside(self, ask: Ask) -> None:
         """Keep of a row no more than whose it is, and of which group."""
-        aside = Ask("aside", ask.labels, keys_of([None] * len(self.columns)), person=ask.person)
+        nothing = keys_of([None] * len(self.columns))
+        aside = Ask("aside", self._group_of(ask), nothing, person=ask.person)
         self.left[aside] += self.left[ask]
         self.left[ask] = 0
         self.why[aside] = (
@@ -930,7 +953,7 @@ class _Work:
         for ask, rows in self.left.items():
             known = self.desk.people.get(ask.person)
             if rows and ask.kind in {"add", "remove"}:
-                together[ask.kind, ask.labels, known and known.cell].append(ask)
+                together[ask.kind, self._group_of(ask), known and known.cell].append(ask)
         born = {change.labels for change in self.changes if change.joined}
         changed = {change.record.id for change in self.changes if change.record is not None}
         share, waiting = Fraction(0), 0
@@ -938,7 +961,9 @@ class _Work:
             first, known = asks[0], self.desk.people.get(asks[0].person)
             rows = sum(self.left[ask] for ask in asks)
             others = (
-                first.labels in born if first.kind == "add" else known and known.cell in changed
+                self._group_of(first) in born
+                if first.kind == "add"
+                else known and known.cell in changed
             )
             if rows < self.rules.k and not others:
                 continue  # There are too few of them, which says nothing of their values.

@@ -269,6 +269,9 @@ class Change:
     everyone: bool = False
     """Whether all who are in it leave, known by name or not."""
 
+    rows: tuple[str, ...] = ()
+    """The rows of quasi-identifiers that are published of those who join, where they are exact."""
+
 
 def write_changes(
     db: sqlite3.Connection,
@@ -276,8 +279,8 @@ def write_changes(
     changes: Sequence[Change],
     shown: Mapping[tuple[int, str], str],
     rng: np.random.Generator,
-) -> None:
-    """Add a release's changes to the counts.
+) -> list[int]:
+    """Add a release's changes to the counts; return what each cell is called in tables.
 
     Args:
         db: The ledger.
@@ -314,6 +317,13 @@ def write_changes(
         "UPDATE people SET left_it = ? WHERE fingerprint = ?",
         ((sequence, bytes.fromhex(person)) for each in changes for person in each.gone),
     )
+    called = dict(
+        db.execute(
+            "SELECT id, label FROM cells WHERE id IN (SELECT value FROM json_each(?))",
+            (json.dumps(cells),),
+        ).fetchall()
+    )
+    return [called[cell] for cell in cells]
 
 
 def _count_parts(changes: Sequence[Change], ids: "_ValueIds") -> CellCounts:

@@ -4,8 +4,9 @@ It holds what was published, as counts: cells (the people who joined a group in 
 how many rows of each have each value of each sensitive column, now and as every release changed
 it. It holds no row that was published: which values belonged to the same person is what a
 decoupled release keeps secret, and a ledger that is lost must not tell. The exceptions are rows
-that *wait*: they are kept, generalised, until they are published or withdrawn, and overwritten
-then. Who has an identifier is recognised by a keyed fingerprint of it, which tells the cell.
+that *wait*: they are kept, generalised if they will be, until they are published or withdrawn, and
+overwritten then. Who has an identifier is recognised by a keyed fingerprint of it, which tells the
+cell.
 """
 
 import json
@@ -388,7 +389,7 @@ RowsPerPerson = int | Literal["any"]
 MOST_EACH = 1000
 """The largest number of rows of a person that can be protected together."""
 
-OPTIONAL = ("hide_waiting", "blind")
+OPTIONAL = ("hide_waiting", "exact", "blind")
 """What only some ledgers have in `meta`."""
 
 SEALS = ("head", "pending_hash", "blind")
@@ -436,6 +437,15 @@ class Settings:
     hide_waiting: bool = False
     """Whether newcomers are decided on in lots, so that who waits tells no value."""
 
+    exact: tuple[str, ...] = ()
+    """The quasi-identifiers of which each person's row is published as it is, in buckets that are
+    dealt; none where people with the same labels are groups."""
+
+    @property
+    def known(self) -> tuple[str, ...]:
+        """The quasi-identifiers that rows come with."""
+        return self.exact or self.quasi_identifiers
+
     @property
     def several(self) -> bool:
         """Whether people may have several rows."""
@@ -443,9 +453,19 @@ class Settings:
 
     @property
     def limit(self) -> Fraction:
-        """The largest share of a value in a part: the exact alpha, if rows are people."""
+        """The largest share of a value in a part: the exact alpha, if rows are people.
+
+        In buckets all values differ.
+        """
+        if self.exact:
+            return Fraction(1, self.k)
         most = self.rows_per_person
         return row_limit(exact_limit(self.alpha), most if isinstance(most, int) else 1)
+
+    @property
+    def told(self) -> float:
+        """What a comparison of releases may tell: the limit, but alpha where buckets allow less."""
+        return self.alpha if self.exact else float(self.limit)
 
     def save(self, db: sqlite3.Connection) -> None:
         """Write them into an empty ledger."""
@@ -476,10 +496,12 @@ class Settings:
             raise InputError(_NO_SETTINGS) from None
         if not all(_FORMS[name](value) for name, value in plain.items()):
             raise InputError(_NO_SETTINGS)
-        for name in ("quasi_identifiers", "sensitive", "levels"):
-            plain[name] = tuple(plain[name])
+        for name in ("quasi_identifiers", "sensitive", "levels", "exact"):
+            plain[name] = tuple(plain.get(name, ()))
         settings = cls(**plain)
         if len(settings.levels) != len(settings.quasi_identifiers):
+            raise InputError(_NO_SETTINGS)
+        if settings.exact and (settings.quasi_identifiers or len(settings.sensitive) != 1):
             raise InputError(_NO_SETTINGS)
         return settings
 
@@ -543,6 +565,7 @@ _FORMS: dict[str, Callable[[Any], bool]] = {
     ),
     **dict.fromkeys(("policy", "folder", "created", "salt"), is_text),
     "hide_waiting": lambda value: value is True,
+    "exact": lambda value: _are_names(value) and bool(value),
     "rows_per_person": lambda value: value == ANY or (_is_whole(value, 2) and value <= MOST_EACH),
 }
 """Which values each setting may have."""

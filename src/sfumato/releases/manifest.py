@@ -435,6 +435,9 @@ class IncrementRecord:
     left: tuple[LeftRecord, ...] | None = None
     """Groups in which people are counted who left; None if it is not said."""
 
+    withdrawn: tuple[int, ...] | None = None
+    """The buckets of earlier releases that are published no more, by their labels."""
+
 
 @dataclass(frozen=True)
 class MeasurementRecord:
@@ -765,7 +768,8 @@ _DECOUPLED_KEYS = (
 )
 _INCREMENT_KEYS = (
     *("format", "sfumato", "kind", "increment", "columns", "rows", "missing", "models", "classes"),
-    *("hierarchies", "person", "left_out", "reproducible", "versions", "group", "count", "files"),
+    *("hierarchies", "person", "left_out", "notes", "reproducible", "versions", "group", "count"),
+    "files",
     "documents",
 )
 

@@ -6,7 +6,7 @@ import sqlite3
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field, fields, replace
 from datetime import UTC, datetime
 from fractions import Fraction
 from pathlib import Path
@@ -16,12 +16,13 @@ import numpy as np
 
 from sfumato.attacks.composition import ComparedReleases, Composition, Difference
 from sfumato.counts import FrequencySet, group, sums
-from sfumato.decouplings.base import GroupedTables, mark_of
+from sfumato.decouplings.base import GroupedTables, free_name, mark_of
 from sfumato.errors import InputError, OutputError, UnknownColumnError, some
 from sfumato.files import sweep
 from sfumato.files.private import describe_access
 from sfumato.ledger import chain, pending
 from sfumato.ledger.admission import Rules
+from sfumato.ledger.buckets import BucketWork
 from sfumato.ledger.epochs import coarsen
 from sfumato.ledger.identity import (
     Identity,
@@ -47,7 +48,12 @@ from sfumato.ledger.increment import (
 )
 from sfumato.ledger.placing import Places, find_places, forget_values, join_keys
 from sfumato.ledger.publishing.judging import find_guilty, judge
-from sfumato.ledger.publishing.outputs import Increment, IncrementOutput, finish_tables
+from sfumato.ledger.publishing.outputs import (
+    BucketIncrement,
+    Increment,
+    IncrementOutput,
+    finish_tables,
+)
 from sfumato.ledger.records import (
     Harmless,
     changed_cells,
@@ -145,6 +151,16 @@ class Publication(Showable):
     place: str | None = None
     """The address of the first table that was written, if it is in a database."""
 
+    buckets: bool = False
+    """Whether people are in buckets, with rows of quasi-identifiers that are published as they are.
+    """
+
+    people: FrequencySet | None = None
+    """Such rows of those who joined, with the bucket of each."""
+
+    gone: tuple[int, ...] = ()
+    """The buckets that are withdrawn, by their labels: readers leave them out."""
+
     head: str = ""
     """The hash of this entry: keep it elsewhere, and `ledger verify` finds any forgery."""
 
@@ -176,6 +192,7 @@ class Publication(Showable):
             ),
             "refused": [self._plain_refusal(each) for each in self.refused],
             "held": [self._plain_held(each) for each in self.held],
+            **({"buckets_withdrawn": list(self.gone)} if self.gone else {}),
             "waiting": self.waiting,
             "leaving": self.leaving,
             **({"aside": self.aside} if self.aside else {}),
@@ -224,8 +241,9 @@ class Publication(Showable):
             refused: Counter[tuple[str, str]] = Counter()
             who: dict[tuple[str, str], list[str]] = {}
             for each in self.refused:
-                refused[join_values(each.labels), each.why] += each.rows
-                who.setdefault((join_values(each.labels), each.why), []).append(each.who)
+                group = self._call(each.labels)
+                refused[group, each.why] += each.rows
+                who.setdefault((group, each.why), []).append(each.who)
             named = any(each.who for each in self.refused)
             rows: list[list[Cell]] = [
                 [group, n, *([some([each for each in who[group, why] if each])] * named), why]
@@ -236,7 +254,7 @@ class Publication(Showable):
         if self.held:
             waiting: Counter[tuple[str, str, str]] = Counter()
             for held in self.held:
-                group, wish = join_values(json.loads(held.ask.labels)), WISHES[held.ask.kind]
+                group, wish = self._call(json.loads(held.ask.labels)), WISHES[held.ask.kind]
                 waiting[group, wish, held.why] += held.rows
             lines = [(group, wish, n, why) for (group, wish, why), n in waiting.most_common()]
             parts.append(ContentTable.of("", ["waiting in group", "to", "rows", "why"], lines))
@@ -251,6 +269,8 @@ class Publication(Showable):
         if self.above:
             above = [(join_values(group), Share(share)) for group, share in self.above]
             parts.append(ContentTable.of("", ["group above alpha", "tells now"], above))
+        if self.gone:
+            parts.append(Sentence(f"Withdrawn: {self._list_gone()}. Readers leave them out"))
         if self.composition is not None and self.composition.differences:
             parts.append(Sentence(f"Compared with the last release: {self.composition}"))
         if self.assessment is not None and self.assessment.answer != "yes":
@@ -258,6 +278,14 @@ class Publication(Showable):
             parts.append(Sentence(f"May it be published? {self.assessment.answer}: {reasons}"))
         remarks = tuple(f"Warning: {warning}" for warning in self.warnings)
         return Content(self.headline, tuple(parts), remarks=remarks)
+
+    def _call(self, labels: Iterable[str | None]) -> str:
+        """Return what a group is called: all buckets are one."""
+        return "any bucket" if self.buckets else join_values(labels)
+
+    def _list_gone(self) -> str:
+        named = some([str(label) for label in self.gone], most=10)
+        return f"{'bucket' if len(self.gone) == 1 else 'buckets'} {named}"
 
     @property
     def headline(self) -> str:
@@ -363,7 +391,7 @@ class NewRows:
         if kind == "add" and (people is None or not any(people)):
             note_rows(self.added, self.settings, values, codes, counts.rows)
         if kind == "add" and people is not None and self.settings.several:
-            split = len(self.settings.quasi_identifiers)
+            split = len(self.settings.known)
             self.lasting += find_lasting(
                 people, self.settings.sensitive, values[split:], codes[split:]
             )
@@ -474,13 +502,13 @@ class NewRows:
                 self.asks[Ask("correct", *old, *new, person)] += n
 
     def _note_leaving(self, values: Sequence[Sequence[Value]]) -> None:
-        for column, known in enumerate(values[: len(self.settings.quasi_identifiers)]):
+        for column, known in enumerate(values[: len(self.settings.known)]):
             self.leaving.setdefault(column, set()).update(map(key_of, known))
 
     @property
     def names(self) -> tuple[str, ...]:
         """The columns rows must have."""
-        return (*self.settings.quasi_identifiers, *self.settings.sensitive)
+        return (*self.settings.known, *self.settings.sensitive)
 
     @property
     def _roleless(self) -> tuple[str, ...]:
@@ -508,8 +536,12 @@ class NewRows:
         self, values: Sequence[Sequence[Value]], codes: IntArray
     ) -> tuple[Places, Places]:
         """Return the group of each row, and its sensitive values, each written once."""
-        split = len(self.settings.quasi_identifiers)
-        places = find_places(self.db, self.settings, self.policy, values[:split], codes[:split])
+        split = len(self.settings.known)
+        if self.settings.exact:
+            rows = [[key_of(value) for value in known] for known in values[:split]]
+            places = join_keys(rows, codes[:split])
+        else:
+            places = find_places(self.db, self.settings, self.policy, values[:split], codes[:split])
         texts = []
         for column, known in enumerate(values[split:]):
             spelling = {value: self._spell(column, value) for value in sorted(known, key=repr)}
@@ -679,6 +711,8 @@ class IncrementJob:
                 problems = [*describe_access(self.file), *pending.finish(db)]
                 problems += finish_tables(db, tables.database)
                 settings = Settings.load(db)
+                if settings.exact:
+                    self._refuse_for_buckets()
                 if self.levels is not None:
                     settings = coarsen(db, settings, self.levels)
                 policy = stored_policy(settings)
@@ -708,6 +742,21 @@ class IncrementJob:
         if staged is not None:
             self._finish(done.sequence)
         return done
+
+    def _refuse_for_buckets(self) -> None:
+        """Raise if more is asked for than a ledger of buckets can do."""
+        if self.levels is not None:
+            raise InputError(
+                "a ledger of buckets publishes quasi-identifiers as they are: there is no level to "
+                "change. Nothing was changed."
+            )
+        asked = "--whole (whole=True)" if self.whole else "--say-left (say_left=True)"
+        if self.whole or self.say_left:
+            raise InputError(
+                f"{asked} needs all tables, and a ledger of buckets keeps no row that it "
+                "published. Its releases hold the newcomers and name the buckets that are "
+                "withdrawn: readers put them together. Nothing was changed."
+            )
 
     def _follow(self, rows: NewRows) -> None:
         """Raise if another run took the same of a stream, and leave out who is no newcomer."""
@@ -838,6 +887,7 @@ class _IncrementSteps:
             sequence=self.sequence,
             promises=promises,
             harmless=Harmless.of(policy, settings.sensitive),
+            way=BucketWork if settings.exact else None,
         )
         if mark:
             row = (mark, self.sequence, now())
@@ -847,7 +897,8 @@ class _IncrementSteps:
     def write(self, result: IncrementResult) -> Publication:
         """Write all changes into the ledger, and return what they were."""
         db, settings = self.db, self.settings
-        write_changes(db, self.sequence, result.changes, self.rows.as_published(), self.rng)
+        shown = self.rows.as_published()
+        labels = write_changes(db, self.sequence, result.changes, shown, self.rng)
         write_waiting(db, result.before, result.after)
         self.rows.added.write(db, self.sequence)
         write_likenesses(db, self.rows.likenesses)
@@ -878,7 +929,10 @@ class _IncrementSteps:
             composition=_compare_with_last(result, settings),
             dry_run=self.job.dry_run,
             warnings=(*_warn_of_draws(result), *self._warn_of_nameless(), *self.rows.lasting),
+            buckets=bool(settings.exact),
         )
+        if settings.exact:
+            return self._with_buckets(done, result, labels)
         # Newcomers have tables of their own. If others are to leave or to change, all are shown,
         # also if they still wait: that they do is not told by a release that is missing.
         self.everything = (
@@ -897,6 +951,29 @@ class _IncrementSteps:
         assessment = judge(seen, self.rows.policy) if seen.total else None
         return replace(done, tables=tables, assessment=assessment)
 
+    def _with_buckets(
+        self, done: Publication, result: IncrementResult, labels: Sequence[int]
+    ) -> Publication:
+        """Return what is published of buckets, and the verdict on it."""
+        if not result.changes:
+            return done
+        changes = list(zip(labels, result.changes, strict=True))
+        tables = newcomers(self.db, self.settings, self.sequence)
+        done = replace(
+            done,
+            tables=tables,
+            people=FrequencySet.from_rows(
+                (free_name("bucket", self.settings.exact), *self.settings.exact),
+                ((label, *json.loads(row)) for label, change in changes for row in change.rows),
+            ),
+            gone=tuple(sorted(label for label, change in changes if change.record is not None)),
+        )
+        if not tables.total:
+            return done
+        made = self._increment_of(done)
+        assert isinstance(made, BucketIncrement)  # noqa: S101 - it has rows of people
+        return replace(done, assessment=judge(made.in_memory(self.rows.policy), self.rows.policy))
+
     def _warn_of_nameless(self) -> tuple[str, ...]:
         identity = Identity.of(self.settings, self.rows.policy)
         rows = sum(n for ask, n in self.rows.asks.items() if ask.kind == "add" and not ask.person)
@@ -913,7 +990,18 @@ class _IncrementSteps:
         output = self.job.output
         if output is None or done.tables is None or self.job.dry_run:
             return None
-        increment = Increment(
+        staged = output.stage(self._increment_of(done), self.db)
+        try:
+            pending.note(self.db, self.sequence, staged)
+        except BaseException:
+            output.drop(staged)
+            raise
+        return staged
+
+    def _increment_of(self, done: Publication) -> Increment:
+        """Return the release as it is written."""
+        assert done.tables is not None  # noqa: S101 - else nothing is published
+        made = Increment(
             done.tables,
             self.settings,
             self.sequence,
@@ -923,13 +1011,10 @@ class _IncrementSteps:
             mark_of(*self.db.execute(_FIRST_LABELS).fetchone()),
             self._count_left() if self.job.say_left else None,
         )
-        staged = output.stage(increment, self.db)
-        try:
-            pending.note(self.db, self.sequence, staged)
-        except BaseException:
-            output.drop(staged)
-            raise
-        return staged
+        if done.people is None:
+            return made
+        plain = {each.name: getattr(made, each.name) for each in fields(made)}
+        return BucketIncrement(**plain, people=done.people, withdrawn=done.gone)
 
     def _count_left(self) -> tuple[LeftRecord, ...]:
         """Return how many of each group are counted although they left."""
@@ -1040,7 +1125,7 @@ def _compare_with_last(result: IncrementResult, settings: Settings) -> ComparedR
                 change.now.worst,
             )
         )
-    return ComparedReleases(Composition(float(settings.limit), settings.k), tuple(differences))
+    return ComparedReleases(Composition(settings.told, settings.k), tuple(differences))
 
 
 def _needs_first(model: PrivacyModel) -> bool:

@@ -11,23 +11,25 @@ from sfumato.ledger.store import keys_of
 from sfumato.policy import Policy, RiskLevels, Tolerance
 from sfumato.policy.adversaries import Knows
 from sfumato.releases.opening import open_release
+from sfumato.releases.release import DecoupledRelease
 from sfumato.tasks.assessment import Assessment
 from sfumato.verifier import Verdict
 
 
-def judge(tables: GroupedTables, policy: Policy | None) -> Assessment:
+def judge(tables: GroupedTables | DecoupledRelease, policy: Policy | None) -> Assessment:
     """Return what attacks achieve on cells as they would be published.
 
     Promises are no part of it: the verifier recomputes them from what is written. What the cells
     tell together with all earlier releases is bounded by what is admitted.
 
     Args:
-        tables: The cells that a release adds or changes.
+        tables: The cells that a release adds or changes; buckets as they would be published.
         policy: The rule for harm, and what was accepted.
     """
     tolerated = Tolerance() if policy is None else policy.verdict
     levels = RiskLevels() if policy is None else policy.risk_levels
     rule = tolerated.rule(levels, None)
+    policy = tables.policy if isinstance(tables, DecoupledRelease) else policy
     release = open_release(tables, policy)
     target = held_to(target_of(release), policy)
     found, lines = judge_target(target, list(ATTACKS), rule, policy, release.quasi_identifiers)

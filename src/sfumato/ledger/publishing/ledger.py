@@ -10,7 +10,7 @@ from functools import cached_property
 from hashlib import sha256
 from os import PathLike
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal, NoReturn, TypedDict, Unpack
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, NoReturn, TypedDict, Unpack
 
 import numpy as np
 
@@ -35,6 +35,7 @@ from sfumato.files.private import refuse_inside_release
 from sfumato.hierarchy import Ladder
 from sfumato.ledger import chain, pending, records
 from sfumato.ledger.admission import MISSING, SeenTogether, count_of_next, count_room
+from sfumato.ledger.buckets import EVERYBODY
 from sfumato.ledger.identity import Identity, person_column, write_likenesses
 from sfumato.ledger.increment import count_owners, people_in, require_group_models
 from sfumato.ledger.placing import (
@@ -43,6 +44,13 @@ from sfumato.ledger.placing import (
     forget_values,
     is_one_cut,
     record_ladder,
+)
+from sfumato.ledger.publishing.buckets import (
+    DealtRelease,
+    read_dealt,
+    record_people_of_buckets,
+    refuse_buckets_above,
+    smallest_bucket,
 )
 from sfumato.ledger.publishing.increments import (
     IncrementJob,
@@ -136,6 +144,10 @@ class Ledger:
     (`rows_per_person`), the adversary knows how many the person has, and the limit is for the
     belief that any of them has a value; or, with "any", that one of them has it.
 
+    A release of Anatomy is continued in buckets: exact rows of newcomers, each bucket with as many
+    different values as the release promises. Nobody's value is believed with more than one in so
+    many; a bucket never changes, and leaves as a whole.
+
     It holds if people are recognised: the policy names a person's column, and rows have it. Without
     it it holds as long as no person is given twice, or returns, and for an adversary who does
     not know who left. It says nothing against those who know the values of others in a group, who
@@ -196,7 +208,8 @@ class Ledger:
                 `GroupedTables`.
             path: The file to make.
             alpha: The limit, above 0 and at most 1.
-            k: The fewest rows of a group; None takes the k that is promised.
+            k: The fewest rows of a group; None takes the k that is promised. Of buckets, how many
+                values of each differ; at least 1/alpha.
             policy: The roles, hierarchies and models; new rows are generalised by it.
             source: The table the release was made of: for hierarchies that depend on it, and for
                 the identifiers of its people.
@@ -260,8 +273,8 @@ class Ledger:
 
     @property
     def quasi_identifiers(self) -> tuple[str, ...]:
-        """The columns that make groups."""
-        return self._settings.quasi_identifiers
+        """The columns that make groups, or that are published as they are beside buckets."""
+        return self._settings.known
 
     @property
     def sensitive(self) -> tuple[str, ...]:
@@ -499,11 +512,12 @@ class Ledger:
             for asked in combinations:
                 _require_known(asked, settings.sensitive, "the sensitive columns")
             _require_known(group or {}, settings.quasi_identifiers, "the quasi-identifiers")
+            everybody = settings.exact and EVERYBODY
             waiting: dict[str, list[tuple[str, int]]] = {}
             for labels, row, rows in db.execute(
                 "SELECT labels, row, SUM(rows) FROM waiting WHERE kind = 'add' GROUP BY 1, 2"
             ):
-                waiting.setdefault(labels, []).append((row, rows))
+                waiting.setdefault(everybody or labels, []).append((row, rows))
             harmless = _harmless(settings)
             groups = records.all_states(db, harmless)
             for labels in dict.fromkeys([*groups, *waiting]):
@@ -635,7 +649,7 @@ class Ledger:
             settings = Settings.load(db)
             tables = [records.at(db, settings, each) for each in (earlier, later)]
         harmless = _harmless(settings)
-        return Composition(float(settings.limit), settings.k).run(
+        return Composition(settings.told, settings.k).run(
             *tables,
             numbered=True,
             harmless=lambda column, value: harmless.has(column, json.dumps(value)),
@@ -746,10 +760,16 @@ def start_ledger(  # noqa: PLR0913 - all but three have a default
         require_int("k", k, at_least=1)
     policy = _load(policy)
     several = _require_rows_per_person(rows_per_person, policy, source)
-    grouped, manifest, origin = _open_decoupled(data)
-    if policy is not None:
-        _require_same_columns(policy, grouped)
-        require_group_models(policy)
+    first = _open_decoupled(data)
+    grouped, manifest, origin, dealt = first
+    if dealt is not None and several is not None:
+        raise InputError(
+            "where people may have several rows, no ledger can be kept of buckets: who knows a "
+            "person's quasi-identifiers finds each bucket with a row of the person, and a value "
+            f"that stays the same is in all of them. Decouple by {BreakMerge.name!r}, or publish "
+            "one row per person: sf.widen."
+        )
+    _require_policy(policy, first)
     _require_people(policy, source, hide_waiting=hide_waiting)
     exact = () if policy is None else policy.exact
     spelt = [t.column for t in grouped.sensitive if t.column.name not in exact]
@@ -763,20 +783,16 @@ def start_ledger(  # noqa: PLR0913 - all but three have a default
     harmless = Harmless.of(policy, settings.sensitive)
     exceeding = tuple(groups_above(grouped, settings.limit, harmless))
     if exceeding and not above:
-        ladders = _ladders(settings, policy, source)
-        _refuse_groups_above(
-            exceeding,
-            grouped,
-            settings,
-            find_remedy(grouped, settings, harmless, ladders) + _tell_silent(grouped, harmless),
-        )
+        _refuse_groups_above(exceeding, first, settings, harmless, policy, source)
+    if dealt is not None:
+        settings = replace(settings, k=smallest_bucket(alpha, k, dealt), exact=dealt.exact)
     head, recognised = "", 0
     if not dry_run:
         with new_ledger(Path(path), several=settings.several) as db:
             settings.save(db)
             start_tables(db, grouped, np.random.default_rng(secrets.randbits(128)))
             if source is not None and policy is not None:
-                _record_source(db, settings, policy, source, grouped)
+                _record_source(db, settings, policy, source, first)
             [recognised] = db.execute("SELECT COUNT(*) FROM people").fetchone()
             if settings.several:
                 _require_recognised(db, recognised, grouped.total)
@@ -890,11 +906,19 @@ def _warn_of_strangers(recognised: int, people: int, policy: Policy | None) -> t
 
 def _refuse_groups_above(
     exceeding: Sequence[tuple[tuple[str | None, ...], Fraction]],
-    grouped: GroupedTables,
+    first: "_FirstRelease",
     settings: Settings,
-    remedy: str,
+    harmless: Harmless,
+    policy: Policy | None,
+    source: object,
 ) -> NoReturn:
     """Raise because groups of the first release tell more than alpha."""
+    grouped = first.tables
+    silent = _tell_silent(grouped, harmless)
+    if first.dealt is not None:
+        share = max(share for _, share in exceeding)
+        refuse_buckets_above(share, len(exceeding), len(grouped), settings.alpha, silent)
+    remedy = find_remedy(grouped, settings, harmless, _ladders(settings, policy, source)) + silent
     allowed = f"alpha {settings.alpha:g}"
     if isinstance(settings.rows_per_person, int):
         allowed = (
@@ -964,8 +988,20 @@ def _warn_of_other_ledgers(path: Path, manifest: Manifest | None, origin: str) -
     )
 
 
-def _open_decoupled(data: object) -> tuple[GroupedTables, Manifest | None, str]:
-    """Return the tables of a decoupled release, its manifest, and a hash of it."""
+class _FirstRelease(NamedTuple):
+    """The release that a ledger starts with."""
+
+    tables: GroupedTables
+    manifest: Manifest | None
+    origin: str = ""
+    """A hash of it."""
+
+    dealt: DealtRelease | None = None
+    """The same in buckets, if it is one of those."""
+
+
+def _open_decoupled(data: object) -> _FirstRelease:
+    """Return a decoupled release."""
     release = None if data is None else open_release(data)
     what = "None" if data is None else _describe(data)
     if release is not None:
@@ -988,7 +1024,8 @@ def _open_decoupled(data: object) -> tuple[GroupedTables, Manifest | None, str]:
             "and decouple it first: sfumato anonymize, then sfumato decouple. New rows are added "
             "to a ledger that exists with sfumato ledger add."
         )
-    grouped, manifest = _require_kept(release, what)
+    first = _require_kept(release, what)
+    manifest = first.manifest
     if manifest is not None and manifest.drawn is not None:
         raise InputError(
             f"a ledger keeps who is in which group, and {what} has noisy counts: no row is a "
@@ -1002,15 +1039,15 @@ def _open_decoupled(data: object) -> tuple[GroupedTables, Manifest | None, str]:
             "one from a release of all its tables (--whole)."
         )
     if release.folder is not None:
-        return grouped, manifest, pending.folder_hash(release.folder)
+        return first._replace(origin=pending.folder_hash(release.folder))
     if release.stored is None or manifest is None:
-        return grouped, manifest, ""
+        return first
     # There is no checksum of tables in a database.
-    return grouped, manifest, sha256(manifest.to_json().encode()).hexdigest()
+    return first._replace(origin=sha256(manifest.to_json().encode()).hexdigest())
 
 
-def _require_kept(release: Published, what: str) -> tuple[GroupedTables, Manifest | None]:
-    """Return the tables and the manifest of a release; raise if its promises do not hold.
+def _require_kept(release: Published, what: str) -> _FirstRelease:
+    """Return a release; raise if its promises do not hold, or no ledger can be kept of it.
 
     Everything that a ledger admits is decided on the counts it begins with.
     """
@@ -1033,6 +1070,10 @@ def _require_kept(release: Published, what: str) -> tuple[GroupedTables, Manifes
             "ledger is needed: decouple the newcomers by themselves, each person in one release "
             "only, and what each release promises holds for its people."
         )
+    if release.kind.dealt:
+        assert manifest is not None  # noqa: S101 - nothing else says that people were dealt
+        dealt = read_dealt(release, manifest, what)
+        return _FirstRelease(dealt.tables, manifest, dealt=dealt)
     grouped = release.groups
     counted = (np.bincount(t.group, t.rows, len(grouped)) for t in grouped.sensitive)
     if not all(np.array_equal(rows, grouped.sizes) for rows in counted):
@@ -1040,7 +1081,7 @@ def _require_kept(release: Published, what: str) -> tuple[GroupedTables, Manifes
             "the tables of groups do not count every row once, so a ledger cannot start from "
             "them. Give what sf.decouple returned."
         )
-    return grouped, manifest
+    return _FirstRelease(grouped, manifest)
 
 
 def _settings(
@@ -1073,11 +1114,22 @@ def _settings(
     )
 
 
-def _require_same_columns(policy: Policy, grouped: GroupedTables) -> None:
-    names = tuple(column.name for column in grouped.quasi_identifiers)
+def _require_policy(policy: Policy | None, first: "_FirstRelease") -> None:
+    """Raise if a policy is not that of a release, or has a model that its groups cannot keep."""
+    grouped, dealt = first.tables, first.dealt
+    if policy is None:
+        return
+    known = [column.name for column in grouped.quasi_identifiers]
+    _require_same_columns(policy, known if dealt is None else dealt.exact, grouped.names)
+    if dealt is None:
+        # Buckets keep none of its models, but what they promise themselves.
+        require_group_models(policy)
+
+
+def _require_same_columns(policy: Policy, known: Sequence[str], secret: Sequence[str]) -> None:
     for what, mine, theirs in (
-        ("quasi-identifiers", names, policy.quasi_identifiers),
-        ("sensitive columns", grouped.names, policy.sensitive),
+        ("quasi-identifiers", known, policy.quasi_identifiers),
+        ("sensitive columns", secret, policy.sensitive),
     ):
         if set(mine) != set(theirs):
             raise InputError(
@@ -1091,9 +1143,40 @@ def _record_source(
     settings: Settings,
     policy: Policy,
     source: object,
+    first: _FirstRelease,
+) -> None:
+    names = (*settings.known, *settings.sensitive)
+    table = open_original(source, policy, names)
+    if first.dealt is None:
+        _record_ladders(db, settings, policy, table, first.tables)
+    identity = Identity.of(settings, policy)
+    if identity is not None:
+        if not identity.is_in(table):
+            raise InputError(
+                f"the table of --data has no {some(identity.columns, most=20)}, so it is not known "
+                "who the people of the first release are: they could be published again. Give it "
+                "with its identifiers, or start with a policy without them."
+            )
+        if first.dealt is None:
+            _record_people(db, settings, policy, table, identity)
+        else:
+            folded = settings.sensitive[0] not in policy.exact
+            record_people_of_buckets(db, settings, table, identity, first.dealt, folded=folded)
+    elif set(names) <= set(table.columns):
+        added = GivenRows()
+        counts = table.count(names)
+        note_rows(added, settings, *tabulate(counts, names), counts.rows)
+        added.write(db, 1)
+
+
+def _record_ladders(
+    db: sqlite3.Connection,
+    settings: Settings,
+    policy: Policy,
+    table: Table,
     grouped: GroupedTables,
 ) -> None:
-    table = open_original(source, policy, (*settings.quasi_identifiers, *settings.sensitive))
+    """Write down how the values of the first release were generalised."""
     counts = table.count(settings.quasi_identifiers)
     ladders = ladders_of(policy, counts, settings.quasi_identifiers)
     if not all(_has_labels(ladders.get(each.name), each) for each in grouped.quasi_identifiers):
@@ -1102,21 +1185,6 @@ def _record_source(
     for column, name in enumerate(settings.quasi_identifiers):
         if name in ladders:
             record_ladder(db, column, ladders[name])
-    identity = Identity.of(settings, policy)
-    names = (*settings.quasi_identifiers, *settings.sensitive)
-    if identity is not None:
-        if not identity.is_in(table):
-            raise InputError(
-                f"the table of --data has no {some(identity.columns, most=20)}, so it is not known "
-                "who the people of the first release are: they could be published again. Give it "
-                "with its identifiers, or start with a policy without them."
-            )
-        _record_people(db, settings, policy, table, identity)
-    elif set(names) <= set(table.columns):
-        added = GivenRows()
-        counts = table.count(names)
-        note_rows(added, settings, *tabulate(counts, names), counts.rows)
-        added.write(db, 1)
 
 
 def _has_labels(ladder: Ladder | None, shown: Column) -> bool:
@@ -1322,6 +1390,8 @@ class Headroom(Showable):
     def headline(self) -> str:
         """The number of groups, and the limit."""
         each = "" if self.limit == self.alpha else f", which leaves {self.limit:.3g} for a row"
+        if not self.quasi_identifiers:
+            each = f", buckets of {round(1 / self.limit)}"
         return f"{self.groups} groups, alpha {self.alpha:g}{each}"
 
     def content(self) -> Content:

@@ -11,14 +11,16 @@ from hashlib import sha256
 from os import PathLike
 from pathlib import Path
 from sqlite3 import Connection
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, ClassVar, Protocol
 
 import numpy as np
 
 from sfumato.attacks.target import Target
-from sfumato.decouplings import BreakMerge, Parts, publish
+from sfumato.counts import FrequencySet
+from sfumato.decouplings import Anatomy, BreakMerge, Decoupling, Parts, publish
+from sfumato.decouplings.anatomy import measure_dealt, publish_buckets
 from sfumato.decouplings.base import GroupedTables
-from sfumato.errors import InputError, OutputError
+from sfumato.errors import InputError, OutputError, PolicyError
 from sfumato.evidence import SigningKey
 from sfumato.evidence.keys import Key
 from sfumato.files.private import is_release
@@ -26,6 +28,7 @@ from sfumato.ledger import pending
 from sfumato.ledger.pending import StagedRelease
 from sfumato.ledger.records import stored_policy
 from sfumato.ledger.store import Settings
+from sfumato.policy import Missing, Policy
 from sfumato.releases.manifest import (
     MANIFEST,
     ClassSizes,
@@ -37,6 +40,7 @@ from sfumato.releases.manifest import (
     Promise,
     RowRecord,
     plain,
+    read_as,
 )
 from sfumato.releases.places import (
     DatabasePlace,
@@ -51,6 +55,7 @@ from sfumato.releases.release import DecoupledRelease, GivenTables
 from sfumato.schema import Role
 from sfumato.tables import in_types_of
 from sfumato.tasks.signing import answer_to_sign
+from sfumato.verifier import Verdict
 
 if TYPE_CHECKING:
     from sfumato.tables import DatabaseTable
@@ -87,6 +92,9 @@ class Increment:
 
     left: tuple[LeftRecord, ...] | None = None
     """How many of each group are counted though they left, if that is said."""
+
+    decoupling: ClassVar[Decoupling] = BreakMerge()
+    """How its tables are made."""
 
     @cached_property
     def parts(self) -> Parts:
@@ -156,12 +164,85 @@ class Increment:
         return UnpublishedRelease(
             tables,
             self.manifest,
-            companions=lambda manifest: BreakMerge().companions(self.parts, manifest.to_dict()),
+            companions=lambda manifest: self.decoupling.companions(self.parts, manifest.to_dict()),
             called="increment",
             answer=lambda placed: answer_to_sign(
                 DecoupledRelease.of(placed, self.grouped, ()), even_so=even_so
             ),
         )
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class BucketIncrement(Increment):
+    """The buckets that newcomers were dealt to, and which earlier ones are withdrawn."""
+
+    people: FrequencySet
+    """The bucket of each newcomer, and the row that is published of the person."""
+
+    withdrawn: tuple[int, ...]
+    """The buckets that are published no more, by their labels."""
+
+    decoupling: ClassVar[Decoupling] = Anatomy(l=2)  # Only its texts are taken.
+
+    @cached_property
+    def parts(self) -> Parts:
+        """The tables, as they are published."""
+        people = self.people
+        labels = np.array([int(str(label)) for label in people.columns[0].values], dtype=np.int64)
+        kinds = (labels[people.codes[0]], *people.codes[1:])
+        return publish_buckets(self.grouped, people.columns[1:], kinds, people.rows, self.rng)
+
+    @property
+    def raw(self) -> tuple[str, ...]:
+        """The columns whose values are published as they were given: all."""
+        return (*self.settings.exact, *self.settings.sensitive)
+
+    @property
+    def manifest(self) -> Manifest:
+        """The description of the release, apart from its files: all of it may be public."""
+        roles = dict.fromkeys(self.settings.exact, Role.QUASI_IDENTIFIER)
+        roles |= dict.fromkeys(self.settings.sensitive, Role.SENSITIVE)
+        models = tuple(
+            read_as(Promise, each) for each in measure_dealt(self.grouped, self.settings.k)
+        )
+        policy = stored_policy(self.settings)
+        dropped = () if policy is None else (str(Promise.of(model)) for model in policy.models)
+        kept = {*map(str, models)}
+        return Manifest(
+            kind=self.decoupling.name,
+            increment=IncrementRecord(
+                self.sequence, "newcomers", self.owner, self.first, withdrawn=self.withdrawn or None
+            ),
+            columns=tuple(ColumnRecord(name, role.value) for name, role in roles.items()),
+            rows=RowRecord(self.grouped.total, 0, "remove"),
+            missing="own-value",
+            models=models,
+            classes=ClassSizes.of(self.grouped.sizes),
+            left_out=LeftOut((), tuple(each for each in dropped if each not in kept)),
+            notes=self.decoupling.notes,
+            reproducible=self.reproducible,
+            group=self.parts.group,
+            count=self.parts.count,
+        )
+
+    def in_memory(self, policy: Policy | None) -> DecoupledRelease:
+        """Return it as a release that is nowhere yet, to be judged.
+
+        Args:
+            policy: What it is held to, with what buckets promise in place of its models.
+        """
+        parts = [DecoupledTable(part, {}) for part in self.parts.tables]
+        manifest = replace(self.manifest, files=tuple(part.record for part in parts))
+        if policy is not None:
+            columns = dict(policy.columns)
+            columns |= {n: rule.replace(levels=None) for n, rule in columns.items() if rule.levels}
+            models = [model for each in manifest.models if (model := each.readable()) is not None]
+            with suppress(PolicyError):  # Without the others it may say what means nothing.
+                policy = replace(
+                    policy, columns=columns, models=tuple(models), missing=Missing.OWN_VALUE
+                )
+        tables = {part.name: part.to_memory(lambda done, total: None) for part in parts}  # noqa: ARG005
+        return DecoupledRelease(manifest, Verdict(()), self.grouped, None, tables, policy=policy)
 
 
 class IncrementOutput(Protocol):

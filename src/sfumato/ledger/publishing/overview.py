@@ -12,7 +12,7 @@ from typing import Any
 from sfumato.ledger import records
 from sfumato.ledger.increment import WISHES, count_owners
 from sfumato.ledger.records import CellSummary, Harmless, cell_moves, cell_summaries, waiting_rows
-from sfumato.ledger.store import RowsPerPerson, Settings
+from sfumato.ledger.store import RowsPerPerson, Settings, keys_of
 from sfumato.showing.content import (
     Cell,
     Content,
@@ -249,11 +249,23 @@ def read_overview(db: sqlite3.Connection, settings: Settings, harmless: Harmless
         settings.k,
         tuple(entries),
         tuple(cohorts),
-        read_queues(waiting_rows(db)),
+        read_queues(_in_buckets(waiting_rows(db)) if settings.exact else waiting_rows(db)),
         there,
         settings.rows_per_person,
         count_owners(db) if settings.several else None,
     )
+
+
+def _in_buckets(rows: Sequence[tuple[str, str, int, int]]) -> list[tuple[str, str, int, int]]:
+    """Return who waits for buckets, whatever rows they have."""
+    found: dict[str, tuple[int, int]] = {}
+    for kind, _, n, since in rows:
+        before, first = found.get(kind, (0, since))
+        found[kind] = (before + n, min(first, since))
+    return [(kind, ANY_BUCKET, n, since) for kind, (n, since) in found.items()]
+
+
+ANY_BUCKET = keys_of(["any bucket"])
 
 
 def read_queues(rows: Sequence[tuple[str, str, int, int]]) -> tuple[Queue, ...]:
