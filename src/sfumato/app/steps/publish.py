@@ -240,7 +240,7 @@ def _has_cells(folder: Path) -> bool:
         found = open_release(folder).manifest
     except (InputError, OSError):
         return False
-    if found is None or found.together:
+    if found is None or found.together or found.drawn is not None:
         return False
     kind = DECOUPLINGS.get(found.kind or "")
     return kind is not None and kind.why_no_ledger is None
