@@ -1,12 +1,12 @@
 """Results on pages: what a task says of itself, as HTML, and what changed in a policy."""
 
-from dataclasses import dataclass
 from difflib import unified_diff
 from typing import Literal
 
 from jinja2 import Environment
 from markupsafe import Markup
 
+from sfumato.dataclasses import dataclass
 from sfumato.showing.content import Content
 from sfumato.text import format_integer
 

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from concurrent.futures import BrokenExecutor
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pickle import PickleError
 from time import perf_counter
 from typing import NamedTuple, TypeAlias
@@ -25,6 +25,7 @@ from sfumato.attacks.adversary.trial import (
     try_on_counts,
     with_judged,
 )
+from sfumato.dataclasses import dataclass
 from sfumato.decouplings import DECOUPLINGS, Decoupling
 from sfumato.errors import SfumatoError
 from sfumato.harm import HarmRule

@@ -2,7 +2,6 @@
 
 import math
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from os import PathLike
 from pathlib import Path
 from typing import Any
@@ -11,6 +10,7 @@ import numpy as np
 
 from sfumato.conditions import Question, Range
 from sfumato.counts import Column
+from sfumato.dataclasses import dataclass
 from sfumato.errors import ParameterError
 from sfumato.files.reading import Reading
 from sfumato.hierarchy.labels import day_of

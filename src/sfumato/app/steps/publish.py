@@ -2,7 +2,7 @@
 
 import os
 import tempfile
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from math import ceil
 from pathlib import Path
 from typing import Any
@@ -21,6 +21,7 @@ from sfumato.app.releasing import (
 )
 from sfumato.app.steps import ALL, Answer, Context
 from sfumato.app.texts import translator
+from sfumato.dataclasses import dataclass
 from sfumato.decouplings import BreakMerge
 from sfumato.errors import InputError, OutputError, ParameterError
 from sfumato.evidence import EVIDENCE, REPORT, SigningKey, keygen

@@ -5,7 +5,7 @@ import shutil
 import sqlite3
 from collections.abc import Sequence
 from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import cached_property
 from hashlib import sha256
 from os import PathLike
@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Protocol
 import numpy as np
 
 from sfumato.attacks.target import Target
+from sfumato.dataclasses import dataclass
 from sfumato.decouplings import BreakMerge, Parts, publish
 from sfumato.decouplings.base import GroupedTables
 from sfumato.errors import InputError, OutputError
