@@ -19,9 +19,7 @@ def folder(tmp_path, monkeypatch):
 
 
 def environment(text, maker=__file__):
-    return Environment(  # noqa: S701 - no HTML
-        loader=DictLoader({"one": text}), bytecode_cache=CompiledTemplates(maker)
-    )
+    return Environment(loader=DictLoader({"one": text}), bytecode_cache=CompiledTemplates(maker))
 
 
 def compilations(monkeypatch):
