@@ -7,7 +7,7 @@ import re
 from typing import Any, cast
 
 
-class _Pattern:
+class _LatePattern:
     """Stands for a regular expression until something is asked of it."""
 
     def __init__(self, text: str, flags: int) -> None:
@@ -29,4 +29,4 @@ def late(text: str, flags: int = 0) -> re.Pattern[str]:
     >>> late(r"[a-z]+", re.IGNORECASE).fullmatch("Age")
     <re.Match object; span=(0, 3), match='Age'>
     """
-    return cast("re.Pattern[str]", _Pattern(text, flags))
+    return cast("re.Pattern[str]", _LatePattern(text, flags))

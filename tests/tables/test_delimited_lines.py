@@ -3,6 +3,7 @@
 import io
 import re
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -11,6 +12,7 @@ from sfumato.tables.arrow.delimited import _empty_lines, _EndedText
 PIECES = st.lists(st.sampled_from([b"a", b'"', b",", b"\n", b"\r\n", b"\n\n", b"\r", "é".encode()]))
 
 
+@pytest.mark.usefixtures("patience")
 @given(PIECES.map(b"".join), st.integers(1, 5))
 def test_lines_that_are_not_empty_are_counted(text, size):
     # By the definition: every line that holds something, and the last one without an end, too.
