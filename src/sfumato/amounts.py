@@ -6,6 +6,8 @@ from decimal import Decimal
 from functools import cache
 from typing import NamedTuple
 
+from sfumato.patterns import late
+
 
 class WrittenAmount(NamedTuple):
     """A number with what it is of.
@@ -74,8 +76,8 @@ def amount_in_parts(text: str) -> WrittenAmount | None:
     return WrittenAmount(last, total.quantize(Decimal("1e-6")).normalize() + 0)
 
 
-_PART = re.compile(r"(\d+(?:[.,]\d+)?)\s*([^\W\d_]+|['′\"″])")
-_IN_PARTS = re.compile(rf"(?:{_PART.pattern}\.?[\s,]*){{2,5}}")
+_PART = late(r"(\d+(?:[.,]\d+)?)\s*([^\W\d_]+|['′\"″])")
+_IN_PARTS = late(rf"(?:{_PART.pattern}\.?[\s,]*){{2,5}}")
 _SHORT = {"'": "ft", "′": "ft", '"': "in", "″": "in"}
 
 
@@ -138,7 +140,7 @@ _SYMBOL = f"[{_SYMBOLS}]"
 _NAMED = "[A-Z]{3}|SFr|Fr|Rs|Kč|kr|Ft|DM|zł"
 _SPACES = "\u0020\u00a0\u2009\u202f"
 _APART = f"{_SPACES}'’"
-_NUMBER = re.compile(
+_NUMBER = late(
     r"(?:[~≈]|ca\.?)?\s*"
     r"(?P<minus>[-+−–]|\((?=[^()]*\)$))?\s*"
     rf"(?P<before>[A-Z]{{0,3}}{_SYMBOL}|(?:{_NAMED})\.?(?=\s?[-−]?\d))?\s*(?P<inner>[-−])?"
@@ -156,7 +158,7 @@ _TIMES = {
     "thousand": 3, "mille": 3, "mil": 3, "mila": 3, "duizend": 3, "miljoen": 6, "millón": 6,
     "millones": 6, "milione": 6, "milioni": 6, "milliarden": 9, "miliardi": 9, "miljard": 9,
 }  # fmt: skip
-_MULTIPLE = re.compile(
+_MULTIPLE = late(
     rf"({'|'.join(sorted((each for each in _TIMES if len(each) > 1), key=len, reverse=True))})"
     rf"\.?(?:\s+|$|(?={_SYMBOL}))|(t)\s?(?={_SYMBOL}|(?:eur|usd|chf|gbp)$)"
 )

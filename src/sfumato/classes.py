@@ -1,7 +1,7 @@
 """Equivalence classes: their sizes and the sensitive values inside them."""
 
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from functools import cached_property
 from typing import Any, TypeAlias, TypeVar
 
@@ -9,6 +9,7 @@ import numpy as np
 
 from sfumato.counts import Column, FrequencySet, add_up, align, group, sums
 from sfumato.counts.people import ClassPeople
+from sfumato.dataclasses import dataclass
 from sfumato.errors import PolicyError, UnknownColumnError
 from sfumato.hierarchy.base import Ladder
 from sfumato.text import fold_spelling, text_of

@@ -3,10 +3,10 @@
 import math
 import re
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Self
 
 from sfumato.counts import Column
+from sfumato.dataclasses import dataclass
 from sfumato.errors import InputError, ParameterError, UnknownValueError, suggest
 from sfumato.hierarchy.labels import Reader, Stretch, day_of, stretch_of
 from sfumato.text import STAR, is_missing, number_of, text_of, text_or_none

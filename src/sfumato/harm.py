@@ -6,12 +6,12 @@ What a table shows is a fact, whatever made it so. Where something is *learned* 
 `Chance` tells a signal from the noise that a table of independent columns would show as well.
 """
 
-from dataclasses import dataclass
 from enum import IntEnum
 from functools import cache
 
 import numpy as np
 
+from sfumato.dataclasses import dataclass
 from sfumato.errors import require_number
 from sfumato.typing import BoolArray, FloatArray, IntArray
 

@@ -2,7 +2,7 @@
 
 import math
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import cached_property
 from itertools import product
 from typing import TypeAlias
@@ -10,6 +10,7 @@ from typing import TypeAlias
 import numpy as np
 
 from sfumato.counts import Column, group
+from sfumato.dataclasses import dataclass
 from sfumato.errors import ParameterError
 from sfumato.hierarchy.base import Ladder
 from sfumato.text import STAR, text_or_none

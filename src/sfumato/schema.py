@@ -1,11 +1,11 @@
 """The roles of columns, and which of them are published side by side."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from enum import StrEnum
 from functools import cached_property
 from typing import Self
 
+from sfumato.dataclasses import dataclass
 from sfumato.errors import ParameterError, UnknownColumnError, some
 
 

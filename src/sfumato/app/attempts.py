@@ -7,9 +7,10 @@ come at the same time are as slow as those that come one after the other.
 import threading
 from collections import OrderedDict
 from collections.abc import Callable
-from dataclasses import dataclass
 from ipaddress import IPv6Address, ip_address
 from time import monotonic
+
+from sfumato.dataclasses import dataclass
 
 FREE, FREE_OVER_ALL = 5, 20
 """Wrong passwords without a delay: of one client, and of all strangers together."""

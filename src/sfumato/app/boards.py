@@ -2,13 +2,13 @@
 
 from bisect import bisect_left
 from collections.abc import Collection, Sequence
-from dataclasses import dataclass
 from datetime import date
 from decimal import Decimal
 from itertools import accumulate, pairwise
 from math import floor, log10
 from typing import NamedTuple
 
+from sfumato.dataclasses import dataclass
 from sfumato.hierarchy.editing import CutPoints, GroupTree, LevelPreview
 from sfumato.hierarchy.intervals import Days, Ends, WholeNumbers, is_whole, label
 

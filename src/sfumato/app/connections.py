@@ -8,12 +8,13 @@ import asyncio
 import socket
 import threading
 from collections.abc import Mapping
-from dataclasses import dataclass
 from enum import IntEnum
 from typing import Any, ClassVar
 
 import h11
 from uvicorn.protocols.http.h11_impl import H11Protocol
+
+from sfumato.dataclasses import dataclass
 
 MOST = 512
 """Connections that are open at the same time."""

@@ -10,12 +10,13 @@ import threading
 import unicodedata
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, suppress
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import asdict, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 from sfumato.app.history import History
 from sfumato.app.jobs import Job, Jobs, StopWish, Work
+from sfumato.dataclasses import dataclass
 from sfumato.errors import InputError, OutputError, SfumatoError, reason_of
 from sfumato.files import read_small, refuse_release, sweep, write_file
 from sfumato.files.confinement import Confinement

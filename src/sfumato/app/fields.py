@@ -1,9 +1,10 @@
 """The fields of a form or of an address, read strictly."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from urllib.parse import parse_qs
 
+from sfumato.dataclasses import dataclass
 from sfumato.errors import InputError
 
 _MOST_FIELDS = 20_000

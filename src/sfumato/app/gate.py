@@ -17,7 +17,7 @@ import hmac
 import secrets
 from collections.abc import Collection, Mapping
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import field
 from hashlib import sha256
 from http.cookies import CookieError, SimpleCookie
 from math import ceil
@@ -28,6 +28,7 @@ from starlette.responses import HTMLResponse, PlainTextResponse, RedirectRespons
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from sfumato.app.attempts import WrongPasswords
+from sfumato.dataclasses import dataclass
 
 COOKIE = "sfumato"
 

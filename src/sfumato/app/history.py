@@ -3,10 +3,11 @@
 import json
 import threading
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 from pathlib import Path
 from time import monotonic
 
+from sfumato.dataclasses import dataclass
 from sfumato.errors import SfumatoError
 from sfumato.files import read_small, write_file
 

@@ -4,10 +4,11 @@ import logging
 import threading
 from collections.abc import Callable
 from contextlib import nullcontext
-from dataclasses import dataclass, field
+from dataclasses import field
 from time import monotonic
 from typing import Any, TypeAlias
 
+from sfumato.dataclasses import dataclass
 from sfumato.errors import SfumatoError, lacks_memory
 from sfumato.files.confinement import Confinement
 from sfumato.typing import STAGES, Progress

@@ -6,11 +6,12 @@ its role, and which table all of it is about. Who opens it needs that table, too
 
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from pathlib import Path
 from typing import Any
 
 from sfumato.app.desk import GIVEN, Desk, TableSource
+from sfumato.dataclasses import dataclass
 from sfumato.errors import InputError, SfumatoError
 from sfumato.files import read_small, write_file
 

@@ -6,12 +6,13 @@ A method whose groups are people with equal quasi-identifiers parts an anonymise
 
 import json
 import os
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, replace
 from pathlib import Path
 from shlex import quote
 from typing import NamedTuple
 
 from sfumato.app.desk import Desk
+from sfumato.dataclasses import dataclass
 from sfumato.decouplings import DECOUPLINGS, Decoupling
 from sfumato.errors import InputError
 from sfumato.evidence import SigningKey

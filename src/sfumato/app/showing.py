@@ -1,6 +1,5 @@
 """Results on pages: what a task says of itself, as HTML, and what changed in a policy."""
 
-from dataclasses import dataclass
 from difflib import unified_diff
 from typing import Literal
 
@@ -9,6 +8,7 @@ from jinja2.runtime import Context
 from markupsafe import Markup, escape
 
 from sfumato.app.texts.telling import say_told
+from sfumato.dataclasses import dataclass
 from sfumato.showing.content import Badge, Cell, Content, Words, format_cell
 from sfumato.text import format_integer, visible
 

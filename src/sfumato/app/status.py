@@ -1,12 +1,12 @@
 """The state of the whole, on every page: people at risk, loss, hidden cells, the answer."""
 
-from dataclasses import dataclass
 from threading import Event
 from time import monotonic
 from typing import TYPE_CHECKING, Literal
 
 from sfumato.app.desk import Desk
 from sfumato.app.jobs import Job
+from sfumato.dataclasses import dataclass
 from sfumato.typing import Progress
 
 if TYPE_CHECKING:

@@ -1,13 +1,14 @@
 """Synthetic rows in the app: the domains they are drawn from, their budget, and making them."""
 
 import json
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 from pathlib import Path
 from shlex import quote
 from typing import Any
 
 from sfumato.app.desk import Desk
 from sfumato.app.releasing import ReleaseWish
+from sfumato.dataclasses import dataclass
 from sfumato.errors import InputError, SfumatoError
 from sfumato.policy import Policy
 from sfumato.policy.document import parse, to_text

@@ -10,12 +10,13 @@ import io
 import math
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import Field, dataclass
+from dataclasses import Field
 from functools import cache
 from types import NoneType, UnionType
 from typing import Any, Literal, Union, get_args, get_origin
 
 from sfumato.app.texts import Translator
+from sfumato.dataclasses import dataclass
 from sfumato.losses import AGGREGATES, LOSSES
 from sfumato.models import MODELS, PrivacyModel
 from sfumato.models.t_closeness import CATEGORY, DISTANCES

@@ -5,11 +5,12 @@ are the same people: they are counted once.
 """
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any, Protocol
 
 import numpy as np
 
+from sfumato.dataclasses import dataclass
 from sfumato.policy.adversaries import Knows
 from sfumato.text import format_integer, join_words
 from sfumato.typing import BoolArray

@@ -1,7 +1,7 @@
 """The background knowledge attack: the adversary rules values out, or finds them unlikely."""
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -18,6 +18,7 @@ from sfumato.attacks.base import (
 from sfumato.attacks.target import Holders, Target
 from sfumato.classes import EquivalenceClasses, SensitiveColumn, ValueCounts, reference_of
 from sfumato.counts import Column, number_keys
+from sfumato.dataclasses import dataclass
 from sfumato.errors import (
     InputError,
     ParameterError,

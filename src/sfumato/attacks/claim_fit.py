@@ -1,11 +1,11 @@
 """Whether published values can be what chance made of some true ones, as someone claims."""
 
-from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
 
 from sfumato.counts import group
+from sfumato.dataclasses import dataclass
 from sfumato.perturbations import Perturbation, SeenColumn
 from sfumato.typing import FloatArray, IntArray
 

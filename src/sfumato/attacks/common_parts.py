@@ -9,29 +9,30 @@ from pathlib import Path
 
 from sfumato.attacks.amounts import readings_of
 from sfumato.lists import read_lists
+from sfumato.patterns import late
 from sfumato.text import fold_spelling
 
-_BETWEEN_ITEMS = re.compile(
+_BETWEEN_ITEMS = late(
     r"[;|\n\t/•·、，；]|(?<=\w)[#^~](?=\w)|<br ?/?>|\s(?:[-–+&]|and|und|et|y)\s|(?<!\d),|,(?!\d)"
     r"|(?:^|\s)\d{1,2}[.)]\s|(?<=['\"])\s+(?=['\"])"
 )
 """What stands between the items of a list, or before each; not the comma of a number."""
 
-_BRACKETS = re.compile(r"\s*[\[({](.*)[\])}]\s*", re.DOTALL)
+_BRACKETS = late(r"\s*[\[({](.*)[\])}]\s*", re.DOTALL)
 """A list as programs write it, whose items are perhaps in quotes."""
 
-_IDLE = re.compile(
+_IDLE = late(
     r"""[\s_;:"'«»„“”‘’()\[\]{}]|(?<=[^\W\d_])=(?=\w)|(?<!\d)[.,]|[.,](?!\d)|(?<=[^\W_])-(?=[^\W\d_])|(?<=[^\W\d_])-(?=[^\W_])"""
 )
 """Signs that make no other value of a text: all but those by which A+ is not A-, nor <5 5."""
 
-_DASHES = re.compile("[\u2010-\u2015\u2212]")
+_DASHES = late("[\u2010-\u2015\u2212]")
 
 _CODES = (
     # The International Classification of Diseases: F20.1 is one of F20, and that one of F.
-    (re.compile(r"[A-Z]\d[0-9A-Z](?:\.?[0-9A-Z]{1,4})?"), (3, 1)),
+    (late(r"[A-Z]\d[0-9A-Z](?:\.?[0-9A-Z]{1,4})?"), (3, 1)),
     # The classification of drugs: N06AB03 is one of N06AB, N06A, N06 and N.
-    (re.compile(r"[A-Z]\d{2}[A-Z]{2}\d{2}"), (5, 4, 3, 1)),
+    (late(r"[A-Z]\d{2}[A-Z]{2}\d{2}"), (5, 4, 3, 1)),
 )
 
 _LOOKS = str.maketrans(
@@ -146,7 +147,7 @@ def terms_of(texts: Sequence[str]) -> list[set[str]]:
     ]
 
 
-_BEYOND = re.compile(r"[\[({:]")
+_BEYOND = late(r"[\[({:]")
 """Where what only qualifies a text begins: its first bracket or colon."""
 
 _LONGEST_HEAD = 400
@@ -200,7 +201,7 @@ def _qualifies(word: str) -> bool:
     return len(word) < 2 or word.isdigit() or word in _QUALIFIERS or bool(_ROMAN.fullmatch(word))
 
 
-_ROMAN = re.compile("(?:i{1,3}|iv|vi{0,3}|ix|x)[abc]?")
+_ROMAN = late("(?:i{1,3}|iv|vi{0,3}|ix|x)[abc]?")
 
 
 def _list_of(heading: str) -> frozenset[str]:

@@ -1,7 +1,7 @@
 """The composition attack: what two releases tell together that neither tells alone."""
 
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from fractions import Fraction
 from typing import Any, ClassVar, NamedTuple, Self
 
@@ -13,6 +13,7 @@ from sfumato.attacks.overlap import MatchedPairs
 from sfumato.attacks.target import EarlierRelease, Target
 from sfumato.classes import ValueCounts, classes_from
 from sfumato.counts import add_up
+from sfumato.dataclasses import dataclass
 from sfumato.decouplings.base import GroupedTables
 from sfumato.decouplings.likelihood import exact
 from sfumato.errors import (

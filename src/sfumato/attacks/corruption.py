@@ -1,6 +1,6 @@
 """The corruption attack: the adversary knows the values of some others of the class."""
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import ClassVar, NamedTuple, Self
 
 import numpy as np
@@ -8,6 +8,7 @@ import numpy as np
 from sfumato.attacks.base import Attack, Beliefs, Outcome, is_value, priors, secrecy_of
 from sfumato.attacks.target import Target
 from sfumato.classes import ValueCounts
+from sfumato.dataclasses import dataclass
 from sfumato.errors import require_int, require_text
 from sfumato.harm import HarmRule, Level
 from sfumato.models import RecursiveCLDiversity

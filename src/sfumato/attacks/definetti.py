@@ -1,7 +1,7 @@
 """The deFinetti attack: what joins decoupled tables, learned from the tables themselves."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import ClassVar, NamedTuple, Self
 
 import numpy as np
@@ -18,6 +18,7 @@ from sfumato.attacks.pairing import (
 )
 from sfumato.attacks.target import Target
 from sfumato.counts import Column, group
+from sfumato.dataclasses import dataclass
 from sfumato.decouplings.base import GroupedTables, LinkedTables
 from sfumato.decouplings.slices.correlation import bin_values
 from sfumato.errors import InputError, ParameterError, UnknownColumnError, require_text

@@ -1,7 +1,7 @@
 """The dependency attack: columns that tell a sensitive value, found by a Bayesian network."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import ClassVar, NamedTuple, Self
 
 import numpy as np
@@ -10,6 +10,7 @@ from sfumato.attacks.base import MOST_CASES, Attack, Case, Outcome, priors
 from sfumato.attacks.target import Target
 from sfumato.classes import ValueCounts
 from sfumato.counts import Column, FrequencySet, group
+from sfumato.dataclasses import dataclass
 from sfumato.errors import InputError, UnknownColumnError, require_int, require_text
 from sfumato.harm import HarmRule, Level, chance_of_values
 from sfumato.leaks.findings import ALL, TOLD, fit_columns, learn_networks

@@ -1,6 +1,6 @@
 """Record linkage by distance: whose row is nearest, where chance has changed what is known?"""
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import ClassVar, Self
 
 import numpy as np
@@ -8,6 +8,7 @@ import numpy as np
 from sfumato.attacks.base import MOST_CASES, Attack, Case, Outcome
 from sfumato.attacks.perturbed import PerturbedRows
 from sfumato.attacks.target import Target
+from sfumato.dataclasses import dataclass
 from sfumato.errors import UnknownColumnError, names_in
 from sfumato.harm import HarmRule, Level
 from sfumato.typing import FloatArray, IntArray, Value

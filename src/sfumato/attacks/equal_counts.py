@@ -1,12 +1,12 @@
 """The attack by equal counts: values that occur equally often in every group belong together."""
 
-from dataclasses import dataclass
 from typing import ClassVar, NamedTuple, Self
 
 import numpy as np
 
 from sfumato.attacks.base import MOST_CASES, Attack, Case, Outcome
 from sfumato.attacks.target import Target
+from sfumato.dataclasses import dataclass
 from sfumato.decouplings.base import GroupedTables
 from sfumato.errors import InputError, UnknownColumnError, require_text
 from sfumato.harm import HarmRule, Level, Secrecy, count_tail

@@ -1,6 +1,6 @@
 """The homogeneity attack: a class in which all people have the same value."""
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import ClassVar, Self
 
 import numpy as np
@@ -16,6 +16,7 @@ from sfumato.attacks.base import (
 )
 from sfumato.attacks.target import Target
 from sfumato.classes import EquivalenceClasses
+from sfumato.dataclasses import dataclass
 from sfumato.errors import require_text
 from sfumato.harm import HarmRule, Level, Secrecy
 from sfumato.policy.remedies import GiveRole, Remedy, SayHarmless

@@ -1,6 +1,6 @@
 """The household attack: members of a household know each other's values."""
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import ClassVar, NamedTuple, Self
 
 import numpy as np
@@ -18,6 +18,7 @@ from sfumato.attacks.target import Target
 from sfumato.classes import MISSING, ValueCounts, sensitive_codes
 from sfumato.counts import FrequencySet, group, number_keys, sums
 from sfumato.counts.people import ClassPeople
+from sfumato.dataclasses import dataclass
 from sfumato.errors import InputError, require_text
 from sfumato.harm import HarmRule, Level, chance_of_values
 from sfumato.models import RecursiveCLDiversity

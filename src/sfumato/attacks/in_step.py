@@ -11,7 +11,7 @@ Their share is bounded from above, and multiplied by the number of questions ask
 """
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from math import inf, lgamma, log, nextafter
 from typing import Literal, NamedTuple, Self
 
@@ -19,6 +19,7 @@ import numpy as np
 
 from sfumato.attacks.overlap import LabelKnowledge, overlapping_labels, read_stretch
 from sfumato.counts import Column, FrequencySet, KeyNumbers, add_up, group, number_keys
+from sfumato.dataclasses import dataclass
 from sfumato.hierarchy.labels import day_of
 from sfumato.text import STAR, fold_spelling, number_of, text_of, text_or_none
 from sfumato.typing import BoolArray, CodeArray, FloatArray, IntArray, Value

@@ -1,7 +1,7 @@
 """Interval disclosure: how well true values are known that chance has changed."""
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from itertools import combinations
 from typing import ClassVar, NamedTuple, Self
 
@@ -11,6 +11,7 @@ from sfumato.attacks.base import MOST_CASES, Attack, Case, Outcome, advise, stro
 from sfumato.attacks.perturbed import PerturbedRows, true_shares
 from sfumato.attacks.target import Target
 from sfumato.counts import group, sums
+from sfumato.dataclasses import dataclass
 from sfumato.errors import InputError, ParameterError, UnknownColumnError, require_number
 from sfumato.harm import HarmRule, Level, chance_of_values, draw_tail
 from sfumato.perturbations import Perturbation, SeenColumn

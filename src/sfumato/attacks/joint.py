@@ -14,7 +14,6 @@ Where some fit and others do not, they are those of the largest entropy with the
 (Sinkhorn's iteration), which is close: the exact numbers are a ratio of permanents.
 """
 
-from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
@@ -22,6 +21,7 @@ import numpy as np
 from sfumato.attacks.overlap import MatchedPairs, cut_lists, number_items
 from sfumato.classes import ValueCounts
 from sfumato.counts import add_up
+from sfumato.dataclasses import dataclass
 from sfumato.errors import InputError
 from sfumato.text import text_of
 from sfumato.typing import BoolArray, FloatArray, IntArray

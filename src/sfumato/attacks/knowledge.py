@@ -1,13 +1,14 @@
 """Things that adversaries have besides classes: whole rows, their items, or the tool."""
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 
 import numpy as np
 
 from sfumato.attacks.overlap import LabelKnowledge
 from sfumato.counts import Column, FrequencySet, group
 from sfumato.counts.baskets import Baskets
+from sfumato.dataclasses import dataclass
 from sfumato.hierarchy.labels import Labels
 from sfumato.typing import CodeArray, IntArray, Value
 

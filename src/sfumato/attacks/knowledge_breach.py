@@ -1,7 +1,7 @@
 """The knowledge breach: some sensitive values are known, the others are guessed."""
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from itertools import combinations
 from typing import ClassVar, Self
 
@@ -19,6 +19,7 @@ from sfumato.attacks.lacking import columns_lacked
 from sfumato.attacks.similarity import groups_of_values
 from sfumato.attacks.target import Target
 from sfumato.counts import FrequencySet, sums
+from sfumato.dataclasses import dataclass
 from sfumato.errors import InputError, UnknownColumnError, require_text
 from sfumato.harm import HarmRule, Level
 from sfumato.leaks.breach import listing

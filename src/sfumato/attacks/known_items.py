@@ -1,6 +1,6 @@
 """The attack of those who know some items of a person: a few purchases, or diagnoses."""
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from math import comb
 from typing import ClassVar, NamedTuple, Self
 
@@ -10,6 +10,7 @@ from sfumato.attacks.base import MOST_CASES, ONE_ROW_EACH, Attack, Case, Outcome
 from sfumato.attacks.knowledge import ItemRows
 from sfumato.attacks.target import Target
 from sfumato.counts.baskets import Baskets, Combinations, combinations_of
+from sfumato.dataclasses import dataclass
 from sfumato.errors import InputError, UnknownColumnError, require_int
 from sfumato.harm import Chance, HarmRule, Level, chance_of_values
 from sfumato.models import KmAnonymity

@@ -1,6 +1,6 @@
 """The linking attack: whose row is this?"""
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import ClassVar, NamedTuple, Self
 
 import numpy as np
@@ -9,6 +9,7 @@ from sfumato.attacks.at_risk import PeopleFound
 from sfumato.attacks.base import LEAST_CLASS, MOST_CASES, Attack, Case, Outcome
 from sfumato.attacks.target import Target
 from sfumato.counts import add_up
+from sfumato.dataclasses import dataclass
 from sfumato.errors import ParameterError, suggest
 from sfumato.harm import HarmRule, Level
 from sfumato.models import MODELS, KAnonymity

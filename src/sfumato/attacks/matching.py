@@ -2,13 +2,13 @@
 
 from abc import ABC, abstractmethod
 from collections.abc import Iterator
-from dataclasses import dataclass
 from itertools import pairwise
 from typing import Self
 
 import numpy as np
 
 from sfumato.counts import Column, FrequencySet, group
+from sfumato.dataclasses import dataclass
 from sfumato.decouplings.base import LinkedTables
 from sfumato.errors import ParameterError
 from sfumato.hierarchy.labels import LabelIndex, Labels, RawLabels

@@ -1,6 +1,5 @@
 """Membership disclosure: can others tell who is in the data at all?"""
 
-from dataclasses import dataclass
 from math import prod, sqrt
 from statistics import NormalDist
 from typing import Any, ClassVar, Self
@@ -12,6 +11,7 @@ from sfumato.attacks.matching import Matcher
 from sfumato.attacks.target import Target
 from sfumato.counts import FrequencySet, group
 from sfumato.counts.people import ClassPeople
+from sfumato.dataclasses import dataclass
 from sfumato.errors import ParameterError, require_int, require_number
 from sfumato.harm import HarmRule, Level
 from sfumato.models import MODELS

@@ -1,7 +1,7 @@
 """The minimality attack: running the tool on every table that the release could have come from."""
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import cached_property
 from itertools import product
 from math import factorial, prod
@@ -15,6 +15,7 @@ from sfumato.attacks.knowledge import ReleaseMaker
 from sfumato.attacks.matching import matcher
 from sfumato.attacks.target import Target
 from sfumato.counts import FrequencySet, add_up, sums
+from sfumato.dataclasses import dataclass
 from sfumato.decouplings.base import LinkedTables
 from sfumato.errors import InputError, require_int, require_text
 from sfumato.harm import HarmRule

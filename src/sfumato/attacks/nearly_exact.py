@@ -1,12 +1,12 @@
 """Columns that chance has changed so little that what is published is as good as true."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 
 import numpy as np
 
 from sfumato.attacks.perturbed import true_shares
 from sfumato.counts import Column, FrequencySet, group, sums
+from sfumato.dataclasses import dataclass
 from sfumato.harm import HarmRule
 from sfumato.perturbations import Perturbation, SeenColumn
 from sfumato.text import in_order

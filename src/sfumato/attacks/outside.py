@@ -1,7 +1,6 @@
 """A list of people from elsewhere, held against the classes of a release."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Self
 
 import numpy as np
@@ -9,6 +8,7 @@ import numpy as np
 from sfumato.attacks.matching import matcher
 from sfumato.attacks.target import Target
 from sfumato.counts import FrequencySet, group, sums
+from sfumato.dataclasses import dataclass
 from sfumato.decouplings.base import LinkedTables
 from sfumato.errors import ParameterError
 from sfumato.hierarchy import Ladder

@@ -16,12 +16,13 @@ privacy", 2008, doi:10.1145/1401890.1401926, for the attack that needs these pai
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import NamedTuple, Self
 
 import numpy as np
 
 from sfumato.counts import Column, group
+from sfumato.dataclasses import dataclass
 from sfumato.errors import InputError
 from sfumato.hierarchy import Ladder
 from sfumato.hierarchy.labels import LabelReader, Reader, Stretch, day_of, stretch_of

@@ -14,13 +14,13 @@ one group. The tests on groups that were left out, and on copies, are ours.
 """
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from functools import cached_property
 from itertools import chain, pairwise
 from typing import NamedTuple, TypeAlias
 
 import numpy as np
 
+from sfumato.dataclasses import dataclass
 from sfumato.typing import BoolArray, CodeArray, FloatArray, IntArray
 
 SingleArray: TypeAlias = np.ndarray[tuple[int, ...], np.dtype[np.float32]]

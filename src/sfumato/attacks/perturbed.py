@@ -1,12 +1,13 @@
 """Rows whose values chance has changed, as readers see them."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import NamedTuple
 
 import numpy as np
 
 from sfumato.counts import Column, FrequencySet, sums
+from sfumato.dataclasses import dataclass
 from sfumato.perturbations import Perturbation, SeenColumn
 from sfumato.typing import FloatArray, IntArray
 

@@ -1,11 +1,11 @@
 """The probabilistic attack: a class in which one value is likely, if not certain."""
 
-from dataclasses import dataclass
 from typing import ClassVar, Self
 
 from sfumato.attacks.base import LIMIT_SHARE, ClassAttack, Finding, Outcome, likeliest, limit_shares
 from sfumato.attacks.target import Target
 from sfumato.classes import EquivalenceClasses
+from sfumato.dataclasses import dataclass
 from sfumato.errors import require_number, require_text
 from sfumato.harm import HarmRule
 from sfumato.models.rounding import at_least

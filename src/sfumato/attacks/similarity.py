@@ -2,7 +2,7 @@
 
 from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from decimal import Decimal
 from typing import ClassVar, NamedTuple, Self
 
@@ -33,6 +33,7 @@ from sfumato.attacks.overlap import number_items
 from sfumato.attacks.target import Holders, Target
 from sfumato.classes import EquivalenceClasses, SensitiveColumn, ValueCounts
 from sfumato.counts import changes, number_keys
+from sfumato.dataclasses import dataclass
 from sfumato.errors import ParameterError, require_int, require_number, require_text, some
 from sfumato.harm import FEWEST, Chance, HarmRule, Level, Secrecy, draw_tail
 from sfumato.hierarchy.intervals import Days, plus

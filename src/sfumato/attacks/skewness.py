@@ -1,6 +1,5 @@
 """The skewness attack: a class in which a value is far commoner than in the table."""
 
-from dataclasses import dataclass
 from typing import ClassVar, Self
 
 import numpy as np
@@ -21,6 +20,7 @@ from sfumato.attacks.base import (
 )
 from sfumato.attacks.target import Target
 from sfumato.classes import EquivalenceClasses, ValueCounts
+from sfumato.dataclasses import dataclass
 from sfumato.errors import require_number, require_text
 from sfumato.harm import HarmRule
 from sfumato.models.rounding import at_least

@@ -1,7 +1,7 @@
 """The target of attacks: the groups of a release, as counts, whatever its kind."""
 
 from collections.abc import Callable, Hashable, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, NamedTuple, Self, TypeVar
 
@@ -27,6 +27,7 @@ from sfumato.classes import (
 )
 from sfumato.counts import Column, FrequencySet, group, number_keys, sums
 from sfumato.counts.people import ClassPeople
+from sfumato.dataclasses import dataclass
 from sfumato.decouplings import kind_of
 from sfumato.decouplings.base import GroupedTables, LinkedTables
 from sfumato.hierarchy import Ladder

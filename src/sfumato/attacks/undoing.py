@@ -1,7 +1,7 @@
 """Undone generalisation: a published column says more of a quasi-identifier than its label."""
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from functools import cached_property
 from itertools import chain, combinations
 from typing import Any, ClassVar, NamedTuple, Self
@@ -34,6 +34,7 @@ from sfumato.attacks.matching import ExactMatcher, matcher
 from sfumato.attacks.overlap import LabelKnowledge, number_items
 from sfumato.attacks.target import Target
 from sfumato.counts import FrequencySet, PackedKeys, add_up, group, number_keys, sums
+from sfumato.dataclasses import dataclass
 from sfumato.decouplings.base import LinkedTables
 from sfumato.errors import InputError, UnknownColumnError, require_text
 from sfumato.harm import HarmRule, Level

@@ -5,7 +5,6 @@ import re
 import sys
 import traceback
 from collections.abc import Callable, Collection, Mapping
-from dataclasses import dataclass
 from functools import cached_property, wraps
 from inspect import Parameter, signature
 from typing import Any, NoReturn, ParamSpec, get_type_hints
@@ -15,6 +14,7 @@ import typer
 from sfumato.cli.options import InputOption, QuietOption, read_input
 from sfumato.cli.output import abandon, hush, say
 from sfumato.cli.wording import option_of, with_input, with_options
+from sfumato.dataclasses import dataclass
 from sfumato.errors import ParameterError, SfumatoError, VerificationError, lacks_memory, reason_of
 from sfumato.files.reading import listening, saying, tell
 

@@ -10,11 +10,11 @@ import os
 import subprocess
 import sys
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 
 from sfumato.cli.command import BROKEN, WRONG
 from sfumato.cli.output import clean, say
+from sfumato.dataclasses import dataclass
 
 _MANIFEST, _EVIDENCE = "manifest.json", "evidence.json"
 _KEYS = {"sfumato", "columns", "models", "rows"}

@@ -5,13 +5,13 @@ table and the recoding, and may hold both side by side: that is private, and goe
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from functools import cached_property
 from typing import NamedTuple, Self
 
 import numpy as np
 
 from sfumato.counts import Column, FrequencySet
+from sfumato.dataclasses import dataclass
 from sfumato.errors import InputError, UnknownColumnError
 from sfumato.recode.recoded import recode_entries
 from sfumato.recoding import LocalRecoding, SolvedRecoding

@@ -1,11 +1,11 @@
 """Diff: what changed in risk and utility between two releases, and why."""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any, Literal
 
 from sfumato.attacks import Outcome
 from sfumato.comparison.trial import ASKED
+from sfumato.dataclasses import dataclass
 from sfumato.policy import GivenPolicy, Policy, policy_of
 from sfumato.releases.manifest import Manifest
 from sfumato.releases.opening import open_release

@@ -1,10 +1,11 @@
 """Facts of a column: its values, drawn, and how many people it singles out."""
 
-from dataclasses import dataclass, field
+from dataclasses import field
 
 import numpy as np
 
 from sfumato.counts import FrequencySet
+from sfumato.dataclasses import dataclass
 from sfumato.drafting.inspection import SubsetRisk, people_alone, telling_subsets
 from sfumato.showing.charts import histogram_svg, sketch_svg
 from sfumato.tables import Domain

@@ -4,13 +4,14 @@ import csv
 import io
 import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from os import PathLike
 from pathlib import Path
 from typing import Any
 
 from sfumato.attacks.adversary.trial import AT_RISK, RISKS, Trial
 from sfumato.comparison.trial import ASKED, Binding, loss_words
+from sfumato.dataclasses import dataclass
 from sfumato.errors import ParameterError, UnknownNameError
 from sfumato.files import write_file
 from sfumato.losses import NormalizedLoss

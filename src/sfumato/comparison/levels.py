@@ -1,11 +1,12 @@
 """Levels side by side: the lattice of a policy, and what one level less would cost."""
 
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, replace
 from typing import Any
 
 import numpy as np
 
 from sfumato.counts import FrequencySet
+from sfumato.dataclasses import dataclass
 from sfumato.errors import InfeasibleError
 from sfumato.policy import FULL_DOMAIN, REGIONAL, Policy
 from sfumato.recode.deciding import (

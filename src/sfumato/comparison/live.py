@@ -4,7 +4,7 @@ import re
 from collections import OrderedDict
 from collections.abc import Hashable, Iterable, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import date
 from functools import cached_property
 from threading import RLock
@@ -34,6 +34,7 @@ from sfumato.comparison.levels import LevelMap, map_levels, within_seconds
 from sfumato.comparison.trial import ASKED, ComparedTable, publish_on_counts
 from sfumato.comparison.variations import name_policies
 from sfumato.counts import FrequencySet
+from sfumato.dataclasses import dataclass
 from sfumato.derivations import Preparation, Shift
 from sfumato.derivations.dates import CANONICAL, look_like_dates
 from sfumato.errors import InputError, SfumatoError

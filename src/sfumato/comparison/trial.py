@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from concurrent.futures import BrokenExecutor
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pickle import PickleError
 from time import perf_counter
 from typing import NamedTuple, TypeAlias
@@ -26,6 +26,7 @@ from sfumato.attacks.adversary.trial import (
     with_judged,
 )
 from sfumato.counts import FrequencySet
+from sfumato.dataclasses import dataclass
 from sfumato.decouplings import DECOUPLINGS, Decoupling
 from sfumato.errors import SfumatoError
 from sfumato.harm import HarmRule

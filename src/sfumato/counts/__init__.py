@@ -5,13 +5,14 @@ decides, it decides on these.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from functools import cached_property
 from types import NoneType
 from typing import NamedTuple, Self
 
 import numpy as np
 
+from sfumato.dataclasses import dataclass
 from sfumato.errors import UnknownColumnError
 from sfumato.text import fold_spelling, in_order, is_missing, text_of, text_or_none
 from sfumato.typing import BoolArray, CodeArray, FloatArray, IntArray, Value

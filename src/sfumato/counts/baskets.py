@@ -1,11 +1,11 @@
 """Baskets: the items that each row of a table has, and how many rows share some of them."""
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
 
+from sfumato.dataclasses import dataclass
 from sfumato.typing import CodeArray, IntArray
 
 _AT_ONCE = 2**21

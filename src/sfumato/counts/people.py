@@ -7,7 +7,7 @@ pair once, until coarser classes hold all their rows.
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 import numpy as np
 
@@ -20,6 +20,7 @@ from sfumato.counts import (
     number_keys,
     sums,
 )
+from sfumato.dataclasses import dataclass
 from sfumato.typing import BoolArray, FloatArray, IntArray
 
 _MOST_FOLDED = 64

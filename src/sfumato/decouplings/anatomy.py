@@ -1,12 +1,13 @@
 """Anatomy: exact quasi-identifiers in one table, buckets of sensitive values in another."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any, ClassVar, Self
 
 import numpy as np
 
 from sfumato.counts import Column, FrequencySet, group
+from sfumato.dataclasses import dataclass
 from sfumato.decouplings.base import (
     DecoupledPart,
     Decoupling,

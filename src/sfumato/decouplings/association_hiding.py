@@ -5,7 +5,7 @@ decouplings publish every one.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, fields
+from dataclasses import field, fields
 from functools import cached_property
 from itertools import combinations
 from typing import Any, ClassVar, Literal, NamedTuple, Self
@@ -13,6 +13,7 @@ from typing import Any, ClassVar, Literal, NamedTuple, Self
 import numpy as np
 
 from sfumato.counts import FrequencySet, group, sums
+from sfumato.dataclasses import dataclass
 from sfumato.decouplings.base import DecoupledPart, Decoupling, GroupedTables, Parts
 from sfumato.errors import ParameterError, require_int, require_number
 from sfumato.hierarchy import HierarchyBuilder, Ladder, Suppress

@@ -4,7 +4,7 @@ import json
 import re
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import cached_property
 from hashlib import sha256
 from typing import Any, ClassVar, Literal, Self
@@ -12,6 +12,7 @@ from typing import Any, ClassVar, Literal, Self
 import numpy as np
 
 from sfumato.counts import Column, FrequencySet, add_up, group, sums
+from sfumato.dataclasses import dataclass
 from sfumato.decouplings.noise import GivenNoise
 from sfumato.errors import InputError, ParameterError, UnknownColumnError
 from sfumato.hierarchy import HierarchyBuilder

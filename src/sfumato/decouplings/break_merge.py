@@ -1,12 +1,13 @@
 """Break-Merge: the quasi-identifiers in one table, each sensitive column in another."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any, ClassVar
 
 import numpy as np
 
 from sfumato.counts import FrequencySet
+from sfumato.dataclasses import dataclass
 from sfumato.decouplings.base import (
     DecoupledPart,
     Decoupling,

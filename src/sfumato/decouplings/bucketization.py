@@ -1,12 +1,12 @@
 """Bucketization: exact quasi-identifiers, in buckets that keep the models of the policy."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any, ClassVar, Self
 
 import numpy as np
 
 from sfumato.counts import Column, FrequencySet, group, sums
+from sfumato.dataclasses import dataclass
 from sfumato.decouplings.anatomy import GIVES_AWAY, NOT_BY_LOT, publish_buckets
 from sfumato.decouplings.base import (
     Decoupling,

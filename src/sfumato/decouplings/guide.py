@@ -1,10 +1,10 @@
 """The texts beside the tables of a decoupled release, with recipes for those who analyse them."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
+from sfumato.dataclasses import dataclass
 from sfumato.decouplings.base import DecoupledPart, Parts, free_name
 from sfumato.decouplings.texts import key_of, read_text, sql_type, type_of
 from sfumato.showing.plain import SAFE_NAME, render

@@ -1,9 +1,9 @@
 """Noise in the counts of decoupled tables: the budget that a policy asks for."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Self, TypeAlias
 
+from sfumato.dataclasses import dataclass
 from sfumato.errors import ParameterError, require_int, require_number, suggest
 
 GivenNoise: TypeAlias = Mapping[str, int | float | str]

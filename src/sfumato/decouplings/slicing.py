@@ -1,12 +1,13 @@
 """Slicing: attributes in columns, rows in buckets, and each column by itself within a bucket."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, fields, replace
+from dataclasses import fields, replace
 from typing import Any, ClassVar, Literal, Self
 
 import numpy as np
 
 from sfumato.counts import FrequencySet, group, sums
+from sfumato.dataclasses import dataclass
 from sfumato.decouplings.anatomy import NOT_BY_LOT
 from sfumato.decouplings.base import (
     DecoupledPart,

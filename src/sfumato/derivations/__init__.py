@@ -8,12 +8,13 @@ import hmac
 import re
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from datetime import date
 from hashlib import sha256
 from pathlib import Path
 from typing import ClassVar, Literal, Self
 
+from sfumato.dataclasses import dataclass
 from sfumato.derivations.dates import DateForm
 from sfumato.errors import ParameterError, require_int
 from sfumato.files import in_folder

@@ -8,12 +8,14 @@ import re
 import unicodedata
 from collections.abc import Iterable, Mapping
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import field
 from datetime import date, datetime
 from functools import lru_cache
 from typing import NamedTuple, TypeAlias
 
+from sfumato.dataclasses import dataclass
 from sfumato.errors import ParameterError, some
+from sfumato.patterns import late
 from sfumato.text import Value, format_integer, text_of
 
 DAY_FIRST, MONTH_FIRST, YEAR_FIRST = "day-first", "month-first", "year-first"
@@ -58,22 +60,20 @@ _WEEKDAYS = frozenset(_DAY_NAMES.split())
 
 _WORD = r"([^\W\d_]{3,10})\.?"
 _REST = r"(?:(?:T|,? +|,)(\S.*))?"
-_NUMBERS = re.compile(rf"(\d{{1,4}})([-./ ]) ?(\d{{1,2}})\2 ?(\d{{1,4}}){_REST}", re.ASCII)
-_DAY_NAME = re.compile(
+_NUMBERS = late(rf"(\d{{1,4}})([-./ ]) ?(\d{{1,2}})\2 ?(\d{{1,4}}){_REST}", re.ASCII)
+_DAY_NAME = late(
     rf"(\d{{1,2}})(?:\.|st|nd|rd|th|er|º)?[-/ ]{{0,2}}(?:de |of )?{_WORD},?[-/ ]{{0,2}}(?:de )?"
     rf"'?(\d{{4}}|\d{{2}}){_REST}"
 )
-_NAME_DAY = re.compile(
-    rf"{_WORD}[-/ ]{{0,2}}(\d{{1,2}})(?:st|nd|rd|th)?(?:, ?|[-/ ])(\d{{4}}){_REST}"
-)
-_YEAR_NAME = re.compile(rf"(\d{{4}})[-/ .]{{1,2}}{_WORD}[-/ ]{{1,2}}(\d{{1,2}}){_REST}")
-_NAME_YEAR = re.compile(rf"{_WORD},?[-/ ]{{0,2}}(?:de )?(\d{{4}})")
-_COMPACT = re.compile(r"(\d{8})(?:[T ]?(\d{4}(?:\d{2})?(?:[.,]\d{1,9})?(?:Z|[+-]\d{2}:?\d{2})?))?",
+_NAME_DAY = late(rf"{_WORD}[-/ ]{{0,2}}(\d{{1,2}})(?:st|nd|rd|th)?(?:, ?|[-/ ])(\d{{4}}){_REST}")
+_YEAR_NAME = late(rf"(\d{{4}})[-/ .]{{1,2}}{_WORD}[-/ ]{{1,2}}(\d{{1,2}}){_REST}")
+_NAME_YEAR = late(rf"{_WORD},?[-/ ]{{0,2}}(?:de )?(\d{{4}})")
+_COMPACT = late(r"(\d{8})(?:[T ]?(\d{4}(?:\d{2})?(?:[.,]\d{1,9})?(?:Z|[+-]\d{2}:?\d{2})?))?",
                       re.ASCII)  # fmt: skip
-_YEAR = re.compile(r"\d{4}", re.ASCII)
-_YEAR_MONTH = re.compile(r"(\d{4})[-./](\d{1,2})", re.ASCII)
-_MONTH_YEAR = re.compile(r"(\d{1,2})[-./] ?(\d{4})", re.ASCII)
-_TIME = re.compile(
+_YEAR = late(r"\d{4}", re.ASCII)
+_YEAR_MONTH = late(r"(\d{4})[-./](\d{1,2})", re.ASCII)
+_MONTH_YEAR = late(r"(\d{1,2})[-./] ?(\d{4})", re.ASCII)
+_TIME = late(
     r"(\d{1,2}):?(\d{2})(?::?(\d{2})(?:[.,](\d{1,9}))?)?(?: ?([ap])\.?m\.?)?(?: ?(?:uhr|h))?"
     r" ?(z|utc|gmt|[+-]\d{2}(?::?\d{2})?)?(?:\[[\w/+-]+\])?",
     re.ASCII | re.IGNORECASE,
@@ -290,7 +290,7 @@ _DIRECTIVES = {
     "f": r"(?P<f>\d{1,6})", "p": r"(?P<p>[aApP]\.?[mM]\.?)",
     "z": r"(?P<z>Z|[+-]\d{2}:?\d{2})", "%": "%",
 }  # fmt: skip
-_PLAIN_FORMAT = re.compile(r"(d{1,2}|m{1,2}|y{4}|y{2})", re.IGNORECASE)
+_PLAIN_FORMAT = late(r"(d{1,2}|m{1,2}|y{4}|y{2})", re.IGNORECASE)
 _ALLOWED = (
     f"{', '.join(ORDERS)}, {DETECT}, or a format such as %d.%m.%Y or dd.mm.yyyy (with %d, %m, %b "
     "and %Y or, with a pivot, %y)"
@@ -586,7 +586,7 @@ def iso_of(value: Value) -> str | None:
     return None
 
 
-_ISO_START = re.compile(r"\d{4}($|-\d{2}($|-\d{2}($|[T ])))", re.ASCII)
+_ISO_START = late(r"\d{4}($|-\d{2}($|-\d{2}($|[T ])))", re.ASCII)
 
 
 def day_of(written: str) -> date | None:
@@ -627,5 +627,5 @@ def look_like_dates(values: Iterable[Value]) -> bool:
     return whole
 
 
-_LIKELY_DAY = re.compile(r"(18|19|20)\d{2}(0[1-9]|1[0-2])(0[1-9]|[12]\d|3[01])", re.ASCII)
-_SHORT_DAY = re.compile(r"\d{2}([-./])\d{2}\1\d{2}\b|.*[^\W\d_]{3}")
+_LIKELY_DAY = late(r"(18|19|20)\d{2}(0[1-9]|1[0-2])(0[1-9]|[12]\d|3[01])", re.ASCII)
+_SHORT_DAY = late(r"\d{2}([-./])\d{2}\1\d{2}\b|.*[^\W\d_]{3}")

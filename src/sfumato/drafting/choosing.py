@@ -1,10 +1,11 @@
 """Choosing a draft: models, method and columns, by what is gone and who is at risk."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import NamedTuple, Protocol, TypeAlias
 
 from sfumato.attacks.adversary.trial import Trial
+from sfumato.dataclasses import dataclass
 from sfumato.drafting.given import Instructions
 from sfumato.drafting.guess import without_codes
 from sfumato.drafting.making import BOXES, NEIGHBOURS, Making

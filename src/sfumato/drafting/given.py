@@ -1,10 +1,11 @@
 """Instructions of the owner of a table for the draft of a policy, and what it starts from."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, fields
+from dataclasses import field, fields
 from types import MappingProxyType
 from typing import Any
 
+from sfumato.dataclasses import dataclass
 from sfumato.errors import ParameterError, UnknownNameError, names_in, require_int
 from sfumato.files.reading import Reading
 from sfumato.hierarchy.language import language_of

@@ -21,6 +21,7 @@ from sfumato.drafting.day_numbers import date_numbers, day_counts
 from sfumato.drafting.persons import PersonKey, Traits, find_person
 from sfumato.drafting.relations import ROWS, Relation, Relations, relations_in
 from sfumato.lists import read_lists
+from sfumato.patterns import late
 from sfumato.policy.meanings import (
     FOR_NAMES,
     NAMING,
@@ -60,11 +61,11 @@ _MANY = 100
 """In fewer rows, whole numbers may be different in every row and mean anything."""
 
 _PATTERNS = {
-    "e-mail addresses": re.compile(r"[^@\s]+@[^@\s]+\.[^@\s]+"),
-    "account numbers (IBAN)": re.compile(r"[A-Z]{2}\d{2} ?([A-Z0-9]{4} ?){2,7}[A-Z0-9]{1,4}"),
-    "card numbers": re.compile(r"\d{4}([ -]\d{4}){3}"),
-    "social security numbers": re.compile(r"\d{3}-\d{2}-\d{4}"),
-    "national numbers of people": re.compile(
+    "e-mail addresses": late(r"[^@\s]+@[^@\s]+\.[^@\s]+"),
+    "account numbers (IBAN)": late(r"[A-Z]{2}\d{2} ?([A-Z0-9]{4} ?){2,7}[A-Z0-9]{1,4}"),
+    "card numbers": late(r"\d{4}([ -]\d{4}){3}"),
+    "social security numbers": late(r"\d{3}-\d{2}-\d{4}"),
+    "national numbers of people": late(
         r"\d{8}-?[A-Z]|[XYZ]-?\d{7}-?[A-Z]"  # Spain
         r"|[A-Z]{2} ?\d{2} ?\d{2} ?\d{2} ?[A-D]"  # United Kingdom
         r"|[A-Z]{6}\d{2}[A-Z]\d{2}[A-Z]\d{3}[A-Z]"  # Italy
@@ -76,21 +77,21 @@ _PATTERNS = {
         r"|756\.\d{4}\.\d{4}\.\d{2}"  # Switzerland
         r"|\d{3}\.\d{3}\.\d{3}-\d{2}|\d{1,2}\.\d{3}\.\d{3}-[\dkK]"  # Brazil, Chile
     ),
-    "unique identifiers (UUID)": re.compile(r"[0-9a-fA-F]{8}(-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}"),
-    "hashes": re.compile(r"([0-9a-f]{32}|[0-9a-f]{40}|[0-9a-f]{64})", re.IGNORECASE),
-    "internet addresses": re.compile(
+    "unique identifiers (UUID)": late(r"[0-9a-fA-F]{8}(-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}"),
+    "hashes": late(r"([0-9a-f]{32}|[0-9a-f]{40}|[0-9a-f]{64})", re.IGNORECASE),
+    "internet addresses": late(
         r"\w{3,6}://\S+|www\.\S+|\d{1,3}(\.\d{1,3}){3}|([0-9a-fA-F]{0,4}:){4,7}[0-9a-fA-F]{1,4}"
         r"|([0-9A-Fa-f]{2}[:-]){5}[0-9A-Fa-f]{2}|@\w{2,40}"
     ),
-    "coordinates": re.compile(r"\D{0,8}[-+]?\d{1,3}\.\d{3,}\D{1,4}[-+]?\d{1,3}\.\d{3,}\D{0,3}"),
-    "telephone numbers": re.compile(
+    "coordinates": late(r"\D{0,8}[-+]?\d{1,3}\.\d{3,}\D{1,4}[-+]?\d{1,3}\.\d{3,}\D{0,3}"),
+    "telephone numbers": late(
         r"(\+\d|\(\d|00\d|0\d{1,4}[ /-])[\d ()./-]{6,20}"
         r"|\(?\d{3}\)?[-. ]\d{3}[-. ]\d{4}|[6-9]\d{2} \d{3} \d{3}"
     ),
 }
 """Values that name or find a person whatever the column is called."""
 
-_FIGURE = re.compile(r"[<>~≤≥≈]? ?[-+]?\d[\d.,' ]*( ?[^\d\s]{1,5})?")
+_FIGURE = late(r"[<>~≤≥≈]? ?[-+]?\d[\d.,' ]*( ?[^\d\s]{1,5})?")
 """A number as people write it: with a sign, with separators, with a unit."""
 
 _LIFETIME = 40
@@ -1704,12 +1705,12 @@ _NEGATIVE_CODES = frozenset({-1, -2, -3, -4, -5, -6, -7, -8, -9, -88, -97, -98, 
 _POSITIVE_CODES = frozenset({
     9, 97, 98, 99, 888, 996, 997, 998, 999, 8888, 9997, 9998, 9999, 99999, 999999,
 })  # fmt: skip
-_NO_ANSWER = re.compile(
+_NO_ANSWER = late(
     r"missing|refus|don.?t know|dont know|no answer|not (ascertained|applicable|available|stated|"
     r"asked)|unknown|inapplicable|keine angabe|weiss nicht|verweigert|trifft nicht zu|fehlend|"
     r"sans reponse|ne sait pas|non reponse|no sabe|no contesta|no aplica|^n ?/? ?a$"
 )
-_PART_OF_YEAR = re.compile(
+_PART_OF_YEAR = late(
     r"(18|19|20)\d\d ?[-/ ]?[QTVqtv][1-4]|[QTVqtv][1-4] ?[-/ ]?(18|19|20)\d\d|"
     r"(0?[1-9]|1[0-2])[./-](18|19|20)\d\d|(18|19|20)\d\d[-/ ]?[KWkw]+\d\d?|"
     r"[^\W\d]{3,10}\.?[ -/](18|19|20)\d\d"
@@ -1718,32 +1719,32 @@ _FLAGS = frozenset({
     "0", "1", "0.0", "1.0", "yes", "no", "y", "n", "true", "false", "ja", "nein", "j", "oui", "non",
     "o", "si", "sí", "s", "t", "f",
 })  # fmt: skip
-_LETTERS = re.compile(r"[^\W\d_]+")
+_LETTERS = late(r"[^\W\d_]+")
 _THINGS_NAMED = 30
-_ICD = re.compile(r"[A-TV-Z]\d[0-9A-Z](\.?[0-9A-Z]{1,4})?", re.IGNORECASE)
+_ICD = late(r"[A-TV-Z]\d[0-9A-Z](\.?[0-9A-Z]{1,4})?", re.IGNORECASE)
 _SAID: dict[ColumnKind, re.Pattern[str]] = {
-    ColumnKind.SEX: re.compile(
+    ColumnKind.SEX: late(
         r"^(m|f|w|d|x|male|female|man|woman|men|women|boy|girl|mann|frau|maennlich|mannlich|"
         r"weiblich|divers|homme|femme|masculin|feminin|hombre|mujer|masculino|femenino|varon)s?$"
     ),
-    ColumnKind.FAMILY: re.compile(
+    ColumnKind.FAMILY: late(
         r"\b(un)?married|divorc|widow|separated|cohabit|^single|ledig|verheiratet|geschieden|"
         r"verwitwet|celibataire|^marie|veuf|veuve|solter|casad|viud"
     ),
-    ColumnKind.ORIGIN: re.compile(
+    ColumnKind.ORIGIN: late(
         r"^(non )?(white|black|asian|hispanic|latin|caucas)|african|native american|pacific isl|"
         r"mixed race|^afro"
     ),
-    ColumnKind.WORK: re.compile(
+    ColumnKind.WORK: late(
         r"school|college|bachelor|master|\bdegree|university|\bphd|doctorate|diploma|graduate|"
         r"abitur|schulabschl|realschul|hauptschul|lycee|licence|universi|primaria|secundaria|"
         r"^(un|self )?employed|retired|housewife|homemaker|full time|part time|arbeitslos|rentner"
     ),
-    ColumnKind.BELIEF: re.compile(
+    ColumnKind.BELIEF: late(
         r"agree|satisf|approve|oppose|favou?r|support|democrat|republican|liberal|conservativ|"
         r"protestant|catholic|muslim|jewish|zufrieden|stimme |d accord|acuerdo"
     ),
-    ColumnKind.HEALTH: re.compile(
+    ColumnKind.HEALTH: late(
         r"cancer|carcinoma|diabet|infection|disease|syndrome|fracture|hypertens|asthma|itis\b|"
         r"smoker|neoplasm|circulatory|respiratory|\bhiv\b|tumou?r"
     ),
@@ -1774,14 +1775,14 @@ def _plain(text: str) -> str:
     return "".join(char for char in spread if not unicodedata.combining(char))
 
 
-_TITLED = re.compile(
+_TITLED = late(
     r"\b(Dr|Drs|Prof|Mr|Mrs|Ms|Hr|Fr|Mme|Mlle|Sr|Sra|Srta|Dott|Dottssa|Sig|Dhr|Mevr|PD|Doc)\.? ?"
     r"(med|h\.c|ssa)?\.? ?[A-Z\u00c0-\u00de][\w'’-]+"
     r"|\b(Herr|Frau|Doctor|Docteur|Doctora|Dottor|Dottoressa|Monsieur|Madame|Señor|Señora|Signor|"
     r"Signora|Mevrouw|Meneer) [A-Z\u00c0-\u00de][\w'’-]+"
 )
 _CAPITAL = r"[A-Z\u00c0-\u00de][\w'’.-]*"
-_NAME = re.compile(rf"{_CAPITAL}(,? {_CAPITAL}|,? (de|von|van|del|la|di)){{1,4}}")
+_NAME = late(rf"{_CAPITAL}(,? {_CAPITAL}|,? (de|von|van|del|la|di)){{1,4}}")
 """The form of a full name."""
 
 

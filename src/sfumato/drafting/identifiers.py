@@ -2,17 +2,18 @@
 
 import re
 from collections.abc import Callable, Collection, Mapping, Sequence
-from dataclasses import dataclass
 from datetime import date
 from enum import StrEnum
 from functools import cache, cached_property
 from pathlib import Path
 
+from sfumato.dataclasses import dataclass
 from sfumato.derivations.dates import look_like_dates
 from sfumato.drafting.day_numbers import date_numbers
 from sfumato.drafting.guess import are_names, identifying, is_free_text, names_someone
 from sfumato.hierarchy.zip_areas import small_zip_areas
 from sfumato.lists import read_lists
+from sfumato.patterns import late
 from sfumato.policy.meanings import ColumnKind, is_of_birth, meaning_of, words
 from sfumato.tables import Domain
 from sfumato.text import STAR, number_of, text_of
@@ -273,48 +274,48 @@ _FLAGS = frozenset({
     "0", "1", "yes", "no", "y", "n", "true", "false", "t", "f", "ja", "nein", "si", "oui", "non",
     "none", "unknown",
 })  # fmt: skip
-_CODE = re.compile(r"(?=(.*\d){3})[A-Za-z0-9][A-Za-z0-9 ._/#()-]{3,40}")
-_LETTERS = re.compile(r"[^\W\d_][^\d]*")
-_MAIL = re.compile(r"(.*<)?\s*[^@\s<>]+@[^@\s<>]+\.[A-Za-z]{2,}\s*>?")
-_SSN = re.compile(
+_CODE = late(r"(?=(.*\d){3})[A-Za-z0-9][A-Za-z0-9 ._/#()-]{3,40}")
+_LETTERS = late(r"[^\W\d_][^\d]*")
+_MAIL = late(r"(.*<)?\s*[^@\s<>]+@[^@\s<>]+\.[A-Za-z]{2,}\s*>?")
+_SSN = late(
     r"(?!000|9\d\d.00)\d{3}(?P<between>[- .])\d{2}(?P=between)\d{4}|[Xx*]{3}-?[Xx*]{2}-?\d{4}"
 )
-_PHONE = re.compile(
+_PHONE = late(
     r"(\+\d{1,3}[ .-]?|00\d{1,3}[ .-]?|1[ .-])?(\(\d{2,5}\)[ -]?|\d{2,5}[ ./-])"
     r"(\d( - |[ ./-])?){5,9}\d( ?(x|ext\.?) ?\d{1,5})?|\+\d{9,14}"
 )
-_DASHED = re.compile(
+_DASHED = late(
     r"(\(\d{3}\) ?|\d{3}( - |[-./ ]))\d{3}( - |[-. ])\d{4}|(\+\d{1,3} ?)[\d ()./-]{7,18}"
 )
-_URL = re.compile(
+_URL = late(
     r"(https?|ftp)://\S+|www\.\S+\.\S+"
     r"|[\w-]+(\.[\w-]+)*\.(com|org|net|edu|io|me|info|app|co\.\w\w)(/\S*)?"
 )
-_HANDLE = re.compile(r"@\w{2,40}|/?(in|user|u)/[\w.-]+")
+_HANDLE = late(r"@\w{2,40}|/?(in|user|u)/[\w.-]+")
 _OCTET = r"(25[0-5]|2[0-4]\d|1?\d?\d)"
-_IP = re.compile(
+_IP = late(
     rf"{_OCTET}(\.{_OCTET}){{3}}(:\d+|/\d+)?"
     r"|\[?([0-9a-fA-F]{0,4}:){4,7}[0-9a-fA-F]{0,4}(%\w+)?(\](:\d+)?)?"
     r"|\[?(?=.*::)([0-9a-fA-F]{0,4}:){2,7}[0-9a-fA-F]{0,4}(%\w+)?(/\d+)?(\](:\d+)?)?"
 )
-_MAC = re.compile(
+_MAC = late(
     r"([0-9A-Fa-f]{2}[:-]){5}[0-9A-Fa-f]{2}|(?=.*[A-Fa-f])([0-9A-Fa-f]{4}\.){2}[0-9A-Fa-f]{4}"
 )
-_UDI = re.compile(r"\(01\)\s?\d{14}.*|\+[A-Z]\d{3}\w{1,18}/.*")
-_VIN = re.compile(r"(?=.*[A-Za-z])(?=.*\d)([A-HJ-NPR-Z0-9]{17}|[a-hj-npr-z0-9]{17})")
-_IBAN = re.compile(r"[A-Z]{2}\d{2} ?([A-Z0-9]{4} ?){2,7}[A-Z0-9]{1,4}")
-_CARD = re.compile(r"\d{4}([ -]\d{4}){3}|\d{4}[ -]\d{6}[ -]\d{5}")
-_IMAGE = re.compile(r"data:image/.+|.*\.(jpe?g|png|gif|bmp|tiff?|heic|webp|dcm)", re.IGNORECASE)
-_PRINT = re.compile(r".*\.(wsq|fpt|iso19794|wav|mp3|flac|ogg|m4a)", re.IGNORECASE)
-_UUID = re.compile(r"[0-9a-fA-F]{8}(-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}")
-_HASH = re.compile(r"([0-9a-f]{32}|[0-9a-f]{40}|[0-9a-f]{56}|[0-9a-f]{64})", re.IGNORECASE)
-_MBI = re.compile(r"[1-9][A-Z][A-Z0-9]\d-?[A-Z][A-Z0-9]\d-?[A-Z]{2}\d{2}")
-_ZIP_LONG = re.compile(r"\d{5}-\d{4}")
-_POINT = re.compile(
+_UDI = late(r"\(01\)\s?\d{14}.*|\+[A-Z]\d{3}\w{1,18}/.*")
+_VIN = late(r"(?=.*[A-Za-z])(?=.*\d)([A-HJ-NPR-Z0-9]{17}|[a-hj-npr-z0-9]{17})")
+_IBAN = late(r"[A-Z]{2}\d{2} ?([A-Z0-9]{4} ?){2,7}[A-Z0-9]{1,4}")
+_CARD = late(r"\d{4}([ -]\d{4}){3}|\d{4}[ -]\d{6}[ -]\d{5}")
+_IMAGE = late(r"data:image/.+|.*\.(jpe?g|png|gif|bmp|tiff?|heic|webp|dcm)", re.IGNORECASE)
+_PRINT = late(r".*\.(wsq|fpt|iso19794|wav|mp3|flac|ogg|m4a)", re.IGNORECASE)
+_UUID = late(r"[0-9a-fA-F]{8}(-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}")
+_HASH = late(r"([0-9a-f]{32}|[0-9a-f]{40}|[0-9a-f]{56}|[0-9a-f]{64})", re.IGNORECASE)
+_MBI = late(r"[1-9][A-Z][A-Z0-9]\d-?[A-Z][A-Z0-9]\d-?[A-Z]{2}\d{2}")
+_ZIP_LONG = late(r"\d{5}-\d{4}")
+_POINT = late(
     r"\(?-?\d{1,2}\.\d{3,}°?[NS]?[,; ]+-?1?\d{1,2}\.\d{3,}°?[EW]?\)?"
     r"|\d{1,2}° ?\d{1,2}['′].*[NS],? ?1?\d{1,2}° ?\d{1,2}['′].*[EWO]"
 )
-_COUNTY = re.compile(r".+ (County|Parish|Borough|Township)", re.IGNORECASE)
+_COUNTY = late(r".+ (County|Parish|Borough|Township)", re.IGNORECASE)
 
 _FORMS: Sequence[tuple[IdentifierKind, re.Pattern[str], str]] = (
     (IdentifierKind.EMAIL, _MAIL, "e-mail addresses"),
@@ -518,13 +519,13 @@ _MONTHS = (
     r"(jan|feb|mar|apr|may|mai|jun|jul|aug|sep|sept|oct|okt|nov|dec|dez|ene|abr|ago|dic|fev|avr)"
     r"[a-zéû]*\.?"
 )
-_PARTS_OF_YEARS = re.compile(
+_PARTS_OF_YEARS = late(
     rf"(18|19|20)\d\d[-/. ]?[QqTt][1-4]|[QqTt][1-4][-/. ]?(18|19|20)\d\d|(18|19|20)\d\d[-/.]"
     rf"(0?[1-9]|1[0-2])|(0?[1-9]|1[0-2])[-/.](18|19|20)\d\d|{_MONTHS}[- ]?(18|19|20)\d\d"
     r"|(18|19|20)\d\d[- ]?W\d\d?",
     re.IGNORECASE,
 )
-_DAY = re.compile(
+_DAY = late(
     rf"\b(18|19|20)\d\d-\d\d-\d\d|\b\d{{1,2}}[./-]\d{{1,2}}[./-](18|19|20)?\d\d\b"
     rf"|\b\d{{1,2}}(\.|st|nd|rd|th)?( of)?[ -]?{_MONTHS},?[ -]?(18|19|20)\d\d"
     rf"|\b{_MONTHS} \d{{1,2}}(st|nd|rd|th)?(, ?| )(\d\d?:\d\d(:\d\d)? )?(18|19|20)\d\d",
@@ -534,16 +535,14 @@ _MONTH = (
     r"(January|February|March|April|May|June|July|August|September|October|November|December|Januar"
     r"|Februar|März|Mai|Juni|Juli|Oktober|Dezember)"
 )
-_MONTH_AND = re.compile(
+_MONTH_AND = late(
     rf"\b{_MONTH} \d{{1,2}}(st|nd|rd|th)?(?![\d.,%]| ?(m?g|ml|mm|to|times|patients|people)\b)"
     rf"|\b\d{{1,2}}(\.|st|nd|rd|th)?( of)? {_MONTH}\b|\b{_MONTH},? (18|19|20)\d\d\b"
 )
 """A month in words with a day or a year, as notes have it."""
-_FIRST_OF_YEAR = re.compile(r"(18|19|20)\d\d-01-01([T ]00:00(:00(\.0+)?)?)?")
-_YEAR = re.compile(r"(18|19|20)\d\d")
-_RANGE = re.compile(
-    r"\D*?(\d+(?:\.\d+)?)\s*(?:-|–|to under|to|bis|a|à|,|;|\.\.)\s*(\d+(?:\.\d+)?)\D*"
-)
+_FIRST_OF_YEAR = late(r"(18|19|20)\d\d-01-01([T ]00:00(:00(\.0+)?)?)?")
+_YEAR = late(r"(18|19|20)\d\d")
+_RANGE = late(r"\D*?(\d+(?:\.\d+)?)\s*(?:-|–|to under|to|bis|a|à|,|;|\.\.)\s*(\d+(?:\.\d+)?)\D*")
 _TIMES = {"month": 12, "months": 12, "monate": 12, "mo": 12, "mos": 12, "weeks": 52.18,
           "days": 365.25, "day": 365.25, "tage": 365.25}  # fmt: skip
 
@@ -659,18 +658,18 @@ _GIVEN = r"(?=[\w-]*\d{4}|(?:[\w-]*\d){5})[A-Za-z0-9][\w-]{4,24}\b"
 
 def _after(labels: str) -> re.Pattern[str]:
     """Return the form of a number that stands after what it is called: MRN 1234567."""
-    return re.compile(rf"\b({labels}){_NUMBERED}{_GIVEN}", re.IGNORECASE)
+    return late(rf"\b({labels}){_NUMBERED}{_GIVEN}", re.IGNORECASE)
 
 
 _OLD = r"(9\d|1[012]\d|ninety([ -](one|two|three|four|five|six|seven|eight|nine))?)"
-_OLD_INSIDE = re.compile(
+_OLD_INSIDE = late(
     rf"\b{_OLD}[ -]?(years?|yrs?\.?|y)[ -]?(old|of age|/? ?o\b)|\b{_OLD}[ -]?y\.?o\.?\b"
     rf"|\b(aged?|age of|alter)[ :]{{1,2}}{_OLD}\b(?! ?(\+|-|%|or|and|to|bis|und|oder)|[.,]\d)"
     rf"|\b{_OLD}[ -]?(jährig|Jahre alt)"
     rf"|\b(turned|alter von) {_OLD}\b|^{_OLD} ?(years?|yrs?\.?|y|Jahre)$",
     re.IGNORECASE,
 )
-_STREET = re.compile(
+_STREET = late(
     r"\b\d{1,5} ([NSEW]\.? |North |South |East |West )?([A-Z][a-z]+ |\d{1,3}(st|nd|rd|th) ){1,3}"
     r"(St|Street|Ave|Avenue|Rd|Road|Blvd|Boulevard|Drive|Ln|Lane|Court|Place|Pkwy|Hwy|Terrace)\b"
     r"|\b[A-ZÄÖÜ][a-zäöüß]+(str\.|straße|strasse|gasse|allee) \d{1,4}[a-z]?\b"
@@ -680,7 +679,7 @@ _STATES = (
     "AL|AK|AZ|AR|CA|CO|CT|DE|DC|FL|GA|HI|ID|IL|IN|IA|KS|KY|LA|ME|MD|MA|MI|MN|MS|MO|MT|NE|NV|NH|NJ"
     "|NM|NY|NC|ND|OH|OK|OR|PA|PR|RI|SC|SD|TN|TX|UT|VT|VA|WA|WV|WI|WY"
 )
-_IN_A_STATE = re.compile(
+_IN_A_STATE = late(
     rf"((?:^|, ?|[a-z] )({_STATES}),? |\b(?i:zip( code)?|postal code|plz)\W{{1,3}}"
     rf"|\b(lives?|living|resid(es|ing)) (in|at) )\d{{5}}(-\d{{4}})?\b"
 )
@@ -688,31 +687,31 @@ _PHONE_INSIDE = rf"(?<![\d.-])({_DASHED.pattern})(?![\d-])"
 
 _INSIDE: Sequence[tuple[IdentifierKind, re.Pattern[str], str]] = (
     (IdentifierKind.EMAIL,
-     re.compile(r"[\w.+-]+@[\w-]+\.[A-Za-z]{2,}|[\w.+-]+ ?[\[({] ?at ?[\])}] ?[\w-]+"
+     late(r"[\w.+-]+@[\w-]+\.[A-Za-z]{2,}|[\w.+-]+ ?[\[({] ?at ?[\])}] ?[\w-]+"
                 r"|[\w.+-]+ at [\w-]+\.(com|org|net|edu)\b"), "an e-mail address"),
     (IdentifierKind.SOCIAL_SECURITY,
-     re.compile(rf"(?<![\d.-])({_SSN.pattern})(?![\d-])|(?i:\bssn){_NUMBERED}\d{{9}}\b"),
+     late(rf"(?<![\d.-])({_SSN.pattern})(?![\d-])|(?i:\bssn){_NUMBERED}\d{{9}}\b"),
      "a social security number"),
-    (IdentifierKind.DEVICE, re.compile(rf"(?<![\w:-])({_MAC.pattern})(?![\w:-])"),
+    (IdentifierKind.DEVICE, late(rf"(?<![\w:-])({_MAC.pattern})(?![\w:-])"),
      "a hardware address"),
-    (IdentifierKind.IP, re.compile(
+    (IdentifierKind.IP, late(
         rf"(?<![\d.]){_OCTET}(\.{_OCTET}){{3}}(?![\d.])"
         r"|(?<![\w:])([0-9a-fA-F]{1,4}:){7}[0-9a-fA-F]{1,4}(?![\w:])"
         r"|(?<![\w:])([0-9a-fA-F]{1,4}:){2,6}(:[0-9a-fA-F]{1,4}){1,5}(?![\w:])"),
      "an IP address"),
-    (IdentifierKind.URL, re.compile(
+    (IdentifierKind.URL, late(
         r"https?://\S+|www\.\S+\.\S+|\b[\w-]+(\.[\w-]+)*\.(com|org|net|io|me|co\.\w\w)/\S+"),
      "a web address"),
-    (IdentifierKind.VEHICLE, re.compile(
+    (IdentifierKind.VEHICLE, late(
         r"\b(?=[A-Z0-9]*[A-Z])(?=[A-Z0-9]*\d)[A-HJ-NPR-Z0-9]{13}\d{4}\b"),
      "a vehicle identification number"),
     (IdentifierKind.VEHICLE,
-     re.compile(r"\b(?i:(licen[cs]e|number)? ?plate|kennzeichen)"
+     late(r"\b(?i:(licen[cs]e|number)? ?plate|kennzeichen)"
                 rf"{_NUMBERED}(?=[A-Z0-9 -]*\d)[A-Z0-9]{{1,4}}[ -]?[A-Z0-9]{{2,5}}\b"),
      "the number of a plate"),
-    (IdentifierKind.FAX, re.compile(rf"\b(tele)?fax\b\D{{0,12}}({_DASHED.pattern})", re.IGNORECASE),
+    (IdentifierKind.FAX, late(rf"\b(tele)?fax\b\D{{0,12}}({_DASHED.pattern})", re.IGNORECASE),
      "a fax number"),
-    (IdentifierKind.TELEPHONE, re.compile(
+    (IdentifierKind.TELEPHONE, late(
         rf"{_PHONE_INSIDE}|\b(?i:tel|phone|call|pager)\b\W{{0,3}}(\d{{3}}-\d{{4}}|\d{{10}})\b"
         r"|(?<![\d.-])0\d{2,4}[ /]\d{6,8}\b"),
      "a telephone number"),
@@ -731,8 +730,8 @@ _INSIDE: Sequence[tuple[IdentifierKind, re.Pattern[str], str]] = (
      _after(r"serial|serial number|s/n|sn\b|imei|device id"), "the number of a device"),
     (IdentifierKind.GEOGRAPHY, _STREET, "a street address"),
     (IdentifierKind.GEOGRAPHY, _IN_A_STATE, "a ZIP code"),
-    (IdentifierKind.PHOTO, re.compile(r"\b[\w-]+\.(jpe?g|png|heic)\b", re.IGNORECASE), "a picture"),
-    (IdentifierKind.BIOMETRIC, re.compile(r"\b[\w-]+\.(wsq|fpt|wav|mp3)\b", re.IGNORECASE),
+    (IdentifierKind.PHOTO, late(r"\b[\w-]+\.(jpe?g|png|heic)\b", re.IGNORECASE), "a picture"),
+    (IdentifierKind.BIOMETRIC, late(r"\b[\w-]+\.(wsq|fpt|wav|mp3)\b", re.IGNORECASE),
      "a recording"),
     (IdentifierKind.DATES, _DAY, "a date"),
     (IdentifierKind.DATES, _MONTH_AND, "a date"),

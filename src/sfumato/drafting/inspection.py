@@ -2,7 +2,7 @@
 
 import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, field
 from itertools import combinations, islice
 from math import comb
 from typing import Any, Literal
@@ -20,6 +20,7 @@ from sfumato.counts import (
     sums,
 )
 from sfumato.counts.people import ClassPeople
+from sfumato.dataclasses import dataclass
 from sfumato.drafting.special_uniques import SpecialUniques
 from sfumato.models import (
     AverageRisk,

@@ -1,8 +1,8 @@
 """Ways to publish the rows of a draft: the method, and whether sensitive columns stand apart."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 
+from sfumato.dataclasses import dataclass
 from sfumato.partition import Mdav, Mondrian
 
 _BLOCK = 4096

@@ -6,13 +6,13 @@ columns that stay the same and a column of times, in which no value comes twice,
 """
 
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass
 from math import log
 from typing import NamedTuple
 
 import numpy as np
 
 from sfumato.counts import Column
+from sfumato.dataclasses import dataclass
 from sfumato.policy.meanings import Key, has_word, is_of_a_person, key_of_people
 from sfumato.text import number_of
 from sfumato.typing import BoolArray, CodeArray, IntArray

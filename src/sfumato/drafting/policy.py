@@ -2,13 +2,14 @@
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from decimal import Decimal
 from textwrap import wrap
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from sfumato.dataclasses import dataclass
 from sfumato.decouplings import BreakMerge
 from sfumato.derivations.dates import ORDERS, DateForm, Detection, iso_of, look_like_dates
 from sfumato.drafting.given import Instructions

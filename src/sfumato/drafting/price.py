@@ -1,12 +1,13 @@
 """The price of a drafted policy, measured on counts before anything is written."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, replace
 from types import MappingProxyType
 from typing import Any, NamedTuple
 
 from sfumato.attacks.adversary.trial import Trial
 from sfumato.attacks.at_risk import AdversaryLine
+from sfumato.dataclasses import dataclass
 from sfumato.models import PrivacyModel
 from sfumato.recode.gone import DataGone
 from sfumato.showing.content import (

@@ -4,13 +4,13 @@ What is told by a quasi-identifier undoes what was generalised of it, if it is p
 """
 
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass
 from math import exp, log, sqrt
 from typing import NamedTuple
 
 import numpy as np
 
 from sfumato.counts import Column
+from sfumato.dataclasses import dataclass
 from sfumato.derivations.dates import read_text
 from sfumato.tables import Table
 from sfumato.tables.capabilities import draw_rows

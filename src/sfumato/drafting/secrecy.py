@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from sfumato.lists import read_lists
+from sfumato.patterns import late
 from sfumato.policy.meanings import words
 from sfumato.text import text_of
 from sfumato.typing import Value
@@ -19,7 +20,7 @@ _FEW_VALUES = 12
 
 _NONE_OF: dict[tuple[str, ...], str] = {("0", "1"): "0", ("0.0", "1.0"): "0.0"}
 
-_DIAGNOSIS = re.compile(r"[A-Z]\d[\dA-Z](\.?[\dA-Z]{1,4}|\.-)?")
+_DIAGNOSIS = late(r"[A-Z]\d[\dA-Z](\.?[\dA-Z]{1,4}|\.-)?")
 _MOSTLY = 0.8
 """The share of the values that are codes of diagnoses where all are read as such."""
 
@@ -32,7 +33,7 @@ class SecrecyGuess(NamedTuple):
     reason: str = ""
 
 
-_WISHED = re.compile(
+_WISHED = late(
     r"surviv|alive|success|respon[ds]|insur|cover|^(good)?health|active|exerc|vaccin|employ|^own|"
     r"^paid|^pass|accept|approv|complet|complian|remission|recover|cured|satisf|happy|trust|"
     r"liter|versichert|ueberleb|überleb|geheilt|erfolg|bestanden|assur|vivant|gueri|vivo|curad|"

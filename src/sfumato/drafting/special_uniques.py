@@ -6,13 +6,13 @@ of columns is a *minimal sample unique* of a row if the row is alone in it and i
 """
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from itertools import combinations
 from math import comb, prod
 
 import numpy as np
 
 from sfumato.counts import FrequencySet, PackedKeys
+from sfumato.dataclasses import dataclass
 from sfumato.errors import require_int
 from sfumato.showing.content import ContentTable, Sentence, Share
 from sfumato.text import format_integer, percent

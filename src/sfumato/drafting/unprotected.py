@@ -6,7 +6,7 @@ adversary knows one, two or three of them besides the quasi-identifiers.
 """
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, replace
 from functools import cached_property
 from itertools import combinations, islice
 from math import comb
@@ -15,6 +15,7 @@ from typing import Any, Literal, NamedTuple
 import numpy as np
 
 from sfumato.counts import Column, FrequencySet, PackedKeys, changes, group, sums
+from sfumato.dataclasses import dataclass
 from sfumato.drafting.guess import identifying, naming
 from sfumato.errors import InputError, some
 from sfumato.policy.meanings import meaning_of

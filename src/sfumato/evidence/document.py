@@ -7,7 +7,7 @@ import stat
 import tempfile
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from hashlib import sha256
 from pathlib import Path
 from typing import Any, BinaryIO, Literal, NamedTuple, Self, TypeAlias
@@ -15,6 +15,7 @@ from typing import Any, BinaryIO, Literal, NamedTuple, Self, TypeAlias
 import pyarrow as pa
 import rfc8785
 
+from sfumato.dataclasses import dataclass
 from sfumato.errors import InputError, OutputError, reason_of, some
 from sfumato.evidence.keys import (
     EVIDENCE,

@@ -1,8 +1,9 @@
 """The SQL that verifier and evidence need and that databases write differently."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 
+from sfumato.dataclasses import dataclass
 from sfumato.errors import ParameterError
 
 

@@ -9,11 +9,12 @@ import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from contextvars import ContextVar
-from dataclasses import dataclass, field, fields, replace
+from dataclasses import field, fields, replace
 from functools import cache
 from os import PathLike
 from pathlib import Path
 
+from sfumato.dataclasses import dataclass
 from sfumato.errors import ParameterError, require_int, require_text
 
 _WORDS = {

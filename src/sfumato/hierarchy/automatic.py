@@ -3,12 +3,12 @@
 import re
 from collections import Counter, defaultdict
 from collections.abc import Sequence
-from dataclasses import dataclass
 from decimal import Decimal
 from itertools import takewhile
 from math import ceil, log2
 from typing import ClassVar
 
+from sfumato.dataclasses import dataclass
 from sfumato.errors import HierarchyError, require_int
 from sfumato.hierarchy.base import Hierarchy, HierarchyBuilder, Suppress
 from sfumato.hierarchy.by_counts import even_ranges, nested_cuts

@@ -2,13 +2,14 @@
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, fields
+from dataclasses import fields
 from decimal import Decimal
 from pathlib import Path
 from typing import Any, ClassVar, Literal, NamedTuple, Self
 
 import numpy as np
 
+from sfumato.dataclasses import dataclass
 from sfumato.errors import HierarchyError, SfumatoError, some
 from sfumato.files import in_folder
 from sfumato.registry import Member

@@ -2,12 +2,12 @@
 
 import csv
 from collections.abc import Sequence
-from dataclasses import dataclass
 from functools import lru_cache
 from io import StringIO
 from pathlib import Path
 from typing import ClassVar, Literal, NamedTuple, Self
 
+from sfumato.dataclasses import dataclass
 from sfumato.errors import HierarchyError, ParameterError, require_text, suggest
 from sfumato.files import read_small
 from sfumato.files.reading import Reading, find_encoding, find_wide_encoding, tell

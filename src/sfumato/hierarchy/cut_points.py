@@ -2,11 +2,12 @@
 
 from collections import Counter
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from decimal import Decimal
 from functools import cached_property
 from typing import Self
 
+from sfumato.dataclasses import dataclass
 from sfumato.errors import HierarchyError, ParameterError, some
 from sfumato.hierarchy.group_tree import MOST_LEVELS, GroupTree
 from sfumato.hierarchy.intervals import Days, Intervals, Mark, Scale, mark_of

@@ -1,10 +1,10 @@
 """Dates: days become months, quarters, years, decades."""
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from datetime import date
 from typing import ClassVar, Self
 
+from sfumato.dataclasses import dataclass
 from sfumato.derivations.dates import DAY_FIRST, DateForm, Detection, iso_of, look_like_dates
 from sfumato.errors import HierarchyError, ParameterError, some
 from sfumato.hierarchy.base import Hierarchy, HierarchyBuilder

@@ -1,10 +1,11 @@
 """Frequent values: those that many have keep their names, rare ones become `other`."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from itertools import accumulate, pairwise
 from typing import ClassVar, Self
 
+from sfumato.dataclasses import dataclass
 from sfumato.errors import ParameterError
 from sfumato.hierarchy.base import Hierarchy, HierarchyBuilder, Suppress
 from sfumato.hierarchy.language import DEFAULT, Language, language_of

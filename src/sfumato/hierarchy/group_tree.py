@@ -3,10 +3,11 @@
 import csv
 from collections import Counter, defaultdict
 from collections.abc import Callable, Collection, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from io import StringIO
 from typing import Any, Self, TypeAlias, TypeVar
 
+from sfumato.dataclasses import dataclass
 from sfumato.errors import HierarchyError, ParameterError, some, suggest
 from sfumato.hierarchy.base import Hierarchy, HierarchyBuilder, Suppress
 from sfumato.hierarchy.taxonomy import Taxonomy

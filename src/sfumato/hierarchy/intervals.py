@@ -3,13 +3,14 @@
 import re
 from bisect import bisect_right
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, fields, replace
+from dataclasses import fields, replace
 from datetime import date
 from decimal import Context, Decimal
 from functools import lru_cache
 from itertools import pairwise
 from typing import ClassVar, Protocol, Self, TypeAlias
 
+from sfumato.dataclasses import dataclass
 from sfumato.errors import HierarchyError, ParameterError, some
 from sfumato.hierarchy.base import Hierarchy, HierarchyBuilder, WrittenEnds
 from sfumato.hierarchy.language import DEFAULT, Language, language_of

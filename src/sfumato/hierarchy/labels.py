@@ -3,7 +3,7 @@
 import math
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from datetime import date
 from functools import cached_property
 from itertools import chain
@@ -12,9 +12,11 @@ from typing import NamedTuple, Self, TypeAlias
 import numpy as np
 
 from sfumato.counts import Column
+from sfumato.dataclasses import dataclass
 from sfumato.errors import InputError
 from sfumato.hierarchy.base import Ladder
 from sfumato.hierarchy.language import in_english
+from sfumato.patterns import late
 from sfumato.text import STAR, date_of, number_of, text_of, text_or_none
 from sfumato.typing import BoolArray, FloatArray, IntArray, Value
 
@@ -101,21 +103,21 @@ class _Sides(NamedTuple):
     to_high: bool = True
 
 
-_BRACKETS = re.compile(r"([\[\](])(.+)[,;](.+)([\[\])])")
-_SIGNED = re.compile(r"([<>]=?|[≤≥])(.+)")
-_UNDER = re.compile(r"(?:under|below|before|less than|fewer than|younger than) (.+)", re.IGNORECASE)
-_UP_TO = re.compile(
+_BRACKETS = late(r"([\[\](])(.+)[,;](.+)([\[\])])")
+_SIGNED = late(r"([<>]=?|[≤≥])(.+)")
+_UNDER = late(r"(?:under|below|before|less than|fewer than|younger than) (.+)", re.IGNORECASE)
+_UP_TO = late(
     r"(?:up to|at most|until|through) (.+)"
     r"|(.+) (?:or|and) (?:less|under|fewer|earlier|younger|below)",
     re.IGNORECASE,
 )
-_OVER = re.compile(r"(?:over|above|after|more than|greater than|older than) (.+)", re.IGNORECASE)
-_FROM = re.compile(
+_OVER = late(r"(?:over|above|after|more than|greater than|older than) (.+)", re.IGNORECASE)
+_FROM = late(
     r"(?:at least|from) (.+)|(.+) (?:or|and) (?:more|over|later|older|above|up)|(.+)\+",
     re.IGNORECASE,
 )
-_TO_UNDER = re.compile(r"(.+?) to (?:under|below|less than) (.+)", re.IGNORECASE)
-_TO = re.compile(r"(.+?)(?: to |\.\.)(.+)", re.IGNORECASE)
+_TO_UNDER = late(r"(.+?) to (?:under|below|less than) (.+)", re.IGNORECASE)
+_TO = late(r"(.+?)(?: to |\.\.)(.+)", re.IGNORECASE)
 
 
 def _sides(text: str) -> Iterator[_Sides]:
@@ -192,10 +194,10 @@ def _after(end: Stretch) -> float:
 
 
 _UNITS = (
-    (re.compile(r"(\d{4})-(\d{2})"), lambda y, m: (y, m, y + m // 12, m % 12 + 1)),
-    (re.compile(r"(\d{4})[- ]Q([1-4])"), lambda y, q: (y, 3 * q - 2, y + q // 4, 3 * q % 12 + 1)),
-    (re.compile(r"(\d{4})()"), lambda y, _: (y, 1, y + 1, 1)),
-    (re.compile(r"(\d{3}0)s()"), lambda y, _: (y, 1, y + 10, 1)),
+    (late(r"(\d{4})-(\d{2})"), lambda y, m: (y, m, y + m // 12, m % 12 + 1)),
+    (late(r"(\d{4})[- ]Q([1-4])"), lambda y, q: (y, 3 * q - 2, y + q // 4, 3 * q % 12 + 1)),
+    (late(r"(\d{4})()"), lambda y, _: (y, 1, y + 1, 1)),
+    (late(r"(\d{3}0)s()"), lambda y, _: (y, 1, y + 10, 1)),
 )
 """How months, quarters, years and decades are written; their first month, and the one after."""
 
@@ -224,20 +226,20 @@ def _unit_of(text: str) -> Stretch | None:
 
 _NUMBER = r"(?:0|[1-9]\d*)(?:\.\d+)?"
 _FORMER = (
-    (re.compile(rf"({_NUMBER})-({_NUMBER})"), r"\1 to \2"),
-    (re.compile(rf"\[(-?{_NUMBER}), (-?{_NUMBER})\)"), r"\1 to under \2"),
-    (re.compile(rf"<(-?{_NUMBER})"), r"under \1"),
-    (re.compile(rf">=(-?{_NUMBER})"), r"\1 or more"),
-    (re.compile(r"<(\d{4}-\d{2}-\d{2})"), r"before \1"),
-    (re.compile(r">=(\d{4}-\d{2}-\d{2})"), r"\1 or later"),
-    (re.compile(r"(\d{4})-Q([1-4])"), r"\1 Q\2"),
+    (late(rf"({_NUMBER})-({_NUMBER})"), r"\1 to \2"),
+    (late(rf"\[(-?{_NUMBER}), (-?{_NUMBER})\)"), r"\1 to under \2"),
+    (late(rf"<(-?{_NUMBER})"), r"under \1"),
+    (late(rf">=(-?{_NUMBER})"), r"\1 or more"),
+    (late(r"<(\d{4}-\d{2}-\d{2})"), r"before \1"),
+    (late(r">=(\d{4}-\d{2}-\d{2})"), r"\1 or later"),
+    (late(r"(\d{4})-Q([1-4])"), r"\1 Q\2"),
 )
 _LATTER = (
-    (re.compile(rf"({_NUMBER}) to ({_NUMBER})"), r"\1-\2"),
-    (re.compile(rf"(-?{_NUMBER}) to under (-?{_NUMBER})"), r"[\1, \2)"),
-    (re.compile(rf"(?:under|before) (-?{_NUMBER}|\d{{4}}-\d{{2}}-\d{{2}})"), r"<\1"),
-    (re.compile(rf"(-?{_NUMBER}|\d{{4}}-\d{{2}}-\d{{2}}) or (?:more|later)"), r">=\1"),
-    (re.compile(r"(\d{4}) Q([1-4])"), r"\1-Q\2"),
+    (late(rf"({_NUMBER}) to ({_NUMBER})"), r"\1-\2"),
+    (late(rf"(-?{_NUMBER}) to under (-?{_NUMBER})"), r"[\1, \2)"),
+    (late(rf"(?:under|before) (-?{_NUMBER}|\d{{4}}-\d{{2}}-\d{{2}})"), r"<\1"),
+    (late(rf"(-?{_NUMBER}|\d{{4}}-\d{{2}}-\d{{2}}) or (?:more|later)"), r">=\1"),
+    (late(r"(\d{4}) Q([1-4])"), r"\1-Q\2"),
 )
 
 

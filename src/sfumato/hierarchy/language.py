@@ -4,12 +4,13 @@ import re
 import unicodedata
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
+from sfumato.dataclasses import dataclass
 from sfumato.errors import UnknownNameError
 from sfumato.lists import read_lists
+from sfumato.patterns import late
 
 _FILE = Path(__file__).with_name("languages.txt")
 _SIGNS = "signs of "
@@ -93,7 +94,7 @@ def _forms() -> tuple[tuple[str, re.Pattern[str]], ...]:
                 for blank, group in _ENDS.items():
                     form = form.replace(blank, group)
                 if "{" not in form:
-                    found.append((what, re.compile(form, re.IGNORECASE)))
+                    found.append((what, late(form, re.IGNORECASE)))
     return tuple(found)
 
 

@@ -1,9 +1,9 @@
 """Masking: codes lose their last characters one after the other."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import ClassVar, Literal
 
+from sfumato.dataclasses import dataclass
 from sfumato.errors import HierarchyError, ParameterError, require_int, some
 from sfumato.hierarchy.base import Hierarchy, HierarchyBuilder
 from sfumato.text import STAR, text_of

@@ -2,18 +2,20 @@
 
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import lru_cache
 from itertools import pairwise
 from pathlib import Path
 from typing import ClassVar, NamedTuple, Self
 
+from sfumato.dataclasses import dataclass
 from sfumato.errors import HierarchyError, ParameterError, some
 from sfumato.hierarchy.base import Hierarchy, HierarchyBuilder
 from sfumato.hierarchy.labels import Stretch, stretch_of
 from sfumato.hierarchy.language import DEFAULT, Language, language_of
 from sfumato.hierarchy.unlisted import Unlisted, name_for_others, require_unlisted
 from sfumato.lists import read_lists
+from sfumato.patterns import late
 from sfumato.text import STAR, number_of, text_of
 from sfumato.typing import Value
 
@@ -262,7 +264,7 @@ def is_unsaid(text: str) -> bool:
     return fold_words(text) in _unsaid() or bool(_UNSAID_SIGNS.fullmatch(text.strip()))
 
 
-_UNSAID_SIGNS = re.compile(r"[?./–—]+|--+")
+_UNSAID_SIGNS = late(r"[?./–—]+|--+")
 
 
 def _order_of_words(texts: Sequence[str]) -> list[str] | None:
@@ -285,36 +287,36 @@ def fold_words(text: str) -> str:
     return " ".join(re.sub(r"[^\w<>+]|_", " ", plain).split())
 
 
-_UNITS = re.compile(
+_UNITS = late(
     r"\b(?:years?|yrs?|y|jahren?|age[sd]?|alter|months?|monaten?|days?|tagen?|hours?|stunden?|usd|eur"
     r"|euros?|dollars?|pounds?|gbp|kg|g|cm|mm|km|miles?|persons?|people|employees|mitarbeiter"
     r"|ans|mois|jours|heures|años?|meses|días|horas|anni|mesi|giorni|ore|jaar|maanden|dagen|uren"
     r"|per|pro|a(?= week)|week|woche|of(?! (?:meer|minder|later))|old)\b\.?"
 )
-_CURRENCY = re.compile(r"[$€£¥]|\bca\.|\bapprox\.?|\babout\b")
+_CURRENCY = late(r"[$€£¥]|\bca\.|\bapprox\.?|\babout\b")
 _WORDS = (
-    (re.compile(r"\bbis (?:unter|zu unter)\b|\bto less than\b"), "to under"),
-    (re.compile(r"^bis (?:zu )?(?=[\d.]+$)"), "up to "),
-    (re.compile(r"\bbis\b"), "to"),
-    (re.compile(r"\b(?:unter|weniger als|jünger als|lt)\b"), "under"),
-    (re.compile(r"\b(?:über|mehr als|älter als|gt)\b"), "over"),
-    (re.compile(r"\b(?:ab|mindestens)\b"), "at least"),
-    (re.compile(r"\b(?:höchstens|maximal)\b"), "at most"),
-    (re.compile(r"\b(?:und|oder) (?:mehr|älter|darüber|höher)\b|\bplus\b"), "or more"),
-    (re.compile(r"\b(?:and|or) (?:higher|greater|longer|beyond)\b"), "or more"),
+    (late(r"\bbis (?:unter|zu unter)\b|\bto less than\b"), "to under"),
+    (late(r"^bis (?:zu )?(?=[\d.]+$)"), "up to "),
+    (late(r"\bbis\b"), "to"),
+    (late(r"\b(?:unter|weniger als|jünger als|lt)\b"), "under"),
+    (late(r"\b(?:über|mehr als|älter als|gt)\b"), "over"),
+    (late(r"\b(?:ab|mindestens)\b"), "at least"),
+    (late(r"\b(?:höchstens|maximal)\b"), "at most"),
+    (late(r"\b(?:und|oder) (?:mehr|älter|darüber|höher)\b|\bplus\b"), "or more"),
+    (late(r"\b(?:and|or) (?:higher|greater|longer|beyond)\b"), "or more"),
     (
-        re.compile(r"\b(?:and|or) (?:lower|shorter)\b|\b(?:und|oder) (?:weniger|jünger)\b"),
+        late(r"\b(?:and|or) (?:lower|shorter)\b|\b(?:und|oder) (?:weniger|jünger)\b"),
         "or less",
     ),
 )
-_THOUSANDS = re.compile(r"(?<=\d)[,.'’ \u00a0\u202f](?=\d{3}(?!\d))")
-_GLUED = re.compile(r"(?<=\d)(?=[^\W\d_])(?!e[-+]?\d)")
+_THOUSANDS = late(r"(?<=\d)[,.'’ \u00a0\u202f](?=\d{3}(?!\d))")
+_GLUED = late(r"(?<=\d)(?=[^\W\d_])(?!e[-+]?\d)")
 """Where a unit stands right behind a number."""
 
 _LONGEST_BAND = 200
 """Characters of a band; what is longer is none, and would be tried at every place."""
 
-_SHORT = re.compile(r"(\d+(?:\.\d+)?) ?(k|tsd|m|mio)\b")
+_SHORT = late(r"(\d+(?:\.\d+)?) ?(k|tsd|m|mio)\b")
 
 
 def band_of(text: str) -> Stretch | None:

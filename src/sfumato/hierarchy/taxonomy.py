@@ -2,11 +2,12 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 from copy import deepcopy
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any, ClassVar, Literal, NamedTuple, Self
 
 import yaml
 
+from sfumato.dataclasses import dataclass
 from sfumato.errors import HierarchyError, ParameterError, require_text
 from sfumato.hierarchy.base import Hierarchy, HierarchyBuilder
 from sfumato.hierarchy.csv_file import read_text

@@ -2,10 +2,10 @@
 
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import ClassVar
 
+from sfumato.dataclasses import dataclass
 from sfumato.errors import HierarchyError, InputError, some
 from sfumato.files import read_small
 from sfumato.hierarchy.base import Hierarchy, HierarchyBuilder

@@ -2,7 +2,7 @@
 
 import heapq
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from fractions import Fraction
 from functools import cached_property
 from itertools import islice
@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 
 from sfumato.counts import Column, FrequencySet
+from sfumato.dataclasses import dataclass
 from sfumato.decouplings.base import GroupedTables, SensitiveTable
 from sfumato.decouplings.likelihood import ABOVE, likelihood, permitted_rows
 from sfumato.errors import InputError, ParameterError, UnknownColumnError, UnknownNameError, some

@@ -20,7 +20,7 @@ Journal of Global Research in Computer Science 5(3), 2014, for the probabilities
 
 import heapq
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from fractions import Fraction
 from functools import cached_property
 from itertools import islice
@@ -29,6 +29,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from sfumato.counts import Column, FrequencySet, group, sums
+from sfumato.dataclasses import dataclass
 from sfumato.decouplings.base import GroupedTables, SensitiveTable
 from sfumato.decouplings.likelihood import likelihood, likelihoods
 from sfumato.errors import InputError, require_number

@@ -9,7 +9,7 @@ values alone. Chance is no excuse: why a few people have the same value, they ar
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from copy import copy
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import cache, cached_property
 from itertools import combinations, pairwise
 from math import comb, prod
@@ -18,6 +18,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from sfumato.counts import FrequencySet, PackedKeys, changes, number_keys, sums
+from sfumato.dataclasses import dataclass
 from sfumato.errors import UnknownColumnError
 from sfumato.harm import HarmRule, Level, Secrecy
 from sfumato.showing.content import plain_of

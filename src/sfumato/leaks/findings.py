@@ -1,13 +1,14 @@
 """Findings on a published table: networks, their tables, rules, and what to do about them."""
 
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from functools import cached_property, partial
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from sfumato.counts import FrequencySet, sums
+from sfumato.dataclasses import dataclass
 from sfumato.errors import InputError, UnknownNameError
 from sfumato.harm import HarmRule, Level
 from sfumato.leaks.breach import listing, show_value

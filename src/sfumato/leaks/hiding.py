@@ -7,13 +7,13 @@ Reference: Y. Weijia and H. Shangteng, "k-Anonymization without Q-S Associations
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
 import numpy as np
 
 from sfumato.counts import Column, FrequencySet
+from sfumato.dataclasses import dataclass
 from sfumato.decouplings.association_hiding import (
     HiddenColumn,
     Thresholds,

@@ -6,7 +6,7 @@ none.
 """
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from functools import cache, cached_property
 from itertools import combinations
 from typing import Any, TypeAlias
@@ -15,6 +15,7 @@ import numpy as np
 
 from sfumato.counts import Column, FrequencySet, group, sums
 from sfumato.counts.people import people_of
+from sfumato.dataclasses import dataclass
 from sfumato.harm import HarmRule, Level, Secrecy
 from sfumato.leaks.facts import Fact
 from sfumato.networks import ConditionalTable, Network, conditional_table

@@ -18,12 +18,13 @@ What does not fit waits. Which of several choices it is, is drawn at random.
 """
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from fractions import Fraction
 from math import ceil
 
 import numpy as np
 
+from sfumato.dataclasses import dataclass
 from sfumato.ledger.store import RowsPerPerson
 from sfumato.typing import BoolArray, IntArray
 

@@ -15,12 +15,13 @@ in which values were corrected is split only if both parts pass the same check.
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from fractions import Fraction
 from typing import NamedTuple
 
 import numpy as np
 
+from sfumato.dataclasses import dataclass
 from sfumato.ledger.admission import SeenTogether
 from sfumato.typing import BoolArray, FloatArray, IntArray
 

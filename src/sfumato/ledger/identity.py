@@ -13,10 +13,10 @@ import sqlite3
 import unicodedata
 from collections import Counter
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 from functools import lru_cache
 from hashlib import blake2b, sha256
 
+from sfumato.dataclasses import dataclass
 from sfumato.errors import InputError, some
 from sfumato.ledger.store import FINGERPRINT, OWNER, Settings
 from sfumato.policy import Policy

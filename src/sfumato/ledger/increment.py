@@ -5,7 +5,7 @@ import json
 import sqlite3
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from fractions import Fraction
 from functools import cache, cached_property
 from typing import Literal, NamedTuple
@@ -20,6 +20,7 @@ from sfumato.classes import (
     merge_counts,
     reference_of,
 )
+from sfumato.dataclasses import dataclass
 from sfumato.errors import InputError, PolicyError
 from sfumato.ledger.admission import (
     AdmittedRows,

@@ -9,11 +9,10 @@ What must be so is concluded, round by round, of all that is left at once. Where
 be so, some are placed at random, and it goes on; if that ends in a contradiction, it begins again.
 """
 
-from dataclasses import dataclass
-
 import numpy as np
 
 from sfumato.counts import add_up, group
+from sfumato.dataclasses import dataclass
 from sfumato.typing import BoolArray, IntArray
 
 _AT_ONCE = (1 << 20, 1 << 20, 64, 8, 1, 1, 1, 1)

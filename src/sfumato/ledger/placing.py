@@ -12,7 +12,6 @@ its label.
 import json
 import sqlite3
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from decimal import Decimal
 from itertools import product
 from typing import NamedTuple, Self
@@ -21,6 +20,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sfumato.counts import group
+from sfumato.dataclasses import dataclass
 from sfumato.errors import HierarchyError, InputError, some
 from sfumato.hierarchy import HierarchyBuilder, Ladder
 from sfumato.hierarchy.intervals import number_point

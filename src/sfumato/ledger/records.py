@@ -4,7 +4,7 @@ import json
 import sqlite3
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from fractions import Fraction
 from functools import lru_cache
 from typing import Any, NamedTuple
@@ -12,6 +12,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from sfumato.counts import Column
+from sfumato.dataclasses import dataclass
 from sfumato.decouplings.base import GroupedTables, SensitiveTable, random_labels
 from sfumato.errors import UnknownNameError
 from sfumato.hierarchy.ordered import is_unsaid

@@ -12,12 +12,13 @@ against chance: if all rows of both were dealt out again, how many would they ha
 import hashlib
 import sqlite3
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
+from sfumato.dataclasses import dataclass
 from sfumato.ledger.store import key_of
 from sfumato.typing import FloatArray, IntArray, Value
 

@@ -15,7 +15,6 @@ import sqlite3
 import sys
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import closing, contextmanager, suppress
-from dataclasses import dataclass
 from fractions import Fraction
 from functools import cache, lru_cache
 from itertools import islice
@@ -23,6 +22,7 @@ from pathlib import Path
 from typing import Any, Final, Literal
 from urllib.parse import quote
 
+from sfumato.dataclasses import dataclass
 from sfumato.decouplings.likelihood import exact_limit
 from sfumato.errors import InputError, OutputError, reason_of
 from sfumato.files import refuse_special, unfinished_folder

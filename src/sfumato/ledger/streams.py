@@ -9,12 +9,13 @@ import json
 import re
 import sqlite3
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from datetime import UTC, date, datetime, timedelta, tzinfo
 from fractions import Fraction
 from typing import Any, Literal
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
+from sfumato.dataclasses import dataclass
 from sfumato.errors import InputError, ParameterError
 from sfumato.text import number_of, text_of
 from sfumato.typing import Value

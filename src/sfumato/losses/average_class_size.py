@@ -1,8 +1,8 @@
 """Average class size: rows per class."""
 
-from dataclasses import dataclass
 from typing import ClassVar
 
+from sfumato.dataclasses import dataclass
 from sfumato.losses.base import ClassLoss
 from sfumato.typing import IntArray
 

@@ -9,12 +9,13 @@ that of its cells and classes.
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import cached_property, reduce
 from typing import ClassVar, Self
 
 import numpy as np
 
+from sfumato.dataclasses import dataclass
 from sfumato.hierarchy.base import Ladder
 from sfumato.registry import Member, Registry
 from sfumato.typing import BoolArray, FloatArray, IntArray, Node

@@ -1,10 +1,10 @@
 """Discernibility: how many rows each row can no longer be told from."""
 
-from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
 
+from sfumato.dataclasses import dataclass
 from sfumato.losses.base import ClassLoss
 from sfumato.typing import IntArray
 

@@ -1,8 +1,8 @@
 """Distortion ratio: steps climbed, of all the steps there are."""
 
-from dataclasses import dataclass
 from typing import ClassVar
 
+from sfumato.dataclasses import dataclass
 from sfumato.losses.base import Attribute
 from sfumato.losses.precision import Precision
 

@@ -1,10 +1,10 @@
 """Height: the number of generalisation steps, whatever the data."""
 
-from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
 
+from sfumato.dataclasses import dataclass
 from sfumato.losses.base import AGGREGATES, Attribute, CellLoss, Cells
 from sfumato.typing import FloatArray
 

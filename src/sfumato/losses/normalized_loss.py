@@ -1,8 +1,8 @@
 """Normalised loss: how much of its domain each published value covers."""
 
-from dataclasses import dataclass
 from typing import ClassVar
 
+from sfumato.dataclasses import dataclass
 from sfumato.losses.base import AGGREGATES, Attribute, CellLoss, Cells
 from sfumato.typing import FloatArray
 

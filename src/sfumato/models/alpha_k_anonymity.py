@@ -1,12 +1,13 @@
 """(α,k)-anonymity: classes of at least k in which no sensitive value is too frequent."""
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import ClassVar, Self
 
 import numpy as np
 
 from sfumato.classes import EquivalenceClasses, SensitiveColumn
+from sfumato.dataclasses import dataclass
 from sfumato.errors import (
     ParameterError,
     PolicyError,

@@ -1,10 +1,10 @@
 """Average risk: on average people are picked out with at most a given probability."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import ClassVar, Self
 
 from sfumato.classes import EquivalenceClasses
+from sfumato.dataclasses import dataclass
 from sfumato.errors import require_number
 from sfumato.models.base import TableModel
 from sfumato.typing import FloatArray, IntArray

@@ -1,9 +1,9 @@
 """Basic β-likeness: no class makes a sensitive value much likelier than the table does."""
 
-from dataclasses import dataclass
 from typing import ClassVar
 
 from sfumato.classes import EquivalenceClasses
+from sfumato.dataclasses import dataclass
 from sfumato.models.beta_likeness import BetaLikeness, count_beyond, gains, worst_by_class
 from sfumato.models.rounding import at_most
 from sfumato.typing import BoolArray, FloatArray, IntArray

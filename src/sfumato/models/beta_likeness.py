@@ -1,13 +1,13 @@
 """The common part of the two β-likeness models: how much likelier a class makes each value."""
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from typing import ClassVar, Self
 
 import numpy as np
 
 from sfumato.classes import EquivalenceClasses
 from sfumato.counts import add_up
+from sfumato.dataclasses import dataclass
 from sfumato.errors import require_number, require_text
 from sfumato.models.base import CLOSED, Merging, PrivacyModel
 from sfumato.models.rounding import at_most, ratio, rows_above

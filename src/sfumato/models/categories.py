@@ -6,12 +6,12 @@ weighs what its category weighs, and a class weighs the sum over its rows.
 
 from abc import abstractmethod
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
 
 from sfumato.classes import EquivalenceClasses, KnownCounts, SensitiveColumn
+from sfumato.dataclasses import dataclass
 from sfumato.errors import (
     ParameterError,
     PolicyError,

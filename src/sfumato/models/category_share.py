@@ -1,12 +1,12 @@
 """Category share: in every class, no category of sensitive values has too large a share."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import ClassVar, Self
 
 import numpy as np
 
 from sfumato.classes import MISSING, EquivalenceClasses, SensitiveColumn
+from sfumato.dataclasses import dataclass
 from sfumato.errors import (
     ParameterError,
     PolicyError,

@@ -1,12 +1,12 @@
 """δ-presence: whether someone of the population is in the table stays uncertain."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import ClassVar, Self
 
 import numpy as np
 
 from sfumato.classes import EquivalenceClasses
+from sfumato.dataclasses import dataclass
 from sfumato.errors import ParameterError, require_number
 from sfumato.models.base import CLOSED, Merging, PrivacyModel
 from sfumato.models.rounding import at_least, at_most, ratio

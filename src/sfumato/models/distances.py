@@ -13,12 +13,12 @@ doi:10.1109/ICDE.2007.367856
 """
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 
 import numpy as np
 
 from sfumato.classes import SensitiveColumn, ValueCounts
 from sfumato.counts import add_up
+from sfumato.dataclasses import dataclass
 from sfumato.errors import PolicyError
 from sfumato.hierarchy.base import Ladder
 from sfumato.typing import FloatArray, IntArray

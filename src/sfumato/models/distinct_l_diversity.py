@@ -2,10 +2,10 @@
 
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import ClassVar, Self
 
 from sfumato.classes import EquivalenceClasses
+from sfumato.dataclasses import dataclass
 from sfumato.errors import require_int, require_number, require_text
 from sfumato.models.base import ABSORBING, CLOSED, Merging, PrivacyModel
 from sfumato.models.rounding import SLACK

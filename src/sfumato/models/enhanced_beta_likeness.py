@@ -1,11 +1,11 @@
 """Enhanced β-likeness: β-likeness that also bounds values which are frequent in the table."""
 
-from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
 
 from sfumato.classes import EquivalenceClasses
+from sfumato.dataclasses import dataclass
 from sfumato.models.beta_likeness import BetaLikeness, count_beyond, gains, worst_by_class
 from sfumato.models.rounding import at_most
 from sfumato.typing import BoolArray, FloatArray, IntArray

@@ -1,12 +1,12 @@
 """Enhanced (p,α)-sensitive k-anonymity: p categories of secrecy in every class."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import ClassVar, Self
 
 import numpy as np
 
 from sfumato.classes import KnownCounts
+from sfumato.dataclasses import dataclass
 from sfumato.errors import ParameterError
 from sfumato.models.categories import CategoryModel
 from sfumato.typing import IntArray

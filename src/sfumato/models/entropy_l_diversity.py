@@ -2,12 +2,12 @@
 
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
 
 from sfumato.classes import EquivalenceClasses, KnownCounts
+from sfumato.dataclasses import dataclass
 from sfumato.models.distinct_l_diversity import FinerLDiversity
 from sfumato.models.rounding import at_least
 from sfumato.typing import BoolArray, FloatArray

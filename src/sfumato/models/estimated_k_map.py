@@ -2,13 +2,13 @@
 
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass
 from functools import lru_cache
 from typing import ClassVar, Self
 
 import numpy as np
 
 from sfumato.classes import EquivalenceClasses
+from sfumato.dataclasses import dataclass
 from sfumato.errors import require_int, require_number
 from sfumato.models.base import ABSORBING, Merging, PrivacyModel
 from sfumato.models.rounding import SLACK

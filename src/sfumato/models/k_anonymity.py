@@ -1,10 +1,10 @@
 """k-anonymity: every class has at least k rows."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import ClassVar, Self
 
 from sfumato.classes import EquivalenceClasses
+from sfumato.dataclasses import dataclass
 from sfumato.errors import require_int
 from sfumato.models.base import ABSORBING, Merging, PrivacyModel
 from sfumato.typing import BoolArray

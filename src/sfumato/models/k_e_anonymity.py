@@ -1,13 +1,13 @@
 """(k,e)-anonymity: every class shows k different numbers, and they are spread over e or more."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from decimal import Decimal
 from typing import ClassVar, Self
 
 import numpy as np
 
 from sfumato.classes import EquivalenceClasses
+from sfumato.dataclasses import dataclass
 from sfumato.errors import require_int, require_number, require_text
 from sfumato.hierarchy.intervals import plus
 from sfumato.models.base import ABSORBING, Merging, PrivacyModel

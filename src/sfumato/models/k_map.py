@@ -1,10 +1,10 @@
 """k-map: every class of the table stands for at least k people of the population."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import ClassVar, Self
 
 from sfumato.classes import EquivalenceClasses
+from sfumato.dataclasses import dataclass
 from sfumato.errors import require_int
 from sfumato.models.base import ABSORBING, Merging, PrivacyModel
 from sfumato.typing import BoolArray

@@ -2,10 +2,10 @@
 
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import ClassVar, Self
 
 from sfumato.classes import EquivalenceClasses
+from sfumato.dataclasses import dataclass
 from sfumato.errors import require_number
 from sfumato.models.base import ABSORBING, Merging, PrivacyModel
 from sfumato.models.rounding import SLACK, at_most

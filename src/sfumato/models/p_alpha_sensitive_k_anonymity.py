@@ -1,10 +1,10 @@
 """(p,α)-sensitive k-anonymity: p sensitive values, and not too secret a class in total."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import ClassVar, Self
 
 from sfumato.classes import KnownCounts
+from sfumato.dataclasses import dataclass
 from sfumato.models.categories import CategoryModel
 from sfumato.typing import IntArray
 

@@ -1,10 +1,10 @@
 """p-sensitive k-anonymity: classes of at least k that show at least p sensitive values."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import ClassVar, Self
 
 from sfumato.classes import EquivalenceClasses
+from sfumato.dataclasses import dataclass
 from sfumato.errors import require_int, require_text
 from sfumato.models.base import ABSORBING, Merging, PrivacyModel
 from sfumato.typing import BoolArray

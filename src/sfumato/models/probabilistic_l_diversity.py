@@ -1,13 +1,13 @@
 """Probabilistic l-diversity: no sensitive value is likelier than 1/l in its class."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from math import ceil
 from typing import ClassVar, Self
 
 import numpy as np
 
 from sfumato.classes import EquivalenceClasses, KnownCounts
+from sfumato.dataclasses import dataclass
 from sfumato.models.distinct_l_diversity import FinerLDiversity
 from sfumato.models.rounding import at_least, ratio, rows_above
 from sfumato.typing import BoolArray, FloatArray, IntArray

@@ -1,12 +1,12 @@
 """Recursive (c,l)-diversity: the commonest value is not too common, the rare ones not too rare."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import ClassVar, Self
 
 import numpy as np
 
 from sfumato.classes import EquivalenceClasses, KnownCounts
+from sfumato.dataclasses import dataclass
 from sfumato.errors import require_int, require_number, require_text
 from sfumato.models.base import CLOSED, Merging, PrivacyModel
 from sfumato.models.distinct_l_diversity import DistinctLDiversity

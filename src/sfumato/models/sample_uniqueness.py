@@ -1,12 +1,12 @@
 """Sample uniqueness: few people are alone in their class."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Any, ClassVar, Self
 
 import numpy as np
 
 from sfumato.classes import EquivalenceClasses
+from sfumato.dataclasses import dataclass
 from sfumato.errors import ParameterError, require_number
 from sfumato.models.base import ABSORBING, Merging, PrivacyModel, TableModel
 from sfumato.typing import FloatArray, IntArray

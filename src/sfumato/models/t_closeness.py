@@ -1,12 +1,12 @@
 """t-closeness: every class looks like the whole table."""
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from typing import Any, ClassVar, Self
 
 import numpy as np
 
 from sfumato.classes import EquivalenceClasses, ValueCounts
+from sfumato.dataclasses import dataclass
 from sfumato.errors import ParameterError, require_number, require_text
 from sfumato.models import distances
 from sfumato.models.base import CLOSED, Merging, PrivacyModel

@@ -2,13 +2,13 @@
 
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import ClassVar, Self
 
 import numpy as np
 
 from sfumato.classes import EquivalenceClasses, SensitiveColumn
 from sfumato.counts import add_up
+from sfumato.dataclasses import dataclass
 from sfumato.errors import PolicyError, require_int, require_number, require_text, some
 from sfumato.models.base import ABSORBING, Merging, PrivacyModel
 from sfumato.models.rounding import SLACK

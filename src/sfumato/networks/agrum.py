@@ -8,7 +8,6 @@ read, which is removed whatever happens.
 import tempfile
 import warnings
 from abc import abstractmethod
-from dataclasses import dataclass
 from importlib import import_module
 from pathlib import Path
 from types import ModuleType
@@ -17,6 +16,7 @@ from typing import TYPE_CHECKING, ClassVar
 import numpy as np
 
 from sfumato.counts import FrequencySet
+from sfumato.dataclasses import dataclass
 from sfumato.errors import MissingExtraError, require_number
 from sfumato.networks.ic import compelled_arrows
 from sfumato.networks.network import (

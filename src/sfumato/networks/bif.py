@@ -3,7 +3,7 @@
 import re
 import sys
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from functools import cached_property
 from itertools import product
 from math import isfinite, prod
@@ -14,6 +14,7 @@ from typing import Any, NamedTuple, NoReturn
 import numpy as np
 
 from sfumato.counts import Column
+from sfumato.dataclasses import dataclass
 from sfumato.errors import InputError, reason_of
 from sfumato.files import read_small
 from sfumato.networks.network import Network

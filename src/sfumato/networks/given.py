@@ -2,11 +2,11 @@
 
 import re
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from itertools import pairwise
 from os import PathLike, fspath
 from typing import TypeAlias
 
+from sfumato.dataclasses import dataclass
 from sfumato.errors import ParameterError, UnknownColumnError
 from sfumato.networks.bif import BifNetwork, read_bif
 from sfumato.networks.network import Edge, Network

@@ -1,11 +1,12 @@
 """Inductive causation: edges where nothing separates, arrows where the data tells."""
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from itertools import combinations
 from typing import ClassVar, NamedTuple, Self, TypeAlias
 
 from sfumato.counts import FrequencySet
+from sfumato.dataclasses import dataclass
 from sfumato.errors import ParameterError, require_int
 from sfumato.networks.independence import (
     Counter,

@@ -3,13 +3,13 @@
 import math
 from abc import ABC, abstractmethod
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass
 from functools import cache
 from typing import NamedTuple
 
 import numpy as np
 
 from sfumato.counts import FrequencySet, PackedKeys
+from sfumato.dataclasses import dataclass
 from sfumato.errors import UnknownColumnError, require_int, require_number
 from sfumato.typing import FloatArray, IntArray
 

@@ -1,7 +1,6 @@
 """Exact inference: what follows from some values about all the others."""
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from functools import cached_property
 from math import prod
 from string import ascii_letters
@@ -10,6 +9,7 @@ from typing import TypeAlias
 import numpy as np
 
 from sfumato.counts import FrequencySet, Groups, group
+from sfumato.dataclasses import dataclass
 from sfumato.errors import InputError, ParameterError, UnknownColumnError
 from sfumato.networks.network import Network
 from sfumato.networks.tables import MOST_CELLS, ConditionalTable, Distribution, code_of, codes_of

@@ -2,11 +2,12 @@
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from functools import cached_property
 from typing import ClassVar, TypeAlias
 
 from sfumato.counts import FrequencySet
+from sfumato.dataclasses import dataclass
 from sfumato.errors import ParameterError, UnknownColumnError
 from sfumato.registry import Member
 

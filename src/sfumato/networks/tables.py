@@ -1,7 +1,7 @@
 """Conditional probability tables from counts, holding only what occurs."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import cached_property
 from math import prod
 from typing import Any
@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from sfumato.counts import Column, FrequencySet, group, sums
+from sfumato.dataclasses import dataclass
 from sfumato.errors import (
     InputError,
     ParameterError,

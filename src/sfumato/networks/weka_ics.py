@@ -1,13 +1,14 @@
 """The ICS search of Weka 3.6, to reproduce figures that were made with it."""
 
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from itertools import combinations, permutations, product
 from typing import ClassVar
 
 import numpy as np
 
 from sfumato.counts import FrequencySet
+from sfumato.dataclasses import dataclass
 from sfumato.errors import ParameterError, require_int
 from sfumato.networks.independence import Counter, IndependenceJudge, OneSidedScoreTest
 from sfumato.networks.network import (

@@ -2,7 +2,7 @@
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, fields, replace
+from dataclasses import fields, replace
 from functools import cached_property
 from secrets import randbits
 from typing import ClassVar, Self, TypeAlias
@@ -21,6 +21,7 @@ from sfumato.classes import (
 )
 from sfumato.counts import FrequencySet, KeyNumbers, add_up, group, number_keys, sums
 from sfumato.counts.people import PeopleEntries, entries_of_people, fewest_people, people_of
+from sfumato.dataclasses import dataclass
 from sfumato.hierarchy.base import WrittenEnds
 from sfumato.losses import Attribute, NormalizedLoss
 from sfumato.models import PrivacyModel

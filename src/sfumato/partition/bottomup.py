@@ -1,13 +1,13 @@
 """Bottom-up local recoding: rows leave at the cheapest levels where enough of them are alike."""
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from heapq import heapify, heappop, heappush
 from typing import ClassVar, NamedTuple
 
 import numpy as np
 
 from sfumato.counts import KeyNumbers, PackedKeys, number_keys, sums
+from sfumato.dataclasses import dataclass
 from sfumato.errors import require_int
 from sfumato.partition.base import (
     CombinationProblem,

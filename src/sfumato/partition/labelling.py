@@ -2,7 +2,7 @@
 
 from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import date, timedelta
 from decimal import Decimal
 from functools import partial
@@ -12,6 +12,7 @@ import numpy as np
 
 from sfumato.classes import EquivalenceClasses, overlapping
 from sfumato.counts import FrequencySet, group, sums
+from sfumato.dataclasses import dataclass
 from sfumato.hierarchy.base import Ladder, WrittenEnds
 from sfumato.hierarchy.by_counts import roundest
 from sfumato.hierarchy.intervals import (

@@ -1,12 +1,12 @@
 """MDAV: groups of nearest neighbours around the rows that lie farthest out."""
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import ClassVar, NamedTuple
 
 import numpy as np
 
 from sfumato.counts import sums
+from sfumato.dataclasses import dataclass
 from sfumato.errors import ParameterError, require_int
 from sfumato.partition.base import (
     Partition,

@@ -2,13 +2,14 @@
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import cached_property, partial
 from typing import ClassVar, Self, TypeAlias
 
 import numpy as np
 
 from sfumato.counts import FrequencySet, changes, number_keys, sums
+from sfumato.dataclasses import dataclass
 from sfumato.errors import ParameterError
 from sfumato.partition.base import (
     CombinationProblem,

@@ -1,10 +1,10 @@
 """Merging groups that break a model with the nearest ones, until all keep it."""
 
 from collections.abc import Callable
-from dataclasses import dataclass
 
 import numpy as np
 
+from sfumato.dataclasses import dataclass
 from sfumato.typing import BoolArray, FloatArray, IntArray
 
 _TRIED = 6

@@ -1,12 +1,13 @@
 """Top-down local recoding: start with everything generalised, specialise where the models allow."""
 
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import ClassVar, Literal, NamedTuple, TypeAlias, get_args
 
 import numpy as np
 
 from sfumato.counts import distinct_keys, number_keys, sums
+from sfumato.dataclasses import dataclass
 from sfumato.errors import ParameterError
 from sfumato.partition.base import (
     Frontier,

@@ -3,7 +3,6 @@
 import re
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
-from dataclasses import dataclass
 from decimal import Decimal
 from functools import cached_property
 from typing import ClassVar, NamedTuple, Self
@@ -11,6 +10,7 @@ from typing import ClassVar, NamedTuple, Self
 import numpy as np
 
 from sfumato.counts import Column
+from sfumato.dataclasses import dataclass
 from sfumato.errors import InputError, ParameterError, require_number
 from sfumato.registry import Member
 from sfumato.text import number_of, text_of

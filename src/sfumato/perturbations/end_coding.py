@@ -1,11 +1,11 @@
 """Top and bottom coding: numbers beyond a limit become the limit."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import ClassVar, Self
 
 import numpy as np
 
+from sfumato.dataclasses import dataclass
 from sfumato.errors import ParameterError, require_number
 from sfumato.perturbations.base import (
     Amount,

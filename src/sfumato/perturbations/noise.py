@@ -2,11 +2,11 @@
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import ClassVar, Literal, Self
 
 import numpy as np
 
+from sfumato.dataclasses import dataclass
 from sfumato.errors import ParameterError, require_number
 from sfumato.perturbations.base import (
     Amount,

@@ -1,12 +1,12 @@
 """PRAM: categories that chance changes by a matrix."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import ClassVar, Self
 
 import numpy as np
 
 from sfumato.counts import Column
+from sfumato.dataclasses import dataclass
 from sfumato.errors import InputError, ParameterError, require_number, some
 from sfumato.perturbations.base import (
     ColumnCells,

@@ -1,11 +1,11 @@
 """Rank swapping: numbers exchanged between rows of about the same rank."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import ClassVar, Self
 
 import numpy as np
 
+from sfumato.dataclasses import dataclass
 from sfumato.errors import ParameterError
 from sfumato.perturbations.base import (
     Amount,

@@ -1,11 +1,11 @@
 """Record swapping: some rows exchange their values, within groups that stay as they are."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Any, ClassVar, Self
 
 import numpy as np
 
+from sfumato.dataclasses import dataclass
 from sfumato.errors import ParameterError
 from sfumato.perturbations.base import (
     ColumnCells,

@@ -10,7 +10,7 @@ need of (anchors, tags, several documents, bottomless nesting) is refused.
 import re
 import types
 from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
-from dataclasses import dataclass, field
+from dataclasses import field
 from enum import Enum
 from numbers import Integral, Real
 from pathlib import Path
@@ -18,6 +18,7 @@ from typing import Annotated, Any, Literal, TypeAlias, Union, get_args, get_orig
 
 import yaml
 
+from sfumato.dataclasses import dataclass
 from sfumato.errors import PolicyError, suggest
 from sfumato.files import read_small
 from sfumato.text import format_integer, text_of, visible

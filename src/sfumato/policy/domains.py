@@ -5,12 +5,12 @@ cells that are counted are the same whatever the table holds, so a policy states
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from decimal import Decimal
 from functools import partial
 from itertools import pairwise
 from typing import Self
 
+from sfumato.dataclasses import dataclass
 from sfumato.hierarchy.intervals import Days, Numbers, Scale
 from sfumato.policy.document import Fault, Faults, Schema, read, show, type_schema
 from sfumato.policy.parts import Families, Part, setting

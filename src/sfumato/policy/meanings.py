@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from sfumato.lists import read_lists
+from sfumato.patterns import late
 from sfumato.schema import Role
 
 
@@ -345,7 +346,7 @@ def key_of_people(name: str, *, identifier: bool) -> Key:
 _A_DATE = WordMeaning(Role.QUASI_IDENTIFIER, "a date in a life", ColumnKind.DATE)
 _PLACE = WordMeaning(Role.QUASI_IDENTIFIER, "a place", ColumnKind.PLACE)
 
-_UNIT = re.compile(
+_UNIT = late(
     r"(vill|village|sch|school|hosp|hospital|prov|provider|clinic|dist|cens|tract|clus|firm|plant|"
     r"store|branch|ward|site|center|centre|inst|region|area|zone|state|county|country|city|town|"
     r"klinik|schul|ort|kreis|ecole|hopital|escuela|centro)"
@@ -353,7 +354,7 @@ _UNIT = re.compile(
 )
 """The number of something that people belong to."""
 
-_NUMBERED = re.compile(
+_NUMBERED = late(
     r"(pers|person|per|pat|patient|u?subj|subject|resp|respondent|indiv|ind|case|int|interview|rec|"
     r"record|obs|client|cust|customer|emp|employee|stud|student|mem|member|hh|fam|household|"
     r"family|fall|versicherten|kunden|matrikel|child|kid|pupil|participant|part|mother|mom|father|"
@@ -362,7 +363,7 @@ _NUMBERED = re.compile(
 )
 """The number of a person, a household or a record, written as one word."""
 
-_PART_OF_DATE = re.compile(
+_PART_OF_DATE = late(
     r"(y|yr|year|mo|mon|mth|month|m|d|da|day|dt|date)(of)?(dth|death|birth|bth|brth|bir|dob|diag|"
     r"dx|adm|admit|admission|disch|discharge|visit|int|intv|interview|surg|op)"
     r"|(birth|bth|dth|death|diag|dx|adm|disch|visit|int|intv)(y|yr|year|mo|mon|month|day|dt|date)"

@@ -7,7 +7,7 @@ it means, what an editor may expect (JSON Schema) and how it is written.
 import inspect
 import re
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
-from dataclasses import MISSING, Field, dataclass, field, fields, is_dataclass
+from dataclasses import MISSING, Field, field, fields, is_dataclass
 from enum import StrEnum
 from fractions import Fraction
 from functools import partial
@@ -25,6 +25,7 @@ from typing import (
     get_type_hints,
 )
 
+from sfumato.dataclasses import dataclass
 from sfumato.derivations import DERIVATIONS, Derivation
 from sfumato.derivations.dates import DETECT, ORDERS, DateForm, given_form
 from sfumato.errors import (

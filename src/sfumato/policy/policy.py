@@ -1,13 +1,14 @@
 """The policy: what must hold, and what may be done to the data to make it hold."""
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field, fields
+from dataclasses import field, fields
 from difflib import get_close_matches
 from functools import partial
 from os import PathLike
 from pathlib import Path
 from typing import Any, ClassVar, Self, TypeAlias, TypeVar, overload
 
+from sfumato.dataclasses import dataclass
 from sfumato.derivations import DERIVATIONS, Derivation, Preparation, Shift
 from sfumato.derivations.dates import DateForm
 from sfumato.errors import ParameterError, PolicyError, SfumatoError, some, suggest

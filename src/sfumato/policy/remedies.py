@@ -5,9 +5,10 @@ offer a button that does it. None of them is taken without being asked for.
 """
 
 from abc import ABC, abstractmethod
-from dataclasses import dataclass, fields, replace
+from dataclasses import fields, replace
 from typing import Any, ClassVar
 
+from sfumato.dataclasses import dataclass
 from sfumato.errors import InputError, ParameterError
 from sfumato.hierarchy import Automatic
 from sfumato.models import AlphaKAnonymity, DistinctLDiversity, PrivacyModel

@@ -1,11 +1,11 @@
 """The contract of estimators of population uniqueness, and the sample that they go by."""
 
 from abc import ABC, abstractmethod
-from dataclasses import dataclass
 from typing import ClassVar, Self
 
 import numpy as np
 
+from sfumato.dataclasses import dataclass
 from sfumato.errors import ParameterError, require_number
 from sfumato.text import percent
 from sfumato.typing import IntArray

@@ -1,8 +1,8 @@
 """The risk of a sample against the population it was drawn from, as far as it can be estimated."""
 
-from dataclasses import dataclass
 from typing import Self
 
+from sfumato.dataclasses import dataclass
 from sfumato.populations.base import Sample, Uniqueness
 from sfumato.populations.estimators import ESTIMATORS
 from sfumato.populations.individual import individual_risk

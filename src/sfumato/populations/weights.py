@@ -7,11 +7,11 @@ class stays what it was.
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 
 import numpy as np
 
 from sfumato.counts import FrequencySet, add_up, group
+from sfumato.dataclasses import dataclass
 from sfumato.errors import InputError, require_number
 from sfumato.text import number_of
 from sfumato.typing import FloatArray, IntArray

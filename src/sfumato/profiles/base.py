@@ -2,7 +2,7 @@
 
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from datetime import date
 from enum import StrEnum
 from functools import cached_property
@@ -10,6 +10,7 @@ from typing import Any, ClassVar
 
 from sfumato.attacks import Outcome, Target
 from sfumato.attacks.at_risk import AdversaryLine, largest
+from sfumato.dataclasses import dataclass
 from sfumato.drafting.identifiers import Identifier, IdentifierKind, identifiers_in
 from sfumato.drafting.unprotected import ColumnFinding, every_domain
 from sfumato.harm import HarmRule

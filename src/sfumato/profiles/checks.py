@@ -2,12 +2,12 @@
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import ClassVar, Self
 
 import numpy as np
 
 from sfumato.attacks import ATTACKS, Target
+from sfumato.dataclasses import dataclass
 from sfumato.drafting.identifiers import IdentifierKind
 from sfumato.errors import ParameterError, require_int, require_number
 from sfumato.hierarchy.zip_areas import small_zip_areas

@@ -1,9 +1,9 @@
 """EMA policy 0070: clinical data are published with a risk of at most 0.09 for every person."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import ClassVar
 
+from sfumato.dataclasses import dataclass
 from sfumato.profiles.base import Clause, Profile
 from sfumato.profiles.checks import ForAPerson, LargestRisk, NobodyAtRisk, NoIdentifiers
 

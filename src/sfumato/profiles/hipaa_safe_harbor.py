@@ -1,10 +1,10 @@
 """HIPAA's Safe Harbor: 18 kinds of identifiers are gone, and nobody is known to be identifiable."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from datetime import date
 from typing import ClassVar
 
+from sfumato.dataclasses import dataclass
 from sfumato.drafting.identifiers import IdentifierKind, identifiers_in
 from sfumato.hierarchy import Dates, HierarchyBuilder, Intervals, ZipAreas
 from sfumato.hierarchy.dates import likely_days

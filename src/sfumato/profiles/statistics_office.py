@@ -1,9 +1,9 @@
 """Statistical offices: a minimum count in every group, and no group that nearly all agree in."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import ClassVar
 
+from sfumato.dataclasses import dataclass
 from sfumato.errors import require_int
 from sfumato.profiles.base import Clause, Profile
 from sfumato.profiles.checks import (

@@ -1,9 +1,9 @@
 """WP 216: the three criteria of anonymity in the EU: singling out, linkability, inference."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import ClassVar
 
+from sfumato.dataclasses import dataclass
 from sfumato.profiles.base import Clause, Profile
 from sfumato.profiles.checks import ForAPerson, NobodyAtRisk, NobodySingledOut, NotLinkable
 

@@ -1,10 +1,10 @@
 """Profiles of one's own, written in YAML: clauses, each with one of the checks there are."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import ClassVar, Self
 
+from sfumato.dataclasses import dataclass
 from sfumato.errors import PolicyError
 from sfumato.policy.document import (
     Fault,

@@ -3,7 +3,6 @@
 import math
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
 from fractions import Fraction
 from numbers import Integral
 from typing import NamedTuple, Self, TypeAlias
@@ -12,6 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from sfumato.counts import CoarseFrequencySet, Column, FrequencySet
+from sfumato.dataclasses import dataclass
 from sfumato.errors import ParameterError
 from sfumato.hierarchy import Ladder, Suppress
 from sfumato.policy import Missing, Policy

@@ -4,13 +4,14 @@ import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from copy import deepcopy
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
 from sfumato.classes import EquivalenceClasses, SensitiveColumn, classes_from, sensitive_column
 from sfumato.counts import Column, FrequencySet, align, group
+from sfumato.dataclasses import dataclass
 from sfumato.errors import InfeasibleError, InputError, PolicyError
 from sfumato.hierarchy import Ladder, Suppress
 from sfumato.hierarchy.labels import has_ranges

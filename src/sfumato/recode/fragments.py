@@ -3,7 +3,7 @@
 import json
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from secrets import token_hex
 from typing import Any, NamedTuple
 
@@ -14,6 +14,7 @@ from pyarrow import types as t
 from sfumato._version import __version__
 from sfumato.classes import EquivalenceClasses, classes_from
 from sfumato.counts import FrequencySet, group, sums
+from sfumato.dataclasses import dataclass
 from sfumato.errors import InfeasibleError, InputError, ParameterError, PolicyError, some
 from sfumato.losses import LOSSES, Cells, LocalResult
 from sfumato.models.base import TableModel, promise_text

@@ -5,12 +5,13 @@ are 0 where quasi-identifiers are called plain. This figure looks at every colum
 """
 
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 
 from sfumato.counts import Column, FrequencySet
+from sfumato.dataclasses import dataclass
 from sfumato.perturbations import ColumnCells, Perturbation
 from sfumato.policy import Policy
 from sfumato.schema import Role

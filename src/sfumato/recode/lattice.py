@@ -2,7 +2,7 @@
 
 import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from functools import cached_property, partial
 from os import PathLike
 from pathlib import Path
@@ -12,6 +12,7 @@ import numpy as np
 
 from sfumato.classes import EquivalenceClasses
 from sfumato.counts import FrequencySet
+from sfumato.dataclasses import dataclass
 from sfumato.decouplings.base import file_names
 from sfumato.errors import ParameterError
 from sfumato.files import write_folder

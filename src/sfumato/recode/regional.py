@@ -19,7 +19,6 @@ import heapq
 import math
 from collections.abc import Callable, Iterator, Sequence
 from copy import copy
-from dataclasses import dataclass
 from functools import cached_property
 from itertools import groupby, product
 from typing import Any
@@ -27,6 +26,7 @@ from typing import Any
 import numpy as np
 
 from sfumato.counts import add_up, group, number_keys, sums
+from sfumato.dataclasses import dataclass
 from sfumato.hierarchy.base import Ladder
 from sfumato.losses import NormalizedLoss
 from sfumato.losses.base import (

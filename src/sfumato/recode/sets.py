@@ -8,13 +8,13 @@ subtree of the hierarchy, no label is above another, and what no label stands fo
 
 import heapq
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from math import comb
 from typing import NamedTuple, Self
 
 import numpy as np
 
 from sfumato.counts.baskets import Baskets, least_support, shares_enough, spread
+from sfumato.dataclasses import dataclass
 from sfumato.errors import InfeasibleError
 from sfumato.hierarchy import HierarchyBuilder, Suppress
 from sfumato.text import format_integer, text_of

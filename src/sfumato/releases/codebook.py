@@ -10,13 +10,13 @@ import math
 import re
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from datetime import date, datetime
 from types import MappingProxyType
 from typing import NamedTuple
 
 import numpy as np
 
+from sfumato.dataclasses import dataclass
 from sfumato.errors import InputError
 from sfumato.files.reading import csv_rows
 from sfumato.hierarchy.labels import Reader, Stretch, day_of, stretch_of

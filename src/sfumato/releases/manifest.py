@@ -8,7 +8,7 @@ import stat
 import sys
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import MISSING, dataclass, field, fields, is_dataclass, replace
+from dataclasses import MISSING, field, fields, is_dataclass, replace
 from functools import cache, partial
 from pathlib import Path
 from types import UnionType
@@ -18,6 +18,7 @@ import numpy as np
 
 from sfumato._version import __version__
 from sfumato.classes import SensitiveColumn
+from sfumato.dataclasses import dataclass
 from sfumato.errors import InputError, SfumatoError, some
 from sfumato.hierarchy import Hierarchy, Ladder, Suppress
 from sfumato.hierarchy.labels import respell

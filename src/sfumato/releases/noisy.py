@@ -6,11 +6,12 @@ The tables beside them hold the nearest whole numbers of people, and follow from
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 import numpy as np
 
 from sfumato.counts import Column
+from sfumato.dataclasses import dataclass
 from sfumato.decouplings.base import (
     DecoupledPart,
     GroupedTables,

@@ -11,13 +11,14 @@ labels again.
 
 import math
 from collections.abc import Callable, Collection, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import date
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from sfumato.counts import Column, FrequencySet, add_up, group
+from sfumato.dataclasses import dataclass
 from sfumato.errors import InputError
 from sfumato.hierarchy.labels import day_of, reader_of
 from sfumato.policy import Missing, Policy, PublishAs

@@ -2,7 +2,7 @@
 
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from functools import cached_property
 from os import PathLike
 from pathlib import Path
@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, NoReturn
 import numpy as np
 
 from sfumato.counts import Column, FrequencySet
+from sfumato.dataclasses import dataclass
 from sfumato.decouplings import kind_of
 from sfumato.decouplings.base import (
     GroupedTables,

@@ -4,11 +4,11 @@ Where a policy does not say what a person is, rows are counted, and five may be 
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import NamedTuple, NoReturn, Protocol
 
 import numpy as np
 
+from sfumato.dataclasses import dataclass
 from sfumato.policy import Missing, Policy, Suppression
 from sfumato.policy.meanings import Key, key_of_people
 from sfumato.releases.manifest import PUBLISHED

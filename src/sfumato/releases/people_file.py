@@ -14,7 +14,6 @@ from typing import NamedTuple
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.csv as pa_csv
 
 from sfumato.counts import FrequencySet, group, sums
 from sfumato.errors import InputError, OutputError, ParameterError, reason_of
@@ -149,7 +148,9 @@ class UnfinishedPeople:
         """Write it; return its hash."""
         os.close(os.open(self.path, os.O_CREAT | os.O_EXCL | os.O_WRONLY, PRIVATE))
         if _FORMS[self.path.suffix.lower()] == "csv":
-            pa_csv.write_csv(people, self.path)
+            from pyarrow import csv
+
+            csv.write_csv(people, self.path)
         else:
             import pyarrow.parquet as pq
 

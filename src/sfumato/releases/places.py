@@ -8,7 +8,7 @@ import re
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from hashlib import file_digest
 from itertools import chain, count
 from os import PathLike
@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, Protocol
 
 import numpy as np
 
+from sfumato.dataclasses import dataclass
 from sfumato.decouplings.base import DecoupledPart
 from sfumato.errors import (
     InputError,
@@ -282,7 +283,7 @@ class UnpublishedRelease:
     """Everything but the files."""
 
     report: Progress = silent
-    population: LabelledPopulation = LabelledPopulation()  # noqa: RUF009 - it cannot change
+    population: LabelledPopulation = LabelledPopulation()
     companions: Callable[[Manifest], Mapping[str, str]] = lambda manifest: {}  # noqa: ARG005
     """Writes what lies beside the tables in a folder, by the name of the file."""
 

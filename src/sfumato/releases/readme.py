@@ -8,11 +8,11 @@ cannot be anything but names there.
 import math
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 import numpy as np
 
 from sfumato.counts import Column
+from sfumato.dataclasses import dataclass
 from sfumato.releases.codebook import (
     CODEBOOK,
     CODEBOOK_TEXT,

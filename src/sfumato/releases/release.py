@@ -2,7 +2,7 @@
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from os import PathLike
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
@@ -12,6 +12,7 @@ from pyarrow import RecordBatch as ArrowBatch
 from pyarrow import Table as ArrowRows
 from pyarrow import types as t
 
+from sfumato.dataclasses import dataclass
 from sfumato.decouplings.base import GroupedTables
 from sfumato.errors import InputError, some
 from sfumato.files.reading import RELEASED, TextFile

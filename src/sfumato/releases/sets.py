@@ -1,10 +1,10 @@
 """Columns of several values per row, between the decision about a table and its publication."""
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
 
+from sfumato.dataclasses import dataclass
 from sfumato.policy import Policy
 from sfumato.recode.deciding import Decision
 from sfumato.recode.sets import ItemTree, RecodedSets, require_countable

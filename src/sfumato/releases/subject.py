@@ -1,12 +1,13 @@
 """A table under a policy, checked: what every task begins with."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import NamedTuple, Self
 
 import numpy as np
 
 from sfumato.counts import FrequencySet
+from sfumato.dataclasses import dataclass
 from sfumato.decouplings import DECOUPLINGS
 from sfumato.errors import InputError
 from sfumato.partition import PARTITIONERS

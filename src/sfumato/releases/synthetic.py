@@ -1,12 +1,12 @@
 """Synthetic releases: rows that a mechanism drew, as a table, and what their manifest says."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from sfumato.counts import FrequencySet
+from sfumato.dataclasses import dataclass
 from sfumato.derivations import Derivation, Preparation, Shift
 from sfumato.policy import Policy
 from sfumato.releases.manifest import (

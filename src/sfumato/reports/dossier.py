@@ -3,7 +3,7 @@
 import datetime as dt
 import os
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import cached_property
 from os import PathLike
 from pathlib import Path
@@ -11,6 +11,7 @@ from pathlib import Path
 from sfumato.attacks import Target
 from sfumato.attacks.adversary.target import target_of
 from sfumato.counts import FrequencySet
+from sfumato.dataclasses import dataclass
 from sfumato.errors import InputError, ParameterError, PolicyError
 from sfumato.policy import GivenPolicy, Policy, RiskLevels, policy_of
 from sfumato.recode.gone import DataGone

@@ -3,12 +3,12 @@
 import datetime as dt
 import json
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from os import PathLike
 from pathlib import Path
 from typing import Any
 
 from sfumato._version import __version__
+from sfumato.dataclasses import dataclass
 from sfumato.errors import ParameterError
 from sfumato.evidence import Key
 from sfumato.evidence.keys import signing_key

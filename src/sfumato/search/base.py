@@ -4,7 +4,7 @@ import math
 import time
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Hashable, Iterator, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from functools import cache
 from secrets import randbits
 from typing import ClassVar
@@ -12,6 +12,7 @@ from typing import ClassVar
 import numpy as np
 
 from sfumato.classes import EquivalenceClasses, overlapping
+from sfumato.dataclasses import dataclass
 from sfumato.errors import ParameterError, require_int, require_number
 from sfumato.losses.base import Attribute, CheckedNode, LossFunction
 from sfumato.models.base import PrivacyModel, TableModel

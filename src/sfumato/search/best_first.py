@@ -2,13 +2,14 @@
 
 import heapq
 from collections.abc import Hashable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import cached_property
 from operator import le, sub
 from typing import ClassVar
 
 import numpy as np
 
+from sfumato.dataclasses import dataclass
 from sfumato.losses.base import CheckedNode, ClassLossFunction
 from sfumato.search.base import NOTHING_YET, Budget, Checker, CheckOutcome, Found, Search
 from sfumato.search.boxes import OpenBoxes, below_best

@@ -7,11 +7,11 @@ the lattice has more nodes than any memory.
 """
 
 import heapq
-from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
 
+from sfumato.dataclasses import dataclass
 from sfumato.losses.base import ClassLossFunction
 from sfumato.search.base import Checker, CheckOutcome
 from sfumato.typing import BoolArray, FloatArray, IntArray, Node

@@ -2,9 +2,10 @@
 
 import math
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import ClassVar
 
+from sfumato.dataclasses import dataclass
 from sfumato.recoding import is_below
 from sfumato.search.base import NOTHING_YET, Checker, Found, Search
 from sfumato.typing import Node

@@ -8,7 +8,7 @@ from the classes of a finer one instead of from the tuples.
 
 from collections.abc import Mapping, Sequence
 from copy import copy
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from functools import partial
 
 import numpy as np
@@ -31,6 +31,7 @@ from sfumato.counts import (
     sums,
 )
 from sfumato.counts.people import ClassPeople
+from sfumato.dataclasses import dataclass
 from sfumato.hierarchy.base import Ladder
 from sfumato.recoding import is_below
 from sfumato.search.kernel import Items, add_up_chosen, group_entries, group_items, narrow_groups

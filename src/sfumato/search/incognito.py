@@ -2,10 +2,11 @@
 
 import math
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from itertools import combinations, product
 from typing import ClassVar
 
+from sfumato.dataclasses import dataclass
 from sfumato.search.base import NOTHING_YET, Budget, Checker, Found, Search
 from sfumato.search.exhaustive import minimal_of
 from sfumato.typing import Node

@@ -1,10 +1,10 @@
 """Lessons of searches: what one policy taught that holds for stricter ones on the same table."""
 
 from collections.abc import Hashable, Sequence
-from dataclasses import dataclass
 
 import numpy as np
 
+from sfumato.dataclasses import dataclass
 from sfumato.models.base import PrivacyModel
 from sfumato.typing import BoolArray, FloatArray, IntArray, Node
 

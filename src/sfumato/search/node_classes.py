@@ -1,11 +1,12 @@
 """The classes of one node of a lattice, in as little memory as they take: thousands are kept."""
 
-from dataclasses import dataclass, field
+from dataclasses import field
 from functools import cached_property
 
 import numpy as np
 
 from sfumato.counts.people import ClassPeople
+from sfumato.dataclasses import dataclass
 from sfumato.typing import IntArray, Node
 
 

@@ -7,13 +7,13 @@ so all nodes are judged by all pairs before the first of them is checked.
 """
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from itertools import combinations
 from typing import NamedTuple
 
 import numpy as np
 
 from sfumato.counts import add_up
+from sfumato.dataclasses import dataclass
 from sfumato.search.base import Checker
 from sfumato.typing import BoolArray, FloatArray, Node
 

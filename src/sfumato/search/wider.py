@@ -1,9 +1,10 @@
 """A search of a table as the beginning of one of the rows that it publishes."""
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 import numpy as np
 
+from sfumato.dataclasses import dataclass
 from sfumato.losses.base import Attribute, CellLossFunction
 from sfumato.models.base import PrivacyModel
 from sfumato.search.base import Checker, Found

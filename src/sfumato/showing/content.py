@@ -8,11 +8,12 @@ import math
 import re
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from html import escape, unescape
 from pathlib import Path
 from typing import Any, ClassVar, TypeAlias
 
+from sfumato.dataclasses import dataclass
 from sfumato.errors import ParameterError
 from sfumato.text import brief, format_integer, percent, visible
 

@@ -1,13 +1,13 @@
 """A conditional probability table as a drawing: the darker, the likelier."""
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from math import cos, isnan, radians, sin
 from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
 
+from sfumato.dataclasses import dataclass
 from sfumato.errors import ParameterError, require_number
 from sfumato.showing.content import Markup
 from sfumato.showing.svg import (

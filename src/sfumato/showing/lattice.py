@@ -2,8 +2,8 @@
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
 
+from sfumato.dataclasses import dataclass
 from sfumato.errors import ParameterError
 from sfumato.showing.content import Markup
 from sfumato.showing.svg import (

@@ -6,11 +6,11 @@ down a lane of their own.
 
 from bisect import bisect_left, insort
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from itertools import pairwise
 from math import ceil, sqrt
 from typing import NamedTuple, TypeAlias
 
+from sfumato.dataclasses import dataclass
 from sfumato.showing.svg import Box, number
 
 # The row of each node, so that arrows point down.

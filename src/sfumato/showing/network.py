@@ -1,9 +1,9 @@
 """A Bayesian network as a drawing."""
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from typing import TypeAlias
 
+from sfumato.dataclasses import dataclass
 from sfumato.errors import ParameterError, require_number
 from sfumato.networks.network import Network
 from sfumato.showing.content import Markup

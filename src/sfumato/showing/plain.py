@@ -41,6 +41,8 @@ def _environment() -> "Environment":
     from jinja2 import Environment, FileSystemLoader, StrictUndefined
     from jinja2.ext import Extension
 
+    from sfumato.showing.compiled import CompiledTemplates
+
     class Continuation(Extension):
         """A backslash at the end of a line of a template: the line goes on in the next."""
 
@@ -56,6 +58,7 @@ def _environment() -> "Environment":
         keep_trailing_newline=True,
         trim_blocks=True,
         lstrip_blocks=True,
+        bytecode_cache=CompiledTemplates(__file__),
     )
     environment.filters |= {
         "code": code,

@@ -1,10 +1,11 @@
 """Trees as drawings, from left to right: value trees of hierarchies, and groups of rows."""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from itertools import islice
 from typing import Literal, TypeAlias
 
+from sfumato.dataclasses import dataclass
 from sfumato.showing.content import Markup
 from sfumato.showing.svg import (
     FAINT,

@@ -12,7 +12,7 @@ by themselves. `sfumato.ledger` bounds both.
 
 from collections import Counter
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from fractions import Fraction
 from functools import cached_property
 from typing import Any, Literal, NamedTuple, TypeAlias, get_args
@@ -20,6 +20,7 @@ from typing import Any, Literal, NamedTuple, TypeAlias, get_args
 import numpy as np
 
 from sfumato.counts import Column, group, sums
+from sfumato.dataclasses import dataclass
 from sfumato.decouplings.base import GroupedTables, SensitiveTable
 from sfumato.decouplings.likelihood import (
     UNLIMITED,

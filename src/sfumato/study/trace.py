@@ -2,7 +2,7 @@
 
 from collections.abc import Collection, Sequence
 from copy import deepcopy
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from os import PathLike
 from pathlib import Path
 from typing import Any
@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from sfumato.counts import FrequencySet, group, sums
+from sfumato.dataclasses import dataclass
 from sfumato.errors import ParameterError
 from sfumato.files import write_file
 from sfumato.partition import Partition, Problem, TopDown, label_partition

@@ -4,11 +4,11 @@ import json
 import math
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, Self
 
+from sfumato.dataclasses import dataclass
 from sfumato.errors import InputError, OutputError, require_number
 from sfumato.files import read_small, write_file
 from sfumato.showing.content import Content, ContentTable, Showable

@@ -2,11 +2,11 @@
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
+from sfumato.dataclasses import dataclass
 from sfumato.errors import require_number
 from sfumato.harm import HarmRule, Level
 from sfumato.text import format_integer, percent

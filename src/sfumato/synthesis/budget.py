@@ -1,9 +1,9 @@
 """Budgets: how much one person may change what is published, and what that means as belief."""
 
 import math
-from dataclasses import dataclass
 from typing import Any, Self
 
+from sfumato.dataclasses import dataclass
 from sfumato.errors import ParameterError, require_int, require_number
 from sfumato.synthesis.opendp import libraries
 

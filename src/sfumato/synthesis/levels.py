@@ -1,11 +1,11 @@
 """Levels of a public domain: the labels that cells are published under, chosen before counting."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
+from sfumato.dataclasses import dataclass
 from sfumato.errors import HierarchyError
 from sfumato.policy import Policy
 from sfumato.synthesis.domain import ColumnDomain

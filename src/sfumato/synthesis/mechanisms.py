@@ -10,7 +10,6 @@ may fall into one cell), whatever the table.
 import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
 from functools import partial
 from importlib.metadata import version
 from itertools import combinations
@@ -19,6 +18,7 @@ from typing import Any
 
 import numpy as np
 
+from sfumato.dataclasses import dataclass
 from sfumato.errors import InputError
 from sfumato.synthesis.budget import PrivacyBudget
 from sfumato.synthesis.opendp import Libraries, MechanismError, libraries

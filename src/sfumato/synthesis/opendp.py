@@ -4,10 +4,10 @@ Everything that spends a budget is OpenDP's: noise, selection, composition and t
 between its measures. What is here gives it our counts in place of rows.
 """
 
-from dataclasses import dataclass
 from functools import cache
 from typing import Any
 
+from sfumato.dataclasses import dataclass
 from sfumato.errors import MissingExtraError, SfumatoError
 
 

@@ -7,12 +7,12 @@ people who are in it and on others of the same kind, of whom the mechanism knew 
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
 from statistics import NormalDist
 from typing import Any
 
 import numpy as np
 
+from sfumato.dataclasses import dataclass
 from sfumato.showing.content import (
     Cell,
     Content,

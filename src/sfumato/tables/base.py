@@ -4,7 +4,7 @@ import re
 from abc import ABC, abstractmethod
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from pathlib import Path
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, ClassVar, Literal, TypeAlias
@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal, TypeAlias
 import numpy as np
 
 from sfumato.counts import Column, FrequencySet
+from sfumato.dataclasses import dataclass
 from sfumato.derivations import Preparation
 from sfumato.errors import InputError, ParameterError, UnknownColumnError, some
 from sfumato.populations.weights import Averaging, add_weights

@@ -2,13 +2,13 @@
 
 from abc import ABC, abstractmethod
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar, Literal, Self
 
 import numpy as np
 
 from sfumato.counts import Column, FrequencySet
 from sfumato.counts.baskets import Baskets
+from sfumato.dataclasses import dataclass
 from sfumato.errors import InputError, some
 from sfumato.files.reading import Reading
 from sfumato.populations.weights import Averaging, WeightFacts

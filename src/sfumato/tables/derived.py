@@ -5,12 +5,13 @@ without reading any row again. Arrow is imported when it is needed.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
 import numpy as np
 
+from sfumato.dataclasses import dataclass
 from sfumato.tables.base import Progress, Table, WrittenFile
 from sfumato.tables.formats import require_format
 from sfumato.typing import IntArray, Value

@@ -1,7 +1,9 @@
 """Variables of statistical programs: a column with its label, and labels of its values."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
+
+from sfumato.dataclasses import dataclass
 
 
 @dataclass(frozen=True)

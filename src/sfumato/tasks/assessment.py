@@ -1,12 +1,13 @@
 """The answer: may this be published? People at risk, promises, assumptions, and why."""
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import asdict, field, replace
 from typing import TYPE_CHECKING, Any, Literal
 
 from sfumato.attacks import Outcome
 from sfumato.attacks.adversary.assumptions import Assumption
 from sfumato.attacks.at_risk import AdversaryLine, count_at_risk, largest
+from sfumato.dataclasses import dataclass
 from sfumato.drafting.unprotected import ColumnFinding, findings_table, first_findings
 from sfumato.errors import UnknownNameError
 from sfumato.harm import Level

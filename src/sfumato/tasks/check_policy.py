@@ -1,10 +1,11 @@
 """Check policy: what a new file would change under a policy that was written for another."""
 
 from collections.abc import Collection, Iterable, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from typing import Any
 
 from sfumato.attacks.adversary.trial import CountedTable, columns_to_count, try_on_counts
+from sfumato.dataclasses import dataclass
 from sfumato.errors import HierarchyError, SfumatoError, some
 from sfumato.hierarchy import Frequent, HierarchyBuilder, KnownTree, Suppress
 from sfumato.policy import GivenPolicy, Policy, policy_of

@@ -1,9 +1,9 @@
 """Hiding: what Q-S association hiding would cost on a table, beside decoupling it."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Any
 
+from sfumato.dataclasses import dataclass
 from sfumato.decouplings.association_hiding import Thresholds
 from sfumato.errors import InputError, ParameterError
 from sfumato.hierarchy import HierarchyBuilder

@@ -2,7 +2,6 @@
 
 import secrets
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from functools import cached_property
 from os import PathLike
 from pathlib import Path
@@ -11,6 +10,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from sfumato.counts import Column, align
+from sfumato.dataclasses import dataclass
 from sfumato.decouplings.base import file_names
 from sfumato.errors import InputError, ParameterError, UnknownColumnError
 from sfumato.files import write_folder

@@ -1,13 +1,13 @@
 """Membership: can others tell from what is published who is in the data at all?"""
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any, overload
 
 import numpy as np
 
 from sfumato.attacks import Membership, Presence
 from sfumato.attacks.adversary.target import matcher_of
+from sfumato.dataclasses import dataclass
 from sfumato.errors import ParameterError, UnknownNameError, require_int
 from sfumato.policy import GivenPolicy, policy_of
 from sfumato.recode.deciding import ladders_of

@@ -1,7 +1,6 @@
 """Count people with noise: one answer to one question, from a budget."""
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from os import PathLike
 from pathlib import Path
 from typing import Any
@@ -10,6 +9,7 @@ import numpy as np
 
 from sfumato.conditions import Question, Range
 from sfumato.counts import Column
+from sfumato.dataclasses import dataclass
 from sfumato.errors import ParameterError
 from sfumato.files.reading import Reading
 from sfumato.hierarchy.labels import day_of

@@ -6,13 +6,13 @@ by the domain alone, so that an interval holds as surely as it says.
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from functools import reduce
 from typing import NamedTuple, Self
 
 import numpy as np
 
 from sfumato.counts import Column
+from sfumato.dataclasses import dataclass
 from sfumato.errors import InputError, require_number
 from sfumato.releases.manifest import NOISY, SyntheticRecord
 from sfumato.releases.opening import Published, PublishedGroups

@@ -1,8 +1,9 @@
 """Prices of remedies: what each costs that was tried, and what the answer is afterwards."""
 
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any, Literal, TypeAlias
 
+from sfumato.dataclasses import dataclass
 from sfumato.leaks import Findings
 from sfumato.policy import Policy
 from sfumato.policy.remedies import Remedy

@@ -6,7 +6,6 @@ before it is.
 """
 
 import secrets
-from dataclasses import dataclass
 from os import PathLike
 from pathlib import Path
 from typing import Self
@@ -14,6 +13,7 @@ from typing import Self
 import numpy as np
 
 from sfumato.counts import FrequencySet
+from sfumato.dataclasses import dataclass
 from sfumato.derivations import Derivation
 from sfumato.errors import ParameterError
 from sfumato.files.reading import tell

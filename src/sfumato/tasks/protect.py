@@ -3,7 +3,7 @@
 import secrets
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import partial
 from os import PathLike
 from pathlib import Path
@@ -16,6 +16,7 @@ from sfumato.attacks.adversary.judging import outcomes
 from sfumato.attacks.adversary.target import target_of
 from sfumato.attacks.adversary.trial import CountedTable, columns_to_count, try_on_counts
 from sfumato.attacks.base import accept
+from sfumato.dataclasses import dataclass
 from sfumato.decouplings import DECOUPLINGS, BreakMerge, MergedTables
 from sfumato.decouplings.base import GroupedTables, LinkedTables
 from sfumato.decouplings.likelihood import worst_with_a_value

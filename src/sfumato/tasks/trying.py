@@ -6,7 +6,7 @@ judged as `sf.verify` judges any other. Nothing is written.
 """
 
 from collections.abc import Callable, Collection, Iterator, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
@@ -15,6 +15,7 @@ from sfumato.attacks import ATTACKS, DeFinetti
 from sfumato.attacks.adversary.judging import COUNTING
 from sfumato.attacks.adversary.trial import CountedTable, try_on_counts
 from sfumato.counts import FrequencySet
+from sfumato.dataclasses import dataclass
 from sfumato.decouplings import DECOUPLINGS
 from sfumato.errors import InputError, PolicyError, SfumatoError
 from sfumato.leaks import Findings

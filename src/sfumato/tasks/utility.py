@@ -1,7 +1,7 @@
 """Utility: how much can still be learnt from what is published, for those who may."""
 
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from os import PathLike
 from pathlib import Path
 from typing import Any, Self, TypedDict, Unpack, overload
@@ -9,6 +9,7 @@ from typing import Any, Self, TypedDict, Unpack, overload
 import numpy as np
 
 from sfumato.counts import Column, FrequencySet
+from sfumato.dataclasses import dataclass
 from sfumato.decouplings.base import LinkedTables
 from sfumato.decouplings.slices import Correlations
 from sfumato.decouplings.slices import correlations as measured

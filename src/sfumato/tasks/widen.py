@@ -1,11 +1,12 @@
 """One row per person: what changes within a person is put side by side."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from os import PathLike
 from pathlib import Path
 from typing import Any
 
+from sfumato.dataclasses import dataclass
 from sfumato.errors import ParameterError, names_in, require_int
 from sfumato.showing.content import Content, Sentence, Showable, plain_of
 from sfumato.tables import open_table

@@ -2,13 +2,13 @@
 
 import math
 from collections.abc import Container, Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 
 from sfumato.conditions import ConditionLine, Question, Range, fits_mask, overlap, unknown_value
 from sfumato.counts import Column, add_up
+from sfumato.dataclasses import dataclass
 from sfumato.errors import InputError
 from sfumato.hierarchy import Ladder
 from sfumato.hierarchy.labels import LabelReader, Stretch, day_of

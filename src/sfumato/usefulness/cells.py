@@ -2,7 +2,6 @@
 
 import math
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from functools import cached_property
 from itertools import combinations
 from typing import NamedTuple
@@ -10,6 +9,7 @@ from typing import NamedTuple
 import numpy as np
 
 from sfumato.counts import Column
+from sfumato.dataclasses import dataclass
 from sfumato.decouplings.base import LinkedTables
 from sfumato.hierarchy import Ladder
 from sfumato.hierarchy.labels import LabelReader, Labels, RawLabels, stretch_of

@@ -3,13 +3,14 @@
 import math
 from collections.abc import Iterable, Mapping, Sequence
 from copy import copy
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import cached_property
 from typing import NamedTuple, Self
 
 import numpy as np
 
 from sfumato.counts import Column, FrequencySet, add_up, group
+from sfumato.dataclasses import dataclass
 from sfumato.decouplings.base import GroupedTables, LinkedTables
 from sfumato.errors import ParameterError, UnknownColumnError
 from sfumato.hierarchy.labels import Labels, RawLabels

@@ -1,7 +1,6 @@
 """The same questions for every release of a table."""
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from importlib import import_module
 from importlib.util import find_spec
 from itertools import combinations
@@ -10,6 +9,7 @@ from typing import Any, NamedTuple, Self
 import numpy as np
 
 from sfumato.counts import Column, FrequencySet, group
+from sfumato.dataclasses import dataclass
 from sfumato.decouplings.slices.correlation import cells_in, cramers_v
 from sfumato.errors import (
     MissingExtraError,

@@ -2,7 +2,7 @@
 
 import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from functools import cached_property
 from itertools import combinations
 from typing import Any, NamedTuple
@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from sfumato.counts import FrequencySet, add_up
+from sfumato.dataclasses import dataclass
 from sfumato.decouplings.base import LinkedTables
 from sfumato.errors import some
 from sfumato.hierarchy.labels import RawLabels

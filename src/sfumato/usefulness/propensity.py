@@ -2,13 +2,13 @@
 
 import math
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from itertools import combinations, product
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from sfumato.counts import add_up, group
+from sfumato.dataclasses import dataclass
 from sfumato.showing.content import plain_of
 from sfumato.text import in_thousands, join_words, percent
 from sfumato.typing import FloatArray, IntArray

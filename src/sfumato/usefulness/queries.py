@@ -1,13 +1,13 @@
 """Counting queries: how many rows have such values in these columns?"""
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
 import numpy as np
 
 from sfumato.counts import Column, FrequencySet
+from sfumato.dataclasses import dataclass
 from sfumato.errors import ParameterError, UnknownNameError, require_int, require_number, some
 from sfumato.hierarchy.labels import reader_of
 from sfumato.text import percent, text_of, text_or_none

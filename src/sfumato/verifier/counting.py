@@ -13,7 +13,7 @@ from array import array
 from collections import Counter
 from collections.abc import Callable, ItemsView, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass, field
+from dataclasses import field
 from datetime import datetime, timezone
 from fractions import Fraction
 from functools import cached_property, reduce
@@ -24,6 +24,7 @@ from typing import Literal, NamedTuple, TypeAlias
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from sfumato.dataclasses import dataclass
 from sfumato.errors import InputError, ParameterError, UnknownColumnError, lacks_memory, some
 from sfumato.files import refuse_special
 from sfumato.files.dialect import Dialect

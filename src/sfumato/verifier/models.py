@@ -3,11 +3,12 @@
 import math
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from fractions import Fraction
 from os import PathLike
 from typing import Any, NamedTuple, TypeVar
 
+from sfumato.dataclasses import dataclass
 from sfumato.errors import InputError, SfumatoError, UnknownColumnError, some
 from sfumato.text import STAR, date_of, in_order, number_of, text_of
 from sfumato.verifier.counting import (

@@ -2,13 +2,13 @@
 
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
 
 import pyarrow as pa
 from pyarrow import ipc
 
+from sfumato.dataclasses import dataclass
 from sfumato.errors import InputError
 from sfumato.files.processes import read_apart
 from sfumato.files.reading import Reading

@@ -9,7 +9,6 @@ public; then who has which of them is what its maker says, and every promise is 
 import hashlib
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from math import prod
 from pathlib import Path
 from typing import Any
@@ -17,6 +16,7 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from sfumato.dataclasses import dataclass
 from sfumato.errors import InputError, some
 from sfumato.text import text_of
 from sfumato.verifier.counting import (

@@ -4,12 +4,13 @@ import json
 import math
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from fractions import Fraction
 from functools import cache
 from pathlib import Path
 from typing import Any, Literal, NamedTuple, TypeGuard, TypeVar, cast
 
+from sfumato.dataclasses import dataclass
 from sfumato.errors import InputError, ParameterError, UnknownNameError, some
 from sfumato.files.confinement import require_inside
 from sfumato.registry import find_installed

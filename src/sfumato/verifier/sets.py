@@ -2,12 +2,13 @@
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from itertools import chain, combinations
 from math import comb
 
 import pyarrow as pa
 
+from sfumato.dataclasses import dataclass
 from sfumato.errors import InputError, UnknownColumnError
 from sfumato.text import format_integer, is_missing, text_of
 from sfumato.verifier.counting import Countable, Source, normalise, python_values, readable

@@ -23,7 +23,7 @@ A module is loaded when its page is opened first, so that the app starts at once
 """
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from importlib import import_module
 from typing import Any, TypeAlias
 
@@ -31,6 +31,7 @@ from starlette.responses import Response
 
 from sfumato.app.desk import Desk
 from sfumato.app.fields import Fields
+from sfumato.dataclasses import dataclass
 
 Context: TypeAlias = Mapping[str, Any]
 Answer: TypeAlias = str | Response | None

@@ -3,7 +3,6 @@
 import tempfile
 import types
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal, Union, get_args, get_origin
 
@@ -12,6 +11,7 @@ from sfumato.app.fields import Fields
 from sfumato.app.jobs import Job
 from sfumato.app.releasing import WHOLE, ReleaseWish, decoupling_of
 from sfumato.app.steps import ALL, Answer, Context
+from sfumato.dataclasses import dataclass
 from sfumato.decouplings import DECOUPLINGS, Decoupling
 from sfumato.errors import InputError
 from sfumato.partition import PARTITIONERS

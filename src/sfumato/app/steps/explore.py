@@ -4,7 +4,7 @@ import hashlib
 import json
 import re
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, replace
 from typing import TYPE_CHECKING, Any
 
 from sfumato.app.desk import Desk
@@ -13,6 +13,7 @@ from sfumato.app.jobs import Job
 from sfumato.app.showing import difference
 from sfumato.app.steps import ALL, Answer, Context
 from sfumato.app.wording import Knob, knobs_of, method_words, read_number, show
+from sfumato.dataclasses import dataclass
 from sfumato.errors import InputError, UnknownNameError
 from sfumato.policy import FULL_DOMAIN, Policy
 from sfumato.text import percent

@@ -1,7 +1,6 @@
 """The step Look: before and after, who is left out, and what the release is still good for."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -12,6 +11,7 @@ from sfumato.app.jobs import Job
 from sfumato.app.releasing import ReleaseWish, decoupling_of, rows_at_hand
 from sfumato.app.steps import ALL, Answer, Context
 from sfumato.comparison.before_after import BeforeAfter
+from sfumato.dataclasses import dataclass
 from sfumato.errors import InputError
 from sfumato.releases.release import Release
 from sfumato.showing.charts import shares_svg

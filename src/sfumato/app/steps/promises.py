@@ -1,7 +1,6 @@
 """Promises: the privacy models in one sentence each, with sliders, and what each of them costs."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from sfumato.app import wording
@@ -11,6 +10,7 @@ from sfumato.app.jobs import Job
 from sfumato.app.steps import ALL, Answer, Context
 from sfumato.app.texts import translator
 from sfumato.app.wording import Knob
+from sfumato.dataclasses import dataclass
 from sfumato.errors import InputError
 from sfumato.losses import LOSSES
 from sfumato.models import MODELS, PrivacyModel

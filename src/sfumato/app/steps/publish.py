@@ -2,7 +2,7 @@
 
 import os
 import tempfile
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from math import ceil
 from pathlib import Path
 from typing import Any
@@ -31,6 +31,7 @@ from sfumato.app.synthetic import (
 )
 from sfumato.app.synthetic import TEXTS as SYNTHETIC_TEXTS
 from sfumato.app.texts import translator
+from sfumato.dataclasses import dataclass
 from sfumato.decouplings import DECOUPLINGS
 from sfumato.errors import InputError, OutputError, ParameterError, require_int, require_number
 from sfumato.evidence import EVIDENCE, REPORT, SigningKey, keygen

@@ -2,12 +2,13 @@
 
 import json
 from collections.abc import Callable
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
 from sfumato.app.desk import Desk
 from sfumato.app.fields import Fields
 from sfumato.app.steps import ALL, Answer, Context
+from sfumato.dataclasses import dataclass
 from sfumato.errors import InputError, UnknownColumnError
 from sfumato.hierarchy import Automatic
 from sfumato.models import DistinctLDiversity

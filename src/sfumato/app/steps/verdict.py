@@ -2,7 +2,6 @@
 
 import secrets
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -13,6 +12,7 @@ from sfumato.app.releasing import ReleaseWish, decoupling_of, rows_at_hand
 from sfumato.app.steps import ALL, Answer, Context
 from sfumato.app.texts import Translator, translator
 from sfumato.app.wording import sentence_of
+from sfumato.dataclasses import dataclass
 from sfumato.errors import InputError, SfumatoError
 from sfumato.policy import Policy
 from sfumato.policy.adversaries import Knows

@@ -1,7 +1,7 @@
 """Assumptions: what is taken for true of a release, and who is at risk if it is not."""
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any, Literal
 
 import numpy as np
@@ -13,6 +13,7 @@ from sfumato.attacks.at_risk import AdversaryLine, largest
 from sfumato.attacks.base import Outcome
 from sfumato.attacks.knowledge_breach import facts_of, facts_without_each, sets_of_values
 from sfumato.attacks.target import Target
+from sfumato.dataclasses import dataclass
 from sfumato.harm import HarmRule, Level
 from sfumato.leaks.facts import AdversaryColumns, Facts
 from sfumato.releases.opening import Published, PublishedTable

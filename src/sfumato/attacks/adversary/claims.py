@@ -1,7 +1,7 @@
 """Claims: what a release says chance did to its columns, held against what it publishes."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import cached_property
 from typing import Any
 from weakref import WeakKeyDictionary
@@ -12,6 +12,7 @@ from sfumato.attacks.claim_fit import ClaimFit
 from sfumato.attacks.nearly_exact import NearlyExact
 from sfumato.attacks.perturbed import look_at
 from sfumato.counts import FrequencySet
+from sfumato.dataclasses import dataclass
 from sfumato.errors import SfumatoError
 from sfumato.perturbations import Perturbation
 from sfumato.releases.manifest import ColumnRecord

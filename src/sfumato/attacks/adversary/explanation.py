@@ -1,11 +1,12 @@
 """The answer about one person: the places that fit, and the beliefs about sensitive values."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any
 
 import numpy as np
 
+from sfumato.dataclasses import dataclass
 from sfumato.decouplings import kind_of
 from sfumato.errors import UnknownColumnError
 from sfumato.harm import HarmRule, Level

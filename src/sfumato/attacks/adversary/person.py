@@ -1,7 +1,7 @@
 """One person: the groups of a release the person may be in, and what their tables then say."""
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from functools import cached_property
 from typing import Any
 
@@ -9,6 +9,7 @@ import numpy as np
 
 from sfumato.conditions import ConditionLine, overlap, unknown_value
 from sfumato.counts import Column, FrequencySet, add_up, group
+from sfumato.dataclasses import dataclass
 from sfumato.decouplings.base import LinkedTables
 from sfumato.errors import (
     HierarchyError,

@@ -1,7 +1,7 @@
 """A release of any kind as an adversary sees it."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import cache
 from os import PathLike
 
@@ -38,6 +38,7 @@ from sfumato.attacks.perturbed import BesideColumn, look_at
 from sfumato.classes import MISSING, SensitiveColumn, ValueCounts, overlapping
 from sfumato.counts import Column, FrequencySet, group, sums
 from sfumato.counts.people import ClassPeople
+from sfumato.dataclasses import dataclass
 from sfumato.decouplings.base import LinkedTables, joint_name
 from sfumato.errors import (
     InfeasibleError,

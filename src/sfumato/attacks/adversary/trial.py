@@ -1,7 +1,7 @@
 """Trials: what a policy would publish of a counted table, in figures, and attacks on it."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import asdict, field, replace
 from typing import Any, Literal
 
 import numpy as np
@@ -12,6 +12,7 @@ from sfumato.attacks.adversary.target import target_of
 from sfumato.attacks.at_risk import AdversaryLine, largest
 from sfumato.attacks.target import Target
 from sfumato.counts import FrequencySet
+from sfumato.dataclasses import dataclass
 from sfumato.errors import InfeasibleError
 from sfumato.files.reading import TextFile
 from sfumato.harm import HarmRule

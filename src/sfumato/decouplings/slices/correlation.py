@@ -1,13 +1,13 @@
 """Correlation of two attributes, from counts."""
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from typing import TypeAlias
 
 import numpy as np
 
 from sfumato.classes import Weights
 from sfumato.counts import Column, FrequencySet, group, sums
+from sfumato.dataclasses import dataclass
 from sfumato.text import date_of, number_of
 from sfumato.typing import BoolArray, CodeArray, FloatArray, IntArray
 

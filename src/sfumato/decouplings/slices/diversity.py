@@ -8,7 +8,7 @@ are among those that are not, and not all may be missing.
 import math
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from fractions import Fraction
 from typing import Any, ClassVar, NamedTuple, Self, TypeAlias
 
@@ -16,6 +16,7 @@ import numpy as np
 
 from sfumato.classes import KnownCounts, SensitiveColumn
 from sfumato.counts import Column, sums
+from sfumato.dataclasses import dataclass
 from sfumato.decouplings.slices.layout import SubTuples
 from sfumato.errors import ParameterError, require_int, require_number
 from sfumato.models import (

@@ -1,13 +1,13 @@
 """A counted table as slicing sees it: each item's sub-tuple in every column, as a number."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from functools import cached_property
 from typing import Self
 
 import numpy as np
 
 from sfumato.counts import FrequencySet, group
+from sfumato.dataclasses import dataclass
 from sfumato.schema import Columns
 from sfumato.typing import IntArray
 

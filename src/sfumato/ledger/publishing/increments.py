@@ -6,7 +6,7 @@ import sqlite3
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, field, fields, replace
+from dataclasses import field, fields, replace
 from datetime import UTC, datetime
 from fractions import Fraction
 from pathlib import Path
@@ -16,6 +16,7 @@ import numpy as np
 
 from sfumato.attacks.composition import ComparedReleases, Composition, Difference
 from sfumato.counts import FrequencySet, group, sums
+from sfumato.dataclasses import dataclass
 from sfumato.decouplings.base import GroupedTables, free_name, mark_of
 from sfumato.errors import InputError, OutputError, UnknownColumnError, some
 from sfumato.files import sweep

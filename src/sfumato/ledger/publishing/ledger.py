@@ -4,7 +4,7 @@ import json
 import secrets
 import sqlite3
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from fractions import Fraction
 from functools import cached_property
 from hashlib import sha256
@@ -16,6 +16,7 @@ import numpy as np
 
 from sfumato.attacks.composition import ComparedReleases, Composition
 from sfumato.counts import Column, FrequencySet
+from sfumato.dataclasses import dataclass
 from sfumato.decouplings import BreakMerge
 from sfumato.decouplings.base import GroupedTables
 from sfumato.decouplings.likelihood import exact_limit, increment_ratio

@@ -5,7 +5,7 @@ import shutil
 import sqlite3
 from collections.abc import Sequence
 from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import cached_property
 from hashlib import sha256
 from os import PathLike
@@ -17,6 +17,7 @@ import numpy as np
 
 from sfumato.attacks.target import Target
 from sfumato.counts import FrequencySet
+from sfumato.dataclasses import dataclass
 from sfumato.decouplings import Anatomy, BreakMerge, Decoupling, Parts, publish
 from sfumato.decouplings.anatomy import measure_dealt, publish_buckets
 from sfumato.decouplings.base import GroupedTables

@@ -4,11 +4,11 @@ import json
 import sqlite3
 from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from fractions import Fraction
 from itertools import pairwise
 from typing import Any
 
+from sfumato.dataclasses import dataclass
 from sfumato.ledger import records
 from sfumato.ledger.increment import WISHES, count_owners
 from sfumato.ledger.records import CellSummary, Harmless, cell_moves, cell_summaries, waiting_rows

@@ -4,13 +4,14 @@ import hashlib
 import re
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from fractions import Fraction
 from os import PathLike
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from sfumato.dataclasses import dataclass
 from sfumato.errors import InputError, ParameterError, some
 from sfumato.evidence.keys import Key
 from sfumato.files.private import refuse_inside_release

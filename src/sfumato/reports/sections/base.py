@@ -1,8 +1,9 @@
 """The contract of a section: a question, and how its answer is found."""
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
+from sfumato.dataclasses import dataclass
 from sfumato.errors import SfumatoError
 from sfumato.harm import Level
 from sfumato.reports.dossier import Dossier

@@ -1,8 +1,8 @@
 """The levels that were chosen, and what a step to either side would cost."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
+from sfumato.dataclasses import dataclass
 from sfumato.errors import ParameterError, some
 from sfumato.policy import FULL_DOMAIN, Policy
 from sfumato.recode.deciding import counted_columns, make_checker

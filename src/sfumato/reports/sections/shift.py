@@ -2,13 +2,14 @@
 
 from bisect import bisect_right
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 
 import numpy as np
 
 from sfumato.attacks import Target
 from sfumato.classes import MISSING, ValueCounts
 from sfumato.counts import FrequencySet
+from sfumato.dataclasses import dataclass
 from sfumato.reports.dossier import Dossier
 from sfumato.reports.sections.base import Chapter, NotHereError
 from sfumato.showing.charts import shares_svg

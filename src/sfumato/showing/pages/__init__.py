@@ -12,6 +12,7 @@ from pathlib import Path
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup, escape
 
+from sfumato.showing.compiled import CompiledTemplates
 from sfumato.showing.content import (
     Badge,
     Beside,
@@ -105,7 +106,10 @@ def _render(template: str, **values: object) -> str:
 @cache
 def _environment() -> Environment:
     environment = Environment(
-        loader=FileSystemLoader(_FOLDER), autoescape=True, undefined=StrictUndefined
+        loader=FileSystemLoader(_FOLDER),
+        autoescape=True,
+        undefined=StrictUndefined,
+        bytecode_cache=CompiledTemplates(__file__),
     )
     environment.globals |= {
         "draw": _draw,

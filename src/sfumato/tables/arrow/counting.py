@@ -1,7 +1,6 @@
 """Counting: values become codes, combinations of codes are packed into integers and added up."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Protocol
 
 import numpy as np
@@ -10,6 +9,7 @@ import pyarrow.compute as pc
 from pyarrow import types as t
 
 from sfumato.counts import Column
+from sfumato.dataclasses import dataclass
 from sfumato.tables.arrow.sources import (
     as_type,
     canonical,

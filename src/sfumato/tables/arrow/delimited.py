@@ -263,6 +263,8 @@ class CsvSource(FileSource):
                 "column_types": dict.fromkeys(columns, self._type),
                 "null_values": ["", *self._said.missing],
                 "strings_can_be_null": True,
+                # The bytes were looked at when they were read.
+                "check_utf8": False,
             },
         )
         try:
@@ -282,7 +284,11 @@ class CsvSource(FileSource):
             self._require_closed_quotes()
             raise InputError(f"{self.where} cannot be read as CSV: it does not end with a row")
         # The row that was added counts among the rows, in place of the header.
-        self.lines_beyond = max(text.lines - n - sum(map(_newlines, self._header)), 0)
+        beyond = text.lines - n - sum(map(_newlines, self._header))
+        if beyond > 0:
+            # Few files have empty lines, and to look for them takes longer than to count lines.
+            beyond -= _empty_lines(self._utf8_chunks())
+        self.lines_beyond = max(beyond, 0)
         yield rows
 
     # Bytes.
@@ -558,6 +564,20 @@ class _Utf8Stream:
             raise
 
 
+def _empty_lines(chunks: Iterator[bytes]) -> int:
+    r"""Count the lines of a text that hold nothing.
+
+    >>> _empty_lines(iter([b"a,b\r\n", b"\r\n1,2\n\n", b"\n3,4"]))
+    3
+    """
+    found, last = 0, b"\n"
+    for chunk in chunks:
+        text = last + chunk
+        found += len(_EMPTY_LINE.findall(text)) - len(_EMPTY_LINE.findall(last))
+        last = text[-2:]
+    return found
+
+
 _EMPTY_LINE = re.compile(rb"(?<=\n)\r?\n")
 
 
@@ -574,9 +594,8 @@ class _EndedText:
         self.mark = secrets.token_hex(16)
         self._end = delimiter.join([self.mark] * width).encode() + b"\n"
         self._in_line = False
-        self._last = b"\n"
         self.lines = 0
-        """Lines that were read, without empty ones."""
+        """Lines that were read, empty ones among them."""
 
     def read(self, size: int) -> bytes:
         """Read on; the row comes last."""
@@ -585,18 +604,11 @@ class _EndedText:
             if b"\0" in data:
                 raise _ZeroByteError
             self._in_line = data[-1:] not in b"\r\n"
-            self.lines += data.count(b"\n") - self._empty_lines(data)
-            self._last = data[-2:]
+            self.lines += data.count(b"\n")
             return data
         end, self._end = self._end, b""
         self.lines += bool(end and self._in_line)
         return b"\n" + end if end and self._in_line else end
-
-    def _empty_lines(self, data: bytes) -> int:
-        start = (self._last + data[:2])[-4:]
-        if not any(two in data or two in start for two in (b"\n\n", b"\n\r\n")):
-            return 0
-        return len(_EMPTY_LINE.findall(self._last + data)) - len(_EMPTY_LINE.findall(self._last))
 
     def without_end(self, batch: pa.RecordBatch) -> pa.RecordBatch | None:
         """Return the last rows without the one that was added; None if it is not there."""

@@ -7,11 +7,12 @@ columns of the file decide, or the user is asked.
 
 import re
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from sfumato.dataclasses import dataclass
 from sfumato.files.reading import DECIMALS, Reading
 
 BLANKS = " \u00a0\u202f\u2009"

@@ -4,7 +4,6 @@ import tempfile
 from abc import ABC, abstractmethod
 from collections.abc import Generator, Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack
-from dataclasses import dataclass
 from itertools import chain
 from pathlib import Path
 from typing import NamedTuple
@@ -16,6 +15,7 @@ from pyarrow import ipc
 from pyarrow import types as t
 
 from sfumato.counts import WIDEST_KEY, FrequencySet, add_up
+from sfumato.dataclasses import dataclass
 from sfumato.errors import InputError, some
 from sfumato.populations.weights import Averaging
 from sfumato.recoding import DROP, SUPPRESSED, FullDomainRecoding, LocalColumn, LocalRecoding

@@ -1,7 +1,6 @@
 """Columns of several values per row: cells of text or lists become items, and items cells again."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
@@ -11,6 +10,7 @@ from pyarrow import types as t
 
 from sfumato.counts import group
 from sfumato.counts.baskets import Baskets
+from sfumato.dataclasses import dataclass
 from sfumato.errors import InputError, OutputError, some
 from sfumato.tables.arrow.sources import (
     canonical,

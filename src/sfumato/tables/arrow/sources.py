@@ -15,7 +15,6 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
-import pyarrow.parquet as pq
 from pyarrow import ipc, types
 from pyarrow import types as t
 
@@ -595,6 +594,9 @@ class ParquetSource(FileSource):
     kind = "parquet"
 
     def __init__(self, path: Path) -> None:
+        # Imported late: it brings file systems of all kinds, and most tables are CSV.
+        import pyarrow.parquet as pq
+
         super().__init__(path)
         try:
             with pq.ParquetFile(path) as file:
@@ -605,6 +607,8 @@ class ParquetSource(FileSource):
         self._check()
 
     def batches(self, columns: Sequence[str]) -> Iterator[pa.RecordBatch]:
+        import pyarrow.parquet as pq
+
         text = [name for name in columns if _is_text(self.schema.field(name).type)]
         try:
             with pq.ParquetFile(self.path, read_dictionary=text, pre_buffer=False) as file:

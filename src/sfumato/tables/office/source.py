@@ -3,7 +3,6 @@
 import json
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from importlib.metadata import version
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
@@ -245,14 +244,13 @@ def require_library(kind: str) -> None:
             raise MissingExtraError("python-calamine", "excel")
     elif find_spec("pyreadstat") is None:
         raise MissingExtraError("pyreadstat", "office")
-    elif kind == "sas7bdat" and _version("pyreadstat") < _WITHOUT_DELETED:
-        least = ".".join(map(str, _WITHOUT_DELETED))
-        raise InputError(
-            f"pyreadstat {version('pyreadstat')} also reads rows that were deleted from a SAS "
-            f'file. Install {least} or newer: pip install --upgrade "sfumato[office]"'
-        )
+    elif kind == "sas7bdat":
+        from importlib.metadata import version
 
-
-def _version(library: str) -> tuple[int, ...]:
-    """Return the numbers that the version of a library begins with."""
-    return tuple(int(each) for each in re.findall(r"\d+", version(library))[:3])
+        installed = version("pyreadstat")
+        if tuple(int(each) for each in re.findall(r"\d+", installed)[:3]) < _WITHOUT_DELETED:
+            least = ".".join(map(str, _WITHOUT_DELETED))
+            raise InputError(
+                f"pyreadstat {installed} also reads rows that were deleted from a SAS "
+                f'file. Install {least} or newer: pip install --upgrade "sfumato[office]"'
+            )

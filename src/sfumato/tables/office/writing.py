@@ -9,7 +9,7 @@ import io
 import math
 import re
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from datetime import datetime
 from importlib.util import find_spec
 from pathlib import Path
@@ -20,6 +20,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from pyarrow import types as t
 
+from sfumato.dataclasses import dataclass
 from sfumato.errors import MissingExtraError, OutputError
 from sfumato.tables.arrow.sources import as_type, is_text, plain_type, to_numpy
 from sfumato.tables.arrow.writing import Writer

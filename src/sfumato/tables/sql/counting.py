@@ -1,7 +1,6 @@
 """Counting in a database: GROUP BY, at the finest levels or at coarser ones."""
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from functools import cached_property
 from math import prod
 from typing import TYPE_CHECKING, Any
@@ -12,6 +11,7 @@ import pyarrow as pa
 from pyarrow import types as t
 
 from sfumato.counts import WIDEST_KEY, Column, FrequencySet, add_up, group, sums
+from sfumato.dataclasses import dataclass
 from sfumato.errors import InputError
 from sfumato.recoding import FullDomainRecoding
 from sfumato.tables.arrow.counting import MISSING, SAMPLE, ColumnCoder, order_values

@@ -5,7 +5,7 @@ import re
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager, suppress
-from dataclasses import dataclass, field
+from dataclasses import field
 from hashlib import sha256
 from pathlib import Path
 from secrets import token_hex
@@ -16,6 +16,7 @@ import ibis
 import numpy as np
 import pyarrow as pa
 
+from sfumato.dataclasses import dataclass
 from sfumato.errors import InputError, OutputError, ParameterError, SfumatoError
 from sfumato.files.confinement import Confinement
 from sfumato.files.dialect import Dialect

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
 
@@ -10,6 +10,7 @@ import duckdb
 import pyarrow as pa
 from pyarrow import types as t
 
+from sfumato.dataclasses import dataclass
 from sfumato.errors import InputError, OutputError
 from sfumato.files import refuse_special
 from sfumato.files.confinement import current

@@ -2,7 +2,6 @@
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
 from decimal import Decimal
 from typing import TYPE_CHECKING, Any, ClassVar, NoReturn
 from weakref import finalize
@@ -14,6 +13,7 @@ import pyarrow.csv as pa_csv
 from psycopg.pq import TransactionStatus
 from pyarrow import types as t
 
+from sfumato.dataclasses import dataclass
 from sfumato.errors import InputError, OutputError
 from sfumato.files.dialect import Dialect
 from sfumato.tables.sql.database import (

@@ -3,7 +3,6 @@
 import json
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass
 from hashlib import sha256
 from secrets import token_hex
 from typing import TYPE_CHECKING, Any
@@ -11,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pyarrow as pa
 
+from sfumato.dataclasses import dataclass
 from sfumato.errors import InputError, OutputError, SfumatoError
 from sfumato.tables.arrow.sources import from_numpy
 from sfumato.tables.derived import Batch, DerivedTable
