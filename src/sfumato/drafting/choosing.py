@@ -590,7 +590,7 @@ class DraftSearch:
         steps: Mapping[str, int],
         ladders: _Ladders,
     ) -> bool:
-        """Return whether it is worth it on a few rows, of which more is to be saved than of many."""
+        """Return whether it is worth it on a few rows, of which more is saved than of many."""
         assert self._tries is not None  # noqa: S101 - nothing is tried without
         many = self._tries.combinations * len(state.known) > _MANY_CELLS
         if not many or state.making is not BOXES:
@@ -687,9 +687,7 @@ class DraftSearch:
         return sorted(costs, key=lambda each: (-each.cost, -each.hidden, each.name))
 
 
-def fitting_steps(
-    state: _State, told: Mapping[str, int], ladders: _Ladders
-) -> dict[str, int]:
+def fitting_steps(state: _State, told: Mapping[str, int], ladders: _Ladders) -> dict[str, int]:
     """Return the steps at which models refuse what was found, and little else.
 
     Models that a release keeps do not change it. Of those that refuse the classes of as many people

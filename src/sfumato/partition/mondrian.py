@@ -34,16 +34,16 @@ Halving: TypeAlias = Callable[[IntArray, IntArray, IntArray, IntArray, int], Int
 class Mondrian(Partitioner):
     """Cut the rows in two, again and again, as long as both halves keep the models.
 
-    A box of rows is cut on the attribute that is widest in it: widest relative to the
-    whole domain, times the attribute's weight; a stretch of numbers counts half beside labels,
-    because a cut leaves half of it, and three quarters where only `*` would say it. If a half would
-    break a model, the next widest attribute is tried. Of attributes that are as wide the first one
-    is cut; with many more attributes than cuts, that in which fewest rows differ. An attribute with a hierarchy is cut between
-    the children of the lowest label that covers the box; one without, if it holds numbers or dates,
-    between any two values, and is published as the interval between its cuts; one whose hierarchy
-    is `auto`, if it holds numbers, at the ends of its ranges where that can be. Rows that miss such
-    a value are cut off first: only `*` covers them together with others. Where they are too few,
-    they stay with the rows that have the highest values.
+    A box of rows is cut on the attribute that is widest in it: widest relative to the whole domain,
+    times the attribute's weight; a stretch of numbers counts half beside labels, because a cut
+    leaves half of it, and three quarters where only `*` would say it. If a half would break a
+    model, the next widest attribute is tried. Of attributes that are as wide the first one is cut;
+    with many more attributes than cuts, that in which fewest rows differ. An attribute with a
+    hierarchy is cut between the children of the lowest label that covers the box; one without, if
+    it holds numbers or dates, between any two values, and is published as the interval between its
+    cuts; one whose hierarchy is `auto`, if it holds numbers, at the ends of its ranges where that
+    can be. Rows that miss such a value are cut off first: only `*` covers them together with
+    others. Where they are too few, they stay with the rows that have the highest values.
 
     Promises: every class keeps the models. Does not promise the least possible loss.
 

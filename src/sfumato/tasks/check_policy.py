@@ -252,12 +252,8 @@ def _list_places(domain: Domain, builder: HierarchyBuilder | None, role: Role) -
             "correct them, or leave them empty"
         )
         return [_of_values(name, "no place", text, without, rows, stops=True)]
-    if isinstance(builder, Intervals) and role is Role.QUASI_IDENTIFIER:
-        beyond = [text for text in rows if builder.open_range_of(text) is not None]
-        if not beyond:
-            return []
-        text = f"{_count_values(beyond)} {_lie(beyond)} beyond the ends of its ranges"
-        return [_of_values(name, "extremes", text + _say_where(builder, beyond), beyond, rows)]
+    if isinstance(builder, Intervals):
+        return _list_beyond(name, builder, rows) if role is Role.QUASI_IDENTIFIER else []
     others: list[str] = []
     if isinstance(builder, Frequent):
         kept = {*builder.keep[0]}
@@ -268,6 +264,15 @@ def _list_places(domain: Domain, builder: HierarchyBuilder | None, role: Role) -
         return []
     text = f"the policy does not name {_count_values(others)}: they are among the others"
     return [_of_values(name, "other", text, others, rows)]
+
+
+def _list_beyond(name: str, builder: Intervals, rows: Mapping[str, int]) -> list[TableChange]:
+    """Return the values in the open ranges at both ends, and which ranges those are."""
+    beyond = [text for text in rows if builder.open_range_of(text) is not None]
+    if not beyond:
+        return []
+    text = f"{_count_values(beyond)} {_lie(beyond)} beyond the ends of its ranges"
+    return [_of_values(name, "extremes", text + _say_where(builder, beyond), beyond, rows)]
 
 
 def _refusing(builder: HierarchyBuilder) -> HierarchyBuilder:
