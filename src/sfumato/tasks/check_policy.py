@@ -260,10 +260,8 @@ def _list_places(domain: Domain, builder: HierarchyBuilder | None, role: Role) -
         others = [text for text in rows if text not in kept]
     elif isinstance(builder, KnownTree):
         others = [text_of(v) for v in values[:_MOST_TRIED] if _fails(builder, name, v)]
-    if not others:
-        return []
     text = f"the policy does not name {_count_values(others)}: they are among the others"
-    return [_of_values(name, "other", text, others, rows)]
+    return [_of_values(name, "other", text, others, rows)] if others else []
 
 
 def _list_beyond(name: str, builder: Intervals, rows: Mapping[str, int]) -> list[TableChange]:
