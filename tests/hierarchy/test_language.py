@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from sfumato.errors import UnknownNameError
-from sfumato.hierarchy import BUILDERS, Frequent, Intervals, KnownTree, OrderedCategories
+from sfumato.hierarchy import BUILDERS, Dates, Frequent, Intervals, KnownTree, OrderedCategories
 from sfumato.hierarchy.labels import day_of, stretch_of
 from sfumato.hierarchy.language import language_in, language_of, languages
 from sfumato.text import number_of
@@ -46,6 +46,18 @@ def test_ranges_of_days_are_read_as_those_in_english(code):
         builder.in_language(each).build("day", days).labels[1] for each in (code, "en")
     )
     assert [stretch_of(a, day_of) for a in said] == [stretch_of(b, day_of) for b in english]
+
+
+@pytest.mark.parametrize("code", LANGUAGES)
+def test_decades_and_centuries_are_read_as_those_in_english(code):
+    builder, days = Dates(levels=["year", "decade", "century"]), ["1899-12-31", "1987-03-14"]
+    said, english = (builder.in_language(each).build("day", days).labels for each in (code, "en"))
+    assert said[1] == english[1]
+    for level in (2, 3):
+        assert code == "en" or said[level] != english[level]
+        read = [[stretch_of(a, day_of) for a in each[level]] for each in (said, english)]
+        assert read[0] == read[1]
+        assert None not in read[0]
 
 
 @pytest.mark.parametrize("code", LANGUAGES)

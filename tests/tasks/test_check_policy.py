@@ -28,7 +28,7 @@ POLICY = {
         "patient": "identifier",
         "age": {
             "role": "quasi-identifier",
-            "hierarchy": {"kind": "intervals", "widths": [10], "upper": 70, "join": True},
+            "hierarchy": {"kind": "intervals", "widths": [10], "upper": 90, "join": True},
         },
         "ward": {
             "role": "quasi-identifier",
@@ -60,8 +60,42 @@ def test_new_extremes_are_counted_and_fall_into_the_open_range():
     assert kinds(found) == [("age", "new extremes", False)]
     fresh = {age for age in month(oldest=97)["age"].to_pylist() if age > 80}
     assert {*found.changes[0].values} == {str(age) for age in fresh}
+    assert "in a range like the others or '90 or more'" in found.changes[0].text
     released = sf.anonymize(month(oldest=97), POLICY)
     assert not any("97" in str(label) for label in released.table["age"].to_pylist())
+
+
+def test_values_beyond_the_ends_are_named_and_counted_without_the_earlier_file():
+    ranges = {"kind": "intervals", "widths": [10], "lower": 30, "upper": 70, "join": True}
+    rule = {"role": "quasi-identifier", "hierarchy": ranges}
+    policy = {**POLICY, "columns": {**POLICY["columns"], "age": rule}}
+    ages = [3, 30, 69, 70, 140] * 40
+    rows = month().set_column(1, "age", [ages])
+    found = sf.check_policy(policy, rows)
+    assert kinds(found) == [("age", "extremes", False)]
+    beyond = {str(age) for age in ages if not 30 <= age < 70}
+    assert {*found.changes[0].values} == beyond
+    assert found.changes[0].rows == sum(str(age) in beyond for age in ages)
+    assert "'under 30' or '70 or more'" in found.changes[0].text
+    assert "140" not in str(found)
+    assert "'140'" in str(found.content(names=True))
+    assert sf.check_policy(policy, rows, before=rows).changes == ()
+
+
+@pytest.mark.parametrize(
+    ("ranges", "where"),
+    [
+        ({"widths": [10]}, "in a range like the others"),
+        ({"bounds": [[30, 70]]}, "'70 or more'"),
+        ({"widths": [10], "upper": 70, "language": "de"}, "'70 und mehr'"),
+    ],
+)
+def test_new_extremes_are_said_with_where_they_are_placed(ranges, where):
+    rule = {"role": "quasi-identifier", "hierarchy": {"kind": "intervals", **ranges}}
+    policy = {**POLICY, "columns": {**POLICY["columns"], "age": rule}, "method": "full-domain"}
+    found = sf.check_policy(policy, month(oldest=97), before=month())
+    assert kinds(found) == [("age", "new extremes", False)]
+    assert found.changes[0].text.endswith(f": they are {where} ({found.changes[0].rows} rows)")
 
 
 def test_labels_of_a_later_file_end_where_those_of_the_first_do():
@@ -71,7 +105,7 @@ def test_labels_of_a_later_file_end_where_those_of_the_first_do():
             ends |= {
                 int(word) + (i == 2) for i, word in enumerate(str(label).split()) if word.isdigit()
             }
-    assert all(end % 10 == 0 and end <= 70 for end in ends)
+    assert all(end % 10 == 0 and end <= 90 for end in ends)
 
 
 def test_a_value_without_a_place_stops_and_is_named_to_the_owner_alone():

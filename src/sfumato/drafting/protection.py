@@ -24,6 +24,7 @@ from sfumato.models import (
 from sfumato.policy import ColumnRule
 from sfumato.tables import Domain
 from sfumato.text import fold_spelling, in_order, number_of, text_of
+from sfumato.typing import IntArray
 
 Protection = tuple[PrivacyModel, ...]
 """The models of one column that are asked for together."""
@@ -46,7 +47,8 @@ _MOST_LISTED = 12
 """The most values that a model lists, the most frequent ones."""
 
 _MOST_FOLDED = 1000
-"""Of this many values at least three differ in more than their spelling."""
+"""Of this many values at least three differ in more than their spelling. Of more the most frequent
+ones are looked at."""
 
 _FEW_MISSING = 0.02
 """Where more cells are missing, classes without any value are common and must not be forbidden."""
@@ -92,17 +94,19 @@ def protections(
         >>> protections(rule, table.domains(["ill"])["ill"], 2)[0]
         (AlphaKAnonymity(column='ill', alpha=0.74, k=2, protected=('hiv',)),)
     """
-    values = domain.values(_MOST_FOLDED)
+    at = _most_frequent(domain)
+    values = domain.take(at)
     texts = [text_of(value) for value in values]
     if len({fold_spelling(text) for text in texts} - {""}) < 2:
         return ()
     name = domain.column
-    numbers = all(number_of(value) is not None for value in values)
+    spread = [*values, *(domain.values(_MOST_FOLDED) if len(at) < len(domain.rows) else ())]
+    numbers = all(number_of(value) is not None for value in spread)
+    shares = _shares(texts, domain, at)
     if numbers and len(values) >= _FEWEST_NUMBERS:
-        return _protect_scale(domain, texts, k, people=people)
+        return _protect_scale(domain, texts, shares, k, people=people)
     if len(domain.rows) > _MOST_FOLDED:
         return ((AlphaKAnonymity(name, _BELOW_VERY_HIGH, k),),)
-    shares = _shares(texts, domain)
     # Harmless values too: who verifies without the policy does not know that they are.
     guarded = [
         text for text in texts if shares[fold_spelling(text)] <= _COMMON and fold_spelling(text)
@@ -180,11 +184,10 @@ def breaks_it_whole(protection: Protection, domain: Domain) -> bool:
 
 
 def _protect_scale(
-    domain: Domain, texts: Sequence[str], k: int, *, people: bool
+    domain: Domain, texts: Sequence[str], shares: dict[str, float], k: int, *, people: bool
 ) -> tuple[Protection, ...]:
     """Return what may protect a column of numbers, of which close ones are alike."""
     name = domain.column
-    shares = _shares(texts, domain)
     often = [t for t in texts if _OFTEN <= shares[fold_spelling(t)] <= _COMMON]
     alone = _limit_shares(name, often, shares, k)
     limits = [] if people else _limit_close(domain)
@@ -263,11 +266,22 @@ def _choose_listed(
     return tuple(sorted(ranked[:_MOST_LISTED], key=texts.index))
 
 
-def _shares(texts: Sequence[str], domain: Domain) -> dict[str, float]:
-    """Return the share of each value among the known ones, whatever its spelling."""
+def _most_frequent(domain: Domain) -> IntArray:
+    """Return where the values are that most rows have, in their order: all of them, if few."""
+    order = np.argsort(-domain.rows, kind="stable")[:_MOST_FOLDED]
+    return np.sort(order)
+
+
+def _shares(texts: Sequence[str], domain: Domain, at: IntArray) -> dict[str, float]:
+    """Return the share of each value among the known ones, whatever its spelling.
+
+    Args:
+        texts: The values.
+        domain: The column.
+        at: Where those values are in it.
+    """
     rows: dict[str, int] = {}
-    # Of a scale only the first values are looked at.
-    for text, count in zip(texts, domain.rows.tolist(), strict=False):
+    for text, count in zip(texts, domain.rows[at].tolist(), strict=True):
         rows[fold_spelling(text)] = rows.get(fold_spelling(text), 0) + count
     total = max(int(np.sum(domain.rows)), 1)
     return {text: count / total for text, count in rows.items()}

@@ -1,6 +1,7 @@
 """Dates: days become months, quarters, years, decades."""
 
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from datetime import date
 from typing import ClassVar, Self
 
@@ -8,6 +9,7 @@ from sfumato.dataclasses import dataclass
 from sfumato.derivations.dates import DAY_FIRST, DateForm, Detection, iso_of, look_like_dates
 from sfumato.errors import HierarchyError, ParameterError, some
 from sfumato.hierarchy.base import Hierarchy, HierarchyBuilder
+from sfumato.hierarchy.language import DEFAULT, Language, language_of
 from sfumato.text import STAR, text_of
 from sfumato.typing import Value
 
@@ -27,6 +29,15 @@ UNITS: dict[str, Callable[[str], str]] = {
 }
 """What can be a level, finest first, and how it is written, of a date in ISO 8601 or a part of one:
 what is not known of it stays away. Weeks are none: they do not nest."""
+
+
+def _unit_in(unit: str, words: Language) -> Callable[[str], str]:
+    """Return how a unit is written in a language."""
+    if unit == "decade":
+        return lambda day: words.say("decade", decade=f"{day[:3]}0")
+    if unit == "century":
+        return lambda day: words.say("range", low=f"{day[:2]}00", high=f"{day[:2]}99")
+    return UNITS[unit]
 
 
 def days_of(column: str, values: Sequence[Value]) -> dict[str, str]:
@@ -90,10 +101,13 @@ class Dates(HierarchyBuilder):
         levels: Units from fine to coarse out of day, month, quarter, year, decade and
             century (1900 to 1999). By default month, quarter, year and decade, with day
             before them if some value has a time of day. `*` is always added.
+        language: The language of labels: en, de, fr, es, it or nl.
 
     Example:
         >>> Dates(levels=["month", "year"]).build("born", ["2020-02-29", "2020-11-01"]).labels[1:]
         (('2020-02', '2020-11'), ('2020',), ('*',))
+        >>> Dates(levels=["decade"], language="fr").build("naissance", ["1987-03-14"]).labels[1]
+        ('années 1980',)
     """
 
     name: ClassVar[str] = "dates"
@@ -102,8 +116,10 @@ class Dates(HierarchyBuilder):
     of_dates: ClassVar[bool | None] = True
 
     levels: Sequence[str] | None = None
+    language: str = DEFAULT
 
     def __post_init__(self) -> None:
+        language_of(self.language)
         if self.levels is None:
             return
         order = list(UNITS)
@@ -113,6 +129,9 @@ class Dates(HierarchyBuilder):
             allowed = f"some of {', '.join(order)}, in this order and each once"
             raise ParameterError("levels", levels, allowed)
         object.__setattr__(self, "levels", tuple(levels))
+
+    def in_language(self, language: str) -> Self:
+        return replace(self, language=language)
 
     @property
     def fixed_height(self) -> int | None:
@@ -129,7 +148,8 @@ class Dates(HierarchyBuilder):
         if levels is None:
             timed = any(len(day) > 10 for day in days.values())
             levels = [*(["day"] if timed else []), "month", "quarter", "year", "decade"]
-        name_of = [UNITS[unit] for unit in levels]
+        words = language_of(self.language)
+        name_of = [_unit_in(unit, words) for unit in levels]
 
         def path(value: Value) -> tuple[str, ...]:
             day = days[text_of(value)]

@@ -363,6 +363,20 @@ class Intervals(HierarchyBuilder):
                 there.add(level.around(point))
         return found
 
+    def open_range_of(self, value: Value) -> str | None:
+        """Return the label of the open range that holds a value; None if it is between the ends.
+
+        >>> ages = Intervals(widths=[5], lower=20, upper=80)
+        >>> ages.open_range_of(19), ages.open_range_of(80), ages.open_range_of(79)
+        ('under 20', '80 or more', None)
+        """
+        scale = self._scale()
+        point = scale.read(value)
+        low, high = (None, None) if point is None else self._levels(scale)[0].around(point)
+        if (low is None) == (high is None):
+            return None
+        return label(scale.told_in(language_of(self.language)), low, high)
+
     def build(
         self,
         column: str,

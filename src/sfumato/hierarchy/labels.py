@@ -82,9 +82,9 @@ def stretch_of(label: str, reader: Reader) -> Stretch | None:
     (None, Stretch(low=737456.0, high=737485.0, closed=False, after=False))
     """
     text = label.strip().translate(_SIGNS)
-    if reader is day_of and (unit := _unit_of(text)) is not None:
-        return unit
     for way in chain([text], in_english(text)):
+        if reader is day_of and (unit := _unit_of(way)) is not None:
+            return unit
         for sides in _sides(way):
             stretch = _between(sides, reader)
             if stretch is not None:

@@ -93,7 +93,7 @@ def _forms() -> tuple[tuple[str, re.Pattern[str]], ...]:
                 form = re.escape(way).replace(r"\{", "{").replace(r"\}", "}").replace(r"\ ", " ")
                 for blank, group in _ENDS.items():
                     form = form.replace(blank, group)
-                if "{" not in form:
+                if not re.search(r"\{[a-z]", form):
                     found.append((what, late(form, re.IGNORECASE)))
     return tuple(found)
 

@@ -8,6 +8,7 @@ from typing import ClassVar, Self, TypeAlias
 
 import numpy as np
 
+from sfumato.classes import repeat_spans
 from sfumato.counts import FrequencySet, changes, number_keys, sums
 from sfumato.dataclasses import dataclass
 from sfumato.errors import ParameterError
@@ -34,15 +35,16 @@ Halving: TypeAlias = Callable[[IntArray, IntArray, IntArray, IntArray, int], Int
 class Mondrian(Partitioner):
     """Cut the rows in two, again and again, as long as both halves keep the models.
 
-    A box of rows is cut on the attribute that is widest in it: widest relative to the
-    whole domain, times the attribute's weight; a stretch of numbers counts half beside labels,
-    because a cut leaves half of it, and three quarters where only `*` would say it. If a half would
-    break a model, the next widest attribute is tried. An attribute with a hierarchy is cut between
-    the children of the lowest label that covers the box; one without, if it holds numbers or dates,
-    between any two values, and is published as the interval between its cuts; one whose hierarchy
-    is `auto`, if it holds numbers, at the ends of its ranges where that can be. Rows that miss such
-    a value are cut off first: only `*` covers them together with others. Where they are too few,
-    they stay with the rows that have the highest values.
+    A box of rows is cut on the attribute that is widest in it: widest relative to the whole domain,
+    times the attribute's weight; a stretch of numbers counts half beside labels, because a cut
+    leaves half of it, and three quarters where only `*` would say it. If a half would break a
+    model, the next widest attribute is tried. Of attributes that are as wide the first one is cut;
+    with many more attributes than cuts, that in which fewest rows differ. An attribute with a
+    hierarchy is cut between the children of the lowest label that covers the box; one without, if
+    it holds numbers or dates, between any two values, and is published as the interval between its
+    cuts; one whose hierarchy is `auto`, if it holds numbers, at the ends of its ranges where that
+    can be. Rows that miss such a value are cut off first: only `*` covers them together with
+    others. Where they are too few, they stay with the rows that have the highest values.
 
     Promises: every class keeps the models. Does not promise the least possible loss.
 
@@ -102,6 +104,7 @@ class Mondrian(Partitioner):
             Interval(problem, a) if as_interval else Branches(problem, a)
             for a, as_interval in enumerate(self.intervals(problem))
         ]
+        _take_turns(problem, lines)
         start = starting_groups(problem)
         boxes = Boxes.of(start.item, start.rows, start.group, len(start))
         between = np.full((boxes.n, len(lines), 2), -1, dtype=np.int64)
@@ -216,6 +219,14 @@ class BoxView(ABC):
 class Line(ABC):
     """One attribute as Mondrian sees it."""
 
+    turn: float = 0.0
+    """Of lines on which a box is as wide the one with the least turn comes first."""
+
+    @cached_property
+    @abstractmethod
+    def bits(self) -> float:
+        """The bits that it takes to tell apart what only `*` covers, in the mean."""
+
     @abstractmethod
     def look(self, boxes: Boxes) -> BoxView:
         """Measure boxes."""
@@ -247,6 +258,13 @@ class Interval(Line):
 
         self.last = max(len(values) - 1 - (self.missing >= 0), 0)
         """The highest value."""
+
+        self._rows = problem.rows
+
+    @cached_property
+    def bits(self) -> float:
+        # Known numbers are halved before a label tells anything.
+        return 1.0 + bits_of(self.raw == self.missing, self._rows)
 
     def look(self, boxes: Boxes) -> BoxView:
         return _IntervalView(self, boxes)
@@ -349,6 +367,12 @@ class Branches(Line):
         self.coarser = _steps_by_finest(self.steps)
         """For each level allowed, the place by that of the lowest; None if it does not follow."""
 
+        self._rows = problem.rows
+
+    @cached_property
+    def bits(self) -> float:
+        return bits_of(self.steps[-2][self.raw], self._rows) if len(self.steps) > 1 else 0.0
+
     def look(self, boxes: Boxes) -> BoxView:
         return _BranchesView(self, boxes)
 
@@ -398,6 +422,33 @@ class _BranchesView(BoxView):
             here = level == below + 1
             place[here] = step[raw[here]]
         return place
+
+
+_MANY_LINES = 1.5
+"""With more lines than this for each cut that a row may see, not all of them can be cut."""
+
+
+def _take_turns(problem: Problem, lines: Sequence[Line]) -> None:
+    """Let lines that take few bits come first where there are more of them than cuts.
+
+    What hardly any row differs in is told of nearly all rows by one cut that leaves them together.
+    A few lines keep their order: all of them are cut.
+    """
+    cuts = np.log2(max(problem.total / problem.judge.least, 1.0))
+    if len(lines) > _MANY_LINES * cuts:
+        for line in lines:
+            line.turn = line.bits
+
+
+def bits_of(values: np.ndarray, rows: IntArray) -> float:
+    """Return the entropy of values that numbers of rows have, in bits.
+
+    >>> bits_of(np.array([0, 1]), np.array([5, 5])), bits_of(np.array([0, 0]), np.array([5, 5]))
+    (1.0, 0.0)
+    """
+    shares = np.bincount(values.astype(np.int64), weights=rows) / max(int(rows.sum()), 1)
+    shares = shares[shares > 0]
+    return abs(round(float((shares * np.log2(shares)).sum()), _DIGITS))
 
 
 def _widen(widths: FloatArray, divisible: np.ndarray) -> None:
@@ -456,84 +507,129 @@ def cut_boxes(
     views = [(attribute, line.look(boxes)) for attribute, line in enumerate(lines)]
     for attribute, line in enumerate(lines):
         views += [(attribute, view) for view in line.look_closer(boxes)]
+    views.sort(key=lambda each: lines[each[0]].turn)
     attributes = np.array([attribute for attribute, _ in views], dtype=np.int64)
     widths = np.array([view.widths for _, view in views])
-    every = np.arange(boxes.n)
-    splits: list[Halving] = [_above_middle]
+    _cut_at_middle(problem, views, widths, cut)
     if rng is not None:
-        splits.append(partial(rows_above_median, rng=rng))
-    for split in splits:
-        left = np.where(cut.done, 0, widths)
-        for _ in views:
-            widest = np.argmax(left, axis=0)
-            wide = left[widest, every] > 0
-            if not wide.any():
-                break
-            # All boxes at once, whatever each is cut on: many small steps cost most. What is drawn
-            # is drawn line by line.
-            turns = [wide]
-            if split is not _above_middle:
-                turns = [wide & (widest == number) for number in np.unique(widest[wide])]
-            for chosen in turns:
-                done = _try_cut(problem, views, widest, chosen, cut, split)
-                cut.attribute[done] = attributes[widest[done]]
-            left[widest, every] = 0
-            left[:, cut.done] = 0
+        _cut_at_median(problem, views, widths, cut, rng)
+    chosen = cut.done
+    cut.attribute[chosen] = attributes[cut.view[chosen]]
     return cut
 
 
-def _try_cut(
+_AT_ONCE = 2**17
+"""The portions that are halved at once, at most, once boxes are tried on several lines."""
+
+
+def _cut_at_middle(
     problem: Problem,
     views: Sequence[tuple[int, BoxView]],
-    widest: IntArray,
-    chosen: BoolArray,
+    widths: FloatArray,
+    cut: "BoxCuts",
+) -> None:
+    """Cut boxes between values, each on the widest line on which both halves keep the models.
+
+    All boxes are tried at once, whatever each is cut on, and those that cannot be cut on the widest
+    lines on twice as many of the next ones: many small steps cost most.
+    """
+    boxes = cut.boxes
+    order = np.argsort(-widths, axis=0, kind="stable")
+    lines = np.count_nonzero(widths > 0, axis=0)
+    sizes = np.bincount(boxes.box, minlength=boxes.n)
+    first, several = 0, 1
+    while True:
+        waiting = np.flatnonzero(~cut.done & (lines > first))
+        if not len(waiting):
+            return
+        several = max(min(several, _AT_ONCE // int(sizes[waiting].sum()), len(views) - first), 1)
+        box = np.repeat(waiting, several)
+        rank = np.tile(np.arange(first, first + several), len(waiting))
+        there = rank < lines[box]
+        box, rank = box[there], rank[there]
+        _try_cuts(problem, views, box, order[rank, box], cut, _above_middle)
+        first, several = first + several, 2 * several
+
+
+def _cut_at_median(
+    problem: Problem,
+    views: Sequence[tuple[int, BoxView]],
+    widths: FloatArray,
+    cut: "BoxCuts",
+    rng: np.random.Generator,
+) -> None:
+    """Cut boxes at their median rows: what is drawn is drawn line by line."""
+    split = partial(rows_above_median, rng=rng)
+    every = np.arange(cut.boxes.n)
+    left = np.where(cut.done, 0, widths)
+    for _ in views:
+        widest = np.argmax(left, axis=0)
+        wide = left[widest, every] > 0
+        if not wide.any():
+            return
+        for number in np.unique(widest[wide]):
+            box = np.flatnonzero(wide & (widest == number))
+            _try_cuts(problem, views, box, widest[box], cut, split)
+        left[widest, every] = 0
+        left[:, cut.done] = 0
+
+
+def _try_cuts(
+    problem: Problem,
+    views: Sequence[tuple[int, BoxView]],
+    box: IntArray,
+    view: IntArray,
     cut: "BoxCuts",
     split: Halving,
-) -> IntArray:
-    """Cut the chosen boxes where both halves keep the models, and return those boxes.
+) -> None:
+    """Cut boxes on the first of the lines given for each on which both halves keep the models.
 
     Args:
         problem: What both halves must keep.
         views: The boxes on each line.
-        widest: On which of them each box is to be cut.
-        chosen: The boxes to cut.
+        box: The boxes to cut, in order, each as often as there are lines to try.
+        view: On which line each is to be cut.
         cut: What was cut already, and gets what is cut now.
         split: Says where.
     """
-    boxes = cut.boxes
-    at = np.flatnonzero(chosen[boxes.box])
-    number = np.cumsum(chosen) - 1
-    n = int(number[-1]) + 1
-    box, item, rows = number[boxes.box[at]], boxes.item[at], boxes.rows[at]
-    above = split(box, _positions(views, widest[boxes.box[at]], at), problem.alike[item], rows, n)
+    boxes, n = cut.boxes, len(box)
+    size = np.bincount(boxes.box, minlength=boxes.n)
+    at, of = repeat_spans(boxes.starts, size, box)
+    item, rows = boxes.item[at], boxes.rows[at]
+    above = split(of, _positions(views, view[of], at), problem.alike[item], rows, n)
     below = rows - above
     lower, upper = below > 0, above > 0
     # Both halves of every box have rows, because the box was wide.
     good = problem.judge.passes(
-        np.concatenate([box[lower], box[upper] + n]),
+        np.concatenate([of[lower], of[upper] + n]),
         np.concatenate([item[lower], item[upper]]),
         np.concatenate([below[lower], above[upper]]),
         2 * n,
         halves=True,
     )
-    both = good[:n]
-    done = np.flatnonzero(chosen)[both]
+    tries = np.flatnonzero(good[:n])
+    # The first line of a box on which it can be cut is the widest one.
+    tries = tries[changes(box[tries])]
+    done = box[tries]
     cut.done[done] = True
-    keep = both[box]
+    cut.view[done] = view[tries]
+    chosen = np.zeros(n, dtype=bool)
+    chosen[tries] = True
+    keep = chosen[of]
     cut.above[at[keep]] = above[keep]
-    return done
 
 
 def _positions(
     views: Sequence[tuple[int, BoxView]], of_portion: IntArray, at: IntArray
 ) -> IntArray:
     """Return the place of some portions, each on a line of its own."""
-    used = np.flatnonzero(np.bincount(of_portion, minlength=len(views))).tolist()
+    rows = np.bincount(of_portion, minlength=len(views))
+    used = np.flatnonzero(rows).tolist()
     if len(used) == 1:
         return views[used[0]][1].positions(at)
     places = np.empty(len(at), dtype=np.int64)
-    for number in used:
-        here = np.flatnonzero(of_portion == number)
+    order = np.argsort(of_portion, kind="stable")
+    for number, here in zip(used, np.split(order, np.cumsum(rows[used])[:-1]), strict=True):
         places[here] = views[number][1].positions(at[here])
     return places
 
@@ -546,6 +642,9 @@ class BoxCuts:
         self.done = np.zeros(boxes.n, dtype=bool)
         self.attribute = np.full(boxes.n, -1, dtype=np.int64)
         """What each box is cut on."""
+
+        self.view = np.full(boxes.n, -1, dtype=np.int64)
+        """The line of that attribute on which it is."""
 
         self.above = np.zeros(len(boxes.item), dtype=np.int64)
 

@@ -1,14 +1,14 @@
 """Check policy: what a new file would change under a policy that was written for another."""
 
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import field, replace
 from typing import Any
 
 from sfumato.attacks.adversary.trial import CountedTable, columns_to_count, try_on_counts
 from sfumato.dataclasses import dataclass
 from sfumato.errors import HierarchyError, SfumatoError, some
-from sfumato.hierarchy import Frequent, HierarchyBuilder, KnownTree, Suppress
-from sfumato.policy import GivenPolicy, Policy, policy_of
+from sfumato.hierarchy import Frequent, HierarchyBuilder, Intervals, KnownTree, Suppress
+from sfumato.policy import ColumnRule, GivenPolicy, Policy, policy_of
 from sfumato.releases.people import Repetition, find_repetition, keys_of
 from sfumato.releases.preparing import open_prepared
 from sfumato.releases.subject import Subject
@@ -37,8 +37,8 @@ class TableChange:
     """Empty for what is about the table as a whole."""
 
     kind: str
-    """What changed: new column, missing column, type, new values, new extremes, no place, other,
-    people, promise, hierarchy."""
+    """What changed: new column, missing column, type, new values, new extremes, extremes, no place,
+    other, people, promise, hierarchy."""
 
     text: str
     """What it is and what becomes of it, without any value."""
@@ -143,10 +143,10 @@ def check_policy(
 ) -> PolicyCheck:
     """Show what a new file would change under a policy that was written for an earlier one.
 
-    It looks at columns that are new or missing; at values that a hierarchy has no place for, or
-    puts among the others; at keys of people that repeat or no longer do; and at whether the
-    promises can be kept. With the earlier file it also finds changed types, and values and extremes
-    that are new. Nothing is written.
+    It looks at columns that are new or missing; at values that a hierarchy has no place for, puts
+    among the others, or into the open range at an end; at keys of people that repeat or no longer
+    do; and at whether the promises can be kept. With the earlier file it also finds changed types,
+    and says of values and extremes only what is new. Nothing is written.
 
     Promises: where the check fits, `sf.anonymize` with this policy makes a release of the file.
     Does not promise that roles are still right: what a new column means, only you know.
@@ -180,8 +180,8 @@ def check_policy(
     changes += _list_people(domains, rules)
     if before is not None:
         others = {change.column for change in changes if change.kind == "other"}
-        # What was among the others before is not new.
-        changes = [change for change in changes if change.kind != "other"]
+        # What was among the others before, or in an open range, is not new.
+        changes = [change for change in changes if change.kind not in ("other", "extremes")]
         changes += _compare(_open(before, rules)[0], domains, rules, others)
     rows = next((domain.total for domain in domains.values()), 0)
     found = PolicyCheck(rows, _sort(changes))
@@ -253,16 +253,25 @@ def _list_places(domain: Domain, builder: HierarchyBuilder | None, role: Role) -
             "correct them, or leave them empty"
         )
         return [_of_values(name, "no place", text, without, rows, stops=True)]
+    if isinstance(builder, Intervals):
+        return _list_beyond(name, builder, rows) if role is Role.QUASI_IDENTIFIER else []
     others: list[str] = []
     if isinstance(builder, Frequent):
         kept = {*builder.keep[0]}
         others = [text for text in rows if text not in kept]
     elif isinstance(builder, KnownTree):
         others = [text_of(v) for v in values[:_MOST_TRIED] if _fails(builder, name, v)]
-    if not others:
-        return []
     text = f"the policy does not name {_count_values(others)}: they are among the others"
-    return [_of_values(name, "other", text, others, rows)]
+    return [_of_values(name, "other", text, others, rows)] if others else []
+
+
+def _list_beyond(name: str, builder: Intervals, rows: Mapping[str, int]) -> list[TableChange]:
+    """Return the values in the open ranges at both ends, and which ranges those are."""
+    beyond = [text for text in rows if builder.open_range_of(text) is not None]
+    if not beyond:
+        return []
+    text = f"{_count_values(beyond)} {_lie(beyond)} beyond the ends of its ranges"
+    return [_of_values(name, "extremes", text + _say_where(builder, beyond), beyond, rows)]
 
 
 def _refusing(builder: HierarchyBuilder) -> HierarchyBuilder:
@@ -344,7 +353,7 @@ def _compare(
             now = "no longer all numbers" if numbers[1] is None else "all numbers now"
             found.append(TableChange(name, "type", f"its values are {now}"))
         elif numbers[0] and numbers[1]:
-            found += _extremes(name, numbers[0], numbers[1], new)
+            found += _extremes(name, numbers[0], numbers[1], new, policy.columns[name])
         elif fresh := [text for text in new if text not in old]:
             text = f"the earlier file did not have {_count_values(fresh)}"
             text += "; what the policy does not name is among the others" * (name in others)
@@ -353,15 +362,34 @@ def _compare(
 
 
 def _extremes(
-    name: str, old: Mapping[str, float], new: Mapping[str, float], rows: Mapping[str, int]
+    name: str,
+    old: Mapping[str, float],
+    new: Mapping[str, float],
+    rows: Mapping[str, int],
+    rule: ColumnRule,
 ) -> list[TableChange]:
     low, high = min(old.values()), max(old.values())
     outside = [text for text, number in new.items() if not low <= number <= high]
     if not outside:
         return []
-    lie = "lies" if len(outside) == 1 else "lie"
-    text = f"{_count_values(outside)} {lie} beyond all of the earlier file"
+    text = f"{_count_values(outside)} {_lie(outside)} beyond all of the earlier file"
+    if rule.role is Role.QUASI_IDENTIFIER:
+        text += _say_where(rule.hierarchy, outside)
     return [_of_values(name, "new extremes", text, outside, rows)]
+
+
+def _say_where(builder: HierarchyBuilder | None, values: Sequence[str]) -> str:
+    """Return where extremes are placed, in half a sentence; nothing if it depends on the file."""
+    if not isinstance(builder, Intervals):
+        return ""
+    found = [builder.open_range_of(text) for text in values]
+    labels = ["in a range like the others"] if None in found else []
+    labels += [repr(each) for each in dict.fromkeys(found) if each is not None]
+    return f": {'it is' if len(values) == 1 else 'they are'} {' or '.join(labels)}"
+
+
+def _lie(values: Sequence[str]) -> str:
+    return "lies" if len(values) == 1 else "lie"
 
 
 def _numbers(rows: Mapping[str, int]) -> dict[str, float] | None:
