@@ -110,22 +110,6 @@ class Literal:
         return lower, [r for r in rows if r not in lower]
 
 
-@pytest.mark.parametrize("rare_at", [0, 3, 7])
-def test_with_more_columns_than_cuts_the_one_is_cut_first_in_which_few_rows_differ(rare_at):
-    columns = {f"q{i}": [str(row >> i & 1) for row in range(64)] for i in range(6)}
-    names = [*columns, "more"]
-    names.insert(rare_at, "rare")
-    columns |= {"more": columns["q0"][::-1], "rare": ["1" if row < 8 else "0" for row in range(64)]}
-    star = {"role": "quasi-identifier", "hierarchy": {"kind": "star"}}
-    policy = {
-        "columns": dict.fromkeys(names, star),
-        "models": [{"model": "k-anonymity", "k": 8}],
-        "method": "mondrian",
-    }
-    told = sf.anonymize(pa.table({name: columns[name] for name in names}), policy).table
-    assert Counter(told["rare"].to_pylist()) == {"1": 8, "0": 56}
-
-
 @pytest.mark.usefixtures("patience")
 @settings(max_examples=300)
 @given(rows=TABLES | LACKING, k=st.integers(2, 5), weight=st.sampled_from([1, 1, 3]))

@@ -4,10 +4,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import NamedTuple, Protocol, TypeAlias
 
-import numpy as np
-
-from sfumato.attacks.adversary.trial import Trial, target_of_trial
-from sfumato.classes import EquivalenceClasses
+from sfumato.attacks.adversary.trial import Trial
 from sfumato.dataclasses import dataclass
 from sfumato.drafting.given import Instructions
 from sfumato.drafting.guess import without_codes
@@ -44,7 +41,7 @@ from sfumato.text import format_integer, join_words, percent
 _Ladders: TypeAlias = dict[str, tuple[Protection, ...]]
 """What may protect each sensitive column, the weakest first."""
 
-_ROUNDS = 6
+_ROUNDS = 4
 """How often models are made stronger at most."""
 
 _CELLS, _FEWEST_VERDICTS, _MOST_VERDICTS = 1_500_000, 5, 18
@@ -55,9 +52,6 @@ _PAIR = 40
 
 _RESERVE = 3
 """The verdicts that are left for leaving out columns where the answer would be no."""
-
-_NEARLY_ALL = 0.9
-"""Models that refuse the classes of this share of those at risk mend what was found."""
 
 _HURRY = 8
 """With fewer verdicts left, models are made stronger faster."""
@@ -138,8 +132,6 @@ class _State:
     tried: Trial
     judged: JudgedDraft
     left_out: tuple[str, ...] = ()
-    classes: EquivalenceClasses | None = None
-    """What is published, in classes, if somebody is told too much."""
 
     @property
     def gone(self) -> float:
@@ -344,18 +336,16 @@ class DraftSearch:
         """Return a draft that was tried and judged; None if no release keeps it."""
         if self._left <= 0:
             return None
-        tried = tried or self._measure(columns, _models(ladders, steps), making)
+        self._left -= 1
+        models = _models(ladders, steps)
+        tried = tried or self._measure(columns, models, making)
         if tried is None or not tried.published:
             return None
-        self._left -= 1
         assert self._tries is not None  # noqa: S101 - nothing is tried without
         judged = self._tries.judge(tried.policy, tried)
         if judged is None:
             judged = JudgedDraft("", 0, tried.of, (), {}, {})
-        told = tried.release is not None and any(name in ladders for name in judged.told)
-        classes = target_of_trial(tried).classes if told else None
-        light = replace(tried, release=None)
-        return _State(columns, steps, making, light, judged, classes=classes)
+        return _State(columns, steps, making, replace(tried, release=None), judged)
 
     # The draft that keeps all columns.
 
@@ -407,7 +397,7 @@ class DraftSearch:
             reason = f"{guess.reason}{why}"
             known = guess._replace(role=Role.QUASI_IDENTIFIER, reason=reason)
             columns[name] = draft_column(known, self._domains[name], self._language)
-        steps = {name: step for name, step in state.steps.items() if name not in names}
+        steps = {name: 0 for name in state.steps if name not in names}
         return self._state(columns, steps, ladders, state.making)
 
     def _near(
@@ -448,13 +438,6 @@ class DraftSearch:
         for round_ in range(_ROUNDS):
             if state.safe:
                 break
-            if round_ and state.judged.undoing:
-                # Told is what labels were to hide: no model of what is told mends that.
-                known = self._as_known(state, state.judged.undoing, _WOULD_UNDO, ladders)
-                if known is not None and known.rank < state.rank:
-                    state = replace(known, left_out=state.left_out)
-                    best = min(best, state, key=lambda each: each.rank)
-                    continue
             self._take_remedies(state, ladders)
             weak = [
                 name
@@ -467,8 +450,7 @@ class DraftSearch:
             stride = 1 + (round_ if self._left < _HURRY else round_ // 2)
             told = {name: state.judged.told[name] for name in weak}
             most = {name: len(ladders[name]) - 1 for name in weak}
-            ways = stronger_steps(state.steps, told, most, stride)
-            for further in [fitting_steps(state, told, ladders), *ways]:
+            for further in stronger_steps(state.steps, told, most, stride):
                 found = self._state(state.columns, further, ladders, state.making)
                 if found is not None:
                     break
@@ -574,14 +556,11 @@ class DraftSearch:
                 continue
             if state.safe and not self._may_save(state, columns, steps, ladders):
                 continue
-            # Others hardly do with weaker models than they have, but may.
-            weak = dict.fromkeys(steps, 0)
-            for first in (steps, weak) if state.safe and weak != steps else (steps,):
-                tried = self._measure(columns, _models(ladders, first), state.making)
-                less = None if tried is None else _Less(columns, first, tried, left_out)
-                if less is not None and (not state.safe or less.gone < state.gone - _WORTH):
-                    found.append(less)
-                    break
+            # What was made stronger for the sake of these may be as weak as it was.
+            first = dict.fromkeys(steps, 0) if state.safe else steps
+            tried = self._measure(columns, _models(ladders, first), state.making)
+            if tried is not None:
+                found.append(_Less(columns, first, tried, left_out))
         return min(found, key=lambda each: each.gone, default=None)
 
     def _may_save(
@@ -591,14 +570,14 @@ class DraftSearch:
         steps: Mapping[str, int],
         ladders: _Ladders,
     ) -> bool:
-        """Return whether it is worth it on a few rows, of which more is saved than of many."""
+        """Return whether less is gone of a few rows, of which more is to be saved than of many."""
         assert self._tries is not None  # noqa: S101 - nothing is tried without
         many = self._tries.combinations * len(state.known) > _MANY_CELLS
         if not many or state.making is not BOXES:
             return True
         weak = _models(ladders, dict.fromkeys(steps, 0))
         before = self._compare(state.columns, _models(ladders, state.steps))
-        return _share_gone(self._compare(columns, weak)) < _share_gone(before) - _WORTH
+        return _share_gone(self._compare(columns, weak)) < _share_gone(before)
 
     def _judge_less(self, state: _State, less: "_Less", ladders: _Ladders) -> _State | None:
         """Return a draft with less than another, with models as strong as it takes."""
@@ -606,6 +585,11 @@ class DraftSearch:
         if not state.safe:
             strong = None if made is None else self._strengthen(made, ladders)
             return None if strong is None else replace(strong, left_out=less.left_out)
+        if made is None or not made.safe:
+            kept = {name: step for name, step in state.steps.items() if name in less.steps}
+            if kept == less.steps:
+                return None
+            made = self._state(less.columns, kept, ladders, state.making)
         return replace(made, left_out=less.left_out) if made is not None and made.safe else None
 
     def _apart(self, state: _State, ladders: _Ladders) -> _State | None:
@@ -686,50 +670,6 @@ class DraftSearch:
             cost = 0.0 if others is None or whole is None else max(whole.loss - others.loss, 0.0)
             costs.append(ColumnPrice(name, column.hidden, cost))
         return sorted(costs, key=lambda each: (-each.cost, -each.hidden, each.name))
-
-
-def fitting_steps(state: _State, told: Mapping[str, int], ladders: _Ladders) -> dict[str, int]:
-    """Return the steps at which models refuse what was found, and little else.
-
-    Models that a release keeps do not change it. Of those that refuse the classes of as many people
-    as are told too much of, the ones that refuse fewest are taken, be they a step or what the
-    verdict advises; if none refuse so many, those that refuse most.
-
-    Args:
-        state: The draft that was judged.
-        told: The columns that are protected too weakly, with the people at risk.
-        ladders: The models. What the verdict advises is added at the end, so that the steps of
-            other drafts stay what they are.
-    """
-    steps = dict(state.steps)
-    for name, people in told.items():
-        at = steps.get(name, -1)
-        further = range(at + 1, len(ladders[name]))
-        now = ladders[name][at] if at >= 0 else ()
-        advised = state.judged.remedies.get(name, ())
-        more = [model for model in advised if not any(each.implies(model) for each in now)]
-        if more:
-            n = len(ladders[name])
-            rest = [(*ladders[name][step], *more) for step in further]
-            ladders[name] = (*ladders[name], (*now, *more), *rest)
-            further = range(at + 1, n + 1 + len(rest))
-        refused = {step: _refused(state.classes, ladders[name][step]) for step in further}
-        enough = [step for step in further if refused[step] >= _NEARLY_ALL * people]
-        if enough:
-            steps[name] = min(enough, key=lambda step: (refused[step], step))
-        elif refused:
-            steps[name] = max(further, key=lambda step: (refused[step], -step))
-    return steps
-
-
-def _refused(classes: EquivalenceClasses | None, models: Sequence[PrivacyModel]) -> int:
-    """Return of how many people models refuse the classes; 0 if it is not known."""
-    if classes is None:
-        return 0
-    kept = np.ones(len(classes), dtype=bool)
-    for model in models:
-        kept &= model.passes(classes)
-    return int(classes.inside[~kept].sum())
 
 
 def stronger_steps(

@@ -35,16 +35,15 @@ Halving: TypeAlias = Callable[[IntArray, IntArray, IntArray, IntArray, int], Int
 class Mondrian(Partitioner):
     """Cut the rows in two, again and again, as long as both halves keep the models.
 
-    A box of rows is cut on the attribute that is widest in it: widest relative to the whole domain,
-    times the attribute's weight; a stretch of numbers counts half beside labels, because a cut
-    leaves half of it, and three quarters where only `*` would say it. If a half would break a
-    model, the next widest attribute is tried. Of attributes that are as wide the first one is cut;
-    with many more attributes than cuts, that in which fewest rows differ. An attribute with a
-    hierarchy is cut between the children of the lowest label that covers the box; one without, if
-    it holds numbers or dates, between any two values, and is published as the interval between its
-    cuts; one whose hierarchy is `auto`, if it holds numbers, at the ends of its ranges where that
-    can be. Rows that miss such a value are cut off first: only `*` covers them together with
-    others. Where they are too few, they stay with the rows that have the highest values.
+    A box of rows is cut on the attribute that is widest in it: widest relative to the
+    whole domain, times the attribute's weight; a stretch of numbers counts half beside labels,
+    because a cut leaves half of it, and three quarters where only `*` would say it. If a half would
+    break a model, the next widest attribute is tried. An attribute with a hierarchy is cut between
+    the children of the lowest label that covers the box; one without, if it holds numbers or dates,
+    between any two values, and is published as the interval between its cuts; one whose hierarchy
+    is `auto`, if it holds numbers, at the ends of its ranges where that can be. Rows that miss such
+    a value are cut off first: only `*` covers them together with others. Where they are too few,
+    they stay with the rows that have the highest values.
 
     Promises: every class keeps the models. Does not promise the least possible loss.
 
@@ -104,7 +103,6 @@ class Mondrian(Partitioner):
             Interval(problem, a) if as_interval else Branches(problem, a)
             for a, as_interval in enumerate(self.intervals(problem))
         ]
-        _take_turns(problem, lines)
         start = starting_groups(problem)
         boxes = Boxes.of(start.item, start.rows, start.group, len(start))
         between = np.full((boxes.n, len(lines), 2), -1, dtype=np.int64)
@@ -219,14 +217,6 @@ class BoxView(ABC):
 class Line(ABC):
     """One attribute as Mondrian sees it."""
 
-    turn: float = 0.0
-    """Of lines on which a box is as wide the one with the least turn comes first."""
-
-    @cached_property
-    @abstractmethod
-    def bits(self) -> float:
-        """The bits that it takes to tell apart what only `*` covers, in the mean."""
-
     @abstractmethod
     def look(self, boxes: Boxes) -> BoxView:
         """Measure boxes."""
@@ -258,13 +248,6 @@ class Interval(Line):
 
         self.last = max(len(values) - 1 - (self.missing >= 0), 0)
         """The highest value."""
-
-        self._rows = problem.rows
-
-    @cached_property
-    def bits(self) -> float:
-        # Known numbers are halved before a label tells anything.
-        return 1.0 + bits_of(self.raw == self.missing, self._rows)
 
     def look(self, boxes: Boxes) -> BoxView:
         return _IntervalView(self, boxes)
@@ -367,12 +350,6 @@ class Branches(Line):
         self.coarser = _steps_by_finest(self.steps)
         """For each level allowed, the place by that of the lowest; None if it does not follow."""
 
-        self._rows = problem.rows
-
-    @cached_property
-    def bits(self) -> float:
-        return bits_of(self.steps[-2][self.raw], self._rows) if len(self.steps) > 1 else 0.0
-
     def look(self, boxes: Boxes) -> BoxView:
         return _BranchesView(self, boxes)
 
@@ -422,33 +399,6 @@ class _BranchesView(BoxView):
             here = level == below + 1
             place[here] = step[raw[here]]
         return place
-
-
-_MANY_LINES = 1.5
-"""With more lines than this for each cut that a row may see, not all of them can be cut."""
-
-
-def _take_turns(problem: Problem, lines: Sequence[Line]) -> None:
-    """Let lines that take few bits come first where there are more of them than cuts.
-
-    What hardly any row differs in is told of nearly all rows by one cut that leaves them together.
-    A few lines keep their order: all of them are cut.
-    """
-    cuts = np.log2(max(problem.total / problem.judge.least, 1.0))
-    if len(lines) > _MANY_LINES * cuts:
-        for line in lines:
-            line.turn = line.bits
-
-
-def bits_of(values: np.ndarray, rows: IntArray) -> float:
-    """Return the entropy of values that numbers of rows have, in bits.
-
-    >>> bits_of(np.array([0, 1]), np.array([5, 5])), bits_of(np.array([0, 0]), np.array([5, 5]))
-    (1.0, 0.0)
-    """
-    shares = np.bincount(values.astype(np.int64), weights=rows) / max(int(rows.sum()), 1)
-    shares = shares[shares > 0]
-    return abs(round(float((shares * np.log2(shares)).sum()), _DIGITS))
 
 
 def _widen(widths: FloatArray, divisible: np.ndarray) -> None:
@@ -507,7 +457,6 @@ def cut_boxes(
     views = [(attribute, line.look(boxes)) for attribute, line in enumerate(lines)]
     for attribute, line in enumerate(lines):
         views += [(attribute, view) for view in line.look_closer(boxes)]
-    views.sort(key=lambda each: lines[each[0]].turn)
     attributes = np.array([attribute for attribute, _ in views], dtype=np.int64)
     widths = np.array([view.widths for _, view in views])
     _cut_at_middle(problem, views, widths, cut)
