@@ -50,7 +50,7 @@ def test_a_group_in_which_nothing_is_known_of_a_column_tells_no_combination():
 def test_with_one_sensitive_column_there_is_nothing_left():
     for target in targets(("work",)):
         assert KnowledgeBreach.against(target, HarmRule()) == []
-        assert "there " in KnowledgeBreach.why_not(target)
+        assert "sensitive" in (KnowledgeBreach.why_not(target) or "")
         assert "column" in KnowledgeBreach.why_not(target)
         with pytest.raises(InputError, match="a sensitive column that is not known"):
             KnowledgeBreach("work").on(target, HarmRule())

@@ -206,7 +206,7 @@ def test_what_comes_late_is_taken_if_people_are_known(registry):
 
 def test_what_comes_late_cannot_be_taken_where_nobody_is_named(ledger):
     ledger.publish_since(people(days(1, 2, 3)), "seen", start="beginning")
-    with pytest.raises(InputError, match="which rows came late can be told only where every row"):
+    with pytest.raises(InputError, match="late rows can be recognised only where every row"):
         ledger.publish_since(people(days(1, 1, 2, 3)), "seen", late=True)
     assert taken(ledger) == [("2026-03-02", 2)]
 

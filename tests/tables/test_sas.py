@@ -16,7 +16,7 @@ from sfumato.cli.app import app
 from sfumato.errors import InputError
 from sfumato.files.reading import Reading
 from sfumato.tables import open_table
-from sfumato.tables.office import reader, source
+from sfumato.tables.office import reader
 from sfumato.verifier import office
 from tests.tables.office_files import sas_catalogue, sas_file, sas_file_with_a_deleted_row
 
@@ -229,7 +229,7 @@ def test_rows_that_were_deleted_in_sas_are_not_read(tmp_path):
 
 def test_a_library_that_reads_deleted_rows_is_refused(tmp_path, monkeypatch):
     path = sas_file(tmp_path / "people.sas7bdat")
-    monkeypatch.setattr(source, "version", lambda _: "1.3.5")
+    monkeypatch.setattr("importlib.metadata.version", lambda _: "1.3.5")
     with pytest.raises(InputError, match=r"pyreadstat 1\.3\.5 also reads rows that were deleted"):
         open_table(path)
 

@@ -174,7 +174,7 @@ _SUPPORT = 66.0
 _LIGHT, _DARK, _DARK_GREY = (247, 250, 252), (23, 66, 105), (52, 58, 64)
 
 
-class Words(NamedTuple):
+class HeatmapWords(NamedTuple):
     """The words for the numbers of a table, on screen and for screen readers, and their shade."""
 
     name: str = "Table of probabilities"
@@ -186,7 +186,7 @@ class Words(NamedTuple):
     """Whether cells are grey: blue is what is published."""
 
 
-PROBABILITIES = Words()
+PROBABILITIES = HeatmapWords()
 
 
 def heatmap_svg(  # noqa: PLR0913 - all but four have a default
@@ -199,7 +199,7 @@ def heatmap_svg(  # noqa: PLR0913 - all but four have a default
     mark_above: float | None = None,
     parts: Sequence[str] = (),
     more: tuple[int, int] = (0, 0),
-    words: Words = PROBABILITIES,
+    words: HeatmapWords = PROBABILITIES,
 ) -> str:
     """Draw a table of probabilities: one row per combination of parents, one column per value.
 
@@ -251,7 +251,7 @@ class _Grid(NamedTuple):
     right: float
 
 
-def _body(cells: HeatmapCells, words: Words) -> DrawnPart:
+def _body(cells: HeatmapCells, words: HeatmapWords) -> DrawnPart:
     names = _row_names(cells)
     heads = shorten_apart(cells.columns, _WIDEST_HEAD, _SMALL)
     widest = max((width_of(head, _SMALL) for head in heads), default=0.0)
@@ -353,7 +353,7 @@ def _middle(grid: _Grid, row: int) -> float:
     return grid.top + (row + 0.5) * _HEIGHT
 
 
-def _cell(cells: HeatmapCells, r: int, c: int, grid: _Grid, words: Words) -> Markup:
+def _cell(cells: HeatmapCells, r: int, c: int, grid: _Grid, words: HeatmapWords) -> Markup:
     share = float(cells.values[r, c])
     text = "–" if isnan(share) else words.figure(share)
     pale, marked = isnan(share) or bool(cells.empty[r]), bool(cells.marked[r, c])
@@ -385,7 +385,7 @@ def _inset(box: Box, by: float) -> Box:
     return Box(box.x + by, box.y + by, box.width - 2 * by, box.height - 2 * by)
 
 
-def _in_words(cells: HeatmapCells, words: Words) -> str:
+def _in_words(cells: HeatmapCells, words: HeatmapWords) -> str:
     size = f"{count_of(len(cells.rows), 'row')} and {count_of(len(cells.columns), 'column')}."
     texts = []
     for r, row in enumerate(cells.rows):

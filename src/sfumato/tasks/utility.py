@@ -34,7 +34,7 @@ from sfumato.releases.preparing import open_original
 from sfumato.releases.readme import Recipes
 from sfumato.schema import Role
 from sfumato.showing.content import Cell, Content, ContentTable, Heading, Showable, Strength
-from sfumato.showing.heatmap import Words, heatmap_svg
+from sfumato.showing.heatmap import HeatmapWords, heatmap_svg
 from sfumato.synthesis.mechanisms import COUNTS
 from sfumato.tables import Table, open_table
 from sfumato.tables.capabilities import OrderedRows
@@ -579,7 +579,7 @@ class CorrelationMap(Correlations, Showable):
         """Draw a heat map: the darker, the stronger."""
         # What a column has to do with itself says nothing, and would be the darkest of all.
         values = np.where(np.eye(len(self.names), dtype=bool), np.nan, self.strength)
-        words = Words("Table of correlations", "most tied to", "{:.2f}".format)
+        words = HeatmapWords("Table of correlations", "most tied to", "{:.2f}".format)
         title = f"Correlations ({self.measure})"
         return heatmap_svg(self.names, self.names, values, title=title, words=words)
 

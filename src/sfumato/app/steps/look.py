@@ -16,7 +16,7 @@ from sfumato.errors import InputError
 from sfumato.releases.release import Release
 from sfumato.showing.charts import shares_svg
 from sfumato.showing.content import Markup
-from sfumato.showing.heatmap import Words, heatmap_svg
+from sfumato.showing.heatmap import HeatmapWords, heatmap_svg
 from sfumato.typing import Progress
 from sfumato.usefulness import Utility
 
@@ -202,7 +202,7 @@ def _use(desk: Desk, job: Job) -> Mapping[str, Any] | None:
         for pair in pairs:
             i, j = names.index(pair.one), names.index(pair.other)
             values[i, j] = values[j, i] = pair[which]
-        words = Words("Table of correlations", "most tied to", "{:.2f}".format)
+        words = HeatmapWords("Table of correlations", "most tied to", "{:.2f}".format)
         drawn.append(Markup(heatmap_svg(names, names, values, title=title, words=words)))
     return {
         "found": found,

@@ -17,7 +17,7 @@ from sfumato.showing.content import (
     Sentence,
     Share,
 )
-from sfumato.showing.heatmap import Words, heatmap_svg
+from sfumato.showing.heatmap import HeatmapWords, heatmap_svg
 from sfumato.tasks.utility import correlations
 from sfumato.text import brief
 from sfumato.typing import FloatArray
@@ -25,7 +25,7 @@ from sfumato.typing import FloatArray
 _MEASURE = "cramers-v"
 _MOST_COLUMNS = 16
 _MOST_PAIRS = 10
-_WORDS = Words("Table of correlations", "most tied to", "{:.2f}".format)
+_WORDS = HeatmapWords("Table of correlations", "most tied to", "{:.2f}".format)
 _BEFORE = _WORDS._replace(grey=True)
 
 
@@ -92,7 +92,7 @@ def _strongest(strength: FloatArray) -> list[int]:
 
 
 def _draw(
-    names: Sequence[str], strength: FloatArray, shown: list[int], title: str, words: Words
+    names: Sequence[str], strength: FloatArray, shown: list[int], title: str, words: HeatmapWords
 ) -> Drawing:
     # What a column has to do with itself says nothing, and would be the darkest of all.
     values = np.where(np.eye(len(names), dtype=bool), np.nan, np.clip(strength, 0, 1))
