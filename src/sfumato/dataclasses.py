@@ -160,14 +160,14 @@ def _refusals(kind: Any) -> Mapping[str, Callable[..., None]]:  # noqa: ANN401
     return {"__setattr__": __setattr__, "__delattr__": __delattr__}
 
 
-class _Made:
+class _NewDefault:
     """The default of a field that is made anew for each object, as signatures show it."""
 
     def __repr__(self) -> str:
         return "<factory>"
 
 
-_MADE = _Made()
+_MADE = _NewDefault()
 
 
 class _Init:

@@ -108,7 +108,7 @@ def test_a_method_gets_its_settings_as_options(patients, run):
     result = run("decouple", "patients.csv", "-o", "buckets", *roles, "--option", "l=2")
     assert result.exit_code == 0, result.stderr
     assert "4 rows in 2 groups, decoupled by anatomy" in result.stdout
-    assert "can tell whether that person is in the data" in " ".join(result.stderr.split())
+    assert "can see whether that person is in the data" in " ".join(result.stderr.split())
     assert run("verify", "buckets").exit_code == 0
 
 

@@ -37,7 +37,7 @@ HEAVY = {
 }
 """Everything the package uses but what the command line is made of."""
 
-LIGHT = {"cli", "errors", "files", "text", "typing", "_version"}
+LIGHT = {"cli", "dataclasses", "errors", "files", "text", "typing", "_version"}
 """What of the package may be loaded to give help: the commands, and what needs nothing else."""
 
 ASKS_FOR_HELP = """

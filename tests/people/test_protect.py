@@ -57,7 +57,7 @@ def test_what_sensitive_columns_tell_about_each_other_is_left_and_said():
     policy = policy_of(columns={**policy_of().columns, **secrets})
     done = sf.protect(table, policy, alpha=0.9)
     assert "decouple" not in [step.action for step in done.steps]
-    assert "work and wed tell about each other" in done.blocked
+    assert "work and wed reveal each other" in done.blocked
     assert "sf.widen" in str(done)
     assert done.steps[-1].exposed > 0
     assert done.release.people is not None

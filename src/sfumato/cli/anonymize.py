@@ -211,7 +211,7 @@ def protect(  # noqa: PLR0917 - options of a command line
     """Make a release, look for what still leaks, and mend it.
 
     Classes in which quasi-identifiers tell a sensitive value are generalised further. Where
-    sensitive columns tell about each other, they are published in tables of their own, unless
+    sensitive columns reveal each other, they are published in tables of their own, unless
     people have several rows: then it is said. What came out is judged as sfumato verify judges it.
     With --until, remedies are tried on counts, and the cheapest chain of them that leads to the
     answer is applied. The exit code is 1 if something is left, or the answer is not reached.

@@ -173,7 +173,7 @@ def correlations(
     """Show which columns predict each other best.
 
     Pairs are between 0 (nothing) and 1; the darker, the stronger. Columns that are tied belong
-    into one slice, as in decouple --method slicing: what they tell about each other stays known.
+    into one slice, as in decouple --method slicing: what they reveal about each other stays known.
     """
     from sfumato.tasks.utility import correlations as task
 

@@ -301,6 +301,14 @@ class HierarchyBuilder(Member, ABC):
     labels_show_level: ClassVar[bool] = False
     """Whether a label below the top shows its level, whatever other values there are."""
 
+    has_ends: ClassVar[bool] = False
+    """Whether its finest labels end somewhere, and what lies beyond has a label of its own."""
+
+    def open_range_of(self, value: Value) -> str | None:
+        """Return the label of the open range that holds a value; None if it has no such label."""
+        del value
+        return None
+
     @property
     def states_domain(self) -> bool:
         """Whether these values are those that can occur at all, and no draft read them off a table.

@@ -286,6 +286,7 @@ class Intervals(HierarchyBuilder):
     name: ClassVar[str] = "intervals"
     title: ClassVar[str] = "Intervals"
     in_words: ClassVar[str] = "Numbers or days become ranges, and ranges become wider ranges."
+    has_ends: ClassVar[bool] = True
 
     widths: Sequence[Mark] | None = None
     bounds: Sequence[Sequence[Mark]] | Sequence[Mark] | None = None

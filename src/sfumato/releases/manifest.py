@@ -1328,12 +1328,19 @@ NO_PROMISE_OF_LEDGERS = (
 def drawn_as_asked(manifest: Manifest, policy: Policy) -> bool:
     """Return whether a mechanism is said to have drawn the rows, and the policy asks for that.
 
-    A policy that states no domains asks for rows of people, whatever a manifest says of them.
+    A policy that states no domains asks for rows of people, whatever a manifest says of them. A
+    hierarchy may state the domain of a column, but it does so for rows of people, too.
     """
     if manifest.drawn is None:
         return False
-    rules = (policy.columns.get(c.name) for c in manifest.columns if not _is_derived(manifest, c))
-    return all(rule is not None and rule.domain is not None for rule in rules)
+    names = [each.name for each in manifest.columns if not _is_derived(manifest, each)]
+    rules = [policy.columns[name] for name in names if name in policy.columns]
+    domains = [each.domain is not None for each in rules]
+    stated = [
+        domain or (each.hierarchy is not None and each.hierarchy.states_domain)
+        for each, domain in zip(rules, domains, strict=True)
+    ]
+    return len(rules) == len(names) and any(domains) and all(stated)
 
 
 def _is_derived(manifest: Manifest, column: ColumnRecord) -> bool:

@@ -7,7 +7,7 @@ from typing import Any
 from sfumato.attacks.adversary.trial import CountedTable, columns_to_count, try_on_counts
 from sfumato.dataclasses import dataclass
 from sfumato.errors import HierarchyError, SfumatoError, some
-from sfumato.hierarchy import Frequent, HierarchyBuilder, Intervals, KnownTree, Suppress
+from sfumato.hierarchy import Frequent, HierarchyBuilder, KnownTree, Suppress
 from sfumato.policy import ColumnRule, GivenPolicy, Policy, policy_of
 from sfumato.releases.people import Repetition, find_repetition, keys_of
 from sfumato.releases.preparing import open_prepared
@@ -253,7 +253,7 @@ def _list_places(domain: Domain, builder: HierarchyBuilder | None, role: Role) -
             "correct them, or leave them empty"
         )
         return [_of_values(name, "no place", text, without, rows, stops=True)]
-    if isinstance(builder, Intervals):
+    if builder.has_ends:
         return _list_beyond(name, builder, rows) if role is Role.QUASI_IDENTIFIER else []
     others: list[str] = []
     if isinstance(builder, Frequent):
@@ -265,7 +265,9 @@ def _list_places(domain: Domain, builder: HierarchyBuilder | None, role: Role) -
     return [_of_values(name, "other", text, others, rows)] if others else []
 
 
-def _list_beyond(name: str, builder: Intervals, rows: Mapping[str, int]) -> list[TableChange]:
+def _list_beyond(
+    name: str, builder: HierarchyBuilder, rows: Mapping[str, int]
+) -> list[TableChange]:
     """Return the values in the open ranges at both ends, and which ranges those are."""
     beyond = [text for text in rows if builder.open_range_of(text) is not None]
     if not beyond:
@@ -380,7 +382,7 @@ def _extremes(
 
 def _say_where(builder: HierarchyBuilder | None, values: Sequence[str]) -> str:
     """Return where extremes are placed, in half a sentence; nothing if it depends on the file."""
-    if not isinstance(builder, Intervals):
+    if builder is None or not builder.has_ends:
         return ""
     found = [builder.open_range_of(text) for text in values]
     labels = ["in a range like the others"] if None in found else []

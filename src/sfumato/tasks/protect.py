@@ -256,7 +256,7 @@ def protect(  # noqa: PLR0913 - all but two have a default and are named
     class, and it is said.
 
     Where the policy counts people, who may have several rows, so does this. A table is not
-    decoupled then (see `sf.decouple`): what sensitive columns tell about each other is left, and
+    decoupled then (see `sf.decouple`): what sensitive columns reveal about each other is left, and
     said.
 
     Promises: what `anonymize` and `decouple` promise of the release that comes out, and that
