@@ -9,6 +9,32 @@ from importlib.resources import files
 from typing import Any, NamedTuple
 from urllib.parse import urlsplit
 
+UNFOLD = "e => { if (e.closest('details')) e.closest('details').open = true; }"
+
+WORK = {
+    "roles": [("#role-5-5", "#role-5-5:checked"), ("#undo", "#redo:not([disabled])")],
+    "hierarchies": [("#take-suggestion", "#undo:not([disabled])")],
+    "promises": [("#add-recursive-cl-diversity", "#promise-1"), ("#undo", "#redo:not([disabled])")],
+    "explore": [("#try", "#plane"), ("#policy-1", "#pair"), ("#judge", ".map svg")],
+    "look": [("#page-on", "#page-back"), ("#only-2", "#only-2:checked")],
+    "verdict": [
+        ("#judge", ".answer"),
+        ("#find-leaks", ".network svg"),
+        ("#anybody", "#person-told svg"),
+    ],
+    "decouple": [("input[value='break-merge']", "[data-board='ill']"), ("#look", ".guesses")],
+    "publish": [
+        ("#make-key", "#release-key option[value='publisher.key']"),
+        ("#publish", "#evidence .badge.holds"),
+        ("#ledger-above", "#ledger-above:checked"),
+        ("#start", "#ledger svg"),
+        ("#try-increment", "#ledger-result"),
+        ("#draft-domains", "#domains tr[data-state='not confirmed']"),
+        ("#open-account", "#account-spent b"),
+    ],
+}
+"""Of each step, what is pressed and what comes of it."""
+
 _LOUD = ("error", "warning")
 _BAD = ("serious", "critical")
 

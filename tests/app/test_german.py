@@ -12,10 +12,9 @@ from sfumato.app.wording import limits_of
 from sfumato.attacks import ATTACKS
 from sfumato.models import MODELS
 from sfumato.profiles import PROFILES
-from tests.app.browsing import go, open_people, settle, watched
+from tests.app.browsing import UNFOLD, WORK, go, open_people, settle, watched
 from tests.app.sentences import FILLED, errors_in, messages_in
 from tests.app.test_publish import POLICY, people
-from tests.app.test_way import UNFOLD, WORK
 
 SOURCES = Path(sfumato.__file__).parent
 OTHERS = sorted(set(languages()) - {"en"})

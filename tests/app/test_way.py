@@ -10,7 +10,7 @@ import sfumato as sf
 from sfumato.app.desk import Desk
 from sfumato.app.opening import _page_to
 from sfumato.app.steps import ALL
-from tests.app.browsing import axe, focus_of, go, open_people, settle, watched
+from tests.app.browsing import UNFOLD, WORK, axe, focus_of, go, open_people, settle, watched
 from tests.app.test_publish import POLICY, people
 
 # Drafting takes a while where many tests run at once.
@@ -131,33 +131,6 @@ def test_all_can_use_every_page_when_its_work_is_done(browser, served):
                 settle(page)
             found += faults_of(page, step)
         assert not found, "\n".join(found)
-
-
-UNFOLD = "e => { if (e.closest('details')) e.closest('details').open = true; }"
-
-WORK = {
-    "roles": [("#role-5-5", "#role-5-5:checked"), ("#undo", "#redo:not([disabled])")],
-    "hierarchies": [("#take-suggestion", "#undo:not([disabled])")],
-    "promises": [("#add-recursive-cl-diversity", "#promise-1"), ("#undo", "#redo:not([disabled])")],
-    "explore": [("#try", "#plane"), ("#policy-1", "#pair"), ("#judge", ".map svg")],
-    "look": [("#page-on", "#page-back"), ("#only-2", "#only-2:checked")],
-    "verdict": [
-        ("#judge", ".answer"),
-        ("#find-leaks", ".network svg"),
-        ("#anybody", "#person-told svg"),
-    ],
-    "decouple": [("input[value='break-merge']", "[data-board='ill']"), ("#look", ".guesses")],
-    "publish": [
-        ("#make-key", "#release-key option[value='publisher.key']"),
-        ("#publish", "#evidence .badge.holds"),
-        ("#ledger-above", "#ledger-above:checked"),
-        ("#start", "#ledger svg"),
-        ("#try-increment", "#ledger-result"),
-        ("#draft-domains", "#domains tr[data-state='not confirmed']"),
-        ("#open-account", "#account-spent b"),
-    ],
-}
-"""Of each step, what is pressed and what comes of it."""
 
 
 TELEPHONE = {"width": 390, "height": 844}
