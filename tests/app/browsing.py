@@ -35,6 +35,16 @@ WORK = {
 }
 """Of each step, what is pressed and what comes of it."""
 
+
+def do_work(page: Any, step: str) -> None:
+    """Press what a step has, one after the other, and wait for what comes of it."""
+    for press, shown in WORK[step]:
+        page.locator(press).evaluate(UNFOLD)
+        page.click(press)
+        page.wait_for_selector(shown, state="attached")
+        settle(page)
+
+
 _LOUD = ("error", "warning")
 _BAD = ("serious", "critical")
 

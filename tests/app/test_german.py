@@ -12,7 +12,7 @@ from sfumato.app.wording import limits_of
 from sfumato.attacks import ATTACKS
 from sfumato.models import MODELS
 from sfumato.profiles import PROFILES
-from tests.app.browsing import UNFOLD, WORK, go, open_people, settle, watched
+from tests.app.browsing import WORK, do_work, go, open_people, settle, watched
 from tests.app.sentences import FILLED, errors_in, messages_in
 from tests.app.test_publish import POLICY, people
 
@@ -123,12 +123,8 @@ def test_no_page_of_the_app_has_english_on_it_when_its_work_is_done(browser, ser
         open_people(page, served, people(0, 48), POLICY)
         (served.folder / "new.csv").write_text(people(100, 148))
         found |= english_on(page, "data")
-        for step, wants in WORK.items():
+        for step in WORK:
             go(page, step)
-            for press, shown in wants:
-                page.locator(press).evaluate(UNFOLD)
-                page.click(press)
-                page.wait_for_selector(shown, state="attached")
-                settle(page)
+            do_work(page, step)
             found |= english_on(page, step)
     assert not found, "\n".join(sorted(found))

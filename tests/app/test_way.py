@@ -10,7 +10,7 @@ import sfumato as sf
 from sfumato.app.desk import Desk
 from sfumato.app.opening import _page_to
 from sfumato.app.steps import ALL
-from tests.app.browsing import UNFOLD, WORK, axe, focus_of, go, open_people, settle, watched
+from tests.app.browsing import WORK, axe, do_work, focus_of, go, open_people, settle, watched
 from tests.app.test_publish import POLICY, people
 
 # Drafting takes a while where many tests run at once.
@@ -122,13 +122,9 @@ def test_all_can_use_every_page_when_its_work_is_done(browser, served):
         (served.folder / "new.csv").write_text(people(100, 148))
         found = faults_of(page, "data")
         assert page.locator("html").get_attribute("lang") == "de"
-        for step, wants in WORK.items():
+        for step in WORK:
             go(page, step)
-            for press, shown in wants:
-                page.locator(press).evaluate(UNFOLD)
-                page.click(press)
-                page.wait_for_selector(shown, state="attached")
-                settle(page)
+            do_work(page, step)
             found += faults_of(page, step)
         assert not found, "\n".join(found)
 
